@@ -1,0 +1,2 @@
+//! The `runtape` binary.
+fn main() {}

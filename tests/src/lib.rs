@@ -1,0 +1,1 @@
+//! Home of the end-to-end suite; see `suite/`.
