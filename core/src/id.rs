@@ -1,0 +1,450 @@
+//! Ids: what they look like, and the one place where they are made.
+//!
+//! Job, run and checkpoint ids become path names on export, so their alphabet is narrow. Ids of
+//! events, messages and parts are opaque. The ids of tool calls come from the runtimes and may
+//! hold anything (cursor's contain a newline).
+
+use std::sync::Arc;
+
+use schemars::{Schema, json_schema};
+
+/// Length of a cuid2, and of the ids derived in its shape.
+const CUID_LENGTH: usize = 24;
+/// Longest job, run or checkpoint id.
+const PATH_ID_MAX: usize = 128;
+/// Longest id or name of a tool call, in UTF-16 units: Perstack counts as JavaScript does.
+const OPAQUE_MAX: usize = 255;
+
+const PATH_RULE: &str = "expected 1 to 128 characters of A-Z a-z 0-9 _ . - beginning with a letter or digit";
+const OPAQUE_RULE: &str = "expected 1 to 255 characters";
+
+fn is_path_id(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() <= PATH_ID_MAX
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+}
+
+fn is_opaque(text: &str) -> bool {
+    // A UTF-8 text has at least as many bytes as UTF-16 units, so short ones need no counting.
+    !text.is_empty() && (text.len() <= OPAQUE_MAX || text.encode_utf16().count() <= OPAQUE_MAX)
+}
+
+macro_rules! id_type {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $check:path, $rule:expr, $schema:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(std::sync::Arc<str>);
+
+        impl $name {
+            /// Checks `text` against the rule for this kind of id.
+            pub fn parse(text: impl Into<std::sync::Arc<str>>) -> Result<Self, $crate::CoreError> {
+                let text = text.into();
+                if $check(&text) {
+                    Ok(Self(text))
+                } else {
+                    Err($crate::CoreError::InvalidId {
+                        kind: $kind,
+                        id: text.chars().take(80).collect(),
+                        rule: $rule,
+                    })
+                }
+            }
+
+            /// Returns the id as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::CoreError;
+            fn from_str(text: &str) -> Result<Self, $crate::CoreError> {
+                Self::parse(text)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                Self::parse(text).map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $schema
+            }
+        }
+    };
+}
+
+pub(crate) use id_type;
+
+/// Schema of an id that becomes a path name.
+fn path_id_schema(description: &str) -> Schema {
+    json_schema!({
+        "type": "string",
+        "description": description,
+        "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
+    })
+}
+
+/// Schema of an id, or name, that is only bounded in length.
+fn opaque_schema(description: &str) -> Schema {
+    json_schema!({
+        "type": "string",
+        "description": description,
+        "minLength": 1,
+        "maxLength": OPAQUE_MAX
+    })
+}
+
+id_type!(
+    /// Names a job: a set of runs that belong together.
+    JobId, "job id", is_path_id, PATH_RULE,
+    path_id_schema("Names a job, a set of runs that belong together. Safe as a path name.")
+);
+id_type!(
+    /// Names a run: one execution of one expert on one runtime.
+    RunId, "run id", is_path_id, PATH_RULE,
+    path_id_schema("Names a run, one execution of one expert on one runtime. Safe as a path name.")
+);
+id_type!(
+    /// Names a checkpoint: the state at the end of a step.
+    CheckpointId, "checkpoint id", is_path_id, PATH_RULE,
+    path_id_schema("Names a checkpoint, the state at the end of a step. Safe as a path name.")
+);
+id_type!(
+    /// Names an event.
+    EventId, "event id", is_opaque, OPAQUE_RULE, opaque_schema("Names an event.")
+);
+id_type!(
+    /// Names a message.
+    MessageId, "message id", is_opaque, OPAQUE_RULE, opaque_schema("Names a message.")
+);
+id_type!(
+    /// Names one part of a message.
+    PartId, "part id", is_opaque, OPAQUE_RULE, opaque_schema("Names one part of a message.")
+);
+id_type!(
+    /// Names a tool call; its result carries the same id.
+    ToolCallId, "tool call id", is_opaque, OPAQUE_RULE,
+    opaque_schema("Names a tool call; its result carries the same id.")
+);
+id_type!(
+    /// The name of a tool, or of the skill that offers it.
+    ToolName, "tool name", is_opaque, OPAQUE_RULE,
+    opaque_schema("The name of a tool, or of the skill that offers it.")
+);
+
+/// Cuts `text` to what an opaque id may hold, ending in a hash of the whole so that two long texts stay apart.
+fn shorten(text: &str) -> Arc<str> {
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    let tail: String = hash.chars().take(16).collect();
+    let mut units = 0;
+    let head: String = text
+        .chars()
+        .take_while(|c| {
+            units += c.len_utf16();
+            units <= OPAQUE_MAX - tail.len() - 1
+        })
+        .collect();
+    format!("{head}~{tail}").into()
+}
+
+impl ToolCallId {
+    /// Takes an id as a runtime printed it: an overlong one is shortened, an empty one is none.
+    #[must_use]
+    pub fn from_printed(text: &str) -> Option<Self> {
+        match text {
+            "" => None,
+            text if is_opaque(text) => Some(Self(text.into())),
+            text => Some(Self(shorten(text))),
+        }
+    }
+}
+
+impl ToolName {
+    /// Takes a name as a runtime printed it: an overlong one is shortened, an empty one is `unknown`.
+    #[must_use]
+    pub fn from_printed(text: &str) -> Self {
+        match text {
+            "" => Self("unknown".into()),
+            text if is_opaque(text) => Self(text.into()),
+            text => Self(shorten(text)),
+        }
+    }
+}
+
+/// What a derived id names; ordinals count within one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdKind {
+    /// A checkpoint; its ordinal is the step number.
+    Checkpoint,
+    /// An event made from a kept record; its ordinal is the record's sequence number.
+    Event(&'static str),
+    /// An event that only live consumers see.
+    LiveEvent,
+    /// A message; its ordinal is its position in the run.
+    Message,
+    /// A part of a message.
+    Part,
+    /// A tool call that the runtime printed without an id.
+    ToolCall,
+    /// A child run; its ordinal is that of its first appearance under the root.
+    ChildRun,
+}
+
+impl IdKind {
+    fn tag(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Checkpoint => ("checkpoint", ""),
+            Self::Event(kind) => ("event", kind),
+            Self::LiveEvent => ("live", ""),
+            Self::Message => ("message", ""),
+            Self::Part => ("part", ""),
+            Self::ToolCall => ("toolCall", ""),
+            Self::ChildRun => ("childRun", ""),
+        }
+    }
+}
+
+/// Derives the id of the `ordinal`-th thing of a kind in a run, in the shape of a cuid2.
+///
+/// The same arguments always give the same id: normalizing a tape again is exact.
+fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> Arc<str> {
+    let (tag, sub) = kind.tag();
+    // Hashing one short buffer is several times faster than feeding a hasher piece by piece.
+    let mut buffer = [0_u8; 256];
+    let mut length = 0;
+    for piece in [run.as_str().as_bytes(), tag.as_bytes(), sub.as_bytes(), &ordinal.to_le_bytes()] {
+        // The length keeps two pieces from running into each other.
+        let pieces = std::iter::once(piece_len(piece)).chain(piece.iter().copied());
+        for (slot, byte) in buffer.iter_mut().skip(length).zip(pieces) {
+            *slot = byte;
+            length += 1;
+        }
+    }
+    cuid_shape(blake3::hash(buffer.get(..length).unwrap_or(&buffer)).as_bytes())
+}
+
+/// Returns a length as a byte; no piece is longer than a run id.
+fn piece_len(piece: &[u8]) -> u8 {
+    u8::try_from(piece.len()).unwrap_or(u8::MAX)
+}
+
+/// Writes 32 bytes of hash as a letter and 23 base-36 digits.
+fn cuid_shape(hash: &[u8; 32]) -> Arc<str> {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut text = String::with_capacity(CUID_LENGTH);
+    let (low, high) = hash.split_at(16);
+    let mut halves = [low, high].map(|half| {
+        half.iter().fold(0_u128, |number, byte| (number << 8) | u128::from(*byte))
+    });
+    for place in 0..CUID_LENGTH {
+        let half = &mut halves[place % 2];
+        let radix = if place == 0 { 26 } else { 36 };
+        let digit = (*half % radix) as usize;
+        *half /= radix;
+        let offset = if place == 0 { 10 } else { 0 };
+        text.push(char::from(DIGITS[digit + offset]));
+    }
+    text.into()
+}
+
+macro_rules! derive_fn {
+    ($(#[$doc:meta])* $name:ident -> $id:ident, $kind:expr) => {
+        impl $id {
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(run: &RunId, ordinal: u64) -> Self {
+                Self(derive(run, $kind, ordinal))
+            }
+        }
+    };
+}
+
+derive_fn!(
+    /// Derives the id of a step's checkpoint.
+    derive -> CheckpointId, IdKind::Checkpoint
+);
+derive_fn!(
+    /// Derives the id of the message at a position in the run.
+    derive -> MessageId, IdKind::Message
+);
+derive_fn!(
+    /// Derives the id of the n-th part in the run.
+    derive -> PartId, IdKind::Part
+);
+derive_fn!(
+    /// Derives the id of the n-th call that was printed without one.
+    derive -> ToolCallId, IdKind::ToolCall
+);
+derive_fn!(
+    /// Derives the id of the n-th child run under a root run.
+    derive_child -> RunId, IdKind::ChildRun
+);
+
+impl EventId {
+    /// Derives the id of the event of a type that the record at a sequence number stands for.
+    #[must_use]
+    pub fn derive(run: &RunId, event_type: &'static str, seq: u64) -> Self {
+        Self(derive(run, IdKind::Event(event_type), seq))
+    }
+
+    /// Derives the id of the n-th live-only event of a run.
+    #[must_use]
+    pub fn derive_live(run: &RunId, ordinal: u64) -> Self {
+        Self(derive(run, IdKind::LiveEvent, ordinal))
+    }
+}
+
+/// Where new ids come from. The one seam behind which randomness lives.
+pub trait IdSource {
+    /// Returns an id in cuid2's shape that was not returned before.
+    fn next_id(&mut self) -> String;
+
+    /// Returns a new job id.
+    fn job_id(&mut self) -> JobId {
+        JobId(self.next_id().into())
+    }
+    /// Returns a new run id.
+    fn run_id(&mut self) -> RunId {
+        RunId(self.next_id().into())
+    }
+    /// Returns a new checkpoint id.
+    fn checkpoint_id(&mut self) -> CheckpointId {
+        CheckpointId(self.next_id().into())
+    }
+    /// Returns a new event id.
+    fn event_id(&mut self) -> EventId {
+        EventId(self.next_id().into())
+    }
+    /// Returns a new message id.
+    fn message_id(&mut self) -> MessageId {
+        MessageId(self.next_id().into())
+    }
+    /// Returns a new part id.
+    fn part_id(&mut self) -> PartId {
+        PartId(self.next_id().into())
+    }
+}
+
+/// Random ids: cuid2.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RandomIds;
+
+impl IdSource for RandomIds {
+    fn next_id(&mut self) -> String {
+        cuid2::create_id()
+    }
+}
+
+/// Ids that repeat: the n-th one of a seed is always the same. For tests and examples.
+#[derive(Clone, Debug)]
+pub struct CountingIds {
+    seed: RunId,
+    next: u64,
+}
+
+impl CountingIds {
+    /// Starts counting under a seed.
+    #[must_use]
+    pub fn new(seed: RunId) -> Self {
+        Self { seed, next: 0 }
+    }
+}
+
+impl IdSource for CountingIds {
+    fn next_id(&mut self) -> String {
+        let id = derive(&self.seed, IdKind::LiveEvent, self.next);
+        self.next += 1;
+        id.as_ref().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn job_ids_follow_the_path_rule() {
+        let long = "a".repeat(128);
+        for good in ["job-123", "a", "9.x_Y-z", &long] {
+            assert_eq!(JobId::parse(good).unwrap().as_str(), good);
+        }
+        let too_long = "a".repeat(129);
+        for bad in ["", "-a", ".a", "_a", "a/b", "a b", "ä", "a\n", &too_long, ".."] {
+            let error = JobId::parse(bad).unwrap_err();
+            assert!(error.to_string().contains("invalid job id"), "{bad:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn tool_call_ids_may_hold_anything_and_count_as_javascript_does() {
+        assert!(ToolCallId::parse("call_1\nfc_2").is_ok());
+        assert!(ToolCallId::parse("").is_err());
+        assert!(ToolCallId::parse("é".repeat(255)).is_ok());
+        assert!(ToolCallId::parse("😀".repeat(127)).is_ok());
+        assert!(ToolCallId::parse("😀".repeat(128)).is_err());
+    }
+
+    #[test]
+    fn overlong_printed_ids_are_shortened_and_stay_apart() {
+        let one = ToolCallId::from_printed(&"x".repeat(300)).unwrap();
+        let two = ToolCallId::from_printed(&"x".repeat(301)).unwrap();
+        assert_ne!(one, two);
+        assert_eq!(one.as_str().len(), 255);
+        assert!(ToolCallId::parse(one.as_str()).is_ok());
+        assert!(ToolCallId::from_printed("").is_none());
+        assert_eq!(ToolName::from_printed("").as_str(), "unknown");
+    }
+
+    #[test]
+    fn derived_ids_have_the_shape_of_a_cuid2_and_repeat() {
+        let run = RunId::parse("run-456").unwrap();
+        let other = RunId::parse("run-457").unwrap();
+        let id = CheckpointId::derive(&run, 1);
+        assert_eq!(id.as_str().len(), CUID_LENGTH);
+        assert!(id.as_str().starts_with(|c: char| c.is_ascii_lowercase()));
+        assert!(id.as_str().bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()));
+        assert_eq!(id, CheckpointId::derive(&run, 1));
+        assert_ne!(id, CheckpointId::derive(&run, 2));
+        assert_ne!(id, CheckpointId::derive(&other, 1));
+        assert_ne!(id.as_str(), MessageId::derive(&run, 1).as_str());
+        assert_ne!(EventId::derive(&run, "a", 1), EventId::derive(&run, "b", 1));
+    }
+
+    #[test]
+    fn random_ids_are_cuid2_and_differ() {
+        let mut ids = RandomIds;
+        let one = ids.job_id();
+        assert_eq!(one.as_str().len(), CUID_LENGTH);
+        assert_ne!(one, ids.job_id());
+    }
+
+    #[test]
+    fn reading_a_bad_id_is_an_error() {
+        assert!(serde_json::from_str::<JobId>("\"a/b\"").is_err());
+        assert_eq!(serde_json::from_str::<RunId>("\"a-b\"").unwrap().as_str(), "a-b");
+    }
+}

@@ -1,0 +1,213 @@
+//! What a checkpoint knows beyond Perstack's fields.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Runtime;
+
+/// Metadata of a checkpoint: an open object with typed access to the keys we know.
+///
+/// Keys of others survive a round trip. Keys are kept in the order they were first set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Metadata(Map<String, Value>);
+
+macro_rules! text_keys {
+    ($($(#[$doc:meta])* $get:ident, $key:literal;)*) => {
+        impl Metadata {
+            $($(#[$doc])* #[must_use] pub fn $get(&self) -> Option<&str> {
+                self.0.get($key)?.as_str()
+            })*
+        }
+    };
+}
+
+macro_rules! number_keys {
+    ($($(#[$doc:meta])* $get:ident -> $type:ty, $as:ident, $key:literal;)*) => {
+        impl Metadata {
+            $($(#[$doc])* #[must_use] pub fn $get(&self) -> Option<$type> {
+                self.0.get($key)?.$as()
+            })*
+        }
+    };
+}
+
+text_keys! {
+    /// The session to resume.
+    session_id, "sessionId";
+    /// The model's name as the runtime gave it.
+    model, "model";
+    /// The agent CLI's version.
+    cli_version, "cliVersion";
+    /// The directory it worked in.
+    cwd, "cwd";
+    /// The machine it ran on.
+    host, "host";
+    /// The user it ran as.
+    user, "user";
+    /// The signal that ended the process.
+    signal, "signal";
+    /// The output format that was read.
+    output_format, "outputFormat";
+    /// The version of the parser that made the records.
+    parser_version, "parserVersion";
+    /// Where times come from; `file` means a file's modification time.
+    time_source, "timeSource";
+}
+
+number_keys! {
+    /// The exit code of the process.
+    exit_code -> i64, as_i64, "exitCode";
+    /// How long the run took, as the runtime reported it.
+    duration_ms -> i64, as_i64, "durationMs";
+    /// What the run cost in US dollars, as the runtime reported it.
+    cost_usd -> f64, as_f64, "costUsd";
+    /// How many lines no parser understood.
+    unparsed_lines -> u64, as_u64, "unparsedLines";
+    /// Whether the exit code is unknown.
+    exit_unknown -> bool, as_bool, "exitUnknown";
+    /// Whether an agent CLI did the work, rather than Perstack itself.
+    external_execution -> bool, as_bool, "externalExecution";
+}
+
+impl Metadata {
+    /// Creates the metadata every checkpoint of a runtime has.
+    #[must_use]
+    pub fn for_runtime(runtime: &Runtime) -> Self {
+        let mut metadata = Self::default();
+        metadata.set("runtime", runtime.as_str());
+        if runtime.is_external() {
+            metadata.set("externalExecution", true);
+        }
+        metadata
+    }
+
+    /// Returns the runtime that did the work.
+    #[must_use]
+    pub fn runtime(&self) -> Option<Runtime> {
+        self.0.get("runtime")?.as_str().map(Runtime::from_name)
+    }
+
+    /// Returns the command line, if all of it is text.
+    #[must_use]
+    pub fn argv(&self) -> Option<Vec<&str>> {
+        self.0.get("argv")?.as_array()?.iter().map(Value::as_str).collect()
+    }
+
+    /// Returns the usage objects as the runtime printed them.
+    #[must_use]
+    pub fn raw_usage(&self) -> Option<&Value> {
+        self.0.get("rawUsage")
+    }
+
+    /// Returns the names of the usage counters that are 0 only because nobody reported them.
+    #[must_use]
+    pub fn usage_unknown(&self) -> Vec<&str> {
+        let names = self.0.get("usageUnknown").and_then(Value::as_array);
+        names.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// Returns the value of any key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Sets a key.
+    pub fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.insert(key.to_owned(), value.into());
+    }
+
+    /// Takes over all keys of `patch`; a null removes its key.
+    pub fn merge(&mut self, patch: &Self) {
+        for (key, value) in &patch.0 {
+            if value.is_null() {
+                self.0.shift_remove(key);
+            } else {
+                self.0.insert(key.clone(), value.clone());
+            }
+        }
+    }
+
+    /// Tells whether no key is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the keys and values in the order they were first set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl JsonSchema for Metadata {
+    fn schema_name() -> Cow<'static, str> {
+        "Metadata".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let runtime = generator.subschema_for::<Runtime>();
+        let text = |description: &str| json_schema!({ "type": "string", "description": description });
+        let count = |description: &str| json_schema!({ "type": "integer", "description": description });
+        let flag = |description: &str| json_schema!({ "type": "boolean", "description": description });
+        let texts = |description: &str| {
+            json_schema!({ "type": "array", "items": { "type": "string" }, "description": description })
+        };
+        json_schema!({
+            "type": "object",
+            "description": "What is known of a run beyond Perstack's fields. Open: other keys may be present.",
+            "properties": {
+                "runtime": runtime,
+                "externalExecution": flag("An agent CLI did the work, rather than Perstack itself."),
+                "sessionId": text("The session to resume."),
+                "model": text("The model's name as the runtime gave it."),
+                "cliVersion": text("The agent CLI's version."),
+                "cwd": text("The directory it worked in."),
+                "argv": texts("The command line."),
+                "host": text("The machine it ran on."),
+                "user": text("The user it ran as."),
+                "exitCode": count("The exit code of the process."),
+                "exitUnknown": flag("The exit code is not known."),
+                "signal": text("The signal that ended the process."),
+                "durationMs": count("How long the run took, in milliseconds, as the runtime reported it."),
+                "costUsd": json_schema!({ "type": "number", "description": "What the run cost in US dollars, as reported." }),
+                "rawUsage": json_schema!({ "description": "The usage objects as the runtime printed them." }),
+                "usageUnknown": texts("Usage counters that are 0 only because nobody reported them."),
+                "outputFormat": text("The output format that was read."),
+                "parserVersion": text("The version of the parser that made the records."),
+                "unparsedLines": count("How many lines no parser understood."),
+                "timeSource": text("Where times come from; `file` means a file's modification time.")
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_keys_survive_and_known_ones_are_typed() {
+        let json = r#"{"runtime":"cursor","externalExecution":true,"mine":{"a":[1]},"argv":["a","b"]}"#;
+        let metadata: Metadata = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&metadata).unwrap(), json);
+        assert_eq!(metadata.runtime(), Some(Runtime::Cursor));
+        assert_eq!(metadata.external_execution(), Some(true));
+        assert_eq!(metadata.argv(), Some(vec!["a", "b"]));
+        assert_eq!(metadata.session_id(), None);
+    }
+
+    #[test]
+    fn merging_sets_and_removes() {
+        let mut metadata = Metadata::for_runtime(&Runtime::Hermes);
+        let mut patch = Metadata::default();
+        patch.set("model", "m");
+        patch.set("externalExecution", Value::Null);
+        metadata.merge(&patch);
+        assert_eq!(serde_json::to_string(&metadata).unwrap(), r#"{"runtime":"hermes","model":"m"}"#);
+    }
+}

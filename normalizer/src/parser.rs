@@ -1,0 +1,68 @@
+//! What a runtime's file provides, and where its signals go.
+
+use runtape_core::Stream;
+
+use crate::exit::Exit;
+use crate::lines::Line;
+use crate::signal::{Emitted, Place, Scope, Signal};
+
+/// Turns the lines of one runtime into signals. Steps, usage and status are the reducer's business.
+///
+/// A parser is total: any lines give signals, never a panic. It has no clock and no randomness.
+/// What it makes of one stream must not depend on how the two streams interleave, because from
+/// files standard error follows standard output: what needs both is decided in
+/// [`finish`](Self::finish).
+pub trait RuntimeParser: Send {
+    /// Reads one line, emitting whatever it amounts to: nothing, one signal, or several.
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>);
+
+    /// Flushes what was held back for a line that never came, and judges the exit.
+    ///
+    /// Without a [`Signal::Result`] by the end of this, the run did not end by itself, and the
+    /// reducer names the error from the exit.
+    fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>);
+
+    /// Tells whether an exit code stands for a signal, as shells and many programs have it.
+    fn exit_is_signal(&self, code: i32) -> bool {
+        (129..=159).contains(&code)
+    }
+}
+
+/// Takes the signals of a parser and ties each to its place on the tape.
+pub struct SignalSink<'s> {
+    place: Place,
+    apply: &'s mut dyn FnMut(Emitted<'_>),
+}
+
+impl<'s> SignalSink<'s> {
+    /// Creates a sink for the signals of one place.
+    pub fn new(place: Place, apply: &'s mut dyn FnMut(Emitted<'_>)) -> Self {
+        Self { place, apply }
+    }
+
+    /// Returns the place that signals are tied to.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Uses the runtime's own time, in milliseconds since 1970, for what this line says.
+    pub fn set_time(&mut self, at: i64) {
+        self.place.at = at;
+    }
+
+    /// Emits a signal of the main run.
+    pub fn emit(&mut self, signal: Signal<'_>) {
+        self.emit_in(Scope::Main, signal);
+    }
+
+    /// Emits a signal of a run.
+    pub fn emit_in(&mut self, scope: Scope<'_>, signal: Signal<'_>) {
+        self.emit_at(self.place, scope, signal);
+    }
+
+    /// Emits a signal that was read at another place, for what was held back.
+    pub fn emit_at(&mut self, place: Place, scope: Scope<'_>, signal: Signal<'_>) {
+        (self.apply)(Emitted { scope, place, signal });
+    }
+}

@@ -1,0 +1,100 @@
+//! The state of one run: its numbering, its open step, its calls.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use runtape_core::{Expert, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
+
+use super::step::OpenStep;
+use crate::signal::{CallRef, Place};
+
+/// A call that has no result yet.
+#[derive(Clone, Debug)]
+pub(super) struct PendingCall {
+    pub(super) id: ToolCallId,
+    pub(super) name: ToolName,
+    pub(super) step: u64,
+    pub(super) at: i64,
+}
+
+/// The state of one run.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) id: RunId,
+    /// The next record's sequence number.
+    pub(super) seq: u64,
+    pub(super) initialized: bool,
+    pub(super) started: bool,
+    pub(super) ended: bool,
+    /// What the user said before the work began.
+    pub(super) inputs: Vec<(String, Place)>,
+    pub(super) expert: Expert,
+    pub(super) model: Option<String>,
+    /// Metadata that no record has carried yet.
+    pub(super) patch: Metadata,
+    /// The last step's number; 0 before the first.
+    pub(super) step: u64,
+    pub(super) open: Option<OpenStep>,
+    pub(super) messages: u64,
+    pub(super) parts: u64,
+    pub(super) live_events: u64,
+    pub(super) usage: TokenCounts,
+    pub(super) pending: Vec<PendingCall>,
+    pub(super) last: Place,
+    /// Hashes of what must count once: responses and answered calls, a few bytes each.
+    seen: HashSet<u64>,
+    /// The same keys in every run of the program: normalizing has no randomness.
+    hasher: BuildHasherDefault<DefaultHasher>,
+}
+
+impl Run {
+    pub(super) fn new(id: RunId, expert: Expert, at: Place) -> Self {
+        Self {
+            id,
+            seq: 0,
+            initialized: false,
+            started: false,
+            ended: false,
+            inputs: Vec::new(),
+            expert,
+            model: None,
+            patch: Metadata::default(),
+            step: 0,
+            open: None,
+            messages: 0,
+            parts: 0,
+            live_events: 0,
+            usage: TokenCounts::default(),
+            pending: Vec::new(),
+            last: at,
+            seen: HashSet::new(),
+            hasher: BuildHasherDefault::default(),
+        }
+    }
+
+    /// Marks a key as counted; `false` if it was before.
+    pub(super) fn count_once(&mut self, kind: &str, key: &str) -> bool {
+        self.seen.insert(self.hasher.hash_one((kind, key)))
+    }
+
+    /// Tells whether a key was counted before.
+    pub(super) fn counted(&self, kind: &str, key: &str) -> bool {
+        self.seen.contains(&self.hasher.hash_one((kind, key)))
+    }
+
+    /// Returns the id of a call, derived where none was printed.
+    pub(super) fn call_id(&self, call: CallRef<'_>) -> ToolCallId {
+        match call {
+            CallRef::Printed(text) => ToolCallId::from_printed(text)
+                .unwrap_or_else(|| ToolCallId::derive(&self.id, u64::MAX)),
+            CallRef::Local(ordinal) => ToolCallId::derive(&self.id, ordinal),
+        }
+    }
+
+    /// Gives a counter's value and moves it on.
+    pub(super) fn next(counter: &mut u64) -> u64 {
+        let value = *counter;
+        *counter += 1;
+        value
+    }
+}

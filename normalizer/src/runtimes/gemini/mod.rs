@@ -1,0 +1,24 @@
+//! gemini.
+
+use runtape_core::{Runtime, Stream};
+
+use super::RuntimeEntry;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::lines::Line;
+use crate::parser::{RuntimeParser, SignalSink};
+
+pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
+    runtime: Runtime::Gemini,
+    parser: |_context| Box::new(Gemini),
+    sniff: |_| 0,
+    commands: &["gemini"],
+    query: |_| None,
+};
+
+struct Gemini;
+
+impl RuntimeParser for Gemini {
+    fn push_line(&mut self, _: Stream, _: &Line<'_>, _: &mut SignalSink<'_>) {}
+    fn finish(&mut self, _: &Exit, _: &mut SignalSink<'_>) {}
+}

@@ -1,0 +1,35 @@
+//! The runtimes: one file or folder each, one line each in the list.
+
+use runtape_core::Runtime;
+
+use crate::context::Context;
+use crate::parser::RuntimeParser;
+
+mod claude_code;
+mod cursor;
+mod gemini;
+mod hermes;
+
+/// What the normalizer needs of a runtime.
+pub struct RuntimeEntry {
+    /// Its name.
+    pub runtime: Runtime,
+    /// Creates a parser for one run.
+    pub parser: fn(&Context) -> Box<dyn RuntimeParser>,
+    /// Tells how surely the first bytes of an output are this runtime's: 0 not at all, 100 surely.
+    pub sniff: fn(&[u8]) -> u8,
+    /// Finds what was asked for in the command line.
+    pub query: fn(&Context) -> Option<String>,
+    /// The names its program goes by.
+    pub commands: &'static [&'static str],
+}
+
+/// Every runtime that can be read.
+pub const RUNTIMES: &[RuntimeEntry] =
+    &[claude_code::ENTRY, cursor::ENTRY, gemini::ENTRY, hermes::ENTRY];
+
+/// Returns the entry of a runtime, if its output can be read.
+#[must_use]
+pub fn entry_for(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
+    RUNTIMES.iter().find(|entry| entry.runtime == *runtime)
+}
