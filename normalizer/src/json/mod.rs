@@ -1,0 +1,28 @@
+//! JSON as agent CLIs print it.
+//!
+//! [`decode`] reads one value into a wire struct at the speed of `serde_json`. What JavaScript
+//! writes and `serde_json` refuses costs one character or number, and a known field of the wrong
+//! type costs that field; neither costs the line. [`pieces`] separates values from the text around
+//! them on one line, and [`Document`] gathers a value printed over many.
+//!
+//! Wire structs are declared with `wire_struct!`, which also counts the keys it does not know.
+
+mod decode;
+mod document;
+pub mod number;
+mod pieces;
+mod removed;
+mod repair;
+mod text;
+mod wire;
+
+pub use decode::{DecodeError, Decoded, Fault, decode};
+pub use document::{Document, Outside};
+pub use pieces::{Piece, Pieces, pieces};
+pub use text::Str;
+pub use wire::note_unknown;
+#[allow(
+    unused_imports,
+    reason = "each runtime declares its wire structs with it"
+)]
+pub(crate) use wire::wire_struct;
