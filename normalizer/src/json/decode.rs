@@ -464,33 +464,3 @@ mod tests {
         }
     }
 }
-#[cfg(test)]
-mod bench {
-    use super::super::{Str, wire_struct};
-    use super::*;
-    use std::time::Instant;
-    wire_struct! { struct M<'a> { "id" => id: Option<Str<'a>>, "role" => role: Option<Str<'a>>, "content" => content: Vec<B<'a>>, ; known "usage" } }
-    wire_struct! { struct B<'a> { "type" => kind: Option<Str<'a>>, "text" => text: Option<Str<'a>>, } }
-    wire_struct! { struct E<'a> { "type" => tag: Option<Str<'a>>, "message" => message: Option<M<'a>>, "session_id" => session: Option<Str<'a>>, ; known "uuid" } }
-    #[derive(Deserialize, Debug)] struct DM<'a> { #[serde(borrow)] id: Option<&'a str>, role: Option<&'a str>, #[serde(borrow, default)] content: Vec<DB<'a>> }
-    #[derive(Deserialize, Debug)] struct DB<'a> { #[serde(rename="type")] kind: Option<&'a str>, text: Option<&'a str> }
-    #[derive(Deserialize, Debug)] struct DE<'a> { #[serde(rename="type")] tag: Option<&'a str>, #[serde(borrow)] message: Option<DM<'a>>, session_id: Option<&'a str> }
-    #[derive(Deserialize, Debug)] struct SM<'a> { #[serde(borrow)] id: Option<Str<'a>>, role: Option<Str<'a>>, #[serde(borrow, default)] content: Vec<SB<'a>> }
-    #[derive(Deserialize, Debug)] struct SB<'a> { #[serde(rename="type", borrow)] kind: Option<Str<'a>>, text: Option<Str<'a>> }
-    #[derive(Deserialize, Debug)] struct SE<'a> { #[serde(rename="type", borrow)] tag: Option<Str<'a>>, #[serde(borrow)] message: Option<SM<'a>>, session_id: Option<Str<'a>> }
-    #[test]
-    fn speed() {
-        let line = format!(r#"{{"type":"assistant","uuid":"0123-4567","session_id":"abc","message":{{"id":"m1","role":"assistant","usage":{{"a":1,"b":2}},"content":[{{"type":"text","text":"{}"}},{{"type":"text","text":"short"}}]}}}}"#, "hello world ".repeat(20));
-        for _ in 0..3 {
-        let t = Instant::now();
-        for _ in 0..500_000 { std::hint::black_box(decode::<E<'_>>(std::hint::black_box(line.as_bytes())).unwrap()); }
-        eprintln!("wire {:?}", t.elapsed());
-        let t = Instant::now();
-        for _ in 0..500_000 { std::hint::black_box(serde_json::from_slice::<DE<'_>>(std::hint::black_box(line.as_bytes())).unwrap()); }
-        eprintln!("derive {:?}", t.elapsed());
-        let t = Instant::now();
-        for _ in 0..500_000 { std::hint::black_box(serde_json::from_slice::<SE<'_>>(std::hint::black_box(line.as_bytes())).unwrap()); }
-        eprintln!("derive Str {:?}", t.elapsed());
-        }
-    }
-}

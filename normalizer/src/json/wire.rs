@@ -92,51 +92,6 @@ macro_rules! wire_struct {
             where
                 D: ::serde::de::Deserializer<$input>,
             {
-                /// Which field a key stands for. It is told apart while the key is still where it
-                /// was read, so that no key is copied but an unknown one.
-                #[allow(non_camel_case_types, reason = "variants are named as the fields are")]
-                enum Key {
-                    $($field,)*
-                    Skipped,
-                }
-
-                struct KeyOf<'keys>(&'keys mut Vec<Box<str>>);
-
-                impl<'de> ::serde::de::DeserializeSeed<'de> for KeyOf<'_> {
-                    type Value = Key;
-
-                    fn deserialize<D>(self, deserializer: D) -> Result<Key, D::Error>
-                    where
-                        D: ::serde::de::Deserializer<'de>,
-                    {
-                        deserializer.deserialize_identifier(self)
-                    }
-                }
-
-                impl ::serde::de::Visitor<'_> for KeyOf<'_> {
-                    type Value = Key;
-
-                    fn expecting(
-                        &self,
-                        formatter: &mut ::std::fmt::Formatter<'_>,
-                    ) -> ::std::fmt::Result {
-                        formatter.write_str("a key")
-                    }
-
-                    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
-                        Ok(match key {
-                            $($key $(| $alias)* => Key::$field,)*
-                            $($($known)|+ => Key::Skipped,)?
-                            _ => {
-                                if true $(&& $crate::json::wire_struct!(@counted $rest))? {
-                                    $crate::json::note_unknown(self.0, key);
-                                }
-                                Key::Skipped
-                            }
-                        })
-                    }
-                }
-
                 struct Fields;
 
                 impl<$lifetime> ::serde::de::Visitor<$lifetime> for Fields {
@@ -153,15 +108,24 @@ macro_rules! wire_struct {
                     where
                         A: ::serde::de::MapAccess<$lifetime>,
                     {
+                        const COUNTED: bool =
+                            true $(&& $crate::json::wire_struct!(@counted $rest))?;
                         let mut value = Self::Value::default();
-                        while let Some(key) = map.next_key_seed(KeyOf(&mut value.unknown))? {
-                            match key {
-                                $(Key::$field => {
+                        // A borrowed key measured faster than an enum told apart in a visitor.
+                        while let Some(key) = map.next_key::<$crate::json::Str<$lifetime>>()? {
+                            match key.as_str() {
+                                $($key $(| $alias)* => {
                                     value.$field = $crate::json::wire_struct!(
                                         @read map, $type $(, $with)?
                                     );
                                 })*
-                                Key::Skipped => {
+                                $($($known)|+ => {
+                                    map.next_value::<::serde::de::IgnoredAny>()?;
+                                })?
+                                key => {
+                                    if COUNTED {
+                                        $crate::json::note_unknown(&mut value.unknown, key);
+                                    }
                                     map.next_value::<::serde::de::IgnoredAny>()?;
                                 }
                             }
