@@ -1,1 +1,3 @@
 //! normalizer
+
+pub mod openclaw;
