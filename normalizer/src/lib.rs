@@ -13,6 +13,7 @@ pub mod failure;
 pub mod json;
 pub mod lines;
 mod normalizer;
+pub mod openclaw;
 mod output;
 pub mod parser;
 pub mod reducer;
