@@ -53,8 +53,8 @@ pub use runtime_event::{RuntimeEvent, RuntimeEventKind};
 pub use span::{Span, Stream};
 pub use step::Step;
 pub use summary::{
-    RunSummary, SummaryError, SummaryNotice, SummaryRun, SummaryToolCall, SummaryUnparsed,
-    SummaryUsage, summarize,
+    RunSummary, Summarizer, SummaryError, SummaryNotice, SummaryRun, SummaryToolCall,
+    SummaryUnparsed, SummaryUsage, summarize,
 };
 pub use tagged::UnknownKind;
 pub use tool::{ToolCall, ToolResult};
