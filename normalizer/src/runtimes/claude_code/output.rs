@@ -153,8 +153,11 @@ impl Output {
             && held.text.len() > self.limit
         {
             held.overflowed = true;
-            let text = std::mem::take(&mut held.text);
-            let place = held.place.take().unwrap_or_else(|| out.place());
+            let mut text = std::mem::take(&mut held.text);
+            // The last newline may be the CLI's own.
+            let length = text.trim_end_matches(['\r', '\n']).len();
+            held.text = text.split_off(length);
+            let place = held.place.replace(out.place()).unwrap_or_else(|| out.place());
             out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
         }
     }
@@ -251,7 +254,7 @@ impl Held {
 
 /// Judges an output without a message: an answer, an error, or nothing.
 fn finish_text(held: Held, exit: &Exit, asked: Option<Asked>, out: &mut SignalSink<'_>) {
-    let Some(place) = held.place.or(held.overflowed.then(|| out.place())) else {
+    let Some(place) = held.place else {
         if let Some(asked) = asked {
             out.emit(Signal::Format(asked.name()));
         }
@@ -399,18 +402,14 @@ fn on_value(
     out: &mut SignalSink<'_>,
 ) {
     let trimmed = bytes.trim_ascii();
-    let error = if trimmed.first() == Some(&b'[') {
-        match on_array(trimmed, bytes, line, conversation, out) {
-            Ok(()) => return,
-            Err(error) => error,
-        }
+    let is_array = trimmed.first() == Some(&b'[');
+    let read = if is_array {
+        on_array(trimmed, bytes, line, conversation, out)
     } else {
-        match conversation.on_message(trimmed, out) {
-            Ok(()) => return,
-            Err(error) => error,
-        }
+        conversation.on_message(trimmed, out)
     };
-    if let (DecodeError::Syntax(_), Some(line)) = (&error, line)
+    let Err(error) = read else { return };
+    if let (DecodeError::Syntax(_), Some(line), false) = (&error, line, is_array)
         && pieces(bytes).nth(1).is_some()
     {
         return on_mixed(bytes, line, conversation, out);
@@ -419,7 +418,7 @@ fn on_value(
         // A line that was cut after the last result: something was going on.
         out.emit(Signal::TurnOpened);
     }
-    let tag = tag_of(trimmed).ok().flatten();
+    let tag = if is_array { None } else { tag_of(trimmed).ok().flatten() };
     unparsed(out, tag.as_deref(), error.to_string());
 }
 
