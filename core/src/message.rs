@@ -391,7 +391,9 @@ impl ExpertMessage {
 impl ToolMessage {
     /// Returns the results in order.
     pub fn results(&self) -> impl Iterator<Item = &ToolResultPart> {
-        self.contents.iter().map(|ToolMessagePart::ToolResultPart(part)| part)
+        self.contents
+            .iter()
+            .map(|ToolMessagePart::ToolResultPart(part)| part)
     }
 }
 
@@ -420,7 +422,9 @@ mod tests {
         let json = r#"{"type":"expertMessage","id":"m1","contents":[{"type":"thinkingPart","id":"p1","thinking":"hm","signature":"s"},{"type":"textPart","id":"p2","text":"hi"},{"type":"toolCallPart","id":"p3","toolCallId":"c1","toolName":"ls","args":{}}]}"#;
         let message: Message = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&message).unwrap(), json);
-        let Message::ExpertMessage(message) = message else { panic!("an expert message") };
+        let Message::ExpertMessage(message) = message else {
+            panic!("an expert message")
+        };
         assert_eq!(message.text(), "hi");
         assert_eq!(message.tool_calls().count(), 1);
     }
@@ -428,14 +432,18 @@ mod tests {
     #[test]
     fn a_part_where_it_does_not_belong_is_refused() {
         let json = r#"{"type":"userMessage","id":"m1","contents":[{"type":"thinkingPart","id":"p1","thinking":"hm"}]}"#;
-        let error = serde_json::from_str::<Message>(json).unwrap_err().to_string();
+        let error = serde_json::from_str::<Message>(json)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("thinkingPart"), "{error}");
     }
 
     #[test]
     fn a_message_without_id_is_refused() {
         let json = r#"{"type":"expertMessage","contents":[]}"#;
-        let error = serde_json::from_str::<Message>(json).unwrap_err().to_string();
+        let error = serde_json::from_str::<Message>(json)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("missing field `id`"), "{error}");
     }
 }
