@@ -23,6 +23,10 @@ pub(super) fn supply_end(bytes: &[u8], keep_string: bool) -> Option<Vec<u8>> {
 
 /// Where a reader stands in a JSON text.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that a reader is in"
+)]
 struct Scan {
     /// The brackets that are yet to come, innermost last.
     closing: Vec<u8>,

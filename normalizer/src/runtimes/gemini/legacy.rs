@@ -8,7 +8,8 @@ use runtape_core::runtime_event::{Info, Warning};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::stream::{StreamJson, blocks, message_in, note_unknown, plain_text, set_time};
+use super::result::message_in;
+use super::stream::{OpenPart, StreamJson, blocks, note_unknown, plain_text, set_time};
 use super::wire::{Content, Legacy, Output, Part};
 use crate::json::Str;
 use crate::parser::SignalSink;
@@ -22,15 +23,14 @@ impl StreamJson {
         match tag {
             "system" => self.on_system(line, out),
             "assistant" => {
-                self.end_message(out);
-                let content = match line.text {
-                    Some(text) if line.message.is_absent() => Content::Text(text),
-                    _ => line.message,
-                };
-                self.say(content, false, out);
+                // What the model thought before it spoke came on lines of its own.
+                if !self.has_only_thought {
+                    self.end_message(out);
+                }
+                self.say(line.content(), false, out);
                 self.end_message(out);
             }
-            "user" => self.on_user_line(line.message, out),
+            "user" => self.on_user_line(line.content(), out),
             "thinking" => self.on_thinking(line, out),
             _ => self.on_tool_call(line, out),
         }
@@ -85,16 +85,27 @@ impl StreamJson {
             (None, Content::Absent) => plain_text(line.message).into(),
             (None, delta) => plain_text(delta).into(),
         };
+        self.on_thought(
+            text,
+            fragment || line.subtype.as_deref() == Some("delta"),
+            out,
+        );
+    }
+
+    fn on_thought(&mut self, text: Cow<'_, str>, fragment: bool, out: &mut SignalSink<'_>) {
+        let is_first = !self.step_open;
         self.open_step(out);
-        self.end_text(out);
-        out.emit(if fragment || line.subtype.as_deref() == Some("delta") {
-            Signal::ThinkingDelta(text)
+        self.has_only_thought |= is_first;
+        if fragment {
+            self.open_part(OpenPart::Thinking, out);
+            out.emit(Signal::ThinkingDelta(text));
         } else {
-            Signal::Thinking {
+            self.end_part(out);
+            out.emit(Signal::Thinking {
                 text,
                 signature: None,
-            }
-        });
+            });
+        }
     }
 
     /// `{"tool_call": {NAME: {"args": …, "result": …}}}`, started and completed.
@@ -120,11 +131,14 @@ impl StreamJson {
             subtype,
             "completed" | "complete" | "finished" | "failed" | "error"
         );
-        if !is_result || id.is_some() {
+        // A completion repeats the call, which by then may belong to a message that is over.
+        let is_known = id.is_none_or(|id| self.started.remove(id));
+        if !is_result || !is_known {
             let input = first(&["args", "input", "arguments", "payload"]).unwrap_or(Value::Null);
             self.call(id, Str::from(name.as_str()), input, out);
         }
         if !is_result {
+            self.started.extend(id.map(Into::into));
             return;
         }
         let output = first(&["result", "output", "error", "response"]);
@@ -158,15 +172,17 @@ impl StreamJson {
 
     fn on_text(&mut self, text: Str<'_>, out: &mut SignalSink<'_>) {
         self.open_step(out);
-        self.end_text(out);
+        self.end_part(out);
+        self.has_answered = true;
+        self.has_only_thought = false;
         out.emit(Signal::Text(text.into_cow()));
     }
 
     fn on_part(&mut self, part: Part<'_>, fragment: bool, out: &mut SignalSink<'_>) {
         note_unknown("part", &part.unknown, out);
         match part.kind.as_deref() {
-            Some("thinking" | "thought" | "reasoning") => self.on_thought(part, out),
-            _ if part.thought == Some(true) => self.on_thought(part, out),
+            Some("thinking" | "thought" | "reasoning") => self.on_thought_part(part, fragment, out),
+            _ if part.thought == Some(true) => self.on_thought_part(part, fragment, out),
             Some("tool_call" | "tool_use" | "function_call") => {
                 self.call(
                     part.id.as_deref(),
@@ -202,17 +218,22 @@ impl StreamJson {
         }
     }
 
-    fn on_thought(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
-        self.open_step(out);
-        self.end_text(out);
+    fn on_thought_part(&mut self, part: Part<'_>, fragment: bool, out: &mut SignalSink<'_>) {
         let text = match part.text.or(part.thinking) {
             Some(text) => text.into_cow(),
             None => plain_text(part.content).into(),
         };
-        out.emit(Signal::Thinking {
-            text,
-            signature: None,
-        });
+        self.on_thought(text, fragment, out);
+    }
+}
+
+impl<'a> Legacy<'a> {
+    /// Returns what the message holds, whichever key it is under.
+    fn content(self) -> Content<'a> {
+        match self.text {
+            Some(text) if self.message.is_absent() => Content::Text(text),
+            _ => self.message,
+        }
     }
 }
 

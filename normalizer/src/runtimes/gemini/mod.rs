@@ -34,6 +34,7 @@ mod cut;
 mod errors;
 mod legacy;
 mod report;
+mod result;
 mod stderr;
 mod stream;
 #[cfg(test)]
@@ -113,7 +114,7 @@ impl Gemini {
         match &mut self.stdout {
             Stdout::Undecided(undecided) => {
                 if let Some(decision) = undecided.push_line(line, out.place()) {
-                    self.decide(decision, out);
+                    self.decide(&decision, out);
                 }
             }
             Stdout::Text(text) => text.push_line(line, out),
@@ -165,7 +166,7 @@ impl Gemini {
     }
 
     /// Goes on in the format that was decided on, from the first line that was held back.
-    fn decide(&mut self, decision: Decision, out: &mut SignalSink<'_>) {
+    fn decide(&mut self, decision: &Decision, out: &mut SignalSink<'_>) {
         self.stdout = match decision.format {
             Format::Text => Stdout::Text(Text::default()),
             Format::Json => Stdout::Json(JsonReport::new(self.limit)),
@@ -238,7 +239,7 @@ impl RuntimeParser for Gemini {
                 out.emit_at(place, Scope::Main, Signal::Unparsed { tag: None, reason });
                 is_cut = true;
             } else if let Some(decision) = undecided.give_up() {
-                self.decide(decision, out);
+                self.decide(&decision, out);
                 self.emit_format(Format::Text, out);
             }
         }

@@ -7,7 +7,8 @@ use runtape_core::runtime_event::Warning;
 
 use super::cut::supply_end;
 use super::errors::Stated;
-use super::stream::{code_of, on_stdout_text};
+use super::result::code_of;
+use super::stream::on_stdout_text;
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};
 use crate::exit::Exit;

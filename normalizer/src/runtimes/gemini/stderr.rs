@@ -69,15 +69,15 @@ impl Stderr {
             self.release(out);
         }
         let text = line.text();
-        if self.holds_retry {
-            self.push_retry(&text, place, out);
-            return;
+        // A stack trace opens a bracket at the end of a line too; the next line tells.
+        let may_be_object = text.trim_end().ends_with('{') || skip(line.bytes, b"{\"").is_some();
+        let is_attempt = attempt_in(&text).is_some();
+        if self.holds_retry && (may_be_object || is_attempt) {
+            self.release(out);
         }
-        // A stack trace ends like this too; the next line tells.
-        let ends_open = text.trim_end().ends_with('{');
-        if ends_open || skip(line.bytes, b"{\"").is_some() {
+        if may_be_object {
             self.push_object(line, place, out);
-        } else if attempt_in(&text).is_some() {
+        } else if is_attempt || self.holds_retry {
             self.push_retry(&text, place, out);
         } else {
             self.on_text(place, text.into_owned(), out);
@@ -145,7 +145,7 @@ impl Stderr {
     fn push_retry(&mut self, text: &str, place: Place, out: &mut SignalSink<'_>) {
         self.held.push((place, text.to_owned()));
         self.holds_retry = true;
-        if text.contains("Retrying ") {
+        if text.contains("Retrying after ") || text.contains("Retrying with ") {
             self.on_retry(out);
         } else if text.contains("Max attempts reached") || self.held.len() >= LONGEST_RETRY {
             self.release(out);

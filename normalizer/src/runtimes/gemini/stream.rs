@@ -1,56 +1,66 @@
 //! The stream-json format: one message a line, the model's text in fragments without an end mark.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use runtape_core::runtime_event::{Info, PermissionDenied, StdoutText, Warning};
+use runtape_core::runtime_event::{Info, PermissionDenied, StdoutText};
 use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::cut::supply_end;
 use super::errors::Stated;
-use super::wire::{
-    Content, ErrorLine, Head, Init, Message, Output, ResultLine, ToolResult, ToolUse, leading_tag,
-};
-use super::{session_id, tools, usage};
+use super::result::Failure;
+use super::wire::{Content, Head, Init, Message, Output, ToolResult, ToolUse, leading_tag};
+use super::{session_id, tools};
 use crate::escapes::strip_escapes;
-use crate::exit::Exit;
 use crate::json::{DecodeError, Piece, Str, decode, pieces};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Block, CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Block, CallRef, Place, Scope, Signal};
 use crate::times::iso_millis;
+
+/// What a run of fragments is open for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum OpenPart {
+    #[default]
+    None,
+    Text,
+    Thinking,
+}
 
 /// Reads stream-json, current and older.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that was said or was not"
+)]
 pub(super) struct StreamJson {
     /// A message was understood, so this is the format.
     pub(super) is_sure: bool,
     pub(super) has_session: bool,
     /// The model said or did something since the last result.
     pub(super) has_worked: bool,
+    /// The message that is open has nothing but reasoning.
+    pub(super) has_only_thought: bool,
+    /// What it did last was to say something.
+    pub(super) has_answered: bool,
+    /// Calls of the older shape that were started and are not completed.
+    pub(super) started: HashSet<Box<str>>,
     /// Calls without an id, so far.
     pub(super) local_calls: u64,
-    /// A run of fragments is open.
-    text_open: bool,
+    /// What fragments are appended to.
+    pub(super) open: OpenPart,
     /// What the model says next belongs to the message that is open. Its calls run when it is
     /// complete, so a tool's result ends it, and a further user message or an error does.
-    step_open: bool,
+    pub(super) step_open: bool,
     /// The last error line since the last result, and whether nothing came after it.
-    error: Option<Stated>,
-    error_is_last: bool,
+    pub(super) error: Option<Stated>,
+    pub(super) error_is_last: bool,
     /// A result was the last word.
-    has_ended: bool,
+    pub(super) has_ended: bool,
     /// A result that failed. It is held back because the exit code may say more about it.
-    failure: Option<Failure>,
-}
-
-#[derive(Debug)]
-struct Failure {
-    place: Place,
-    error: Stated,
-    status: Option<String>,
-    duration: Option<u64>,
+    pub(super) failure: Option<Failure>,
 }
 
 impl StreamJson {
@@ -72,23 +82,6 @@ impl StreamJson {
         }
     }
 
-    /// Judges the end. Returns whether the runtime told how it ended.
-    pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
-        if self.failure.is_none() && !self.has_ended && self.error_is_last {
-            // Older versions end with an error line. Since 0.37 a result follows it.
-            let error = self.error.take().filter(|error| error.kind.is_some());
-            let place = out.place();
-            self.failure = error.map(|error| Failure {
-                place,
-                error,
-                status: None,
-                duration: None,
-            });
-        }
-        self.emit_failure(exit.code, out);
-        self.has_ended
-    }
-
     fn on_value(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
         let head;
         let tag = if let Some(tag) = leading_tag(bytes) {
@@ -105,8 +98,8 @@ impl StreamJson {
             "message" => self.on_message(read(tag, bytes, out)?, out),
             "tool_use" => self.on_tool_use(read(tag, bytes, out)?, out),
             "tool_result" => self.on_tool_result(read(tag, bytes, out)?, out),
-            "init" => self.on_init(read(tag, bytes, out)?, out),
-            "error" => self.on_error(read(tag, bytes, out)?, out),
+            "init" => self.on_init(&read(tag, bytes, out)?, out),
+            "error" => self.on_error(&read(tag, bytes, out)?, out),
             "result" => self.on_result(read(tag, bytes, out)?, out),
             "system" | "assistant" | "user" | "thinking" | "tool_call" => {
                 self.on_legacy(tag, read(tag, bytes, out)?, out);
@@ -128,7 +121,7 @@ impl StreamJson {
         Ok(())
     }
 
-    fn on_init(&mut self, init: Init<'_>, out: &mut SignalSink<'_>) {
+    fn on_init(&mut self, init: &Init<'_>, out: &mut SignalSink<'_>) {
         set_time(init.timestamp.as_deref(), out);
         note_unknown("init", &init.unknown, out);
         self.open_turn(out);
@@ -180,7 +173,9 @@ impl StreamJson {
 
     pub(super) fn on_fragment(&mut self, text: Str<'_>, out: &mut SignalSink<'_>) {
         self.open_step(out);
-        self.text_open = true;
+        self.open_part(OpenPart::Text, out);
+        self.has_answered = true;
+        self.has_only_thought = false;
         out.emit(Signal::TextDelta(text.into_cow()));
     }
 
@@ -200,7 +195,9 @@ impl StreamJson {
         out: &mut SignalSink<'_>,
     ) {
         self.open_step(out);
-        self.end_text(out);
+        self.end_part(out);
+        self.has_answered = false;
+        self.has_only_thought = false;
         let detail = tools::detail(&name, &input);
         let call = self.call_ref(id);
         out.emit(Signal::ToolCall {
@@ -284,145 +281,6 @@ impl StreamJson {
         });
     }
 
-    fn on_error(&mut self, line: ErrorLine<'_>, out: &mut SignalSink<'_>) {
-        set_time(line.timestamp.as_deref(), out);
-        note_unknown("error", &line.unknown, out);
-        let said = [&line.message, &line.error, &line.detail];
-        let message = said
-            .iter()
-            .find_map(|value| message_in(value))
-            .unwrap_or_default();
-        match line.severity.as_deref() {
-            Some("error") => self.keep_error(None, message.clone(), out),
-            Some(_) => self.end_message(out),
-            None => self.keep_error(Some("Error"), message.clone(), out),
-        }
-        out.emit(Signal::Event(RuntimeEventKind::Warning(Warning {
-            message,
-        })));
-    }
-
-    /// Keeps an error for a result that does not say what went wrong. With a kind it ends the run
-    /// if nothing follows it.
-    pub(super) fn keep_error(&mut self, kind: Option<&str>, message: String, out: &SignalSink<'_>) {
-        let kind = kind.map(str::to_owned);
-        self.error = Some(Stated {
-            kind,
-            message,
-            code: None,
-            at: out.place().at,
-        });
-        self.error_is_last = true;
-    }
-
-    fn on_result(&mut self, mut result: ResultLine<'_>, out: &mut SignalSink<'_>) {
-        set_time(result.timestamp.as_deref(), out);
-        note_unknown("result", &result.unknown, out);
-        self.emit_failure(None, out);
-        if !self.has_session {
-            self.on_session(result.session.as_deref(), out);
-        }
-        let error = self.error_of(&result, out);
-        // An error breaks off the text that it comes in, but not one that a call followed.
-        if self.text_open && error.as_ref().is_some_and(|error| !error.is_turn_limit()) {
-            self.text_open = false;
-            out.emit(Signal::MessageCut);
-        }
-        self.end_message(out);
-        if error.is_none() && !self.has_worked && !result.answer.is_absent() {
-            self.say(std::mem::take(&mut result.answer), false, out);
-            self.end_message(out);
-        }
-        self.on_usage(&mut result, error.is_some(), out);
-        let stated = result.stats.get("duration_ms").and_then(Value::as_u64);
-        // 0 in a result that failed (0.61.0).
-        let duration = stated
-            .or(result.duration)
-            .filter(|ms| error.is_none() || *ms > 0);
-        let status = result.subtype.or(result.status).map(Str::into_owned);
-        self.has_worked = false;
-        self.error = None;
-        self.error_is_last = false;
-        if let Some(error) = error {
-            let place = out.place();
-            self.failure = Some(Failure {
-                place,
-                error,
-                status,
-                duration,
-            });
-        } else {
-            let outcome = Outcome {
-                subtype: status.map(Cow::Owned),
-                duration_ms: duration,
-                ..Outcome::of(Verdict::Success)
-            };
-            out.emit(Signal::Result(outcome));
-            self.has_ended = true;
-        }
-    }
-
-    fn error_of(&mut self, result: &ResultLine<'_>, out: &SignalSink<'_>) -> Option<Stated> {
-        let words = [&result.status, &result.subtype, &result.reason];
-        let words = words.iter().filter_map(|word| word.as_deref());
-        let turn_limit = words.clone().find(|word| Stated::is_turn_limit_word(word));
-        let has_failed = result.is_error == Some(true)
-            || turn_limit.is_some()
-            || words.clone().any(|word| matches!(word, "error" | "failed"));
-        if !has_failed {
-            return None;
-        }
-        let at = out.place().at;
-        let (kind, message, code) = read_error(&result.error);
-        let kind = kind.or_else(|| turn_limit.map(str::to_owned));
-        let answer = || match &result.answer {
-            Content::Text(text) if !text.is_empty() => Some(text.as_str().to_owned()),
-            _ => None,
-        };
-        if let Some(message) = message
-            .or_else(|| message_in(&result.message))
-            .or_else(answer)
-        {
-            return Some(Stated {
-                kind,
-                message,
-                code,
-                at,
-            });
-        }
-        // An answer that is empty or no sound stream has its message on the error line before the
-        // result, which then has none. The json format calls it so.
-        let kind = kind.or_else(|| Some("INVALID_STREAM".to_owned()));
-        let message = self.error.take().map(|error| error.message);
-        let message = message.unwrap_or_else(|| "the runtime reported an error".to_owned());
-        Some(Stated {
-            kind,
-            message,
-            code,
-            at,
-        })
-    }
-
-    fn on_usage(&mut self, result: &mut ResultLine<'_>, failed: bool, out: &mut SignalSink<'_>) {
-        let found = [&mut result.usage, &mut result.usage_metadata];
-        let found = found.into_iter().find(|usage| usage.is_object());
-        let stats = match found {
-            Some(usage) if !result.stats.is_object() => std::mem::take(usage),
-            _ => result.stats.clone(),
-        };
-        if stats.is_object() {
-            let counts = usage::of_stats(&stats);
-            let says_nothing = !failed && self.has_worked && usage::counts_no_request(&stats);
-            if !counts.is_unknown() && !says_nothing {
-                out.emit(Signal::Total(counts));
-            }
-            out.emit(Signal::RawUsage(stats));
-        }
-        if let Some(cost) = result.cost {
-            out.emit(Signal::Cost(cost));
-        }
-    }
-
     /// A line that begins like a message and is none: cut off, as a rule.
     fn on_unreadable(
         &mut self,
@@ -500,29 +358,26 @@ impl StreamJson {
         out.emit(Signal::Step(None));
     }
 
-    pub(super) fn end_text(&mut self, out: &mut SignalSink<'_>) {
-        if std::mem::take(&mut self.text_open) {
-            out.emit(Signal::TextEnd);
+    /// Makes sure that fragments of this kind are what is open.
+    pub(super) fn open_part(&mut self, part: OpenPart, out: &mut SignalSink<'_>) {
+        if self.open != part {
+            self.end_part(out);
+            self.open = part;
+        }
+    }
+
+    pub(super) fn end_part(&mut self, out: &mut SignalSink<'_>) {
+        match std::mem::take(&mut self.open) {
+            OpenPart::None => {}
+            OpenPart::Text => out.emit(Signal::TextEnd),
+            OpenPart::Thinking => out.emit(Signal::ThinkingEnd { signature: None }),
         }
     }
 
     pub(super) fn end_message(&mut self, out: &mut SignalSink<'_>) {
-        self.end_text(out);
+        self.end_part(out);
         self.step_open = false;
-    }
-
-    fn emit_failure(&mut self, exit_code: Option<i32>, out: &mut SignalSink<'_>) {
-        let Some(failure) = self.failure.take() else {
-            return;
-        };
-        let outcome = Outcome {
-            subtype: failure.status.map(Cow::Owned),
-            text: Some(Cow::Borrowed(failure.error.message.as_str())),
-            duration_ms: failure.duration,
-            ..Outcome::of(failure.error.verdict(exit_code))
-        };
-        out.emit_at(failure.place, Scope::Main, Signal::Result(outcome));
-        self.has_ended = true;
+        self.has_only_thought = false;
     }
 }
 
@@ -592,30 +447,4 @@ pub(super) fn plain_text(content: Content<'_>) -> String {
             None => plain_text(part.content),
         },
     }
-}
-
-/// Returns the message in a string, or in an object that has one under some name.
-pub(super) fn message_in(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => (!text.is_empty()).then(|| text.clone()),
-        Value::Object(object) => {
-            let keys = ["message", "error", "detail", "text", "code"];
-            let inner = keys.iter().find_map(|key| message_in(object.get(*key)?));
-            inner.or_else(|| Some(value.to_string()))
-        }
-        other => Some(other.to_string()),
-    }
-}
-
-/// Returns the type, message and code of an error, which older versions gave as a string.
-fn read_error(value: &Value) -> (Option<String>, Option<String>, Option<u16>) {
-    let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
-    (kind, message_in(value), value.get("code").and_then(code_of))
-}
-
-/// Returns a code that is a number, or a string of digits.
-pub(super) fn code_of(code: &Value) -> Option<u16> {
-    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
-    u16::try_from(number).ok()
 }
