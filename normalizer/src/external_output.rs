@@ -35,18 +35,37 @@ pub fn parse_external_output(stdout: &str, runtime: &Runtime) -> ParsedOutput {
     let run_id = RandomIds.run_id();
     let job_id = JobId::parse(run_id.as_str()).unwrap_or_else(|_| RandomIds.job_id());
     let Ok(mut normalizer) = Normalizer::new(runtime.clone(), Context::new(job_id, run_id)) else {
-        return ParsedOutput { events: Vec::new(), final_output: stdout.to_owned() };
+        return ParsedOutput {
+            events: Vec::new(),
+            final_output: stdout.to_owned(),
+        };
     };
-    let mut records = normalizer.push(Stream::Stdout, stdout.as_bytes(), 0).records;
+    let mut records = normalizer
+        .push(Stream::Stdout, stdout.as_bytes(), 0)
+        .records;
     records.extend(normalizer.finish(&Exit::with_code(0)).records);
     let summary = summarize(&records);
-    let format = summary.as_ref().and_then(|summary| summary.output_format.as_deref());
+    let format = summary
+        .as_ref()
+        .and_then(|summary| summary.output_format.as_deref());
     let is_plain = format.is_none_or(|format| PLAIN.contains(&format));
-    let answer = summary.as_ref().and_then(|summary| summary.final_text.as_deref());
-    let final_output = answer.unwrap_or(if is_plain { stdout } else { "" }).trim().to_owned();
+    let answer = summary
+        .as_ref()
+        .and_then(|summary| summary.final_text.as_deref());
+    let final_output = answer
+        .unwrap_or(if is_plain { stdout } else { "" })
+        .trim()
+        .to_owned();
     // The reducer numbers records without gaps, so materializing them cannot fail.
-    let events = if is_plain { Vec::new() } else { materialize(&records).unwrap_or_default() };
-    ParsedOutput { events, final_output }
+    let events = if is_plain {
+        Vec::new()
+    } else {
+        materialize(&records).unwrap_or_default()
+    };
+    ParsedOutput {
+        events,
+        final_output,
+    }
 }
 
 #[cfg(test)]
@@ -93,7 +112,10 @@ mod tests {
         let result = parse_external_output(input, &Runtime::ClaudeCode);
         assert_eq!(result.final_output, "Hi");
         let tags: Vec<&str> = result.events.iter().map(Event::tag).collect();
-        assert!(tags.contains(&"startRun") && tags.contains(&"completeRun"), "{tags:?}");
+        assert!(
+            tags.contains(&"startRun") && tags.contains(&"completeRun"),
+            "{tags:?}"
+        );
     }
 
     #[test]
