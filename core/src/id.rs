@@ -15,14 +15,17 @@ const PATH_ID_MAX: usize = 128;
 /// Longest id or name of a tool call, in UTF-16 units: Perstack counts as JavaScript does.
 const OPAQUE_MAX: usize = 255;
 
-const PATH_RULE: &str = "expected 1 to 128 characters of A-Z a-z 0-9 _ . - beginning with a letter or digit";
+const PATH_RULE: &str =
+    "expected 1 to 128 characters of A-Z a-z 0-9 _ . - beginning with a letter or digit";
 const OPAQUE_RULE: &str = "expected 1 to 255 characters";
 
 fn is_path_id(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() <= PATH_ID_MAX
         && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+        && bytes
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
 }
 
 fn is_opaque(text: &str) -> bool {
@@ -164,7 +167,7 @@ fn shorten(text: &str) -> Arc<str> {
         .chars()
         .take_while(|c| {
             units += c.len_utf16();
-            units <= OPAQUE_MAX - tail.len() - 1
+            units < OPAQUE_MAX - tail.len()
         })
         .collect();
     format!("{head}~{tail}").into()
@@ -197,7 +200,7 @@ impl ToolName {
 /// What a derived id names; ordinals count within one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum IdKind {
+enum IdKind {
     /// A checkpoint; its ordinal is the step number.
     Checkpoint,
     /// An event made from a kept record; its ordinal is the record's sequence number.
@@ -236,7 +239,12 @@ fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> Arc<str> {
     // Hashing one short buffer is several times faster than feeding a hasher piece by piece.
     let mut buffer = [0_u8; 256];
     let mut length = 0;
-    for piece in [run.as_str().as_bytes(), tag.as_bytes(), sub.as_bytes(), &ordinal.to_le_bytes()] {
+    for piece in [
+        run.as_str().as_bytes(),
+        tag.as_bytes(),
+        sub.as_bytes(),
+        &ordinal.to_le_bytes(),
+    ] {
         // The length keeps two pieces from running into each other.
         let pieces = std::iter::once(piece_len(piece)).chain(piece.iter().copied());
         for (slot, byte) in buffer.iter_mut().skip(length).zip(pieces) {
@@ -254,19 +262,23 @@ fn piece_len(piece: &[u8]) -> u8 {
 
 /// Writes 32 bytes of hash as a letter and 23 base-36 digits.
 fn cuid_shape(hash: &[u8; 32]) -> Arc<str> {
-    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut text = String::with_capacity(CUID_LENGTH);
-    let (low, high) = hash.split_at(16);
-    let mut halves = [low, high].map(|half| {
-        half.iter().fold(0_u128, |number, byte| (number << 8) | u128::from(*byte))
+    let mut halves = hash.chunks(16).map(|half| {
+        half.iter()
+            .fold(0_u128, |number, byte| (number << 8) | u128::from(*byte))
     });
+    let (mut one, mut two) = (halves.next().unwrap_or(0), halves.next().unwrap_or(0));
+    let mut text = String::with_capacity(CUID_LENGTH);
     for place in 0..CUID_LENGTH {
-        let half = &mut halves[place % 2];
+        // The first place is a letter, the others are letters and digits.
         let radix = if place == 0 { 26 } else { 36 };
-        let digit = (*half % radix) as usize;
+        let half = if place % 2 == 0 { &mut one } else { &mut two };
+        let digit = u8::try_from(*half % radix).unwrap_or(0);
         *half /= radix;
-        let offset = if place == 0 { 10 } else { 0 };
-        text.push(char::from(DIGITS[digit + offset]));
+        text.push(char::from(if digit < 26 {
+            b'a' + digit
+        } else {
+            b'0' + digit - 26
+        }));
     }
     text.into()
 }
@@ -309,6 +321,18 @@ impl EventId {
     #[must_use]
     pub fn derive(run: &RunId, event_type: &'static str, seq: u64) -> Self {
         Self(derive(run, IdKind::Event(event_type), seq))
+    }
+
+    /// Derives the id of the n-th event of a type that one record stands for, counted from 0.
+    #[must_use]
+    pub fn derive_nth(run: &RunId, event_type: &'static str, seq: u64, nth: u64) -> Self {
+        let id = derive(run, IdKind::Event(event_type), seq);
+        // Sequence numbers stay far below this, so the two never meet.
+        if nth == 0 {
+            Self(id)
+        } else {
+            Self(derive(run, IdKind::Event(event_type), (nth << 48) | seq))
+        }
     }
 
     /// Derives the id of the n-th live-only event of a run.
@@ -393,9 +417,14 @@ mod tests {
             assert_eq!(JobId::parse(good).unwrap().as_str(), good);
         }
         let too_long = "a".repeat(129);
-        for bad in ["", "-a", ".a", "_a", "a/b", "a b", "ä", "a\n", &too_long, ".."] {
+        for bad in [
+            "", "-a", ".a", "_a", "a/b", "a b", "ä", "a\n", &too_long, "..",
+        ] {
             let error = JobId::parse(bad).unwrap_err();
-            assert!(error.to_string().contains("invalid job id"), "{bad:?}: {error}");
+            assert!(
+                error.to_string().contains("invalid job id"),
+                "{bad:?}: {error}"
+            );
         }
     }
 
@@ -426,7 +455,11 @@ mod tests {
         let id = CheckpointId::derive(&run, 1);
         assert_eq!(id.as_str().len(), CUID_LENGTH);
         assert!(id.as_str().starts_with(|c: char| c.is_ascii_lowercase()));
-        assert!(id.as_str().bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()));
+        assert!(
+            id.as_str()
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        );
         assert_eq!(id, CheckpointId::derive(&run, 1));
         assert_ne!(id, CheckpointId::derive(&run, 2));
         assert_ne!(id, CheckpointId::derive(&other, 1));
@@ -445,6 +478,9 @@ mod tests {
     #[test]
     fn reading_a_bad_id_is_an_error() {
         assert!(serde_json::from_str::<JobId>("\"a/b\"").is_err());
-        assert_eq!(serde_json::from_str::<RunId>("\"a-b\"").unwrap().as_str(), "a-b");
+        assert_eq!(
+            serde_json::from_str::<RunId>("\"a-b\"").unwrap().as_str(),
+            "a-b"
+        );
     }
 }

@@ -1,8 +1,49 @@
-//! The model of runtape.
+//! The model of runtape: what agent runtimes did, in one shape.
+//!
+//! Agent CLIs each print their work in another form. Here is the form they are all turned into:
+//! Perstack's events and checkpoints, and the slim [`Record`]s that they are made from.
+//!
+//! - [`RunEvent`] and [`RuntimeEvent`]: what happened in a run and around it;
+//! - [`Checkpoint`]: the state at the end of a step, with [`Metadata`] that says which runtime
+//!   did the work;
+//! - [`Record`]: what is kept. Each thing is said once, and [`materialize()`] makes events and
+//!   checkpoints from it;
+//! - [`TranscriptEntry`] and [`RunSummary`]: a run to display, and a run in one object.
+//!
+//! This crate knows no runtime's wire format, no file, no database and no clock.
+//!
+//! ```
+//! use runtape_core::{
+//!     CountingIds, CreateCheckpointParams, Expert, JobId, RunId, Runtime, Stamp,
+//!     create_complete_run_event, create_normalized_checkpoint,
+//! };
+//!
+//! # fn main() -> Result<(), runtape_core::CoreError> {
+//! let run_id = RunId::parse("run-456")?;
+//! let mut ids = CountingIds::new(run_id.clone());
+//! let mut stamp = Stamp { ids: &mut ids, now: 1_700_000_000_000 };
+//! let checkpoint = create_normalized_checkpoint(
+//!     &mut stamp,
+//!     CreateCheckpointParams {
+//!         job_id: JobId::parse("job-123")?,
+//!         run_id,
+//!         expert: Expert { key: "e".into(), name: "E".into(), version: "1.0.0".into() },
+//!         output: "Done".into(),
+//!         runtime: Runtime::Cursor,
+//!     },
+//! );
+//! let event = create_complete_run_event(&mut stamp, "e", checkpoint, "Done");
+//! assert_eq!(event.kind.tag(), "completeRun");
+//! # Ok(())
+//! # }
+//! ```
+
 mod checkpoint;
+mod create;
 mod error;
 mod id;
 mod job;
+mod materialize;
 mod media_url;
 mod message;
 mod metadata;
@@ -13,12 +54,20 @@ mod runtime;
 pub mod runtime_event;
 mod span;
 mod step;
+mod summary;
 mod tagged;
 mod tool;
+pub mod transcript;
 mod usage;
 
 pub use checkpoint::{
     Checkpoint, CheckpointStatus, DelegatedBy, DelegationTarget, ErrorFamily, Expert, RunError,
+};
+pub use create::{
+    CreateCheckpointParams, Stamp, create_call_tools_event, create_complete_run_event,
+    create_empty_usage, create_normalized_checkpoint, create_resolve_tool_results_event,
+    create_runtime_init_event, create_start_run_event, create_stop_run_by_error_event,
+    spoken_messages,
 };
 pub use error::CoreError;
 pub use id::{
@@ -26,6 +75,7 @@ pub use id::{
     ToolCallId, ToolName,
 };
 pub use job::{Job, JobStatus};
+pub use materialize::{Event, Materializer, materialize};
 pub use media_url::MediaUrl;
 pub use message::{
     AnswerMessage, ExpertMessage, ExpertPart, FileBinaryPart, FileInlinePart, FileUrlPart,
@@ -41,6 +91,11 @@ pub use runtime::Runtime;
 pub use runtime_event::{RuntimeEvent, RuntimeEventKind};
 pub use span::{Span, Stream};
 pub use step::Step;
+pub use summary::{
+    RunSummary, Summarizer, SummaryError, SummaryNotice, SummaryRun, SummaryToolCall,
+    SummaryUnparsed, SummaryUsage, summarize,
+};
 pub use tagged::UnknownKind;
 pub use tool::{ToolCall, ToolResult};
+pub use transcript::{TranscriptBuilder, TranscriptEntry, TranscriptKind};
 pub use usage::{TokenCounts, Usage};

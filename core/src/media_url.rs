@@ -9,11 +9,17 @@ use crate::id::id_type;
 /// It asks JavaScript's `new URL`: a scheme and something behind it, and for the schemes of the
 /// web also a host.
 fn is_url(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
     let scheme_ok = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+        && scheme
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
     let rest_ok = !rest.is_empty() && !rest.contains(|c: char| c.is_whitespace() || c.is_control());
-    let needs_host = ["http", "https", "ws", "wss", "ftp"].iter().any(|s| scheme.eq_ignore_ascii_case(s));
+    let needs_host = ["http", "https", "ws", "wss", "ftp"]
+        .iter()
+        .any(|s| scheme.eq_ignore_ascii_case(s));
     let host_ok = !needs_host
         || rest.strip_prefix("//").is_some_and(|rest| {
             rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[' || !c.is_ascii())
@@ -38,10 +44,24 @@ mod tests {
 
     #[test]
     fn only_absolute_urls_are_taken() {
-        for good in ["https://a.b/c?d", "file:///x", "data:image/png;base64,AA==", "http://[::1]/"] {
+        for good in [
+            "https://a.b/c?d",
+            "file:///x",
+            "data:image/png;base64,AA==",
+            "http://[::1]/",
+        ] {
             assert!(MediaUrl::parse(good).is_ok(), "{good}");
         }
-        for bad in ["not a url", "", "/path", "http:", "https://", "http:///x", "1x:y", "a: b"] {
+        for bad in [
+            "not a url",
+            "",
+            "/path",
+            "http:",
+            "https://",
+            "http:///x",
+            "1x:y",
+            "a: b",
+        ] {
             assert!(MediaUrl::parse(bad).is_err(), "{bad}");
         }
     }

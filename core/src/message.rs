@@ -139,7 +139,6 @@ macro_rules! part_enum {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", rename_all = "camelCase")]
-        #[expect(clippy::enum_variant_names, reason = "the names are those of the wire format")]
         pub enum $name {
             $(
                 #[doc = concat!("A [`", stringify!($variant), "`].")]
@@ -262,7 +261,6 @@ macro_rules! message_enum {
         /// however many checkpoints hold it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", rename_all = "camelCase")]
-        #[allow(clippy::enum_variant_names, reason = "the names are those of the wire format")]
         pub enum $name {
             $(
                 #[doc = concat!("A [`", stringify!($variant), "`].")]
@@ -391,7 +389,9 @@ impl ExpertMessage {
 impl ToolMessage {
     /// Returns the results in order.
     pub fn results(&self) -> impl Iterator<Item = &ToolResultPart> {
-        self.contents.iter().map(|ToolMessagePart::ToolResultPart(part)| part)
+        self.contents
+            .iter()
+            .map(|ToolMessagePart::ToolResultPart(part)| part)
     }
 }
 
@@ -420,7 +420,9 @@ mod tests {
         let json = r#"{"type":"expertMessage","id":"m1","contents":[{"type":"thinkingPart","id":"p1","thinking":"hm","signature":"s"},{"type":"textPart","id":"p2","text":"hi"},{"type":"toolCallPart","id":"p3","toolCallId":"c1","toolName":"ls","args":{}}]}"#;
         let message: Message = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&message).unwrap(), json);
-        let Message::ExpertMessage(message) = message else { panic!("an expert message") };
+        let Message::ExpertMessage(message) = message else {
+            panic!("an expert message")
+        };
         assert_eq!(message.text(), "hi");
         assert_eq!(message.tool_calls().count(), 1);
     }
@@ -428,14 +430,18 @@ mod tests {
     #[test]
     fn a_part_where_it_does_not_belong_is_refused() {
         let json = r#"{"type":"userMessage","id":"m1","contents":[{"type":"thinkingPart","id":"p1","thinking":"hm"}]}"#;
-        let error = serde_json::from_str::<Message>(json).unwrap_err().to_string();
+        let error = serde_json::from_str::<Message>(json)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("thinkingPart"), "{error}");
     }
 
     #[test]
     fn a_message_without_id_is_refused() {
         let json = r#"{"type":"expertMessage","contents":[]}"#;
-        let error = serde_json::from_str::<Message>(json).unwrap_err().to_string();
+        let error = serde_json::from_str::<Message>(json)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("missing field `id`"), "{error}");
     }
 }

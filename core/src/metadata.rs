@@ -94,7 +94,12 @@ impl Metadata {
     /// Returns the command line, if all of it is text.
     #[must_use]
     pub fn argv(&self) -> Option<Vec<&str>> {
-        self.0.get("argv")?.as_array()?.iter().map(Value::as_str).collect()
+        self.0
+            .get("argv")?
+            .as_array()?
+            .iter()
+            .map(Value::as_str)
+            .collect()
     }
 
     /// Returns the usage objects as the runtime printed them.
@@ -107,7 +112,11 @@ impl Metadata {
     #[must_use]
     pub fn usage_unknown(&self) -> Vec<&str> {
         let names = self.0.get("usageUnknown").and_then(Value::as_array);
-        names.into_iter().flatten().filter_map(Value::as_str).collect()
+        names
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
     }
 
     /// Returns the value of any key.
@@ -151,12 +160,13 @@ impl JsonSchema for Metadata {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let runtime = generator.subschema_for::<Runtime>();
-        let text = |description: &str| json_schema!({ "type": "string", "description": description });
-        let count = |description: &str| json_schema!({ "type": "integer", "description": description });
-        let flag = |description: &str| json_schema!({ "type": "boolean", "description": description });
-        let texts = |description: &str| {
-            json_schema!({ "type": "array", "items": { "type": "string" }, "description": description })
-        };
+        let text =
+            |description: &str| json_schema!({ "type": "string", "description": description });
+        let count =
+            |description: &str| json_schema!({ "type": "integer", "description": description });
+        let flag =
+            |description: &str| json_schema!({ "type": "boolean", "description": description });
+        let texts = |description: &str| json_schema!({ "type": "array", "items": { "type": "string" }, "description": description });
         json_schema!({
             "type": "object",
             "description": "What is known of a run beyond Perstack's fields. Open: other keys may be present.",
@@ -192,7 +202,8 @@ mod tests {
 
     #[test]
     fn unknown_keys_survive_and_known_ones_are_typed() {
-        let json = r#"{"runtime":"cursor","externalExecution":true,"mine":{"a":[1]},"argv":["a","b"]}"#;
+        let json =
+            r#"{"runtime":"cursor","externalExecution":true,"mine":{"a":[1]},"argv":["a","b"]}"#;
         let metadata: Metadata = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&metadata).unwrap(), json);
         assert_eq!(metadata.runtime(), Some(Runtime::Cursor));
@@ -208,6 +219,9 @@ mod tests {
         patch.set("model", "m");
         patch.set("externalExecution", Value::Null);
         metadata.merge(&patch);
-        assert_eq!(serde_json::to_string(&metadata).unwrap(), r#"{"runtime":"hermes","model":"m"}"#);
+        assert_eq!(
+            serde_json::to_string(&metadata).unwrap(),
+            r#"{"runtime":"hermes","model":"m"}"#
+        );
     }
 }

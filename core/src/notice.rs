@@ -14,7 +14,12 @@ fn with_details(mut text: String, details: &[Option<String>]) -> String {
 }
 
 fn join(pieces: &[Option<&str>]) -> String {
-    let pieces: Vec<&str> = pieces.iter().flatten().copied().filter(|p| !p.is_empty()).collect();
+    let pieces: Vec<&str> = pieces
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|p| !p.is_empty())
+        .collect();
     pieces.join(": ")
 }
 
@@ -57,7 +62,10 @@ impl RuntimeEventKind {
                     _ => None,
                 };
                 with_details(
-                    retry.reason.clone().unwrap_or_else(|| "retrying".to_owned()),
+                    retry
+                        .reason
+                        .clone()
+                        .unwrap_or_else(|| "retrying".to_owned()),
                     &[
                         retry.status_code.map(|code| format!("HTTP {code}")),
                         tries,
@@ -69,14 +77,19 @@ impl RuntimeEventKind {
                 limit.status.clone(),
                 &[
                     limit.limit_type.clone(),
-                    limit.utilization.map(|part| format!("{:.0} % used", part * 100.0)),
+                    limit
+                        .utilization
+                        .map(|part| format!("{:.0} % used", part * 100.0)),
                 ],
             ),
             Self::PermissionDenied(denied) => {
                 join(&[Some(&denied.tool_name), denied.message.as_deref()])
             }
             Self::Compaction(compaction) => with_details(
-                compaction.message.clone().unwrap_or_else(|| "conversation compacted".to_owned()),
+                compaction
+                    .message
+                    .clone()
+                    .unwrap_or_else(|| "conversation compacted".to_owned()),
                 &[
                     compaction.trigger.clone(),
                     compaction.pre_tokens.map(|n| format!("{n} tokens before")),
@@ -84,8 +97,15 @@ impl RuntimeEventKind {
                 ],
             ),
             Self::Hook(hook) => with_details(
-                join(&[Some(&hook.name), hook.outcome.as_deref(), hook.output.as_deref()]),
-                &[hook.event.clone(), hook.exit_code.map(|code| format!("exit {code}"))],
+                join(&[
+                    Some(&hook.name),
+                    hook.outcome.as_deref(),
+                    hook.output.as_deref(),
+                ]),
+                &[
+                    hook.event.clone(),
+                    hook.exit_code.map(|code| format!("exit {code}")),
+                ],
             ),
             Self::ModelFallback(fallback) => with_details(
                 format!(
@@ -107,10 +127,16 @@ impl RuntimeEventKind {
             Self::Warning(warning) => warning.message.clone(),
             Self::EarlierResult(result) => {
                 let verdict = if result.is_error { "error" } else { "success" };
-                join(&[result.subtype.as_deref().or(Some(verdict)), result.text.as_deref()])
+                join(&[
+                    result.subtype.as_deref().or(Some(verdict)),
+                    result.text.as_deref(),
+                ])
             }
             Self::ExitMismatch(mismatch) => {
-                format!("the result says {}, the exit {}", mismatch.reported, mismatch.exit)
+                format!(
+                    "the result says {}, the exit {}",
+                    mismatch.reported, mismatch.exit
+                )
             }
             Self::StderrText(text) => text.text.clone(),
             Self::StdoutText(text) => text.text.clone(),

@@ -41,7 +41,16 @@ struct Base {
     span: Option<Span>,
 }
 
-tagged_struct!(Record, RecordKind, Base { run_id: "runId", seq: "seq", at: "at", span: "span" });
+tagged_struct!(
+    Record,
+    RecordKind,
+    Base {
+        run_id: "runId",
+        seq: "seq",
+        at: "at",
+        span: "span"
+    }
+);
 
 tagged_enum! {
     /// What a record says.
@@ -161,6 +170,9 @@ pub struct ResultNote {
     /// How long the call took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
+    /// The step of the call, where the result came in a later one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_step: Option<u64>,
     /// No call with this id was seen before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmatched: bool,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tagged::{tagged_enum, tagged_struct};
 use crate::{
-    AnswerMessage, Checkpoint, EventId, InputMessage, JobId, Message, RetryMessage, RunError, RunId,
-    SpokenMessage, Step, ToolCall, ToolResult, Usage,
+    AnswerMessage, Checkpoint, EventId, InputMessage, JobId, Message, RetryMessage, RunError,
+    RunId, SpokenMessage, Step, ToolCall, ToolResult, Usage,
 };
 
 /// One event of a run, in Perstack's shape.
@@ -41,14 +41,18 @@ struct Base {
     step_number: u64,
 }
 
-tagged_struct!(RunEvent, RunEventKind, Base {
-    id: "id",
-    expert_key: "expertKey",
-    timestamp: "timestamp",
-    job_id: "jobId",
-    run_id: "runId",
-    step_number: "stepNumber",
-});
+tagged_struct!(
+    RunEvent,
+    RunEventKind,
+    Base {
+        id: "id",
+        expert_key: "expertKey",
+        timestamp: "timestamp",
+        job_id: "jobId",
+        run_id: "runId",
+        step_number: "stepNumber",
+    }
+);
 
 tagged_enum! {
     /// What happened in a run.

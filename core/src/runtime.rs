@@ -57,9 +57,9 @@ runtimes! {
     Gemini => "gemini",
     /// Nous Research's `hermes`.
     Hermes => "hermes",
-    /// The OpenClaw gateway.
+    /// The `OpenClaw` gateway.
     Openclaw => "openclaw",
-    /// OpenAI's `codex`.
+    /// `codex` of `OpenAI`.
     Codex => "codex",
     /// `opencode`.
     Opencode => "opencode",
@@ -90,7 +90,11 @@ impl FromStr for Runtime {
         match Self::from_name(name) {
             Self::Other(name) => Err(CoreError::UnknownRuntime {
                 name: name.into(),
-                known: Self::KNOWN.iter().map(Self::as_str).collect::<Vec<_>>().join(", "),
+                known: Self::KNOWN
+                    .iter()
+                    .map(Self::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", "),
             }),
             known => Ok(known),
         }
@@ -142,6 +146,9 @@ mod tests {
         let runtime: Runtime = serde_json::from_str("\"newcomer\"").unwrap();
         assert_eq!(serde_json::to_string(&runtime).unwrap(), "\"newcomer\"");
         let error = "newcomer".parse::<Runtime>().unwrap_err().to_string();
-        assert!(error.contains("newcomer") && error.contains("claude-code, gemini"), "{error}");
+        assert!(
+            error.contains("newcomer") && error.contains("claude-code, gemini"),
+            "{error}"
+        );
     }
 }

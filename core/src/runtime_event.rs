@@ -35,12 +35,16 @@ struct Base {
     run_id: RunId,
 }
 
-tagged_struct!(RuntimeEvent, RuntimeEventKind, Base {
-    id: "id",
-    timestamp: "timestamp",
-    job_id: "jobId",
-    run_id: "runId",
-});
+tagged_struct!(
+    RuntimeEvent,
+    RuntimeEventKind,
+    Base {
+        id: "id",
+        timestamp: "timestamp",
+        job_id: "jobId",
+        run_id: "runId",
+    }
+);
 
 tagged_enum! {
     /// What happened around a run.

@@ -62,7 +62,12 @@ impl ToolResult {
             id: part.tool_call_id.clone(),
             skill_name: skill_name.clone(),
             tool_name: part.tool_name.clone(),
-            result: part.contents.iter().cloned().map(MessagePart::from).collect(),
+            result: part
+                .contents
+                .iter()
+                .cloned()
+                .map(MessagePart::from)
+                .collect(),
         }
     }
 }
@@ -71,7 +76,9 @@ impl ToolResult {
 fn named_args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
     let args = Map::deserialize(deserializer)?;
     if args.contains_key("") {
-        return Err(serde::de::Error::custom("an argument's name must not be empty"));
+        return Err(serde::de::Error::custom(
+            "an argument's name must not be empty",
+        ));
     }
     Ok(args)
 }

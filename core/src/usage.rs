@@ -27,13 +27,16 @@ pub struct Usage {
 impl Usage {
     /// Adds two usages counter by counter.
     pub fn checked_add(self, other: Self) -> Result<Self, CoreError> {
-        let add = |counter, a: u64, b: u64| {
-            a.checked_add(b).ok_or(CoreError::UsageOverflow { counter })
-        };
+        let add =
+            |counter, a: u64, b: u64| a.checked_add(b).ok_or(CoreError::UsageOverflow { counter });
         Ok(Self {
             input_tokens: add("inputTokens", self.input_tokens, other.input_tokens)?,
             output_tokens: add("outputTokens", self.output_tokens, other.output_tokens)?,
-            reasoning_tokens: add("reasoningTokens", self.reasoning_tokens, other.reasoning_tokens)?,
+            reasoning_tokens: add(
+                "reasoningTokens",
+                self.reasoning_tokens,
+                other.reasoning_tokens,
+            )?,
             total_tokens: add("totalTokens", self.total_tokens, other.total_tokens)?,
             cached_input_tokens: add(
                 "cachedInputTokens",
@@ -152,20 +155,45 @@ mod tests {
 
     #[test]
     fn addition_is_checked() {
-        let one = Usage { input_tokens: 1, total_tokens: 1, ..Usage::default() };
+        let one = Usage {
+            input_tokens: 1,
+            total_tokens: 1,
+            ..Usage::default()
+        };
         assert_eq!(one.checked_add(one).unwrap().input_tokens, 2);
-        let full = Usage { output_tokens: u64::MAX, ..Usage::default() };
-        let error = full.checked_add(Usage { output_tokens: 1, ..one }).unwrap_err();
-        assert_eq!(error, CoreError::UsageOverflow { counter: "outputTokens" });
+        let full = Usage {
+            output_tokens: u64::MAX,
+            ..Usage::default()
+        };
+        let error = full
+            .checked_add(Usage {
+                output_tokens: 1,
+                ..one
+            })
+            .unwrap_err();
+        assert_eq!(
+            error,
+            CoreError::UsageOverflow {
+                counter: "outputTokens"
+            }
+        );
     }
 
     #[test]
     fn unknown_is_never_zero() {
-        let seen = TokenCounts { input_tokens: Some(5), ..TokenCounts::default() };
+        let seen = TokenCounts {
+            input_tokens: Some(5),
+            ..TokenCounts::default()
+        };
         assert_eq!(seen.to_usage().total_tokens, 5);
         assert_eq!(
             seen.unknown_counters(),
-            ["outputTokens", "reasoningTokens", "totalTokens", "cachedInputTokens"]
+            [
+                "outputTokens",
+                "reasoningTokens",
+                "totalTokens",
+                "cachedInputTokens"
+            ]
         );
         assert_eq!(seen.total(), None);
         assert!(TokenCounts::default().is_unknown());
@@ -173,8 +201,15 @@ mod tests {
 
     #[test]
     fn what_a_total_holds_beyond_the_entries_may_be_negative() {
-        let total = TokenCounts { input_tokens: Some(5), output_tokens: Some(9), ..TokenCounts::default() };
-        let seen = TokenCounts { input_tokens: Some(7), ..TokenCounts::default() };
+        let total = TokenCounts {
+            input_tokens: Some(5),
+            output_tokens: Some(9),
+            ..TokenCounts::default()
+        };
+        let seen = TokenCounts {
+            input_tokens: Some(7),
+            ..TokenCounts::default()
+        };
         let rest = total.beyond(seen);
         assert_eq!((rest.input_tokens, rest.output_tokens), (Some(-2), Some(9)));
         assert_eq!(seen.plus(rest), total);

@@ -45,7 +45,9 @@ impl Context {
             if names.contains(&word) {
                 return words.next();
             }
-            let value = names.iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('='));
+            let value = names
+                .iter()
+                .find_map(|name| word.strip_prefix(name)?.strip_prefix('='));
             if value.is_some() {
                 return value;
             }
@@ -59,7 +61,8 @@ impl Context {
         let words = self.argv.iter().flatten();
         words.into_iter().any(|word| {
             names.iter().any(|name| {
-                word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+                word.strip_prefix(name)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
             })
         })
     }

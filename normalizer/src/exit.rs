@@ -25,13 +25,19 @@ impl Exit {
         if code < 0 {
             return Self::with_signal(signal_name(code.saturating_neg()));
         }
-        Self { code: Some(code), ..Self::default() }
+        Self {
+            code: Some(code),
+            ..Self::default()
+        }
     }
 
     /// Creates the exit of a process that a signal ended.
     #[must_use]
     pub fn with_signal(signal: impl Into<String>) -> Self {
-        Self { signal: Some(signal.into()), ..Self::default() }
+        Self {
+            signal: Some(signal.into()),
+            ..Self::default()
+        }
     }
 
     /// Tells whether nothing is known.

@@ -19,7 +19,10 @@ pub fn family_of_status(status: u16) -> ErrorFamily {
 /// Tells whether the same run may succeed later, for a kind of failure.
 #[must_use]
 pub fn is_retryable(family: ErrorFamily) -> bool {
-    matches!(family, ErrorFamily::RateLimit | ErrorFamily::Overload | ErrorFamily::Network)
+    matches!(
+        family,
+        ErrorFamily::RateLimit | ErrorFamily::Overload | ErrorFamily::Network
+    )
 }
 
 /// Creates an error of a family; whether it is retryable follows from that.
@@ -39,5 +42,8 @@ pub fn error(name: &str, message: impl Into<String>, family: ErrorFamily) -> Run
 #[must_use]
 pub fn api_error(message: impl Into<String>, status: Option<u16>) -> RunError {
     let family = status.map_or(ErrorFamily::Other, family_of_status);
-    RunError { status_code: status, ..error("ApiError", message, family) }
+    RunError {
+        status_code: status,
+        ..error("ApiError", message, family)
+    }
 }

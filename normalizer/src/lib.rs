@@ -4,6 +4,28 @@
 //! is read by [`json`]. Everything here is a total function of its bytes: any input gives a
 //! result, never a panic, and how the bytes were cut into chunks never shows.
 
+mod context;
+mod detect;
+mod error;
 pub mod escapes;
+mod exit;
+mod external_output;
+pub mod failure;
 pub mod json;
 pub mod lines;
+mod normalizer;
+pub mod openclaw;
+mod output;
+pub mod parser;
+pub mod reducer;
+pub mod runtimes;
+pub mod signal;
+pub mod times;
+
+pub use context::Context;
+pub use detect::detect;
+pub use error::NormalizeError;
+pub use exit::{Exit, signal_name};
+pub use external_output::{ParsedOutput, parse_external_output};
+pub use normalizer::Normalizer;
+pub use output::{LiveItem, Output};

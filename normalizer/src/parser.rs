@@ -63,6 +63,10 @@ impl<'s> SignalSink<'s> {
 
     /// Emits a signal that was read at another place, for what was held back.
     pub fn emit_at(&mut self, place: Place, scope: Scope<'_>, signal: Signal<'_>) {
-        (self.apply)(Emitted { scope, place, signal });
+        (self.apply)(Emitted {
+            scope,
+            place,
+            signal,
+        });
     }
 }

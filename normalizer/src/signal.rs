@@ -77,7 +77,13 @@ impl Outcome<'_> {
     /// Creates an outcome with nothing but a verdict.
     #[must_use]
     pub fn of(verdict: Verdict) -> Self {
-        Self { verdict, subtype: None, text: None, answer: None, duration_ms: None }
+        Self {
+            verdict,
+            subtype: None,
+            text: None,
+            answer: None,
+            duration_ms: None,
+        }
     }
 }
 
@@ -236,7 +242,11 @@ impl Place {
             (Some(first), Some(last)) => Some(first.cover(last)),
             (first, last) => first.or(last),
         };
-        Self { span, line: self.line, at: last.at }
+        Self {
+            span,
+            line: self.line,
+            at: last.at,
+        }
     }
 }
 

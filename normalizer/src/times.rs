@@ -3,7 +3,9 @@
 /// Reads an ISO 8601 time with a zone, in milliseconds since 1970.
 #[must_use]
 pub fn iso_millis(text: &str) -> Option<i64> {
-    chrono::DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_millis())
+    chrono::DateTime::parse_from_rfc3339(text)
+        .ok()
+        .map(|time| time.timestamp_millis())
 }
 
 #[cfg(test)]

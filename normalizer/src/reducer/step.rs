@@ -96,7 +96,9 @@ impl OpenStep {
     pub(super) fn push_part(&mut self, part: ExpertPart, place: Place, bytes: usize) {
         self.spoke(place, bytes);
         self.spoken.parts.push(part);
-        self.spoken.offsets.push(place.span.map_or(0, |span| span.start));
+        self.spoken
+            .offsets
+            .push(place.span.map_or(0, |span| span.start));
     }
 
     /// Appends to the open text part; `false` if none is open.
@@ -124,12 +126,24 @@ impl OpenStep {
     }
 
     pub(super) fn open_text(&mut self, id: PartId, text: &str, place: Place) {
-        self.push_part(TextPart { id, text: text.to_owned() }.into(), place, text.len());
+        self.push_part(
+            TextPart {
+                id,
+                text: text.to_owned(),
+            }
+            .into(),
+            place,
+            text.len(),
+        );
         self.open = OpenPart::Text;
     }
 
     pub(super) fn open_thinking(&mut self, id: PartId, text: &str, place: Place) {
-        let part = ThinkingPart { id, thinking: text.to_owned(), signature: None };
+        let part = ThinkingPart {
+            id,
+            thinking: text.to_owned(),
+            signature: None,
+        };
         self.push_part(part.into(), place, text.len());
         self.open = OpenPart::Thinking;
     }
@@ -160,7 +174,9 @@ impl OpenStep {
         self.held += bytes;
         self.answered.parts.push(part);
         self.answered.notes.extend(note);
-        self.answered.offsets.push(place.span.map_or(0, |span| span.start));
+        self.answered
+            .offsets
+            .push(place.span.map_or(0, |span| span.start));
     }
 
     /// Sets what one response used; the same response again replaces it.
@@ -176,6 +192,8 @@ impl OpenStep {
 
     /// Returns what the step used so far.
     pub(super) fn used(&self) -> TokenCounts {
-        self.usage.iter().fold(TokenCounts::default(), |sum, usage| sum.plus(usage.counts))
+        self.usage
+            .iter()
+            .fold(TokenCounts::default(), |sum, usage| sum.plus(usage.counts))
     }
 }

@@ -25,11 +25,36 @@ pub struct RuntimeEntry {
 }
 
 /// Every runtime that can be read.
-pub const RUNTIMES: &[RuntimeEntry] =
-    &[claude_code::ENTRY, cursor::ENTRY, gemini::ENTRY, hermes::ENTRY];
+pub const RUNTIMES: &[RuntimeEntry] = &[
+    claude_code::ENTRY,
+    cursor::ENTRY,
+    gemini::ENTRY,
+    hermes::ENTRY,
+];
 
 /// Returns the entry of a runtime, if its output can be read.
 #[must_use]
 pub fn entry_for(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
     RUNTIMES.iter().find(|entry| entry.runtime == *runtime)
+}
+
+/// Returns the names of the runtimes that can be read, separated by commas.
+#[must_use]
+pub fn readable() -> String {
+    RUNTIMES
+        .iter()
+        .map(|entry| entry.runtime.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Returns the runtime that a program belongs to, by its name or path.
+#[must_use]
+pub fn by_command(program: &str) -> Option<Runtime> {
+    let name = program.rsplit(['/', '\\']).next()?;
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let entry = RUNTIMES
+        .iter()
+        .find(|entry| entry.commands.contains(&name))?;
+    Some(entry.runtime.clone())
 }

@@ -1,0 +1,388 @@
+//! A run, with all its children, in one object.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::record::{CheckpointHead, MessageRecord};
+use crate::{
+    CheckpointStatus, ExpertPart, Message, Metadata, Record, RecordKind, RunError, RunId, Runtime,
+    RuntimeEventKind, TokenCounts, ToolCallId, ToolMessagePart,
+};
+
+/// A run, with all its children, in one object. Unknown is null, never absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummary {
+    /// The runtime.
+    pub runtime: Runtime,
+    /// The output format that was read.
+    pub output_format: Option<String>,
+    /// The session to resume.
+    pub session_id: Option<String>,
+    /// The model's name as the runtime gave it.
+    pub model: Option<String>,
+    /// The agent CLI's version.
+    pub cli_version: Option<String>,
+    /// The directory it worked in.
+    pub cwd: Option<String>,
+    /// How the run ended.
+    pub status: CheckpointStatus,
+    /// How many messages of the model the main run has.
+    pub steps: u64,
+    /// How long the run took in milliseconds, as the runtime reported it.
+    pub duration_ms: Option<i64>,
+    /// Tokens of the main run and its children together; null if none are known.
+    pub usage: Option<SummaryUsage>,
+    /// What the run cost in US dollars, as the runtime reported it.
+    pub cost_usd: Option<f64>,
+    /// The text of the main run's last model message; null if it was cut off or there was none.
+    pub final_text: Option<String>,
+    /// Everything the model said, child runs included, in the order it was printed.
+    pub texts: Vec<String>,
+    /// Everything the model thought, child runs included, in the order it was printed.
+    pub thinking: Vec<String>,
+    /// Every tool call, child runs included, in the order it was printed.
+    pub tool_calls: Vec<SummaryToolCall>,
+    /// Why the run failed.
+    pub error: Option<SummaryError>,
+    /// The main run and its children.
+    pub runs: Vec<SummaryRun>,
+    /// What the runtime reported besides.
+    pub notices: Vec<SummaryNotice>,
+    /// Output that no parser understood.
+    pub unparsed: Vec<SummaryUnparsed>,
+}
+
+/// Tokens; a counter nobody reported is null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryUsage {
+    /// Prompt tokens that were not read from a cache; cache writes are included.
+    pub input_tokens: Option<i64>,
+    /// All generated tokens, reasoning included.
+    pub output_tokens: Option<i64>,
+    /// The part of the generated tokens that was reasoning.
+    pub reasoning_tokens: Option<i64>,
+    /// Input, cached input and output tokens together.
+    pub total_tokens: Option<i64>,
+    /// Prompt tokens that were read from a cache.
+    pub cached_input_tokens: Option<i64>,
+}
+
+/// A tool call and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryToolCall {
+    /// The id as it was printed, or a derived one.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// Its input; null if none was printed.
+    pub input: Value,
+    /// Whether it failed; null if no result came or it did not tell.
+    pub is_error: Option<bool>,
+    /// What it gave back; null if nothing was printed.
+    pub output: Option<String>,
+    /// The step within its run.
+    pub step: u64,
+    /// Its run.
+    pub run_id: RunId,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryError {
+    /// The error's name.
+    pub name: String,
+    /// What went wrong, for people.
+    pub message: String,
+    /// The HTTP status of the model's API.
+    pub status_code: Option<u16>,
+    /// Whether the same run may succeed later.
+    pub is_retryable: bool,
+    /// What kind of failure it was.
+    pub family: Option<crate::ErrorFamily>,
+    /// Not before this time, in milliseconds since 1970.
+    pub retry_at: Option<i64>,
+}
+
+impl From<&RunError> for SummaryError {
+    fn from(error: &RunError) -> Self {
+        Self {
+            name: error.name.clone(),
+            message: error.message.clone(),
+            status_code: error.status_code,
+            is_retryable: error.is_retryable,
+            family: error.family,
+            retry_at: error.retry_at,
+        }
+    }
+}
+
+/// One run of the tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryRun {
+    /// The run.
+    pub run_id: RunId,
+    /// The call that started it; null for the main run.
+    pub parent_tool_call_id: Option<ToolCallId>,
+}
+
+/// Something the runtime reported.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryNotice {
+    /// The kind of notice.
+    pub kind: String,
+    /// What it said.
+    pub text: String,
+}
+
+/// Output that no parser understood.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryUnparsed {
+    /// The type that the line names.
+    pub r#type: Option<String>,
+    /// The line, counted from 1.
+    pub line: u64,
+    /// Why it was not understood.
+    pub reason: String,
+}
+
+/// The last message of the model in a run, over all records that it fills.
+#[derive(Default)]
+struct LastMessage {
+    step: u64,
+    text: String,
+    cut: bool,
+}
+
+/// Gathers what the records of one tape say, one at a time, holding only what the summary needs.
+#[derive(Default)]
+pub struct Summarizer {
+    root: Option<(RunId, Runtime)>,
+    metadata: Metadata,
+    head: Option<CheckpointHead>,
+    steps: u64,
+    last: Option<LastMessage>,
+    usage: TokenCounts,
+    texts: Vec<(u64, String)>,
+    thinking: Vec<(u64, String)>,
+    calls: Vec<(u64, SummaryToolCall)>,
+    places: HashMap<(RunId, ToolCallId), usize>,
+    runs: Vec<SummaryRun>,
+    notices: Vec<SummaryNotice>,
+    unparsed: Vec<SummaryUnparsed>,
+}
+
+/// Puts a run with all its children into one object; `None` if the main run has not ended.
+#[must_use]
+pub fn summarize<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<RunSummary> {
+    let mut summarizer = Summarizer::new();
+    for record in records {
+        summarizer.push(record);
+    }
+    summarizer.finish()
+}
+
+impl Summarizer {
+    /// Creates a summarizer for one tape.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next record of any run of the tape.
+    pub fn push(&mut self, record: &Record) {
+        let is_root = self
+            .root
+            .as_ref()
+            .is_none_or(|(root, _)| *root == record.run_id);
+        match &record.kind {
+            RecordKind::Run(opened) => {
+                let parent = opened
+                    .delegated_by
+                    .as_ref()
+                    .map(|by| by.tool_call_id.clone());
+                if parent.is_none() && self.root.is_none() {
+                    self.root = Some((record.run_id.clone(), opened.runtime.clone()));
+                }
+                self.runs.push(SummaryRun {
+                    run_id: record.run_id.clone(),
+                    parent_tool_call_id: parent,
+                });
+            }
+            RecordKind::Metadata(patch) if is_root => self.metadata.merge(&patch.set),
+            RecordKind::Message(message) => self.take_message(record, message, is_root),
+            RecordKind::Checkpoint(head) if head.status.is_terminal() => {
+                self.usage = self.usage.plus(head.usage);
+                if is_root {
+                    self.head = Some(head.as_ref().clone());
+                }
+            }
+            RecordKind::Event(event) => self.take_event(&event.event),
+            _ => {}
+        }
+    }
+
+    fn take_message(&mut self, record: &Record, message: &MessageRecord, is_root: bool) {
+        let offsets = message
+            .offsets
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(u64::MAX));
+        match &message.message {
+            Message::ExpertMessage(expert) => {
+                if is_root {
+                    self.take_last(message, &expert.text());
+                }
+                for (index, (part, offset)) in expert.contents.iter().zip(offsets).enumerate() {
+                    let goes_on = message.continued && index == 0;
+                    match part {
+                        ExpertPart::TextPart(part) => {
+                            append(&mut self.texts, offset, &part.text, goes_on);
+                        }
+                        ExpertPart::ThinkingPart(part) if !part.thinking.is_empty() => {
+                            append(&mut self.thinking, offset, &part.thinking, goes_on);
+                        }
+                        ExpertPart::ThinkingPart(_) => {}
+                        ExpertPart::ToolCallPart(part) => {
+                            let note = message
+                                .calls
+                                .iter()
+                                .find(|note| note.tool_call_id == part.tool_call_id);
+                            let printed = note.and_then(|note| note.printed_id.clone());
+                            let call = SummaryToolCall {
+                                id: printed
+                                    .unwrap_or_else(|| part.tool_call_id.as_str().to_owned()),
+                                name: part.tool_name.as_str().to_owned(),
+                                input: part.args.clone(),
+                                is_error: None,
+                                output: None,
+                                step: message.step,
+                                run_id: record.run_id.clone(),
+                            };
+                            self.add_call(record, &part.tool_call_id, offset, call);
+                        }
+                    }
+                }
+            }
+            Message::ToolMessage(tool) => {
+                for (ToolMessagePart::ToolResultPart(part), offset) in
+                    tool.contents.iter().zip(offsets)
+                {
+                    let key = (record.run_id.clone(), part.tool_call_id.clone());
+                    if !self.places.contains_key(&key) {
+                        let call = SummaryToolCall {
+                            id: part.tool_call_id.as_str().to_owned(),
+                            name: part.tool_name.as_str().to_owned(),
+                            input: Value::Null,
+                            is_error: None,
+                            output: None,
+                            step: message.step,
+                            run_id: record.run_id.clone(),
+                        };
+                        self.add_call(record, &part.tool_call_id, offset, call);
+                    }
+                    let place = self.places.get(&key).copied();
+                    if let Some((_, call)) = place.and_then(|place| self.calls.get_mut(place)) {
+                        call.is_error = part.is_error;
+                        call.output = part.text();
+                    }
+                }
+            }
+            Message::UserMessage(_) | Message::InstructionMessage(_) => {}
+        }
+    }
+
+    fn add_call(&mut self, record: &Record, id: &ToolCallId, offset: u64, call: SummaryToolCall) {
+        self.places
+            .insert((record.run_id.clone(), id.clone()), self.calls.len());
+        self.calls.push((offset, call));
+    }
+
+    fn take_last(&mut self, message: &MessageRecord, text: &str) {
+        match &mut self.last {
+            Some(last) if last.step == message.step => {
+                last.text.push_str(text);
+                last.cut |= message.cut;
+            }
+            _ => {
+                self.steps += 1;
+                self.last = Some(LastMessage {
+                    step: message.step,
+                    text: text.to_owned(),
+                    cut: message.cut,
+                });
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: &RuntimeEventKind) {
+        if let RuntimeEventKind::UnparsedOutput(unparsed) = event {
+            self.unparsed.push(SummaryUnparsed {
+                r#type: unparsed.tag.clone(),
+                line: unparsed.line,
+                reason: unparsed.reason.clone(),
+            });
+        } else if let Some(kind) = event.notice_kind() {
+            self.notices.push(SummaryNotice {
+                kind: kind.to_owned(),
+                text: event.notice_text(),
+            });
+        }
+    }
+
+    /// Returns the summary; `None` if the main run has not ended.
+    #[must_use]
+    pub fn finish(mut self) -> Option<RunSummary> {
+        let head = self.head?;
+        let (_, runtime) = self.root?;
+        self.texts.sort_by_key(|(offset, _)| *offset);
+        self.thinking.sort_by_key(|(offset, _)| *offset);
+        self.calls.sort_by_key(|(offset, _)| *offset);
+        let text = |get: Option<&str>| get.map(str::to_owned);
+        let spoken = self.last.filter(|last| !last.cut).map(|last| last.text);
+        Some(RunSummary {
+            runtime,
+            output_format: text(self.metadata.output_format()),
+            session_id: text(self.metadata.session_id()),
+            model: text(self.metadata.model()),
+            cli_version: text(self.metadata.cli_version()),
+            cwd: text(self.metadata.cwd()),
+            status: head.status,
+            steps: self.steps,
+            duration_ms: self.metadata.duration_ms(),
+            usage: (!self.usage.is_unknown()).then_some(SummaryUsage {
+                input_tokens: self.usage.input_tokens,
+                output_tokens: self.usage.output_tokens,
+                reasoning_tokens: self.usage.reasoning_tokens,
+                total_tokens: self.usage.total(),
+                cached_input_tokens: self.usage.cached_input_tokens,
+            }),
+            cost_usd: self.metadata.cost_usd(),
+            final_text: head.text.or(spoken),
+            texts: self.texts.into_iter().map(|(_, text)| text).collect(),
+            thinking: self.thinking.into_iter().map(|(_, text)| text).collect(),
+            tool_calls: self.calls.into_iter().map(|(_, call)| call).collect(),
+            error: head.error.as_ref().map(SummaryError::from),
+            runs: self.runs,
+            notices: self.notices,
+            unparsed: self.unparsed,
+        })
+    }
+}
+
+/// Adds a text, or lets it go on with the last one.
+fn append(texts: &mut Vec<(u64, String)>, offset: u64, text: &str, goes_on: bool) {
+    match texts.last_mut() {
+        Some((_, last)) if goes_on => last.push_str(text),
+        _ => texts.push((offset, text.to_owned())),
+    }
+}

@@ -1,0 +1,126 @@
+//! Bytes in, records out.
+
+use runtape_core::{Runtime, Span, Stream};
+
+use crate::context::Context;
+use crate::error::NormalizeError;
+use crate::exit::Exit;
+use crate::lines::{Framed, LineSplitter};
+use crate::output::Output;
+use crate::parser::{RuntimeParser, SignalSink};
+use crate::reducer::Reducer;
+use crate::runtimes;
+use crate::signal::Place;
+
+/// Turns the output of one process into records, as it arrives.
+///
+/// Plain and synchronous: no clock, no I/O. The same bytes with the same context give the same
+/// records, however they are cut into chunks.
+pub struct Normalizer {
+    parser: Box<dyn RuntimeParser>,
+    reducer: Reducer,
+    stdout: LineSplitter,
+    stderr: LineSplitter,
+    last_at: i64,
+}
+
+impl Normalizer {
+    /// Creates a normalizer that yields records only.
+    pub fn new(runtime: Runtime, context: Context) -> Result<Self, NormalizeError> {
+        Self::create(runtime, context, false)
+    }
+
+    /// Creates a normalizer that also yields what can be shown at once.
+    pub fn with_live(runtime: Runtime, context: Context) -> Result<Self, NormalizeError> {
+        Self::create(runtime, context, true)
+    }
+
+    fn create(runtime: Runtime, mut context: Context, live: bool) -> Result<Self, NormalizeError> {
+        let entry = runtimes::entry_for(&runtime).ok_or_else(|| NormalizeError::Unreadable {
+            runtime: runtime.clone(),
+        })?;
+        if context.query.is_none() {
+            context.query = (entry.query)(&context);
+        }
+        let (limit, parser) = (context.limit, (entry.parser)(&context));
+        Ok(Self {
+            parser,
+            reducer: Reducer::new(runtime, context, live),
+            stdout: LineSplitter::new(limit),
+            stderr: LineSplitter::new(limit),
+            last_at: 0,
+        })
+    }
+
+    /// Takes the next bytes of a stream, received at a time in milliseconds since 1970.
+    pub fn push(&mut self, stream: Stream, bytes: &[u8], received_at: i64) -> Output {
+        self.last_at = received_at;
+        let (parser, reducer) = (&mut self.parser, &mut self.reducer);
+        let splitter = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        splitter.push(bytes, received_at, |framed| {
+            feed(parser.as_mut(), reducer, stream, framed);
+        });
+        self.reducer.take_output()
+    }
+
+    /// Ends the run: whatever is still held becomes records, and the last one is terminal.
+    #[must_use = "the last records are in it"]
+    pub fn finish(mut self, exit: &Exit) -> Output {
+        let (parser, reducer) = (&mut self.parser, &mut self.reducer);
+        self.stdout
+            .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stdout, framed));
+        self.stderr
+            .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stderr, framed));
+        let place = Place {
+            span: None,
+            line: 0,
+            at: self.last_at,
+        };
+        parser.finish(
+            exit,
+            &mut SignalSink::new(place, &mut |emitted| reducer.apply(emitted)),
+        );
+        reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
+        reducer.take_output()
+    }
+}
+
+/// Gives one line to the parser, and its signals to the reducer.
+fn feed(parser: &mut dyn RuntimeParser, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
+    match framed {
+        Framed::Line(line) => {
+            let span = Span {
+                stream,
+                start: line.start,
+                end: line.end,
+            };
+            let place = Place {
+                span: Some(span),
+                line: line.number,
+                at: line.received_at,
+            };
+            let mut apply = |emitted: crate::signal::Emitted<'_>| reducer.apply(emitted);
+            parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
+        }
+        Framed::TooLong {
+            head,
+            start,
+            end,
+            number,
+            received_at,
+        } => {
+            let span = Some(Span { stream, start, end });
+            reducer.too_long(
+                head,
+                Place {
+                    span,
+                    line: number,
+                    at: received_at,
+                },
+            );
+        }
+    }
+}

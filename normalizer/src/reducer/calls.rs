@@ -1,0 +1,262 @@
+//! Tool calls and their results.
+
+use runtape_core::record::{CallNote, ResultNote};
+use runtape_core::{
+    ExpertPart, FileInlinePart, ImageInlinePart, TextPart, ToolCallPart, ToolName,
+    ToolResultContent, ToolResultPart,
+};
+use serde_json::Value;
+
+use super::Reducer;
+use super::run::PendingCall;
+use crate::signal::{Block, CallDetail, CallRef, Place};
+
+/// What a tool gave back.
+pub(super) struct Answer<'a> {
+    pub(super) name: Option<&'a str>,
+    pub(super) content: Vec<Block<'a>>,
+    pub(super) is_error: Option<bool>,
+    pub(super) duration_ms: Option<u64>,
+}
+
+/// Returns roughly how many bytes a value holds.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum::<usize>() + 8,
+        Value::Object(fields) => {
+            fields
+                .iter()
+                .map(|(k, v)| k.len() + weight(v))
+                .sum::<usize>()
+                + 8
+        }
+        _ => 8,
+    }
+}
+
+impl Reducer {
+    pub(super) fn on_call(
+        &mut self,
+        run: usize,
+        call: CallRef<'_>,
+        name: &str,
+        input: Value,
+        detail: CallDetail,
+        place: Place,
+    ) {
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        let id = state.call_id(call);
+        if !state.count_once("call", id.as_str()) {
+            self.on_input(run, call, input, detail, place);
+            return;
+        }
+        let bytes = weight(&input);
+        self.make_room(run, bytes);
+        self.close_part(run);
+        if let CallRef::Printed(text) = call {
+            self.callers.insert(text.into(), run);
+        }
+        let part_id = self.part_id(run);
+        if self.step(run, place).is_none() {
+            return;
+        }
+        let tool_name = ToolName::from_printed(name);
+        self.show_call(run, &id, name, &input, place);
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        state.pending.push(PendingCall {
+            id: id.clone(),
+            name: tool_name.clone(),
+            step: state.step,
+            at: place.at,
+        });
+        let Some(step) = state.open.as_mut() else {
+            return;
+        };
+        let printed_id = match call {
+            CallRef::Printed(text) if text != id.as_str() => Some(text.to_owned()),
+            _ => None,
+        };
+        let CallDetail {
+            command,
+            paths,
+            url,
+        } = detail;
+        if printed_id.is_some() || command.is_some() || !paths.is_empty() || url.is_some() {
+            let tool_call_id = id.clone();
+            step.spoken.notes.push(CallNote {
+                tool_call_id,
+                printed_id,
+                command,
+                paths,
+                url,
+            });
+        }
+        let part = ToolCallPart {
+            id: part_id,
+            tool_call_id: id,
+            tool_name,
+            args: input,
+        };
+        step.push_part(part.into(), place, bytes);
+    }
+
+    /// Fills in the input of a call of the open step, where it was not known.
+    pub(super) fn on_input(
+        &mut self,
+        run: usize,
+        call: CallRef<'_>,
+        input: Value,
+        detail: CallDetail,
+        place: Place,
+    ) {
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        let id = state.call_id(call);
+        let Some(step) = state.open.as_mut() else {
+            return;
+        };
+        let known = step
+            .spoken
+            .parts
+            .iter_mut()
+            .rev()
+            .find_map(|part| match part {
+                ExpertPart::ToolCallPart(part) if part.tool_call_id == id => Some(part),
+                _ => None,
+            });
+        let Some(part) = known else { return };
+        if !part.args.is_null() || input.is_null() {
+            return;
+        }
+        step.held += weight(&input);
+        part.args = input;
+        let name = part.tool_name.clone();
+        let args = part.args.clone();
+        let CallDetail {
+            command,
+            paths,
+            url,
+        } = detail;
+        if command.is_some() || !paths.is_empty() || url.is_some() {
+            step.spoken.notes.push(CallNote {
+                tool_call_id: id.clone(),
+                printed_id: None,
+                command,
+                paths,
+                url,
+            });
+        }
+        self.show_call(run, &id, name.as_str(), &args, place);
+    }
+
+    pub(super) fn on_result(
+        &mut self,
+        run: usize,
+        call: CallRef<'_>,
+        answer: Answer<'_>,
+        place: Place,
+    ) {
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        let id = state.call_id(call);
+        if !state.count_once("result", id.as_str()) {
+            return;
+        }
+        let pending = state.pending.iter().position(|call| call.id == id);
+        let pending = pending.map(|at| state.pending.remove(at));
+        let unmatched = pending.is_none();
+        let (tool_name, call_step, called_at) = match pending {
+            Some(call) => (call.name, Some(call.step), Some(call.at)),
+            None => (
+                ToolName::from_printed(answer.name.unwrap_or_default()),
+                None,
+                None,
+            ),
+        };
+        self.show_result(run, &id, &tool_name, &answer, place);
+        let mut bytes = 0;
+        let mut contents = Vec::with_capacity(answer.content.len());
+        for block in answer.content {
+            let id = self.part_id(run);
+            contents.push(match block {
+                Block::Text(text) => {
+                    bytes += text.len();
+                    ToolResultContent::from(TextPart {
+                        id,
+                        text: text.into_owned(),
+                    })
+                }
+                Block::Image { mime_type, data } => {
+                    bytes += data.len();
+                    let (encoded_data, mime_type) = (data.into_owned(), mime_type.into_owned());
+                    ImageInlinePart {
+                        id,
+                        encoded_data,
+                        mime_type,
+                    }
+                    .into()
+                }
+                Block::File { mime_type, data } => {
+                    bytes += data.len();
+                    let (encoded_data, mime_type) = (data.into_owned(), mime_type.into_owned());
+                    FileInlinePart {
+                        id,
+                        encoded_data,
+                        mime_type,
+                    }
+                    .into()
+                }
+            });
+        }
+        self.make_room(run, bytes);
+        // Times from a file's modification date say nothing of how long a call took.
+        let measured = self.context.metadata.time_source() != Some("file");
+        let waited = called_at
+            .filter(|_| measured)
+            .and_then(|at| u64::try_from(place.at - at).ok());
+        let duration_ms = answer.duration_ms.or(waited);
+        let part_id = self.part_id(run);
+        let is_error = answer.is_error;
+        let Some(step) = self.step_for_result(run, place) else {
+            return;
+        };
+        let part = ToolResultPart {
+            id: part_id,
+            tool_call_id: id.clone(),
+            tool_name,
+            contents,
+            is_error,
+        };
+        let (number, open) = step;
+        let call_step = call_step.filter(|step| *step != number);
+        let note =
+            (duration_ms.is_some() || unmatched || call_step.is_some()).then_some(ResultNote {
+                tool_call_id: id,
+                duration_ms,
+                call_step,
+                unmatched,
+            });
+        open.push_result(part, note, place, bytes);
+    }
+
+    /// Returns the step that a result goes into. A result does not reopen a turn that has its
+    /// result: it may come from a task that went on in the background.
+    fn step_for_result(
+        &mut self,
+        run: usize,
+        place: Place,
+    ) -> Option<(u64, &mut super::step::OpenStep)> {
+        if self.runs.get(run)?.open.is_none() {
+            self.open_step(run, None, place);
+        }
+        let state = self.runs.get_mut(run)?;
+        Some((state.step, state.open.as_mut()?))
+    }
+}

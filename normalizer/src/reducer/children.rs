@@ -1,0 +1,118 @@
+//! Child runs: the work of sub-agents.
+
+use runtape_core::{
+    CheckpointId, CheckpointStatus, DelegatedBy, Expert, RunId, ToolCallId, ToolName,
+};
+
+use super::Reducer;
+use super::run::Run;
+use super::steps::Ending;
+use crate::failure;
+use crate::signal::Place;
+use runtape_core::{ErrorFamily, RunError};
+
+impl Reducer {
+    /// Returns the child run that a call started, opening it with its first signal.
+    pub(super) fn child_of(&mut self, call: &str, place: Place) -> usize {
+        if let Some(child) = self.children.get(call) {
+            return *child;
+        }
+        let parent = self.callers.get(call).copied().unwrap_or(0);
+        let ordinal = self.children.len() as u64;
+        let child = self.runs.len();
+        self.children.insert(call.into(), child);
+        let Some(state) = self.runs.get(parent) else {
+            return 0;
+        };
+        let tool_call_id = ToolCallId::from_printed(call)
+            .unwrap_or_else(|| ToolCallId::derive(&state.id, u64::MAX));
+        let pending = state
+            .pending
+            .iter()
+            .find(|pending| pending.id == tool_call_id);
+        let (tool_name, step) = pending.map_or_else(
+            || (ToolName::from_printed(""), state.step.max(1)),
+            |pending| (pending.name.clone(), pending.step),
+        );
+        let delegated_by = DelegatedBy {
+            expert: state.expert.clone(),
+            tool_call_id,
+            tool_name: tool_name.clone(),
+            checkpoint_id: CheckpointId::derive(&state.id, step),
+            run_id: state.id.clone(),
+        };
+        let expert = Expert {
+            key: state.expert.key.clone(),
+            name: state.expert.name.clone(),
+            version: state.expert.version.clone(),
+        };
+        let id = RunId::derive_child(&self.context.run_id, ordinal);
+        self.runs.push(Run::new(id, expert, place));
+        self.open_run(child, Some(delegated_by), place);
+        child
+    }
+
+    /// Ends a child run. One that never showed itself is none.
+    pub(super) fn end_child(
+        &mut self,
+        call: &str,
+        is_error: bool,
+        text: Option<&str>,
+        place: Place,
+    ) {
+        let Some(child) = self.children.get(call).copied() else {
+            return;
+        };
+        let error = is_error.then(|| {
+            failure::error(
+                "SubagentFailed",
+                text.unwrap_or("the sub-agent failed"),
+                ErrorFamily::Other,
+            )
+        });
+        self.end_child_run(child, error, text, place);
+    }
+
+    /// Ends the children that are still open because the root run is over.
+    pub(super) fn end_children(&mut self, place: Place) {
+        for child in 1..self.runs.len() {
+            let error = failure::error(
+                "ParentEnded",
+                "the run that started this one ended first",
+                ErrorFamily::Process,
+            );
+            self.end_child_run(child, Some(error), None, place);
+        }
+    }
+
+    fn end_child_run(
+        &mut self,
+        child: usize,
+        error: Option<RunError>,
+        text: Option<&str>,
+        place: Place,
+    ) {
+        if self.runs.get(child).is_none_or(|state| state.ended) {
+            return;
+        }
+        let status = if error.is_some() {
+            CheckpointStatus::StoppedByError
+        } else {
+            CheckpointStatus::Completed
+        };
+        let text = if error.is_none() {
+            text.map(str::to_owned)
+        } else {
+            None
+        };
+        self.end_run(
+            child,
+            Ending {
+                status,
+                text,
+                error,
+            },
+            place,
+        );
+    }
+}

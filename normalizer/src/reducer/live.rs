@@ -1,0 +1,235 @@
+//! What a consumer can show before a record is there: transcript entries and streaming events.
+
+use runtape_core::run_event::{
+    CompleteStreamingReasoning, StartStreamingReasoning, StreamReasoning,
+};
+use runtape_core::runtime_event::{StreamChannel, StreamText};
+use runtape_core::{
+    Event, EventId, ExpertPart, RunEvent, RunEventKind, RuntimeEvent, RuntimeEventKind, ToolCallId,
+    ToolName, TranscriptEntry, TranscriptKind, transcript,
+};
+use serde_json::Value;
+
+use super::Reducer;
+use super::calls::Answer;
+use super::run::Run;
+use super::step::OpenPart;
+use super::steps::Ending;
+use crate::output::LiveItem;
+use crate::signal::{Block, Place};
+
+impl Reducer {
+    fn show(&mut self, run: usize, kind: impl Into<TranscriptKind>, place: Place) {
+        if !self.with_live {
+            return;
+        }
+        let Some(state) = self.runs.get(run) else {
+            return;
+        };
+        let entry = TranscriptEntry::new(place.at, kind);
+        self.output.live.push(LiveItem::Transcript {
+            run_id: state.id.clone(),
+            entry,
+        });
+    }
+
+    fn stream(&mut self, run: usize, kind: impl Into<RunEventKind>, place: Place) {
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        let event = RunEvent {
+            id: EventId::derive_live(&state.id, Run::next(&mut state.live_events)),
+            expert_key: state.expert.key.clone(),
+            timestamp: place.at,
+            job_id: self.context.job_id.clone(),
+            run_id: state.id.clone(),
+            step_number: state.step,
+            kind: kind.into(),
+        };
+        self.output
+            .live
+            .push(LiveItem::Event(Box::new(Event::Run(event))));
+    }
+
+    /// Streams text of which nobody knows yet whether it is the answer.
+    fn stream_text(&mut self, run: usize, delta: &str, place: Place) {
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        let kind = StreamText {
+            channel: StreamChannel::Text,
+            delta: delta.to_owned(),
+        };
+        let event = RuntimeEvent {
+            id: EventId::derive_live(&state.id, Run::next(&mut state.live_events)),
+            timestamp: place.at,
+            job_id: self.context.job_id.clone(),
+            run_id: state.id.clone(),
+            kind: RuntimeEventKind::from(kind),
+        };
+        self.output
+            .live
+            .push(LiveItem::Event(Box::new(Event::Runtime(event))));
+    }
+
+    pub(super) fn show_init(&mut self, run: usize, place: Place) {
+        if !self.with_live || run != 0 {
+            return;
+        }
+        let Some(state) = self.runs.get(run) else {
+            return;
+        };
+        let model = state
+            .model
+            .clone()
+            .unwrap_or_else(|| self.runtime.as_str().to_owned());
+        let session = state.patch.session_id().unwrap_or_default().to_owned();
+        self.show(
+            run,
+            transcript::Init {
+                model,
+                session_id: session,
+            },
+            place,
+        );
+    }
+
+    pub(super) fn show_user(&mut self, run: usize, text: &str, place: Place) {
+        if self.with_live {
+            self.show(
+                run,
+                transcript::User {
+                    text: text.to_owned(),
+                },
+                place,
+            );
+        }
+    }
+
+    pub(super) fn show_text(&mut self, run: usize, text: &str, delta: bool, place: Place) {
+        if !self.with_live {
+            return;
+        }
+        if delta {
+            self.stream_text(run, text, place);
+        }
+        self.show(run, transcript::Assistant::new(text, delta), place);
+    }
+
+    pub(super) fn show_thinking(&mut self, run: usize, text: &str, first: bool, place: Place) {
+        if !self.with_live {
+            return;
+        }
+        if first {
+            self.stream(run, StartStreamingReasoning {}, place);
+        }
+        self.stream(
+            run,
+            StreamReasoning {
+                delta: text.to_owned(),
+            },
+            place,
+        );
+        self.show(run, transcript::Thinking::new(text, true), place);
+    }
+
+    pub(super) fn show_thinking_end(&mut self, run: usize, place: Place) {
+        if !self.with_live {
+            return;
+        }
+        let step = self.runs.get(run).and_then(|state| state.open.as_ref());
+        let text = step
+            .filter(|step| step.open == OpenPart::Thinking)
+            .and_then(|step| match step.spoken.parts.last() {
+                Some(ExpertPart::ThinkingPart(part)) => Some(part.thinking.clone()),
+                _ => None,
+            });
+        if let Some(text) = text {
+            self.stream(run, CompleteStreamingReasoning { text }, place);
+        }
+    }
+
+    pub(super) fn show_call(
+        &mut self,
+        run: usize,
+        id: &ToolCallId,
+        name: &str,
+        input: &Value,
+        place: Place,
+    ) {
+        if !self.with_live {
+            return;
+        }
+        let call = transcript::ToolCall {
+            name: name.to_owned(),
+            input: input.clone(),
+            tool_use_id: Some(id.as_str().to_owned()),
+        };
+        self.show(run, call, place);
+    }
+
+    pub(super) fn show_result(
+        &mut self,
+        run: usize,
+        id: &ToolCallId,
+        name: &ToolName,
+        answer: &Answer<'_>,
+        place: Place,
+    ) {
+        if !self.with_live {
+            return;
+        }
+        let texts: Vec<&str> = answer
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text(text) => Some(text.as_ref()),
+                _ => None,
+            })
+            .collect();
+        let result = transcript::ToolResult {
+            tool_use_id: id.as_str().to_owned(),
+            tool_name: Some(name.as_str().to_owned()),
+            content: texts.join("\n"),
+            is_error: answer.is_error.unwrap_or(false),
+        };
+        self.show(run, result, place);
+    }
+
+    pub(super) fn show_event(&mut self, run: usize, event: &RuntimeEventKind, place: Place) {
+        if !self.with_live {
+            return;
+        }
+        if let Some(kind) = TranscriptKind::from_event(event) {
+            self.show(run, kind, place);
+        }
+    }
+
+    pub(super) fn show_end(&mut self, run: usize, ending: &Ending, place: Place) {
+        if !self.with_live || run != 0 {
+            return;
+        }
+        let Some(state) = self.runs.get(run) else {
+            return;
+        };
+        let open = state.open.as_ref();
+        let usage = open.map_or(state.usage, |step| state.usage.plus(step.used()));
+        let spoken = open.map(|step| {
+            let texts = step.spoken.parts.iter().filter_map(|part| match part {
+                ExpertPart::TextPart(part) => Some(part.text.as_str()),
+                _ => None,
+            });
+            texts.collect::<String>()
+        });
+        let text = ending.text.clone().or(spoken).unwrap_or_default();
+        let cost = state.patch.cost_usd();
+        let result = transcript::RunResult::new(
+            text,
+            ending.status,
+            &usage.to_usage(),
+            cost,
+            ending.error.as_ref(),
+        );
+        self.show(run, result, place);
+    }
+}
