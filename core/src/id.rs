@@ -167,7 +167,7 @@ fn shorten(text: &str) -> Arc<str> {
         .chars()
         .take_while(|c| {
             units += c.len_utf16();
-            units <= OPAQUE_MAX - tail.len() - 1
+            units < OPAQUE_MAX - tail.len()
         })
         .collect();
     format!("{head}~{tail}").into()
@@ -262,20 +262,23 @@ fn piece_len(piece: &[u8]) -> u8 {
 
 /// Writes 32 bytes of hash as a letter and 23 base-36 digits.
 fn cuid_shape(hash: &[u8; 32]) -> Arc<str> {
-    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut text = String::with_capacity(CUID_LENGTH);
-    let (low, high) = hash.split_at(16);
-    let mut halves = [low, high].map(|half| {
+    let mut halves = hash.chunks(16).map(|half| {
         half.iter()
             .fold(0_u128, |number, byte| (number << 8) | u128::from(*byte))
     });
+    let (mut one, mut two) = (halves.next().unwrap_or(0), halves.next().unwrap_or(0));
+    let mut text = String::with_capacity(CUID_LENGTH);
     for place in 0..CUID_LENGTH {
-        let half = &mut halves[place % 2];
+        // The first place is a letter, the others are letters and digits.
         let radix = if place == 0 { 26 } else { 36 };
-        let digit = (*half % radix) as usize;
+        let half = if place % 2 == 0 { &mut one } else { &mut two };
+        let digit = u8::try_from(*half % radix).unwrap_or(0);
         *half /= radix;
-        let offset = if place == 0 { 10 } else { 0 };
-        text.push(char::from(DIGITS[digit + offset]));
+        text.push(char::from(if digit < 26 {
+            b'a' + digit
+        } else {
+            b'0' + digit - 26
+        }));
     }
     text.into()
 }

@@ -1,4 +1,43 @@
-//! The model of runtape.
+//! The model of runtape: what agent runtimes did, in one shape.
+//!
+//! Agent CLIs each print their work in another form. Here is the form they are all turned into:
+//! Perstack's events and checkpoints, and the slim [`Record`]s that they are made from.
+//!
+//! - [`RunEvent`] and [`RuntimeEvent`]: what happened in a run and around it;
+//! - [`Checkpoint`]: the state at the end of a step, with [`Metadata`] that says which runtime
+//!   did the work;
+//! - [`Record`]: what is kept. Each thing is said once, and [`materialize()`] makes events and
+//!   checkpoints from it;
+//! - [`TranscriptEntry`] and [`RunSummary`]: a run to display, and a run in one object.
+//!
+//! This crate knows no runtime's wire format, no file, no database and no clock.
+//!
+//! ```
+//! use runtape_core::{
+//!     CountingIds, CreateCheckpointParams, Expert, JobId, RunId, Runtime, Stamp,
+//!     create_complete_run_event, create_normalized_checkpoint,
+//! };
+//!
+//! # fn main() -> Result<(), runtape_core::CoreError> {
+//! let run_id = RunId::parse("run-456")?;
+//! let mut ids = CountingIds::new(run_id.clone());
+//! let mut stamp = Stamp { ids: &mut ids, now: 1_700_000_000_000 };
+//! let checkpoint = create_normalized_checkpoint(
+//!     &mut stamp,
+//!     CreateCheckpointParams {
+//!         job_id: JobId::parse("job-123")?,
+//!         run_id,
+//!         expert: Expert { key: "e".into(), name: "E".into(), version: "1.0.0".into() },
+//!         output: "Done".into(),
+//!         runtime: Runtime::Cursor,
+//!     },
+//! );
+//! let event = create_complete_run_event(&mut stamp, "e", checkpoint, "Done");
+//! assert_eq!(event.kind.tag(), "completeRun");
+//! # Ok(())
+//! # }
+//! ```
+
 mod checkpoint;
 mod create;
 mod error;
@@ -53,8 +92,8 @@ pub use runtime_event::{RuntimeEvent, RuntimeEventKind};
 pub use span::{Span, Stream};
 pub use step::Step;
 pub use summary::{
-    RunSummary, SummaryError, SummaryNotice, SummaryRun, SummaryToolCall, SummaryUnparsed,
-    SummaryUsage, summarize,
+    RunSummary, Summarizer, SummaryError, SummaryNotice, SummaryRun, SummaryToolCall,
+    SummaryUnparsed, SummaryUsage, summarize,
 };
 pub use tagged::UnknownKind;
 pub use tool::{ToolCall, ToolResult};

@@ -28,6 +28,10 @@ use crate::{
 /// Told apart as Perstack's readers do: a run event has an `expertKey`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "events are made one at a time and not kept"
+)]
 pub enum Event {
     /// An event of a run.
     Run(RunEvent),

@@ -139,7 +139,6 @@ macro_rules! part_enum {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", rename_all = "camelCase")]
-        #[expect(clippy::enum_variant_names, reason = "the names are those of the wire format")]
         pub enum $name {
             $(
                 #[doc = concat!("A [`", stringify!($variant), "`].")]
@@ -262,7 +261,6 @@ macro_rules! message_enum {
         /// however many checkpoints hold it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", rename_all = "camelCase")]
-        #[allow(clippy::enum_variant_names, reason = "the names are those of the wire format")]
         pub enum $name {
             $(
                 #[doc = concat!("A [`", stringify!($variant), "`].")]

@@ -163,9 +163,9 @@ struct LastMessage {
     cut: bool,
 }
 
-/// Gathers what the records of one tape say.
+/// Gathers what the records of one tape say, one at a time, holding only what the summary needs.
 #[derive(Default)]
-struct Gatherer {
+pub struct Summarizer {
     root: Option<(RunId, Runtime)>,
     metadata: Metadata,
     head: Option<CheckpointHead>,
@@ -184,15 +184,22 @@ struct Gatherer {
 /// Puts a run with all its children into one object; `None` if the main run has not ended.
 #[must_use]
 pub fn summarize<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<RunSummary> {
-    let mut gatherer = Gatherer::default();
+    let mut summarizer = Summarizer::new();
     for record in records {
-        gatherer.take(record);
+        summarizer.push(record);
     }
-    gatherer.finish()
+    summarizer.finish()
 }
 
-impl Gatherer {
-    fn take(&mut self, record: &Record) {
+impl Summarizer {
+    /// Creates a summarizer for one tape.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next record of any run of the tape.
+    pub fn push(&mut self, record: &Record) {
         let is_root = self
             .root
             .as_ref()
@@ -332,7 +339,9 @@ impl Gatherer {
         }
     }
 
-    fn finish(mut self) -> Option<RunSummary> {
+    /// Returns the summary; `None` if the main run has not ended.
+    #[must_use]
+    pub fn finish(mut self) -> Option<RunSummary> {
         let head = self.head?;
         let (_, runtime) = self.root?;
         self.texts.sort_by_key(|(offset, _)| *offset);

@@ -61,12 +61,13 @@ impl Normalizer {
             Stream::Stderr => &mut self.stderr,
         };
         splitter.push(bytes, received_at, |framed| {
-            feed(parser.as_mut(), reducer, stream, framed)
+            feed(parser.as_mut(), reducer, stream, framed);
         });
         self.reducer.take_output()
     }
 
     /// Ends the run: whatever is still held becomes records, and the last one is terminal.
+    #[must_use = "the last records are in it"]
     pub fn finish(mut self, exit: &Exit) -> Output {
         let (parser, reducer) = (&mut self.parser, &mut self.reducer);
         self.stdout

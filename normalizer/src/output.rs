@@ -15,7 +15,7 @@ pub struct Output {
 #[derive(Clone, Debug, PartialEq)]
 pub enum LiveItem {
     /// A streaming event.
-    Event(Event),
+    Event(Box<Event>),
     /// A line of the transcript; pieces of text have their delta flag set.
     Transcript {
         /// The run it belongs to.

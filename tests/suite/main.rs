@@ -1,1 +1,4 @@
-//! End-to-end suite.
+//! End-to-end suite: one binary, one module per subject.
+
+mod captures;
+mod ground_truth;

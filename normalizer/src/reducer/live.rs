@@ -46,7 +46,9 @@ impl Reducer {
             step_number: state.step,
             kind: kind.into(),
         };
-        self.output.live.push(LiveItem::Event(Event::Run(event)));
+        self.output
+            .live
+            .push(LiveItem::Event(Box::new(Event::Run(event))));
     }
 
     /// Streams text of which nobody knows yet whether it is the answer.
@@ -67,7 +69,7 @@ impl Reducer {
         };
         self.output
             .live
-            .push(LiveItem::Event(Event::Runtime(event)));
+            .push(LiveItem::Event(Box::new(Event::Runtime(event))));
     }
 
     pub(super) fn show_init(&mut self, run: usize, place: Place) {

@@ -47,3 +47,14 @@ pub fn readable() -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
+
+/// Returns the runtime that a program belongs to, by its name or path.
+#[must_use]
+pub fn by_command(program: &str) -> Option<Runtime> {
+    let name = program.rsplit(['/', '\\']).next()?;
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let entry = RUNTIMES
+        .iter()
+        .find(|entry| entry.commands.contains(&name))?;
+    Some(entry.runtime.clone())
+}

@@ -1,0 +1,270 @@
+//! `runtape normalize`: from output to events, without a database.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::ValueEnum;
+use runtape_core::{
+    IdSource, JobId, Materializer, RandomIds, Record, RunId, Runtime, Stream, Summarizer,
+    TranscriptBuilder,
+};
+use runtape_normalizer::{Context, Exit, Normalizer, Output, detect, runtimes};
+
+use crate::error::CliError;
+
+/// Bytes read at a time, and looked at to detect the runtime.
+const CHUNK: usize = 64 * 1024;
+
+/// Normalize the output of an agent CLI and print the result as JSON lines
+///
+/// Nothing is stored. Without --runtime the runtime is detected from the output itself, or from
+/// the command in --argv.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NormalizeArgs {
+    /// The file that holds the standard output of the CLI; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The runtime that printed it
+    #[arg(long, value_name = "RUNTIME")]
+    runtime: Option<Runtime>,
+    /// The file that holds the standard error of the CLI
+    #[arg(long, value_name = "FILE")]
+    stderr: Option<PathBuf>,
+    /// The exit code of the CLI; a negative one is a signal
+    #[arg(long, value_name = "CODE", allow_negative_numbers = true)]
+    exit_code: Option<i32>,
+    /// The signal that ended the CLI, by name or number
+    #[arg(long, value_name = "SIGNAL")]
+    signal: Option<String>,
+    /// The command line of the CLI, as a JSON list of strings
+    #[arg(long, value_name = "JSON")]
+    argv: Option<String>,
+    /// What the CLI was asked for
+    #[arg(long, value_name = "TEXT")]
+    query: Option<String>,
+    /// The id of the run; with the same id the output repeats byte for byte
+    #[arg(long, value_name = "ID")]
+    run_id: Option<RunId>,
+    /// What to print
+    #[arg(long = "as", value_name = "SHAPE", value_enum, default_value_t = Shape::Events)]
+    shape: Shape,
+}
+
+/// What to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// Full events in Perstack's shape, checkpoints included
+    Events,
+    /// What the store would keep
+    Records,
+    /// Entries to display, in Paperclip's shape
+    Transcript,
+    /// The whole run in one object
+    Summary,
+}
+
+pub(crate) fn run(args: NormalizeArgs, out: &mut dyn Write) -> Result<(), CliError> {
+    let mut input = Input::open(&args.file)?;
+    let first = input.first_chunk()?;
+    let argv = args
+        .argv
+        .as_deref()
+        .map(serde_json::from_str::<Vec<String>>);
+    let argv = argv.transpose().map_err(CliError::Argv)?;
+    let runtime = args
+        .runtime
+        .or_else(|| detect(&first))
+        .or_else(|| runtimes::by_command(argv.as_deref()?.first()?))
+        .ok_or_else(|| CliError::Undetected { what: input.name() })?;
+
+    let mut ids = RandomIds;
+    let run_id = args.run_id.unwrap_or_else(|| ids.run_id());
+    // A run without a job is its own, so that nothing but the run id decides the output.
+    let mut context = Context::new(JobId::parse(run_id.as_str())?, run_id);
+    context.query = args.query;
+    context.argv = argv;
+    if input.is_file() {
+        context.metadata.set("timeSource", "file");
+    }
+    let exit = Exit {
+        signal: args.signal.map(|signal| signal_by_name(&signal)),
+        ..args.exit_code.map_or_else(Exit::unknown, Exit::with_code)
+    };
+
+    let mut printer = Printer::new(args.shape, out);
+    let mut normalizer = Normalizer::new(runtime, context)?;
+    printer.print(normalizer.push(Stream::Stdout, &first, input.received_at()))?;
+    input.read_all(|bytes, at| printer.print(normalizer.push(Stream::Stdout, bytes, at)))?;
+    if let Some(path) = &args.stderr {
+        let mut stderr = Input::open(path)?;
+        stderr.read_all(|bytes, at| printer.print(normalizer.push(Stream::Stderr, bytes, at)))?;
+    }
+    printer.print(normalizer.finish(&exit))?;
+    printer.finish()
+}
+
+/// Takes a signal by number, by name, or by name without `SIG`.
+fn signal_by_name(text: &str) -> String {
+    if let Ok(number) = text.parse() {
+        return runtape_normalizer::signal_name(number);
+    }
+    let upper = text.to_ascii_uppercase();
+    if upper.starts_with("SIG") {
+        upper
+    } else {
+        format!("SIG{upper}")
+    }
+}
+
+/// A file or standard input.
+struct Input {
+    path: PathBuf,
+    reader: Box<dyn Read>,
+    modified: Option<i64>,
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Self, CliError> {
+        if path.as_os_str() == "-" {
+            return Ok(Self {
+                path: path.into(),
+                reader: Box::new(io::stdin().lock()),
+                modified: None,
+            });
+        }
+        let failed = |error| CliError::Read {
+            path: path.into(),
+            error,
+        };
+        let file = File::open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        let modified = meta.modified().ok().map_or(0, millis);
+        Ok(Self {
+            path: path.into(),
+            reader: Box::new(file),
+            modified: Some(modified),
+        })
+    }
+
+    fn is_file(&self) -> bool {
+        self.modified.is_some()
+    }
+
+    fn name(&self) -> String {
+        if self.is_file() {
+            self.path.display().to_string()
+        } else {
+            "standard input".to_owned()
+        }
+    }
+
+    /// When what was just read arrived: now, or the file's modification time.
+    fn received_at(&self) -> i64 {
+        self.modified.unwrap_or_else(|| millis(SystemTime::now()))
+    }
+
+    /// Reads until a chunk is full, so that detection sees as much as there is.
+    fn first_chunk(&mut self) -> Result<Vec<u8>, CliError> {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        let read = self
+            .reader
+            .by_ref()
+            .take(CHUNK as u64)
+            .read_to_end(&mut chunk);
+        read.map_err(|error| CliError::Read {
+            path: self.path.clone(),
+            error,
+        })?;
+        Ok(chunk)
+    }
+
+    fn read_all(
+        &mut self,
+        mut each: impl FnMut(&[u8], i64) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let read = match self.reader.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    return Err(CliError::Read {
+                        path: self.path.clone(),
+                        error,
+                    });
+                }
+            };
+            each(buffer.get(..read).unwrap_or_default(), self.received_at())?;
+        }
+    }
+}
+
+fn millis(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Prints records in the shape that was asked for, as they come.
+struct Printer<'a> {
+    shape: Shape,
+    out: &'a mut dyn Write,
+    materializers: HashMap<RunId, Materializer>,
+    transcripts: HashMap<RunId, TranscriptBuilder>,
+    summarizer: Summarizer,
+}
+
+impl<'a> Printer<'a> {
+    fn new(shape: Shape, out: &'a mut dyn Write) -> Self {
+        Self {
+            shape,
+            out,
+            materializers: HashMap::new(),
+            transcripts: HashMap::new(),
+            summarizer: Summarizer::new(),
+        }
+    }
+
+    fn print(&mut self, output: Output) -> Result<(), CliError> {
+        output
+            .records
+            .iter()
+            .try_for_each(|record| self.record(record))
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), CliError> {
+        match self.shape {
+            Shape::Records => self.line(record),
+            Shape::Events => {
+                let materializer = self.materializers.entry(record.run_id.clone()).or_default();
+                let events = materializer.push(record)?;
+                events.iter().try_for_each(|event| self.line(event))
+            }
+            Shape::Transcript => {
+                let builder = self.transcripts.entry(record.run_id.clone()).or_default();
+                let entries = builder.push(record);
+                entries.iter().try_for_each(|entry| self.line(entry))
+            }
+            Shape::Summary => {
+                self.summarizer.push(record);
+                Ok(())
+            }
+        }
+    }
+
+    fn line(&mut self, value: &impl serde::Serialize) -> Result<(), CliError> {
+        serde_json::to_writer(&mut self.out, value)?;
+        Ok(self.out.write_all(b"\n")?)
+    }
+
+    fn finish(mut self) -> Result<(), CliError> {
+        if self.shape == Shape::Summary {
+            let summary = std::mem::take(&mut self.summarizer).finish();
+            self.line(&summary)?;
+        }
+        Ok(())
+    }
+}
