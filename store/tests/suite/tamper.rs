@@ -75,7 +75,7 @@ fn each_kind_of_change_is_named() {
         // The tape.
         ("edit the tape", format!("UPDATE tape_block SET body = CAST(body || x'00' AS BLOB) WHERE place = {big}"), "run big, tape block 0"),
         ("delete from the tape", format!("DELETE FROM tape_block WHERE place = {big}"), "run big, tape block 0: missing"),
-        ("delete a whole tape", format!("DELETE FROM tape_block WHERE place >> 32 = {one}"), "run one is not as it was sealed"),
+        ("delete a whole tape", format!("DELETE FROM tape_block WHERE place >> 32 = {one}"), "run one, tape block 0: missing"),
         ("insert into the tape", format!("INSERT INTO tape_block SELECT place + 9, stdout_start, stdout_length, stderr_start, stderr_length, first_at, last_at, length, hash, body FROM tape_block WHERE place = {one} << 32"), "run one, tape block 1"),
         ("change a receive time", format!("UPDATE tape_block SET first_at = first_at + 1 WHERE place = {one} << 32"), "run one, tape block 0"),
         // The ledger.
