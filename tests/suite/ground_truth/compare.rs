@@ -143,7 +143,7 @@ fn final_text(
     let completed = truth.status.as_deref() == Some("completed");
     match (carried.texts, expected, got) {
         // A kill before the next message was printed leaves the last whole one.
-        (_, Value::Null, Some(got)) if is_cut => {
+        (Texts::All | Texts::AllUnmarked, Value::Null, Some(got)) if is_cut => {
             let last = truth.texts.last();
             let whole = last.is_some_and(|last| same_bare(got, last));
             (!whole).then(differs).flatten()
