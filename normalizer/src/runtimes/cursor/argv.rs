@@ -1,0 +1,122 @@
+//! What the command line tells: the format that was asked for, and the prompt.
+
+use super::ENTRY;
+use crate::context::Context;
+
+/// The format that the command line names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Text,
+    Json,
+    Stream { partial: bool },
+}
+
+impl Asked {
+    /// Returns the format's name in the summary.
+    pub(super) fn format(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Stream { partial: false } => "stream-json",
+            Self::Stream { partial: true } => "stream-json-partial",
+        }
+    }
+}
+
+/// Returns the format that the command line names, if it does.
+pub(super) fn asked(context: &Context) -> Option<Asked> {
+    match context.flag(&["--output-format"])? {
+        "text" => Some(Asked::Text),
+        "json" => Some(Asked::Json),
+        "stream-json" => {
+            Some(Asked::Stream { partial: context.has_flag(&["--stream-partial-output"]) })
+        }
+        _ => None,
+    }
+}
+
+/// Options that take the next word, so that it is not part of the prompt.
+const WITH_VALUE: &[&str] = &[
+    "-a",
+    "-e",
+    "-H",
+    "-m",
+    "--api-key",
+    "--auth-token",
+    "--endpoint",
+    "--header",
+    "--mode",
+    "--model",
+    "--output-format",
+    "--plugin-dir",
+    "--resume",
+    "--sandbox",
+    "--workspace",
+    "--worktree-base",
+];
+
+/// Returns the prompt: the words that are no options. It may also come on standard input.
+pub(super) fn query(context: &Context) -> Option<String> {
+    let argv = context.argv.as_deref()?;
+    let is_program = |word: &String| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = name.strip_suffix(".exe").or(name.strip_suffix(".cmd")).unwrap_or(name);
+        ENTRY.commands.contains(&name)
+    };
+    let program = argv.iter().position(is_program).unwrap_or(0);
+    let mut words = argv.iter().skip(program + 1).map(String::as_str);
+    let mut prompt: Vec<&str> = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "--" => prompt.extend(words.by_ref()),
+            option if WITH_VALUE.contains(&option) => {
+                words.next();
+            }
+            option if option.len() > 1 && option.starts_with('-') => {}
+            // `cursor-agent agent …` is the same as `cursor-agent …`.
+            "agent" | "chat" if prompt.is_empty() => {}
+            word => prompt.push(word),
+        }
+    }
+    (!prompt.is_empty()).then(|| prompt.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::context;
+    use super::*;
+
+    #[test]
+    fn the_format_is_read_from_the_command_line() {
+        let table = [
+            ("cursor-agent -p x", None),
+            ("cursor-agent -p --output-format text x", Some("text")),
+            ("cursor-agent -p --output-format=json x", Some("json")),
+            ("cursor-agent -p --output-format stream-json", Some("stream-json")),
+            (
+                "cursor-agent -p --stream-partial-output --output-format stream-json",
+                Some("stream-json-partial"),
+            ),
+            ("cursor-agent -p --output-format yaml", None),
+        ];
+        for (line, expected) in table {
+            assert_eq!(asked(&context(line)).map(Asked::format), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_prompt_is_what_is_no_option() {
+        let table = [
+            ("cursor-agent -p --output-format stream-json", None),
+            ("cursor-agent -p Hello --model auto", Some("Hello")),
+            ("/opt/bin/cursor-agent -p --resume abc fix it --force", Some("fix it")),
+            ("cursor-agent agent --print --model=auto Hello", Some("Hello")),
+            ("cursor agent -p Hello", Some("Hello")),
+            ("cursor-agent -p -- --not-an-option", Some("--not-an-option")),
+            ("cursor-agent -p --workspace /home/dev/proj -f go - on", Some("go - on")),
+        ];
+        for (line, expected) in table {
+            assert_eq!(query(&context(line)).as_deref(), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! stream-json and json: one event a line.
+
+use std::borrow::Cow;
+
+use runtape_core::runtime_event::StdoutText;
+use serde::de::Deserialize;
+use serde_json::Value;
+
+use super::argv::Asked;
+use super::calls::Calls;
+use super::out::Out;
+use super::outcome::{self, Judged};
+use super::speech::Speech;
+use super::tools::reference;
+use super::wire::{self, Block, Message, tags};
+use crate::escapes::strip_escapes;
+use crate::json::{DecodeError, Decoded, Fault, Piece, Str, decode, pieces};
+use crate::lines::Ending;
+use crate::signal::{self, Signal};
+
+/// The events of one run.
+pub(super) struct Events {
+    asked: Option<Asked>,
+    pub(super) format: Option<&'static str>,
+    session: Option<Box<str>>,
+    pub(super) speech: Speech,
+    pub(super) calls: Calls,
+    /// A segment of text was printed.
+    pub(super) has_text: bool,
+    pub(super) has_result: bool,
+}
+
+/// Types that are events even without a session id, if events were asked for.
+const TYPES: &[&str] = &[
+    "system",
+    "user",
+    "assistant",
+    "thinking",
+    "tool_call",
+    "connection",
+    "retry",
+    "interaction_query",
+    "result",
+    "error",
+];
+
+/// Tells whether a session id has the form of one: it may become a word on a command line.
+///
+/// The CLI makes UUIDs, but takes any word that is given to `--resume`.
+pub(super) fn is_session(id: &str) -> bool {
+    let mut bytes = id.bytes();
+    id.len() <= 128
+        && bytes.next().is_some_and(|first| first.is_ascii_alphanumeric())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Removes the name of a stream that some logs put before each line, as in `stdout{"type":…`.
+pub(super) fn strip_stream_name(line: &[u8]) -> &[u8] {
+    let Some((name, rest)) = line.split_at_checked(6) else {
+        return line;
+    };
+    if !name.eq_ignore_ascii_case(b"stdout") && !name.eq_ignore_ascii_case(b"stderr") {
+        return line;
+    }
+    let rest = rest.trim_ascii_start();
+    let rest = rest.strip_prefix(b":").or(rest.strip_prefix(b"=")).unwrap_or(rest);
+    let rest = rest.trim_ascii_start();
+    if matches!(rest.first(), Some(b'{' | b'[')) { rest } else { line }
+}
+
+impl Events {
+    pub(super) fn new(asked: Option<Asked>, limit: usize) -> Self {
+        Self {
+            asked,
+            format: None,
+            session: None,
+            speech: Speech::new(limit),
+            calls: Calls::default(),
+            has_text: false,
+            has_result: false,
+        }
+    }
+
+    /// Tells whether there is an event on a line.
+    pub(super) fn shows_event(&self, line: &[u8]) -> bool {
+        if memchr::memchr(b'{', line).is_none() {
+            return false;
+        }
+        let line = strip_stream_name(line.trim_ascii());
+        pieces(line).any(|piece| matches!(piece, Piece::Json(json) if self.is_event(json)))
+    }
+
+    /// Tells an event from other JSON that an answer may consist of.
+    pub(super) fn is_event(&self, json: &[u8]) -> bool {
+        let Ok(Decoded { value: head, .. }) = decode::<wire::Head<'_>>(json.trim_ascii()) else {
+            return false;
+        };
+        let Some(tag) = head.tag else { return false };
+        head.session.is_some_and(|session| !session.is_empty())
+            || (head.call && head.tool_call)
+            || (self.asked.is_some() && TYPES.contains(&tag.as_str()))
+    }
+
+    /// Reads a line.
+    pub(super) fn on_line(&mut self, line: &[u8], ending: Ending, out: &mut Out<'_, '_>) {
+        let trimmed = line.trim_ascii();
+        if trimmed.is_empty() {
+            return;
+        }
+        if trimmed.first() == Some(&b'{') && self.on_event(trimmed, out).is_ok() {
+            return;
+        }
+        self.on_pieces(line, strip_stream_name(trimmed), ending, out);
+    }
+
+    /// Reads a line that is not one event: a notice, a cut event, or several things at once.
+    #[cold]
+    fn on_pieces(&mut self, line: &[u8], stripped: &[u8], ending: Ending, out: &mut Out<'_, '_>) {
+        let is_named = stripped.len() < line.trim_ascii().len();
+        for piece in pieces(if is_named { stripped } else { line }) {
+            match piece {
+                Piece::Text(text) => {
+                    let text = String::from_utf8_lossy(text);
+                    if !strip_escapes(&text).trim().is_empty() {
+                        let text = text.into_owned();
+                        out.emit(Signal::Event(StdoutText { text }.into()));
+                    }
+                }
+                Piece::Json(json) => {
+                    if let Err(error) = self.on_event(json.trim_ascii(), out) {
+                        let tag = tags(json.trim_ascii()).0.map(Cow::from);
+                        out.emit(Signal::Unparsed { tag, reason: error.to_string().into() });
+                        if ending == Ending::None {
+                            // The run went on after what it reported, and was cut.
+                            out.emit(Signal::TurnOpened);
+                            self.has_result = false;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads an event that was printed over many lines. With a reason it cannot be read.
+    pub(super) fn on_document(
+        &mut self,
+        json: &[u8],
+        reason: Option<&'static str>,
+        out: &mut Out<'_, '_>,
+    ) {
+        let reason = match reason {
+            Some(reason) => Some(reason.into()),
+            None => self.on_event(json, out).err().map(|error| error.to_string()),
+        };
+        if let Some(reason) = reason {
+            let tag = tags(json).0.map(Cow::from);
+            out.emit(Signal::Unparsed { tag, reason: reason.into() });
+        }
+    }
+
+    /// Ends what no line will end.
+    pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
+        self.speech.finish(out);
+    }
+
+    fn on_event(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+        let (tag, subtype) = tags(event);
+        let head;
+        let tag = if let Some(tag) = tag {
+            tag
+        } else {
+            head = decode::<wire::Head<'_>>(event)?.value;
+            head.tag.as_deref().unwrap_or_default()
+        };
+        match tag {
+            "thinking" => self.on_thinking(event, out),
+            "assistant" => self.on_assistant(event, out),
+            "tool_call" => self.on_tool_call(event, subtype, out),
+            "user" => self.on_user(event, out),
+            "system" => self.on_system(event, out),
+            "connection" | "retry" => self.on_connection(tag, event, out),
+            "interaction_query" => self.on_interaction(event, out),
+            "result" => self.on_result(event, out),
+            "error" => self.on_error(event, out),
+            _ => self.on_unknown(event, out),
+        }
+    }
+
+    /// Reads an event, and does what all events have in common.
+    pub(super) fn read<'a, T: Deserialize<'a>>(
+        tag: &str,
+        event: &'a [u8],
+        out: &mut Out<'_, '_>,
+    ) -> Result<T, DecodeError> {
+        let Decoded { value, faults } = decode(event)?;
+        report(tag, &faults, out);
+        Ok(value)
+    }
+
+    /// Notes session, format and unknown keys of an event.
+    pub(super) fn note(
+        &mut self,
+        tag: &str,
+        session: Option<&Str<'_>>,
+        unknown: &[Box<str>],
+        out: &mut Out<'_, '_>,
+    ) {
+        if self.format.is_none() {
+            let format = match self.asked {
+                Some(asked) => asked.format(),
+                None if tag == "result" => "json",
+                None => "stream-json",
+            };
+            self.set_format(format, out);
+        } else if self.format == Some("json") && tag != "result" && self.asked.is_none() {
+            self.set_format("stream-json", out);
+        }
+        if let Some(session) = session
+            && self.session.as_deref() != Some(session.as_str())
+            && is_session(session)
+        {
+            self.session = Some(session.as_str().into());
+            out.emit(Signal::Session(session));
+        }
+        for key in unknown {
+            out.emit(Signal::UnknownKey { message: tag, key });
+        }
+    }
+
+    fn set_format(&mut self, format: &'static str, out: &mut Out<'_, '_>) {
+        self.format = Some(format);
+        out.emit(Signal::Format(format));
+    }
+
+    fn on_thinking(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+        let thinking: wire::Thinking<'_> = Self::read("thinking", event, out)?;
+        out.set_time(thinking.at);
+        self.note("thinking", thinking.session.as_ref(), &thinking.unknown, out);
+        let text = thinking.text.unwrap_or_default();
+        match thinking.subtype.as_deref() {
+            Some("delta") => {
+                if !text.is_empty() {
+                    self.speech.think(text.into_cow(), out);
+                }
+            }
+            Some("completed") => self.speech.end_thinking(out),
+            None if !text.is_empty() => {
+                self.speech.think(text.into_cow(), out);
+                self.speech.end_thinking(out);
+            }
+            subtype => unknown_subtype("thinking", subtype, out),
+        }
+        Ok(())
+    }
+
+    fn on_assistant(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+        let assistant: wire::Assistant<'_> = Self::read("assistant", event, out)?;
+        out.set_time(assistant.at);
+        self.note("assistant", assistant.session.as_ref(), &assistant.unknown, out);
+        let Some(Message { content, unknown }) = assistant.message else {
+            return Ok(());
+        };
+        self.note("assistant", None, &unknown, out);
+        let key = assistant.key.as_deref().filter(|key| !key.is_empty());
+        if assistant.at.is_some() && key.is_none() {
+            self.on_delta(content.0, out);
+        } else {
+            self.on_whole(content.0, key, out);
+        }
+        Ok(())
+    }
+
+    fn on_delta(&mut self, blocks: Vec<Block<'_>>, out: &mut Out<'_, '_>) {
+        if self.format == Some("stream-json") && self.asked.is_none() {
+            self.set_format("stream-json-partial", out);
+        }
+        for mut block in blocks {
+            if let Some(text) = take_text(&mut block) {
+                self.has_text |= !text.is_empty();
+                self.speech.say(text, out);
+            } else {
+                self.on_block(block, None, out);
+            }
+        }
+    }
+
+    fn on_whole(&mut self, blocks: Vec<Block<'_>>, key: Option<&str>, out: &mut Out<'_, '_>) {
+        let says = |block: &Block<'_>| !is_text(block) || block.text.as_deref().is_some_and(|text| !text.is_empty());
+        if !blocks.iter().any(says) {
+            return;
+        }
+        let is_repeated = self.speech.begin_whole(key, out);
+        let mut is_open = false;
+        let is_single = blocks.len() == 1;
+        for mut block in blocks {
+            match take_text(&mut block) {
+                Some(_) if is_repeated => {}
+                Some(text) if text.is_empty() => {}
+                Some(text) => {
+                    self.has_text = true;
+                    is_open = !is_single;
+                    out.emit(if is_single { Signal::Text(text) } else { Signal::TextDelta(text) });
+                }
+                None => {
+                    if std::mem::take(&mut is_open) {
+                        out.emit(Signal::TextEnd);
+                    }
+                    self.on_block(block, key, out);
+                }
+            }
+        }
+        if is_open {
+            out.emit(Signal::TextEnd);
+        }
+        self.speech.end_whole();
+    }
+
+    /// Takes a block that is no text: not recorded from the CLI so far, but not to be lost.
+    fn on_block(&mut self, block: Block<'_>, key: Option<&str>, out: &mut Out<'_, '_>) {
+        for unknown in &block.unknown {
+            out.emit(Signal::UnknownKey { message: "assistant", key: unknown });
+        }
+        match block.kind.as_deref().unwrap_or_default() {
+            "thinking" | "redacted_thinking" => {
+                if !self.speech.thought() {
+                    let text = block.thinking.or(block.text).unwrap_or_default().into_cow();
+                    let signature = block.signature.map(Str::into_cow);
+                    out.emit(Signal::Thinking { text, signature });
+                }
+            }
+            "tool_use" | "tool_call" => {
+                let name = block.name.unwrap_or_default();
+                let call = reference(&mut self.calls, block.id.as_ref(), &name, true);
+                self.make_call(call, name.into_cow(), block.input, key, out);
+            }
+            "tool_result" | "tool_response" => {
+                let call = reference(&mut self.calls, block.id.as_ref(), "", false);
+                let is_error = block.is_error == Some(true)
+                    || block.status.as_deref().is_some_and(outcome::is_failed);
+                let content = match (block.output, block.text) {
+                    (Value::Null, text) => text.map(Str::into_owned),
+                    (Value::String(text), _) => Some(text),
+                    (other, _) => Some(other.to_string()),
+                };
+                let judged = Judged {
+                    content: content.into_iter().map(|text| signal::Block::Text(text.into())).collect(),
+                    is_error: Some(is_error),
+                    ..Judged::default()
+                };
+                self.answer_call(call, None, judged, out);
+            }
+            kind => {
+                let reason = format!("unknown block `{kind}`").into();
+                out.emit(Signal::Unparsed { tag: Some("assistant".into()), reason });
+            }
+        }
+    }
+
+    fn on_user(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+        let user: wire::User<'_> = Self::read("user", event, out)?;
+        out.set_time(user.at);
+        self.note("user", user.session.as_ref(), &user.unknown, out);
+        let Some(Message { content, unknown }) = user.message else {
+            return Ok(());
+        };
+        self.note("user", None, &unknown, out);
+        let mut said: Option<Cow<'_, str>> = None;
+        for mut block in content.0 {
+            match (take_text(&mut block), &mut said) {
+                (Some(text), None) => said = Some(text),
+                (Some(text), Some(said)) => {
+                    let said = said.to_mut();
+                    said.push('\n');
+                    said.push_str(&text);
+                }
+                (None, _) => self.on_block(block, None, out),
+            }
+        }
+        if let Some(said) = said {
+            self.speech.end_turn(out);
+            self.has_result = false;
+            out.emit(Signal::User(said));
+        }
+        Ok(())
+    }
+
+    fn on_unknown(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+        let Decoded { value: head, .. } = decode::<wire::Head<'_>>(event)?;
+        let tag = head.tag.map(Str::into_cow);
+        self.note(tag.as_deref().unwrap_or_default(), head.session.as_ref(), &[], out);
+        let reason = if tag.is_some() { "unknown type" } else { "an object without a type" };
+        out.emit(Signal::Unparsed { tag, reason: reason.into() });
+        Ok(())
+    }
+}
+
+/// Reports fields that had to be left out.
+fn report(tag: &str, faults: &[Fault], out: &mut Out<'_, '_>) {
+    for Fault { path, reason } in faults {
+        let reason = format!("{path}: {reason}").into();
+        out.emit(Signal::Unparsed { tag: Some(tag.to_owned().into()), reason });
+    }
+}
+
+pub(super) fn unknown_subtype(tag: &str, subtype: Option<&str>, out: &mut Out<'_, '_>) {
+    let reason = match subtype {
+        Some(subtype) => format!("unknown subtype `{subtype}`").into(),
+        None => "no subtype".into(),
+    };
+    out.emit(Signal::Unparsed { tag: Some(tag.to_owned().into()), reason });
+}
+
+fn is_text(block: &Block<'_>) -> bool {
+    match block.kind.as_deref() {
+        Some(kind) => matches!(kind, "text" | "output_text"),
+        None => block.text.is_some(),
+    }
+}
+
+/// Takes the text of a text block; `None` for another block.
+fn take_text<'a>(block: &mut Block<'a>) -> Option<Cow<'a, str>> {
+    is_text(block).then(|| block.text.take().unwrap_or_default().into_cow())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::line::{SESSION, completed, init, last, result, started, user};
+    use super::super::testing::{Told, parse};
+    use super::*;
+    use crate::exit::Exit;
+
+    fn run(printed: &str) -> Told {
+        parse(printed, "", &Exit::with_code(0))
+    }
+
+    #[test]
+    fn the_name_of_a_stream_before_a_line_is_removed() {
+        let table = [
+            ("stdout{\"a\":1}", "{\"a\":1}"),
+            ("STDERR: [1]", "[1]"),
+            ("stdout= {\"a\":1}", "{\"a\":1}"),
+            ("stdout hello", "stdout hello"),
+            ("stdoutstdout{", "stdoutstdout{"),
+            ("stdou", "stdou"),
+            ("{}", "{}"),
+        ];
+        for (line, expected) in table {
+            assert_eq!(strip_stream_name(line.as_bytes()), expected.as_bytes(), "{line}");
+        }
+        let lines = [init(), last("hello"), result("hello")];
+        let printed: String = lines.iter().map(|line| format!("stdout{line}")).collect();
+        let told = run(&printed);
+        assert_eq!((told.texts.as_slice(), told.verdict()), (["hello".to_owned()].as_slice(), "success"));
+        assert!(told.unparsed.is_empty() && told.notices.is_empty());
+    }
+
+    #[test]
+    fn other_lines_are_notices_before_and_among_events() {
+        let printed = ["[host] starting\n", &init(), "\n", "a warning\n", &result("x"), "bye\n"].concat();
+        let told = run(&printed);
+        assert_eq!(told.notices, ["stdout: [host] starting", "stdout: a warning", "stdout: bye"]);
+        assert_eq!((told.verdict(), told.unparsed.len()), ("success", 0));
+        assert_eq!(told.places[0].span.unwrap().start, 0);
+    }
+
+    #[test]
+    fn events_glued_to_a_banner_escapes_or_each_other_are_read() {
+        let printed = format!("Ready.\x1b[2K{}{}", init().trim_end(), last("x").trim_end());
+        let told = run(&format!("{printed}\x1b[0m\r\n{}", result("x")));
+        assert_eq!(told.notices, ["stdout: Ready.\u{1b}[2K"]);
+        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
+        assert!(told.unparsed.is_empty());
+    }
+
+    #[test]
+    fn a_line_that_begins_like_json_and_does_not_parse_is_kept_as_such() {
+        let printed = [&init(), "{\"type\":\"assistant\",\"message\":{\"con\n", &last("x"), &result("x")].concat();
+        let told = run(&printed);
+        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
+        assert_eq!(told.unparsed[0].0.as_deref(), Some("assistant"));
+    }
+
+    #[test]
+    fn pretty_printed_events_are_read_and_a_stray_bracket_swallows_nothing() {
+        let pretty = |line: String| {
+            format!("{:#}\n", serde_json::from_str::<Value>(&line).unwrap())
+        };
+        let printed = [pretty(init()), pretty(user("go")), pretty(last("x")), pretty(result("x"))].concat();
+        let told = run(&printed);
+        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
+        assert_eq!((told.unparsed.len(), told.users.len(), told.format), (0, 1, Some("stream-json")));
+
+        let printed = [&init(), "{\n", &last("x"), &result("x")].concat();
+        let told = run(&printed);
+        assert_eq!((told.verdict(), told.unparsed.len()), ("success", 1));
+        let printed = ["{\n", &init(), &last("x"), &result("x")].concat();
+        assert_eq!(run(&printed).verdict(), "success");
+    }
+
+    #[test]
+    fn separators_of_unicode_do_not_split_a_line() {
+        let told = run(&[init(), last("a\u{2028}b\u{85}c"), result("x")].concat());
+        assert_eq!(told.texts, ["a\u{2028}b\u{85}c"]);
+        let raw = last("SEP").replace("SEP", "a\u{2028}b\u{2029}c\u{85}d");
+        assert_eq!(run(&[init(), raw].concat()).texts, ["a\u{2028}b\u{2029}c\u{85}d"]);
+    }
+
+    #[test]
+    fn text_is_exact_and_odd_characters_cost_only_themselves() {
+        let told = run(&[init(), last("  x\n\n  y  \n"), result("…")].concat());
+        assert_eq!(told.texts, ["  x\n\n  y  \n"]);
+        let lone = last("SEP").replace("SEP", "cut \\ud83d here");
+        let told = run(&[init(), lone].concat());
+        assert_eq!((told.texts[0].as_str(), told.unparsed.len()), ("cut \u{fffd} here", 0));
+    }
+
+    #[test]
+    fn a_message_may_be_missing_empty_or_plain_text() {
+        let lines = [
+            format!("{{\"type\":\"assistant\",\"session_id\":\"{SESSION}\"}}\n"),
+            last(""),
+            format!("{{\"type\":\"assistant\",\"session_id\":\"{SESSION}\",\"message\":\"plain\"}}\n"),
+        ];
+        let told = run(&lines.concat());
+        assert_eq!((told.texts.as_slice(), told.unparsed.len()), (["plain".to_owned()].as_slice(), 0));
+    }
+
+    #[test]
+    fn keys_may_come_in_any_order() {
+        let reversed = |line: String| {
+            let fields: serde_json::Map<String, Value> = serde_json::from_str(&line).unwrap();
+            let fields: serde_json::Map<String, Value> = fields.into_iter().rev().collect();
+            format!("{}\n", Value::Object(fields))
+        };
+        let lines = [init(), user("go"), started("c1", "k"), completed("c1", "k"), last("x"), result("x")];
+        let told = run(&lines.map(reversed).concat());
+        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
+        assert_eq!((told.calls[0].is_error, told.steps), (Some(false), 2));
+        assert!(told.unparsed.is_empty());
+    }
+}
