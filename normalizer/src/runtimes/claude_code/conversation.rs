@@ -17,6 +17,10 @@ use crate::times::iso_millis;
 
 /// What is known of a sub-agent, by the call that started it.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Child {
     /// It printed something, so that it is a run of its own.
     pub(super) seen: bool,
@@ -30,6 +34,10 @@ pub(super) struct Child {
 
 /// The state of a run between two messages.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Conversation {
     pub(super) argv: Argv,
     /// The most bytes held for one record.
@@ -61,6 +69,10 @@ pub(super) struct Conversation {
 
 /// Which shapes of output were met.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Shapes {
     /// Messages so far, as far as 2.
     messages: u8,
@@ -177,6 +189,7 @@ impl Conversation {
         let Some(call) = parent.map(Str::as_str).filter(|call| !call.is_empty()) else {
             return Scope::Main;
         };
+<<<<<<< HEAD
         match self.children.get_mut(call) {
             Some(child) => child.seen = true,
             None => {
@@ -186,6 +199,17 @@ impl Conversation {
                 };
                 self.children.insert(call.into(), child);
             }
+=======
+        // Looked up first: only a new child needs a copy of the id.
+        if let Some(child) = self.children.get_mut(call) {
+            child.seen = true;
+        } else {
+            let child = Child {
+                seen: true,
+                ..Child::default()
+            };
+            self.children.insert(call.into(), child);
+>>>>>>> claude
         }
         Scope::Child(call)
     }

@@ -1,23 +1,17 @@
 //! Standard output: messages, or the text of an answer.
 //!
 //! Which of the two is seen from the first line that is not blank. Until a message comes, lines
-//! are held: in the text format nothing but the exit code tells an answer from an error.
+//! are held: they may be the answer.
 
-use std::borrow::Cow;
-
-use runtape_core::runtime_event::StdoutText;
-use runtape_core::{ErrorFamily, RunError};
-use serde::de::IgnoredAny;
-use serde_json::Value;
-
+use super::answer::Held;
 use super::argv::Asked;
-use super::conversation::{Conversation, is_session_id, tag_of, unparsed};
-use super::wire::Head;
-use crate::exit::{Exit, signal_name};
-use crate::failure::error;
-use crate::json::{DecodeError, Document, Piece, decode, pieces};
-use crate::lines::{Ending, Line};
+use super::conversation::Conversation;
+use super::values::{cut_signal, emit_stdout, is_messages, on_line, on_value, within};
+use crate::exit::Exit;
+use crate::json::Document;
+use crate::lines::Line;
 use crate::parser::SignalSink;
+<<<<<<< HEAD
 use crate::signal::{Emitted, Outcome, Place, Scope, Signal, Verdict};
 
 /// Lines that may be an answer.
@@ -65,6 +59,9 @@ impl Held {
         }
     }
 }
+=======
+use crate::signal::{Place, Scope, Signal};
+>>>>>>> claude
 
 /// A value printed over many lines.
 #[derive(Debug)]
@@ -111,7 +108,7 @@ impl Output {
             && conversation.argv.asked == Some(Asked::Text)
         {
             held.push(line, out.place());
-            return self.bound(out);
+            return held.bound(self.limit, out);
         }
         if self.pretty.is_some() {
             return self.on_pretty(line, conversation, out);
@@ -139,7 +136,7 @@ impl Output {
                     &mut held.cut,
                 ) {
                     held.push(line, out.place());
-                    return self.bound(out);
+                    return held.bound(self.limit, out);
                 }
                 self.begin_messages(out);
                 on_line(line, conversation, out);
@@ -158,6 +155,7 @@ impl Output {
     /// Lines before the first message were no answer.
     fn begin_messages(&mut self, out: &mut SignalSink<'_>) {
         if let Mode::Held(held) = std::mem::replace(&mut self.mode, Mode::Messages) {
+<<<<<<< HEAD
             let place = held.place.unwrap_or_else(|| out.place());
             emit_stdout(&held.text, place, out);
         }
@@ -178,6 +176,9 @@ impl Output {
                 .replace(out.place())
                 .unwrap_or_else(|| out.place());
             out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
+=======
+            held.into_notices(out);
+>>>>>>> claude
         }
     }
 
@@ -233,8 +234,8 @@ impl Output {
         }
         if let Mode::Held(held) = &mut self.mode {
             if !is_messages(bytes, true, conversation.argv.asked, &mut None) {
-                held.take_document(pretty);
-                return self.bound(out);
+                held.push_document(bytes, pretty.place);
+                return held.bound(self.limit, out);
             }
             self.begin_messages(out);
         }
@@ -253,7 +254,7 @@ impl Output {
         if let Some(pretty) = self.pretty.take() {
             match &mut self.mode {
                 Mode::Held(held) if pretty.document.bytes().contains(&b'\n') => {
-                    held.take_document(&pretty);
+                    held.push_document(pretty.document.bytes(), pretty.place);
                 }
                 _ => {
                     out.emit_at(pretty.place, Scope::Main, Signal::TurnOpened);
@@ -265,12 +266,13 @@ impl Output {
         match std::mem::replace(&mut self.mode, Mode::Messages) {
             Mode::Messages => true,
             Mode::Held(held) => {
-                finish_text(held, exit, conversation.argv.asked, out);
+                held.finish(exit, conversation.argv.asked, out);
                 false
             }
         }
     }
 }
+<<<<<<< HEAD
 
 impl Held {
     /// Takes a document that turned out to be no message.
@@ -592,3 +594,5 @@ fn cut_signal(reason: &str) -> Signal<'_> {
         reason: Cow::Borrowed(reason),
     }
 }
+=======
+>>>>>>> claude

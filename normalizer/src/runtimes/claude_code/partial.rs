@@ -96,7 +96,7 @@ struct MessageStream {
 #[derive(Debug, Default)]
 pub(super) struct Streams(Vec<MessageStream>);
 
-fn run_of<'a>(scope: Scope<'a>) -> &'a str {
+fn run_of(scope: Scope<'_>) -> &str {
     match scope {
         Scope::Main => "",
         Scope::Child(call) => call,
@@ -140,6 +140,13 @@ impl Streams {
             }
             None => self.0.push(stream),
         }
+    }
+
+    /// Returns the message that an interrupted one is, where it was being written: its last line
+    /// need not have its id.
+    pub(super) fn interrupted(&mut self, scope: Scope<'_>) -> Option<String> {
+        let stream = self.of(scope).filter(|stream| stream.open.is_some())?;
+        Some(stream.id.clone())
     }
 
     /// Takes a block that was printed whole. Returns whether its pieces were reported already.

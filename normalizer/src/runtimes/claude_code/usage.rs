@@ -135,6 +135,10 @@ fn typed<T: serde::de::DeserializeOwned>(
     if value.is_null() {
         return None;
     }
+    // Once more from text only where something is wrong, to lose no more than that.
+    if let Ok(read) = T::deserialize(value) {
+        return Some(read);
+    }
     match decode::<T>(value.to_string().as_bytes()) {
         Ok(decoded) => {
             for found in decoded.faults {
