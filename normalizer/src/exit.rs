@@ -9,6 +9,8 @@ pub struct Exit {
     pub signal: Option<String>,
     /// Whether the recorder ended it because its time was up.
     pub timed_out: bool,
+    /// Whether the recorder itself died: how the process ended, nobody saw.
+    pub recorder_lost: bool,
 }
 
 impl Exit {
@@ -40,6 +42,15 @@ impl Exit {
         }
     }
 
+    /// Creates the exit of a process whose recorder died before it.
+    #[must_use]
+    pub fn lost() -> Self {
+        Self {
+            recorder_lost: true,
+            ..Self::default()
+        }
+    }
+
     /// Tells whether nothing is known.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
@@ -49,13 +60,13 @@ impl Exit {
     /// Tells whether the process ended by itself with code 0.
     #[must_use]
     pub fn is_success(&self) -> bool {
-        self.code == Some(0) && self.signal.is_none() && !self.timed_out
+        self.code == Some(0) && self.signal.is_none() && !self.timed_out && !self.recorder_lost
     }
 
     /// Tells whether the process is known to have failed or been ended.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        !self.is_unknown() && !self.is_success()
+        !self.is_unknown() && !self.is_success() && !self.recorder_lost
     }
 }
 

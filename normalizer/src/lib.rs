@@ -16,6 +16,7 @@ pub mod lines;
 mod normalizer;
 pub mod openclaw;
 mod output;
+pub mod paperclip;
 pub mod parser;
 pub mod reducer;
 pub mod runtimes;

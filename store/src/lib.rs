@@ -1,1 +1,93 @@
-//! store
+//! Keeps records and tapes in SQLite.
+//!
+//! A [`Store`] is one file that many processes may write at once. A writer begins a run, appends
+//! records together with the output they came from, and finishes the run, which seals it:
+//!
+//! ```
+//! use runtape_core::{JobId, Record, RecordKind, RunId, Runtime, record::RunOpened};
+//! use runtape_store::{BeginRun, Store};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut store = Store::open_in_memory()?;
+//! let (job_id, run_id) = (JobId::parse("job-1")?, RunId::parse("run-1")?);
+//! store.begin_run(&BeginRun {
+//!     job_id: job_id.clone(),
+//!     run_id: run_id.clone(),
+//!     runtime: Runtime::Hermes,
+//!     started_at: 0,
+//!     context: serde_json::json!({"argv": ["hermes", "chat"]}),
+//! })?;
+//! let opened = RunOpened { job_id, runtime: Runtime::Hermes, delegated_by: None };
+//! let record = Record { run_id: run_id.clone(), seq: 0, at: 0, span: None, kind: opened.into() };
+//! store.append(&run_id, std::slice::from_ref(&record), &[])?;
+//! assert_eq!(store.records(&run_id, 0, 10)?, [record]);
+//! assert!(store.verify()?.is_intact());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is kept, and how
+//!
+//! *Records* are canonical JSON lines in compressed blocks; a message is in one record, so a run
+//! of n steps takes O(n) space, and checkpoints and events are made from records on reading. The
+//! *tape* is what the process printed, in compressed blocks with receive times. When a run ends,
+//! small blocks are merged, and a small tape is compressed against the records, which say most of
+//! it already. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
+//! hold what queries need; `VIEWS.md` documents the views on them.
+//!
+//! # What can be proved
+//!
+//! A record's hash covers its run, number, span, content and the hash before it; tape blocks form
+//! such a chain, too; a seal covers both ends, the counts, and how the process ended; seals form
+//! one chain per database, whose last hash is the head. [`Store::verify`] computes all of it anew,
+//! with every derived row, and names what was changed, is missing, was moved or inserted. Someone
+//! who computes all hashes anew is found only against a head kept elsewhere
+//! ([`Store::verify_head`]), and so is someone who cuts off the last seals with their runs.
+//!
+//! # What survives
+//!
+//! What [`Store::append`] acknowledged survives the death of the process at any moment, and with
+//! [`Options::sync_each_commit`] the loss of power. A writer holds a lock on each run it writes;
+//! [`Store::open_runs`] lists the runs whose writer is gone.
+
+mod chain;
+mod codec;
+mod error;
+mod facts;
+mod filter;
+mod ledger;
+mod list;
+mod lock;
+mod migrate;
+mod notices;
+mod options;
+mod place;
+mod read;
+mod records;
+mod retention;
+mod runs;
+mod seals;
+mod search;
+mod stats;
+mod steps;
+mod store;
+mod tape;
+mod tool_calls;
+mod tree;
+mod varint;
+mod verify;
+mod words;
+mod write;
+
+pub use error::{DatabaseFault, StoreError};
+pub use filter::RunFilter;
+pub use list::{Cursor, Page, StepInfo};
+pub use options::Options;
+pub use runs::RunInfo;
+pub use seals::{Head, Removal, RemovalReason};
+pub use search::{SearchHit, SnippetPart};
+pub use stats::{Stats, TableStats};
+pub use store::Store;
+pub use tape::TapeChunk;
+pub use verify::{Fault, FaultPlace, Report};
+pub use write::{BeginRun, OpenRun, Replaced};

@@ -97,7 +97,7 @@ impl Reducer {
     }
 
     fn note_exit(&mut self, exit: &Exit, place: Place) {
-        if exit.is_unknown() {
+        if exit.is_unknown() || exit.recorder_lost {
             return;
         }
         if let Some(code) = exit.code {
@@ -134,7 +134,12 @@ impl Reducer {
             .code
             .filter(|code| exit_is_signal(*code))
             .map(|code| signal_name(code - 128));
-        let (name, message) = if exit.timed_out {
+        let (name, message) = if exit.recorder_lost {
+            (
+                "RecorderLost",
+                "the recorder died before the process ended".to_owned(),
+            )
+        } else if exit.timed_out {
             ("TimedOut", "the time limit was reached".to_owned())
         } else if let Some(signal) = exit.signal.clone().or(by_code) {
             (

@@ -1,24 +1,114 @@
-//! claude-code.
+//! claude-code: what `claude -p` prints.
+//!
+//! | `--output-format` | what it is |
+//! |---|---|
+//! | `text` | the answer, or an error: only the exit code tells |
+//! | `json` | one `result` object; with `--verbose` an array of all messages, the result last |
+//! | `stream-json` | a message a line, with `--include-partial-messages` also while it is written |
+//!
+//! Seen on 2.1.325, 2.0.76 and 1.0.128. What is peculiar to it:
+//!
+//! - One `assistant` line per content block: lines with the same `message.id` are one message, and
+//!   results of its calls may stand between them. All repeat the same usage, with an output count
+//!   that is not final.
+//! - Text that the CLI wrote itself stands in the model's place, with the model `<synthetic>`.
+//! - A sub-agent's lines carry the id of the call that started it, and interleave with others.
+//! - `result` is the last text block, not the last message; it may be an error with the subtype
+//!   `success`; and there may be several in one run.
+//! - `modelUsage` and `total_cost_usd` are of the session, earlier runs included.
 
+mod argv;
+mod content;
+mod conversation;
+mod failure;
+mod message;
+mod output;
+mod partial;
+mod result;
+mod sniff;
+mod system;
+mod tools;
+mod usage;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
+use self::argv::Argv;
+use self::conversation::Conversation;
+use self::output::Output;
 use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::signal::{Outcome, Signal, Verdict};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::ClaudeCode,
-    parser: |_context| Box::new(ClaudeCode),
-    sniff: |_| 0,
+    parser: |context| Box::new(ClaudeCode::new(context)),
+    sniff: sniff::sniff,
     commands: &["claude"],
-    query: |_| None,
+    query: argv::query,
 };
 
-struct ClaudeCode;
+/// Reads what one `claude` process prints.
+#[derive(Debug)]
+struct ClaudeCode {
+    output: Output,
+    conversation: Conversation,
+    /// What standard error says about a session that does not exist.
+    unknown_session: Option<String>,
+    /// Something was printed on standard output.
+    printed: bool,
+}
+
+impl ClaudeCode {
+    fn new(context: &Context) -> Self {
+        Self {
+            output: Output::new(context.limit),
+            conversation: Conversation::new(Argv::of(context), context.limit),
+            unknown_session: None,
+            printed: false,
+        }
+    }
+}
 
 impl RuntimeParser for ClaudeCode {
-    fn push_line(&mut self, _: Stream, _: &Line<'_>, _: &mut SignalSink<'_>) {}
-    fn finish(&mut self, _: &Exit, _: &mut SignalSink<'_>) {}
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        match stream {
+            Stream::Stdout => {
+                self.printed = true;
+                self.output.push_line(line, &mut self.conversation, out);
+            }
+            Stream::Stderr => {
+                let text = line.text();
+                if text.trim().is_empty() {
+                    return;
+                }
+                if self.unknown_session.is_none() && failure::is_unknown_session(&text) {
+                    self.unknown_session = Some(text.trim().to_owned());
+                }
+                let text = text.into_owned();
+                out.emit(Signal::Event(StderrText { text }.into()));
+            }
+        }
+    }
+
+    fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        let has_messages = self.output.finish(exit, &mut self.conversation, out);
+        if has_messages {
+            self.conversation.finish(out);
+        } else if let Some(message) = self.unknown_session.take()
+            && !self.printed
+            && !exit.is_success()
+        {
+            // The text and json formats print nothing else, as the CLI gives up before it begins.
+            let error = failure::unknown_session(message);
+            out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
+        }
+    }
 }

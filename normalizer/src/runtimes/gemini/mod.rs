@@ -1,24 +1,278 @@
-//! gemini.
+//! gemini: Google's Gemini CLI.
+//!
+//! Read are `--output-format text`, `json` and `stream-json` as 0.61.0 prints them, and the
+//! stream-json of older versions. Which one it is, the command line tells where it is known, and
+//! the output otherwise.
+//!
+//! - stream-json: one message a line; the model's text comes in fragments that are joined exactly, and
+//!   a result ends it. Without a result the run did not end by itself, whatever the exit code:
+//!   SIGTERM and a pipe that nobody drained both end with exit 0.
+//! - json: one object over many lines, which a pipe may cut in the middle, also with exit 0. If the run
+//!   failed, stdout is empty, and the object is on stderr among warnings.
+//! - text: what the model said, in one piece. Nothing tells an interrupted answer from a whole one.
+//!
+//! The exit code is the HTTP status of an API error modulo 256, so that no code stands for a signal.
+//! Of stderr, nothing but the error object counts for the outcome.
 
 use runtape_core::{Runtime, Stream};
 
+use self::errors::{Ending, Resume};
+use self::report::JsonReport;
+use self::stderr::Stderr;
+use self::stream::StreamJson;
+use self::text::Text;
+use self::undecided::{Decision, Undecided};
 use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::signal::{Outcome, Scope, Signal};
+
+mod command_line;
+mod cut;
+mod errors;
+mod legacy;
+mod report;
+mod result;
+mod stderr;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tools;
+mod undecided;
+mod usage;
+mod wire;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Gemini,
-    parser: |_context| Box::new(Gemini),
-    sniff: |_| 0,
+    parser: |context| Box::new(Gemini::new(context)),
+    sniff: undecided::sniff,
     commands: &["gemini"],
-    query: |_| None,
+    query: command_line::query,
 };
 
-struct Gemini;
+/// Reads what the Gemini CLI prints.
+struct Gemini {
+    /// The format that the command line asks for.
+    asked: Option<Format>,
+    resume: Resume,
+    limit: usize,
+    has_format: bool,
+    stdout: Stdout,
+    stderr: Stderr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Text,
+    Json,
+    StreamJson,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::StreamJson => "stream-json",
+        }
+    }
+}
+
+enum Stdout {
+    Undecided(Undecided),
+    Text(Text),
+    Json(JsonReport),
+    Stream(StreamJson),
+}
+
+impl Gemini {
+    fn new(context: &Context) -> Self {
+        let asked = command_line::format(context);
+        let limit = context.limit;
+        let stdout = match asked {
+            None => Stdout::Undecided(Undecided::new(context.argv.is_some())),
+            Some(Format::Text) => Stdout::Text(Text::default()),
+            Some(Format::Json) => Stdout::Json(JsonReport::new(limit)),
+            Some(Format::StreamJson) => Stdout::Stream(StreamJson::default()),
+        };
+        let resume = command_line::resume(context);
+        Self {
+            asked,
+            resume,
+            limit,
+            has_format: false,
+            stdout,
+            stderr: Stderr::new(limit),
+        }
+    }
+
+    fn on_stdout(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        self.reconsider(line, out);
+        match &mut self.stdout {
+            Stdout::Undecided(undecided) => {
+                if let Some(decision) = undecided.push_line(line, out.place()) {
+                    self.decide(&decision, out);
+                }
+            }
+            Stdout::Text(text) => text.push_line(line, out),
+            Stdout::Json(report) => report.push_line(line, out),
+            Stdout::Stream(stream) => stream.push_line(line, out),
+        }
+        let format = match &self.stdout {
+            Stdout::Undecided(_) => return,
+            Stdout::Text(_) => Format::Text,
+            Stdout::Json(_) => Format::Json,
+            Stdout::Stream(_) => Format::StreamJson,
+        };
+        self.emit_format(format, out);
+    }
+
+    /// Takes the other JSON format, if the output is not what the command line asked for and
+    /// nothing was read yet.
+    fn reconsider(&mut self, line: &Line<'_>, out: &SignalSink<'_>) {
+        let other = match &self.stdout {
+            Stdout::Json(report) if !report.has_begun() => Format::Json,
+            Stdout::Stream(stream) if !stream.is_sure => Format::StreamJson,
+            _ => return,
+        };
+        let decision = Undecided::new(false).push_line(line, out.place());
+        match (other, decision) {
+            (
+                Format::Json,
+                Some(Decision {
+                    format: Format::StreamJson,
+                    ..
+                }),
+            ) => {
+                self.stdout = Stdout::Stream(StreamJson::default());
+            }
+            (
+                Format::StreamJson,
+                Some(Decision {
+                    format: Format::Json,
+                    ..
+                }),
+            ) => {
+                self.stdout = Stdout::Json(JsonReport::new(self.limit));
+            }
+            (Format::StreamJson, None) if line.bytes.trim_ascii() == b"{" => {
+                self.stdout = Stdout::Json(JsonReport::new(self.limit));
+            }
+            _ => {}
+        }
+    }
+
+    /// Goes on in the format that was decided on, from the first line that was held back.
+    fn decide(&mut self, decision: &Decision, out: &mut SignalSink<'_>) {
+        self.stdout = match decision.format {
+            Format::Text => Stdout::Text(Text::default()),
+            Format::Json => Stdout::Json(JsonReport::new(self.limit)),
+            Format::StreamJson => Stdout::Stream(StreamJson::default()),
+        };
+        for (ordinal, held) in decision.lines.iter().enumerate() {
+            let line = held.line();
+            let is_before = ordinal < decision.start;
+            match &mut self.stdout {
+                Stdout::Text(text) => {
+                    let newline = held.has_newline();
+                    text.push(line.bytes, newline, held.place, out);
+                }
+                _ if is_before => stream::on_stdout_text(line.bytes, held.place, out),
+                Stdout::Json(report) => report.push(&line, held.place, out),
+                // The line that decides is the last one, and the sink is at its place.
+                Stdout::Stream(stream) => stream.push_line(&line, out),
+                Stdout::Undecided(_) => {}
+            }
+        }
+    }
+
+    fn emit_format(&mut self, format: Format, out: &mut SignalSink<'_>) {
+        if !std::mem::replace(&mut self.has_format, true) {
+            out.emit(Signal::Format(format.name()));
+        }
+    }
+
+    /// Judges a run that stdout does not tell the end of.
+    fn judge_by_stderr_and_exit(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        if let Some(reported) = self.stderr.reported.take() {
+            self.emit_format(Format::Json, out);
+            if let Some(session) = reported.session.as_deref() {
+                out.emit_at(reported.place, Scope::Main, Signal::Session(session));
+            }
+            report::emit_failure(reported.place, &reported.error, exit.code, out);
+            return;
+        }
+        let Some(code) = exit
+            .code
+            .filter(|_| exit.signal.is_none() && !exit.timed_out)
+        else {
+            return;
+        };
+        let last_words = self.stderr.last_words();
+        let ending = Ending {
+            last_words: &last_words,
+            resume: &self.resume,
+        };
+        if let Some(verdict) = ending.verdict(code) {
+            out.emit(Signal::Result(Outcome::of(verdict)));
+        }
+    }
+}
 
 impl RuntimeParser for Gemini {
-    fn push_line(&mut self, _: Stream, _: &Line<'_>, _: &mut SignalSink<'_>) {}
-    fn finish(&mut self, _: &Exit, _: &mut SignalSink<'_>) {}
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        match stream {
+            Stream::Stdout => self.on_stdout(line, out),
+            Stream::Stderr => self.stderr.push_line(line, out),
+        }
+    }
+
+    fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        self.stderr.finish(out);
+        let mut is_cut = false;
+        if let Stdout::Undecided(undecided) = &mut self.stdout {
+            if let Some((place, reason)) = undecided.cut_json() {
+                let reason = reason.into();
+                out.emit_at(place, Scope::Main, Signal::Unparsed { tag: None, reason });
+                is_cut = true;
+            } else if let Some(decision) = undecided.give_up() {
+                self.decide(&decision, out);
+                self.emit_format(Format::Text, out);
+            }
+        }
+        let has_ended = match &mut self.stdout {
+            Stdout::Undecided(_) => false,
+            Stdout::Text(text) => text.finish(exit, out),
+            Stdout::Json(report) => report.finish(exit, out),
+            Stdout::Stream(stream) => stream.finish(exit, out),
+        };
+        if !has_ended {
+            self.judge_by_stderr_and_exit(exit, out);
+        }
+        if let Some(format) = self.asked.filter(|_| !is_cut) {
+            self.emit_format(format, out);
+        }
+    }
+
+    fn exit_is_signal(&self, _: i32) -> bool {
+        false
+    }
+}
+
+/// Returns a session's id if it can be one: prose never becomes an id to resume.
+///
+/// The CLI makes UUIDs. What older versions and wrappers printed instead is taken if it is one word
+/// with letters and digits: `latest` and a bare number mean another session to `--resume`.
+fn session_id(text: &str) -> Option<&str> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let bytes = text.as_bytes();
+    let is_id = (1..=128).contains(&bytes.len())
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().copied().all(is_word)
+        && bytes.iter().any(u8::is_ascii_digit)
+        && bytes.iter().any(|byte| !byte.is_ascii_digit());
+    is_id.then_some(text)
 }

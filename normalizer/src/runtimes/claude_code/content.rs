@@ -1,0 +1,427 @@
+//! Content blocks: what a message or a tool's result is made of.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::json::{Str, wire_struct};
+use crate::signal;
+
+/// A string, or whatever else stands where one is expected.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Loose<'a> {
+    /// A string.
+    Text(Str<'a>),
+    /// Anything else; null where nothing was printed.
+    Other(Value),
+}
+
+impl Default for Loose<'_> {
+    fn default() -> Self {
+        Self::Other(Value::Null)
+    }
+}
+
+impl<'a> Loose<'a> {
+    /// Returns the string, or what else it is as JSON; `None` for null.
+    pub(super) fn into_text(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Text(text) => Some(text.into_cow()),
+            Self::Other(Value::Null) => None,
+            Self::Other(value) => Some(Cow::Owned(value.to_string())),
+        }
+    }
+}
+
+/// Visits what is neither a string, a list, an object nor null.
+macro_rules! visit_scalars {
+    ($to:path) => {
+        fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+            Ok($to(value.into()))
+        }
+
+        fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+            Ok($to(value.into()))
+        }
+
+        fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+            Ok($to(value.into()))
+        }
+
+        fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
+            Ok($to(value.into()))
+        }
+    };
+}
+
+/// Visits strings, which are borrowed where they can be.
+macro_rules! visit_strings {
+    ($to:path) => {
+        fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+            Ok($to(Str::from(text)))
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok($to(Str::from(text.to_owned())))
+        }
+
+        fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+            Ok($to(Str::from(text)))
+        }
+    };
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Shapes;
+
+        impl<'de> Visitor<'de> for Shapes {
+            type Value = Loose<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a value")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Loose<'de>, A::Error> {
+                Value::deserialize(SeqAccessDeserializer::new(list)).map(Loose::Other)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Loose<'de>, A::Error> {
+                Value::deserialize(MapAccessDeserializer::new(map)).map(Loose::Other)
+            }
+
+            fn visit_unit<E>(self) -> Result<Loose<'de>, E> {
+                Ok(Loose::default())
+            }
+
+            visit_strings!(Loose::Text);
+            visit_scalars!(Loose::Other);
+        }
+
+        deserializer.deserialize_any(Shapes)
+    }
+}
+
+/// The content of a message or of a tool's result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Content<'a> {
+    /// None was printed.
+    #[default]
+    Absent,
+    /// A plain string, as in replays and old versions.
+    Text(Str<'a>),
+    /// Blocks.
+    Blocks(Vec<Block<'a>>),
+    /// One object, as server tools have it, or anything else.
+    Other(Value),
+}
+
+impl<'a> Content<'a> {
+    /// Returns the pieces of a tool's result. Structured ones become JSON text.
+    pub(super) fn into_pieces(self) -> Vec<signal::Block<'a>> {
+        match self {
+            Self::Absent => Vec::new(),
+            Self::Text(text) => vec![signal::Block::Text(text.into_cow())],
+            Self::Blocks(blocks) => blocks.into_iter().map(Block::into_piece).collect(),
+            Self::Other(value) => vec![signal::Block::Text(Cow::Owned(value.to_string()))],
+        }
+    }
+
+    /// Returns the blocks; a plain string is one block of text.
+    pub(super) fn into_blocks(self) -> Vec<Block<'a>> {
+        match self {
+            Self::Absent => Vec::new(),
+            Self::Text(text) => vec![Block::text(text)],
+            Self::Blocks(blocks) => blocks,
+            Self::Other(value) => {
+                vec![Block { rest: vec![(Str::from("value"), value)], ..Block::default() }]
+            }
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Shapes;
+
+        impl<'de> Visitor<'de> for Shapes {
+            type Value = Content<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("content")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content<'de>, A::Error> {
+                let mut blocks = Vec::new();
+                while let Some(block) = list.next_element()? {
+                    blocks.push(block);
+                }
+                Ok(Content::Blocks(blocks))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
+                Value::deserialize(MapAccessDeserializer::new(map)).map(Content::Other)
+            }
+
+            fn visit_unit<E>(self) -> Result<Content<'de>, E> {
+                Ok(Content::Absent)
+            }
+
+            visit_strings!(Content::Text);
+            visit_scalars!(Content::Other);
+        }
+
+        deserializer.deserialize_any(Shapes)
+    }
+}
+
+wire_struct! {
+    /// Where the bytes of an image or a document are.
+    pub(super) struct Source<'a> {
+        "type" => kind: Option<Str<'a>>,
+        "media_type" => media_type: Option<Str<'a>>,
+        "data" => data: Option<Str<'a>>,
+        "url" => url: Option<Str<'a>>,
+        "file_id" => file_id: Option<Str<'a>>,
+        "content" => content: Value,
+    }
+}
+
+impl PartialEq for Source<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.kind, &self.media_type, &self.data, &self.url, &self.file_id, &self.content)
+            == (&other.kind, &other.media_type, &other.data, &other.url, &other.file_id, &other.content)
+    }
+}
+
+impl Source<'_> {
+    fn into_value(self) -> Value {
+        let texts = [
+            ("type", self.kind),
+            ("media_type", self.media_type),
+            ("data", self.data),
+            ("url", self.url),
+            ("file_id", self.file_id),
+        ];
+        let mut map = Map::new();
+        for (key, text) in texts {
+            if let Some(text) = text {
+                map.insert(key.to_owned(), Value::String(text.into_owned()));
+            }
+        }
+        if !self.content.is_null() {
+            map.insert("content".to_owned(), self.content);
+        }
+        Value::Object(map)
+    }
+}
+
+/// One content block of any type: those of a message, and those of a tool's result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Block<'a> {
+    pub(super) kind: Str<'a>,
+    pub(super) text: Option<Str<'a>>,
+    pub(super) thinking: Option<Str<'a>>,
+    pub(super) signature: Option<Str<'a>>,
+    /// What is inside redacted thinking, encrypted.
+    pub(super) data: Option<Str<'a>>,
+    pub(super) id: Option<Str<'a>>,
+    pub(super) name: Option<Str<'a>>,
+    pub(super) input: Value,
+    pub(super) tool_use_id: Option<Str<'a>>,
+    pub(super) content: Content<'a>,
+    pub(super) is_error: Option<bool>,
+    pub(super) source: Option<Source<'a>>,
+    /// Everything else, so that a block of another type can be kept whole.
+    pub(super) rest: Vec<(Str<'a>, Value)>,
+}
+
+impl<'a> Block<'a> {
+    fn text(text: Str<'a>) -> Self {
+        Self { kind: Str::from("text"), text: Some(text), ..Self::default() }
+    }
+
+    /// Returns the block as it may stand in a tool's result.
+    fn into_piece(mut self) -> signal::Block<'a> {
+        if self.kind == "text"
+            && let Some(text) = self.text.take()
+        {
+            return signal::Block::Text(text.into_cow());
+        }
+        let is_image = self.kind == "image";
+        if (is_image || self.kind == "document")
+            && let Some(source) = &mut self.source
+            && let Some(data) = source.data.take()
+        {
+            let data = data.into_cow();
+            let media_type = source.media_type.take().map(Str::into_cow);
+            if source.kind.as_deref() == Some("text") {
+                return signal::Block::Text(data);
+            }
+            return if is_image {
+                let mime_type = media_type.unwrap_or(Cow::Borrowed("image/png"));
+                signal::Block::Image { mime_type, data }
+            } else {
+                let mime_type = media_type.unwrap_or(Cow::Borrowed("application/pdf"));
+                signal::Block::File { mime_type, data }
+            };
+        }
+        signal::Block::Text(Cow::Owned(self.into_value().to_string()))
+    }
+
+    /// Returns the block as JSON.
+    pub(super) fn into_value(self) -> Value {
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| {
+            if !value.is_null() {
+                map.insert(key.to_owned(), value);
+            }
+        };
+        let text = |text: Option<Str<'_>>| text.map_or(Value::Null, |text| text.into_owned().into());
+        if !self.kind.is_empty() {
+            put("type", self.kind.into_owned().into());
+        }
+        put("text", text(self.text));
+        put("thinking", text(self.thinking));
+        put("signature", text(self.signature));
+        put("data", text(self.data));
+        put("id", text(self.id));
+        put("name", text(self.name));
+        put("input", self.input);
+        put("tool_use_id", text(self.tool_use_id));
+        match self.content {
+            Content::Absent => {}
+            Content::Text(content) => put("content", content.into_owned().into()),
+            Content::Blocks(blocks) => {
+                put("content", blocks.into_iter().map(Block::into_value).collect());
+            }
+            Content::Other(value) => put("content", value),
+        }
+        put("is_error", self.is_error.map_or(Value::Null, Value::Bool));
+        put("source", self.source.map_or(Value::Null, Source::into_value));
+        for (key, value) in self.rest {
+            map.insert(key.into_owned(), value);
+        }
+        Value::Object(map)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Block<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a content block")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Block<'de>, A::Error> {
+                let mut block = Block::default();
+                while let Some(key) = map.next_key::<Str<'de>>()? {
+                    match key.as_str() {
+                        "type" => {
+                            block.kind = map.next_value::<Option<Str<'de>>>()?.unwrap_or_default();
+                        }
+                        "text" => block.text = map.next_value()?,
+                        "thinking" => block.thinking = map.next_value()?,
+                        "signature" => block.signature = map.next_value()?,
+                        "data" => block.data = map.next_value()?,
+                        "id" => block.id = map.next_value()?,
+                        "name" => block.name = map.next_value()?,
+                        "input" => block.input = map.next_value()?,
+                        "tool_use_id" => block.tool_use_id = map.next_value()?,
+                        "content" => block.content = map.next_value()?,
+                        "is_error" => block.is_error = map.next_value()?,
+                        "source" => match map.next_value::<Content<'de>>()? {
+                            Content::Other(value @ Value::Object(_)) => {
+                                block.source = Source::deserialize(value).ok();
+                            }
+                            Content::Text(text) => {
+                                block.rest.push((key, text.into_owned().into()));
+                            }
+                            _ => {}
+                        },
+                        "citations" | "cache_control" | "caller" => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                        _ => {
+                            let value = map.next_value()?;
+                            block.rest.push((key, value));
+                        }
+                    }
+                }
+                Ok(block)
+            }
+
+            visit_strings!(Block::text);
+        }
+
+        deserializer.deserialize_any(Fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(json: &str) -> Vec<signal::Block<'_>> {
+        serde_json::from_str::<Content<'_>>(json).unwrap().into_pieces()
+    }
+
+    fn text(text: &str) -> signal::Block<'_> {
+        signal::Block::Text(Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn a_result_is_a_string_or_a_list_of_blocks() {
+        assert_eq!(pieces("null"), []);
+        assert_eq!(pieces("\"one\""), [text("one")]);
+        assert_eq!(
+            pieces(r#"[{"type":"text","text":"one"},{"text":"","type":"text"},"two"]"#),
+            [text("one"), text(""), text("two")]
+        );
+    }
+
+    #[test]
+    fn images_and_documents_are_kept() {
+        let image = r#"{"type":"image","source":{"type":"base64","data":"aGk=","media_type":"image/gif"}}"#;
+        let document = image.replace("\"image\"", "\"document\"").replace("image/gif", "text/csv");
+        let prose = r#"{"type":"document","source":{"type":"text","data":"hi","media_type":"text/plain"}}"#;
+        let list = format!("[{image},{document},{prose}]");
+        let expected = [
+            signal::Block::Image { mime_type: "image/gif".into(), data: "aGk=".into() },
+            signal::Block::File { mime_type: "text/csv".into(), data: "aGk=".into() },
+            text("hi"),
+        ];
+        assert_eq!(pieces(&list), expected);
+    }
+
+    #[test]
+    fn other_blocks_and_objects_become_json_text() {
+        let table = [
+            r#"{"type":"web_search_result","url":"u","title":"t","page_age":null}"#,
+            r#"{"type":"search_result","content":[{"type":"text","text":"a"}],"source":"s"}"#,
+            r#"{"type":"image","source":{"type":"url","url":"u"}}"#,
+            r#"{"type":"text"}"#,
+        ];
+        for json in table {
+            assert_eq!(pieces(&format!("[{json}]")), [text(json)]);
+        }
+        let error = r#"{"type":"web_search_tool_result_error","error_code":"unavailable"}"#;
+        assert_eq!(pieces(error), [text(error)]);
+    }
+
+    #[test]
+    fn a_string_may_be_something_else() {
+        let loose = |json| serde_json::from_str::<Loose<'_>>(json).unwrap().into_text();
+        assert_eq!(loose("\"a\"").as_deref(), Some("a"));
+        assert_eq!(loose("null"), None);
+        assert_eq!(loose(r#"{"a":[1,"b"]}"#).as_deref(), Some(r#"{"a":[1,"b"]}"#));
+        assert_eq!(loose(r#"["a",1]"#).as_deref(), Some(r#"["a",1]"#));
+    }
+}

@@ -1,0 +1,286 @@
+//! The state of a run between two messages, and the way from a message to its handler.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::argv::{Argv, Asked};
+use super::failure::ApiFailure;
+use super::partial::Streams;
+use super::usage::Totals;
+use super::wire::Head;
+use crate::json::{DecodeError, Decoded, Str, decode};
+use crate::parser::SignalSink;
+use crate::signal::{Scope, Signal};
+use crate::times::iso_millis;
+
+/// What is known of a sub-agent, by the call that started it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Child {
+    /// It printed something, so that it is a run of its own.
+    pub(super) seen: bool,
+    /// It goes on after its call's result.
+    pub(super) background: bool,
+    /// Its end was reported.
+    pub(super) ended: bool,
+    /// Its last message so far was text, its answer if nothing follows.
+    pub(super) answered: bool,
+}
+
+/// The state of a run between two messages.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    pub(super) argv: Argv,
+    /// The most bytes held for one record.
+    pub(super) limit: usize,
+    session: String,
+    /// Which shapes of output were met, for the name of the format.
+    pub(super) shapes: Shapes,
+    format: Option<&'static str>,
+    /// The model's name is known.
+    pub(super) model_known: bool,
+    /// A message of the model was printed in the main run.
+    pub(super) spoken: bool,
+    /// The model was seen thinking.
+    pub(super) thought: bool,
+    /// The CLI nudged the model, and nothing was printed since.
+    pub(super) nudged: bool,
+    /// A compaction was reported; the next thing that the CLI says is its summary.
+    pub(super) compacted: bool,
+    /// The last response whose usage was reported, so that its further lines need not.
+    pub(super) counted: String,
+    pub(super) children: HashMap<Box<str>, Child>,
+    pub(super) streams: Streams,
+    pub(super) totals: Totals,
+    /// The last API error that the CLI put into the model's place.
+    pub(super) api_failure: Option<ApiFailure>,
+    /// When the limit that rejected a request ends.
+    pub(super) limit_resets_at: Option<i64>,
+}
+
+/// Which shapes of output were met.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shapes {
+    /// Messages so far, as far as 2.
+    messages: u8,
+    /// An array of messages.
+    pub(super) array: bool,
+    /// The first message was a result.
+    result_first: bool,
+    /// Only the stream formats have what was read.
+    pub(super) stream: bool,
+    /// Only the stream with partial messages has what was read.
+    pub(super) partial: bool,
+    /// The runtime was set up, which the json format does not print.
+    pub(super) init: bool,
+}
+
+impl Conversation {
+    pub(super) fn new(argv: Argv, limit: usize) -> Self {
+        Self {
+            argv,
+            limit,
+            session: String::new(),
+            shapes: Shapes::default(),
+            format: None,
+            model_known: false,
+            spoken: false,
+            thought: false,
+            nudged: false,
+            compacted: false,
+            counted: String::new(),
+            children: HashMap::new(),
+            streams: Streams::default(),
+            totals: Totals::default(),
+            api_failure: None,
+            limit_resets_at: None,
+        }
+    }
+
+    /// Reads one message; refuses what is no JSON, without a word about it.
+    pub(super) fn on_message(
+        &mut self,
+        json: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
+        let Some(tag) = tag_of(json)? else {
+            unparsed(out, None, "an object without a type");
+            return Ok(());
+        };
+        match tag.as_ref() {
+            "assistant" => self.on_assistant(json, out)?,
+            "user" => self.on_user(json, out)?,
+            "stream_event" => self.on_stream_event(json, out)?,
+            "system" => self.on_system(json, out)?,
+            "result" => self.on_result(json, out)?,
+            "rate_limit_event" => self.on_rate_limit(json, out)?,
+            kind if super::system::is_aside(kind) => self.on_aside(kind, json, out)?,
+            kind => unparsed(out, Some(kind), "unknown type"),
+        }
+        self.shapes.result_first |= self.shapes.messages == 0 && tag == "result";
+        self.shapes.messages = self.shapes.messages.saturating_add(1).min(2);
+        self.name_format(out);
+        Ok(())
+    }
+
+    /// Reports what only the end of the output tells.
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+        self.streams.finish(out);
+        let total = self.totals.counts_with_later(self.argv.resumed, self.thought);
+        if let Some(total) = total {
+            out.emit(Signal::Total(total));
+        }
+    }
+
+    /// Names the format as exactly as it is known by now.
+    pub(super) fn name_format(&mut self, out: &mut SignalSink<'_>) {
+        let asked = self.argv.asked.filter(|asked| *asked != Asked::Text);
+        let shapes = self.shapes;
+        let format = if shapes.array {
+            "json-verbose"
+        } else if shapes.partial {
+            "stream-json-partial"
+        } else if shapes.messages < 2 && shapes.result_first && !shapes.stream {
+            match asked {
+                Some(asked @ Asked::Stream { .. }) => asked.name(),
+                _ => "json",
+            }
+        } else {
+            match asked {
+                Some(asked @ Asked::Stream { .. }) => asked.name(),
+                _ => "stream-json",
+            }
+        };
+        if self.format != Some(format) {
+            self.format = Some(format);
+            out.emit(Signal::Format(format));
+        }
+    }
+
+    /// Reports the session where it is another one than before.
+    pub(super) fn on_session(&mut self, session: Option<&Str<'_>>, out: &mut SignalSink<'_>) {
+        if let Some(session) = session
+            && *session != self.session.as_str()
+            && is_session_id(session)
+        {
+            self.session.clear();
+            self.session.push_str(session);
+            out.emit(Signal::Session(session));
+        }
+    }
+
+    /// Returns the run that a message belongs to.
+    pub(super) fn scope<'p>(&mut self, parent: Option<&'p Str<'_>>) -> Scope<'p> {
+        let Some(call) = parent.map(Str::as_str).filter(|call| !call.is_empty()) else {
+            return Scope::Main;
+        };
+        match self.children.get_mut(call) {
+            Some(child) => child.seen = true,
+            None => {
+                let child = Child { seen: true, ..Child::default() };
+                self.children.insert(call.into(), child);
+            }
+        }
+        Scope::Child(call)
+    }
+}
+
+/// Finds the type of a message, in no time where it comes first.
+///
+/// It need not: 2.1.325 puts it in the middle of a `result`.
+pub(super) fn tag_of(json: &[u8]) -> Result<Option<Cow<'_, str>>, DecodeError> {
+    const TAGS: &[&str] = &["stream_event", "assistant", "user", "system"];
+    if let Some(rest) = json.strip_prefix(br#"{"type":""#) {
+        for tag in TAGS {
+            if rest.strip_prefix(tag.as_bytes()).is_some_and(|rest| rest.starts_with(b"\",")) {
+                return Ok(Some(Cow::Borrowed(tag)));
+            }
+        }
+    }
+    let head = decode::<Head<'_>>(json)?;
+    Ok(head.value.kind.map(Str::into_cow))
+}
+
+/// Reads a message. What of it does not fit is reported and left out.
+pub(super) fn read<'a, T: Deserialize<'a>>(
+    tag: &str,
+    json: &'a [u8],
+    out: &mut SignalSink<'_>,
+) -> Result<T, DecodeError> {
+    let Decoded { value, faults } = decode(json)?;
+    for fault in faults {
+        unparsed(out, Some(tag), format!("{}: {}", fault.path, fault.reason));
+    }
+    Ok(value)
+}
+
+/// Reports what was not understood.
+pub(super) fn unparsed<'a>(
+    out: &mut SignalSink<'_>,
+    tag: Option<&'a str>,
+    reason: impl Into<Cow<'a, str>>,
+) {
+    out.emit(Signal::Unparsed { tag: tag.map(Cow::Borrowed), reason: reason.into() });
+}
+
+/// Reports the keys of a message that are not known.
+pub(super) fn note_keys(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
+    for key in keys {
+        out.emit(Signal::UnknownKey { message, key });
+    }
+}
+
+/// Uses a message's own time for what it says.
+pub(super) fn set_time(timestamp: Option<&Str<'_>>, out: &mut SignalSink<'_>) {
+    if let Some(at) = timestamp.and_then(|text| iso_millis(text)) {
+        out.set_time(at);
+    }
+}
+
+/// Returns a time span as it is stored: the CLI measures some of them in fractions.
+pub(super) fn whole_millis(time: f64) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "in range, by the guard"
+    )]
+    (0.0..1e15).contains(&time).then(|| time.round() as u64)
+}
+
+/// Session ids are UUIDs.
+pub(super) fn is_session_id(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_type_is_found_wherever_it_stands() {
+        let table = [
+            (r#"{"type":"assistant","a":1}"#, Some("assistant")),
+            (r#"{"type":"user_new","a":1}"#, Some("user_new")),
+            (r#"{"text":"{\"type\":\"user\",","type":"result"}"#, Some("result")),
+            (r#"{ "type" : "system" }"#, Some("system")),
+            (r#"{"a":1}"#, None),
+        ];
+        for (json, expected) in table {
+            assert_eq!(tag_of(json.as_bytes()).unwrap().as_deref(), expected, "{json}");
+        }
+        assert!(tag_of(br#"{"type":"res"#).is_err());
+    }
+
+    #[test]
+    fn prose_is_no_session_id() {
+        assert!(is_session_id("6baba7bc-061b-4fc8-9fe0-a222e7fee90d"));
+        for text in ["", "not found", "6baba7bc-061b-4fc8-9fe0-a222e7fee90", "6baba7bc_061b-4fc8-9fe0-a222e7fee90d"] {
+            assert!(!is_session_id(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! How a run, or one turn of it, ended.
+
+use std::borrow::Cow;
+
+use runtape_core::runtime_event::{Info, PermissionDenied};
+use runtape_core::{ErrorFamily, ToolCallId};
+use serde_json::{Map, Value};
+
+use super::content::Loose;
+use super::conversation::{Conversation, note_keys, read, unparsed, whole_millis};
+use super::failure::{ApiFailure, is_unknown_session, retry_time, unknown_session};
+use super::usage::Stated;
+use super::wire::RunResult;
+use crate::failure::error;
+use crate::json::{DecodeError, Str};
+use crate::parser::SignalSink;
+use crate::signal::{Outcome, Signal, Verdict};
+
+impl Conversation {
+    pub(super) fn on_result(&mut self, json: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        let mut line: RunResult<'_> = read("result", json, out)?;
+        note_keys("result", &line.unknown, out);
+        let said = errors_text(&line.errors);
+        let unknown_session = line.is_error == Some(true) && is_unknown_session(&said);
+        if unknown_session {
+            // The id is the one that was asked for: there is nothing to resume. The json format
+            // prints nothing at all in this case.
+            self.shapes.stream = true;
+        } else {
+            self.on_session(line.session.as_ref(), out);
+        }
+        self.on_usage_stated(&mut line, out);
+        for denial in &line.denials {
+            let denied = PermissionDenied {
+                tool_name: denial.tool_name.as_str().to_owned(),
+                tool_call_id: denial.tool_use_id.as_ref().and_then(|id| ToolCallId::from_printed(id)),
+                message: None,
+            };
+            out.emit(Signal::Event(denied.into()));
+        }
+        let is_command = !matches!(&line.local_command, Loose::Other(Value::Null));
+        let is_structured = !line.structured_output.is_null();
+        let text = std::mem::take(&mut line.result)
+            .into_text()
+            .or_else(|| std::mem::take(&mut line.content).into_text());
+        let verdict = self.verdict(&line, text.as_deref(), said, out);
+        let mut outcome = Outcome {
+            subtype: line.subtype.map(Str::into_cow),
+            duration_ms: line.duration_ms.and_then(whole_millis),
+            ..Outcome::of(verdict)
+        };
+        if outcome.verdict == Verdict::Success {
+            let has_messages = self.shapes.init || self.spoken;
+            match &text {
+                Some(text) if is_command && !has_messages => {
+                    let topic = Some("command".to_owned());
+                    let info = Info { topic, message: text.as_ref().to_owned() };
+                    out.emit(Signal::Event(info.into()));
+                }
+                // The answer is all that this format prints of what the model said.
+                Some(text) if !has_messages && is_structured => {
+                    outcome.answer = Some(Cow::Owned(text.as_ref().to_owned()));
+                }
+                Some(text) if !has_messages => {
+                    out.emit(Signal::Text(Cow::Borrowed(text)));
+                }
+                // The last message was empty and not printed, so that the one before it would
+                // pass for the answer.
+                Some(text) if text.is_empty() && self.nudged => {
+                    outcome.answer = Some(Cow::Borrowed(""));
+                }
+                _ => {}
+            }
+        }
+        outcome.text = text;
+        out.emit(Signal::Result(outcome));
+        self.nudged = false;
+        self.api_failure = None;
+        Ok(())
+    }
+
+    fn on_usage_stated(&mut self, line: &mut RunResult<'_>, out: &mut SignalSink<'_>) {
+        let values = (&line.usage, &line.model_usage, &line.since_last);
+        let stated = Stated::read(values, line.total_cost_usd, |reason| {
+            unparsed(out, Some("result"), reason);
+        });
+        self.shapes.stream |= stated.is_of_stream();
+        if !self.model_known
+            && let Some(model) = stated.main_model(self.argv.model.as_deref())
+        {
+            self.model_known = true;
+            out.emit(Signal::Model(model));
+        }
+        self.totals.add(&stated);
+        let raw = [
+            ("usage", std::mem::take(&mut line.usage)),
+            ("modelUsage", std::mem::take(&mut line.model_usage)),
+            ("model_usage_since_last_result", std::mem::take(&mut line.since_last)),
+            ("total_cost_usd", line.total_cost_usd.map_or(Value::Null, Value::from)),
+        ];
+        let raw: Map<String, Value> = raw
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect();
+        if !raw.is_empty() {
+            out.emit(Signal::RawUsage(Value::Object(raw)));
+        }
+        if let Some(total) = self.totals.counts(self.argv.resumed, self.thought) {
+            out.emit(Signal::Total(total));
+        }
+        if let Some(cost) = self.totals.cost(self.argv.resumed) {
+            out.emit(Signal::Cost(cost));
+        }
+    }
+
+    fn verdict(
+        &mut self,
+        line: &RunResult<'_>,
+        text: Option<&str>,
+        said: String,
+        out: &mut SignalSink<'_>,
+    ) -> Verdict {
+        let subtype = line.subtype.as_deref().unwrap_or("success");
+        let is_error = line.is_error.unwrap_or_else(|| subtype.starts_with("error"));
+        if !is_error && !subtype.starts_with("error") {
+            return Verdict::Success;
+        }
+        let message = match text {
+            Some(text) if !text.is_empty() => text.to_owned(),
+            _ if !said.is_empty() => said,
+            _ => line.terminal_reason.as_deref().unwrap_or(subtype).to_owned(),
+        };
+        match subtype {
+            "success" => {
+                let loose = |word: &Loose<'_>| word.clone().into_text().map(Cow::into_owned);
+                let failure = ApiFailure {
+                    kind: None,
+                    api_type: loose(&line.api_error_type),
+                    api_error: loose(&line.api_error),
+                    status: line.api_error_status.and_then(|status| u16::try_from(status).ok()),
+                    retry_at: retry_time(&line.api_error_params),
+                    stop_reason: line.stop_reason.as_deref().map(str::to_owned),
+                    terminal_reason: line.terminal_reason.as_deref().map(str::to_owned),
+                };
+                let failure = failure.or(self.api_failure.take());
+                Verdict::Error(failure.into_error(message, self.limit_resets_at))
+            }
+            "error_max_turns" => Verdict::TurnLimit(error(subtype, message, ErrorFamily::TurnLimit)),
+            "error_max_budget_usd" => Verdict::Error(error(subtype, message, ErrorFamily::Budget)),
+            _ if is_unknown_session(&message) => Verdict::Error(unknown_session(message)),
+            "error_during_execution" | "error_max_structured_output_retries" => {
+                let interrupted = line.terminal_reason.as_deref();
+                let interrupted = interrupted.is_some_and(|reason| reason.starts_with("aborted"));
+                let family =
+                    if interrupted { ErrorFamily::Process } else { ErrorFamily::Other };
+                Verdict::Error(error(subtype, message, family))
+            }
+            _ => {
+                unparsed(out, Some("result"), format!("unknown subtype {subtype:?}"));
+                Verdict::Error(error(subtype, message, ErrorFamily::Other))
+            }
+        }
+    }
+}
+
+/// Joins what went wrong: strings, or objects that hold one.
+fn errors_text(errors: &[Value]) -> String {
+    let texts = errors.iter().filter_map(|item| match item {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        item => {
+            let keys = ["message", "error", "code"];
+            let text = keys.iter().find_map(|key| item.get(key)?.as_str());
+            Some(text.map_or_else(|| item.to_string(), str::to_owned))
+        }
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}

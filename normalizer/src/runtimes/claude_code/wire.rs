@@ -1,0 +1,411 @@
+//! The messages as they stand on a line.
+//!
+//! Keys that are only `known` are skipped unread, the largest of them with everything in it:
+//! `tool_use_result` repeats a tool's result in a shape of the tool's own.
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::content::{Block, Content, Loose};
+use super::conversation::is_session_id;
+use crate::json::{Str, number, wire_struct};
+
+wire_struct! {
+    /// A first look at a message.
+    pub(super) struct Head<'a> {
+        "type" => kind: Option<Str<'a>>,
+        "session_id" => session: Option<Str<'a>>,
+        "message" => message: Option<IgnoredAny>,
+        "event" => event: Option<IgnoredAny>,
+        "subtype" => subtype: Option<IgnoredAny>,
+        "result" | "content" | "text" => result: Option<IgnoredAny>,
+        ; rest skipped
+    }
+}
+
+impl Head<'_> {
+    /// Tells whether this is a message of the CLI, not just any object with a `type`.
+    pub(super) fn is_message(&self) -> bool {
+        let has_session = self.session.as_ref().is_some_and(|id| is_session_id(id));
+        match self.kind.as_deref() {
+            Some("assistant" | "user") => has_session || self.message.is_some(),
+            Some("stream_event") => has_session || self.event.is_some(),
+            Some("system") => has_session || self.subtype.is_some(),
+            Some("result") => has_session || self.subtype.is_some() || self.result.is_some(),
+            Some(_) => has_session,
+            None => false,
+        }
+    }
+}
+
+wire_struct! {
+    /// What the model said, or the CLI in its place: one content block a line.
+    pub(super) struct Assistant<'a> {
+        "message" => message: ApiMessage<'a>,
+        "parent_tool_use_id" => parent: Option<Str<'a>>,
+        "session_id" => session: Option<Str<'a>>,
+        "uuid" => uuid: Option<Str<'a>>,
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "request_id" => request_id: Option<Str<'a>>,
+        "aborted" => aborted: Option<bool>,
+        "is_api_error_message" | "isApiErrorMessage" => is_api_error: Option<bool>,
+        "error" => error: Loose<'a>,
+        "api_error_status" => api_error_status: Option<u64> as number::opt_u64,
+        "api_error_type" => api_error_type: Loose<'a>,
+        "api_error" => api_error: Loose<'a>,
+        "api_error_params" => api_error_params: Value,
+        "local_command_source" => local_command: Loose<'a>,
+        ; known "type", "tool_use_meta", "thinking_duration_ms", "thinking_display", "agent_id",
+        "subagent_type", "task_description", "local_command_run", "context_usage",
+        "refused_message_id", "error_details", "isSidechain"
+    }
+}
+
+wire_struct! {
+    /// A message of the model's API.
+    pub(super) struct ApiMessage<'a> {
+        "id" => id: Option<Str<'a>>,
+        "model" => model: Option<Str<'a>>,
+        "content" => content: Content<'a>,
+        "usage" => usage: Option<Usage>,
+        ; known "type", "role", "stop_reason", "stop_sequence", "stop_details",
+        "context_management", "diagnostics", "container"
+    }
+}
+
+wire_struct! {
+    /// The tokens of one response, or of one result's main loop.
+    pub(super) struct Usage {
+        "input_tokens" => input: Option<u64> as number::opt_u64,
+        "cache_creation_input_tokens" => cache_creation: Option<u64> as number::opt_u64,
+        "cache_read_input_tokens" => cache_read: Option<u64> as number::opt_u64,
+        "output_tokens" => output: Option<u64> as number::opt_u64,
+        "output_tokens_details" => details: OutputDetails,
+        ; known "cache_creation", "service_tier", "server_tool_use", "inference_geo",
+        "iterations", "speed", "fallback_credit"
+    }
+}
+
+wire_struct! {
+    /// What the generated tokens were.
+    pub(super) struct OutputDetails {
+        "thinking_tokens" => thinking: Option<u64> as number::opt_u64,
+    }
+}
+
+wire_struct! {
+    /// The tokens of one model, in the CLI's own names.
+    pub(super) struct ModelUsage {
+        "inputTokens" => input: Option<u64> as number::opt_u64,
+        "outputTokens" => output: Option<u64> as number::opt_u64,
+        "cacheReadInputTokens" => cache_read: Option<u64> as number::opt_u64,
+        "cacheCreationInputTokens" => cache_creation: Option<u64> as number::opt_u64,
+        "thinkingTokens" => thinking: Option<u64> as number::opt_u64,
+        "costUSD" => cost: Option<f64> as number::opt_f64,
+        ; known "webSearchRequests", "contextWindow", "maxOutputTokens", "canonicalModel",
+        "provider", "costBasis", "cacheCreationEphemeral5mInputTokens",
+        "cacheCreationEphemeral1hInputTokens"
+    }
+}
+
+wire_struct! {
+    /// Results of tools, a sub-agent's prompt, or what the CLI itself told the model.
+    pub(super) struct User<'a> {
+        "message" => message: UserMessage<'a>,
+        "parent_tool_use_id" => parent: Option<Str<'a>>,
+        "session_id" => session: Option<Str<'a>>,
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "isSynthetic" | "isMeta" => is_synthetic: Option<bool>,
+        "isReplay" => is_replay: Option<bool>,
+        "isCompactSummary" => is_summary: Option<bool>,
+        ; known "type", "uuid", "tool_use_result", "tool_result_meta", "agent_id",
+        "subagent_type", "task_description", "refused_message_id", "isSidechain",
+        "isVisibleInTranscriptOnly", "priority", "file_attachments", "origin"
+    }
+}
+
+wire_struct! {
+    /// What was said to the model.
+    pub(super) struct UserMessage<'a> {
+        "content" => content: Content<'a>,
+        ; known "role", "type", "id"
+    }
+}
+
+wire_struct! {
+    /// A second look at the result of a call that started a sub-agent.
+    pub(super) struct AgentLine<'a> {
+        "tool_use_result" => result: AgentResult<'a>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    /// How a sub-agent ended, or that it goes on behind its call's back.
+    pub(super) struct AgentFields<'a> {
+        "status" => status: Loose<'a>,
+        "content" => content: Content<'a>,
+        "harnessNoteCount" => notes: Option<u64> as number::opt_u64,
+        "harnessTailCount" => tails: Option<u64> as number::opt_u64,
+        ; rest skipped
+    }
+}
+
+/// The fields of a sub-agent's result, none where it is a string or a list.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AgentResult<'a>(pub(super) AgentFields<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for AgentResult<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Shapes;
+
+        impl<'de> Visitor<'de> for Shapes {
+            type Value = AgentResult<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a result")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                AgentFields::deserialize(MapAccessDeserializer::new(map)).map(AgentResult)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(AgentResult::default())
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+                Ok(AgentResult::default())
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(AgentResult::default())
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+                Ok(AgentResult::default())
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+                Ok(AgentResult::default())
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+                Ok(AgentResult::default())
+            }
+        }
+
+        deserializer.deserialize_any(Shapes)
+    }
+}
+
+wire_struct! {
+    /// An event of the model's API while a message is being written.
+    pub(super) struct StreamEvent<'a> {
+        "event" => event: ApiEvent<'a>,
+        "parent_tool_use_id" => parent: Option<Str<'a>>,
+        "session_id" => session: Option<Str<'a>>,
+        ; known "type", "uuid", "api_message_id", "ttft_ms", "thinking_display", "agent_id",
+        "subagent_type", "task_description", "timestamp", "request_id"
+    }
+}
+
+wire_struct! {
+    /// The event itself.
+    pub(super) struct ApiEvent<'a> {
+        "type" => kind: Str<'a>,
+        "message" => message: ApiMessage<'a>,
+        "content_block" => block: Option<Block<'a>>,
+        "delta" => delta: Delta<'a>,
+        "usage" => usage: Option<Usage>,
+        "error" => error: Loose<'a>,
+        ; known "index", "context_management", "diagnostics"
+    }
+}
+
+wire_struct! {
+    /// A piece of a content block, or how a message ended.
+    pub(super) struct Delta<'a> {
+        "type" => kind: Str<'a>,
+        "text" => text: Option<Str<'a>>,
+        "thinking" => thinking: Option<Str<'a>>,
+        "signature" => signature: Option<Str<'a>>,
+        "partial_json" => partial_json: Option<Str<'a>>,
+        ; known "stop_reason", "stop_sequence", "stop_details", "citation", "container",
+        "estimated_tokens"
+    }
+}
+
+wire_struct! {
+    /// Everything the CLI says of itself, by `subtype`.
+    pub(super) struct System<'a> {
+        "subtype" => subtype: Str<'a>,
+        "session_id" => session: Option<Str<'a>>,
+        "timestamp" => timestamp: Option<Str<'a>>,
+        // init
+        "cwd" => cwd: Option<Str<'a>>,
+        "model" => model: Option<Str<'a>>,
+        "claude_code_version" => version: Option<Str<'a>>,
+        "permissionMode" => permission_mode: Option<Str<'a>>,
+        "mcp_servers" => mcp_servers: Vec<McpServer<'a>>,
+        // api_retry
+        "attempt" => attempt: Option<u64> as number::opt_u64,
+        "max_retries" => max_retries: Option<u64> as number::opt_u64,
+        "retry_delay_ms" => retry_delay_ms: Option<f64> as number::opt_f64,
+        "error_status" => error_status: Option<u64> as number::opt_u64,
+        "error" => error: Loose<'a>,
+        // permission_denied
+        "tool_name" => tool_name: Option<Str<'a>>,
+        "tool_use_id" => tool_use_id: Option<Str<'a>>,
+        "message" => message: Loose<'a>,
+        // task_*
+        "task_id" => task_id: Option<Str<'a>>,
+        "description" => description: Option<Str<'a>>,
+        "task_type" => task_type: Option<Str<'a>>,
+        "is_backgrounded" => is_backgrounded: Option<bool>,
+        "status" => status: Option<Str<'a>>,
+        "summary" => summary: Loose<'a>,
+        "patch" => patch: TaskPatch<'a>,
+        // hook_*
+        "hook_name" => hook_name: Option<Str<'a>>,
+        "hook_event" => hook_event: Option<Str<'a>>,
+        "output" => output: Loose<'a>,
+        "exit_code" => exit_code: Option<i64>,
+        "outcome" => outcome: Option<Str<'a>>,
+        // model_fallback, model_refusal_no_fallback
+        "trigger" => trigger: Option<Str<'a>>,
+        "original_model" => original_model: Option<Str<'a>>,
+        "fallback_model" => fallback_model: Option<Str<'a>>,
+        // informational and others with a text
+        "content" => content: Loose<'a>,
+        "level" => level: Option<Str<'a>>,
+        // compact_boundary, status
+        "compact_metadata" | "compactMetadata" => compact_metadata: Compaction<'a>,
+        "compact_result" => compact_result: Loose<'a>,
+        "compact_error" => compact_error: Loose<'a>,
+        "state" => state: Loose<'a>,
+        ; known "type", "uuid", "tools", "slash_commands", "terminal_slash_commands",
+        "apiKeySource", "output_style", "agents", "skills", "plugins", "capabilities",
+        "analytics_disabled", "product_feedback_disabled", "memory_paths", "original_cwd",
+        "additional_directories", "messaging_socket_path", "fast_mode_state",
+        "fast_mode_disabled_reason", "per_turn_effort_active", "ultrathink_available",
+        "ultrathink_typed_raises", "view_mode", "betas", "plugin_errors",
+        "estimated_tokens", "estimated_tokens_delta", "decision_reason_type", "decision_reason",
+        "agent_id", "run_id", "subagent_type", "spawn_depth", "prompt", "usage", "output_file",
+        "last_tool_name", "tasks", "hook_id", "stdout", "stderr", "request_id",
+        "refused_user_message_uuid", "refused_message_id", "api_refusal_category",
+        "api_refusal_explanation", "logical_parent_uuid", "logicalParentUuid", "workflow_name",
+        "parent_tool_use_id", "files", "failed", "processed_at"
+    }
+}
+
+wire_struct! {
+    /// A server of tools, and whether it answers.
+    pub(super) struct McpServer<'a> {
+        "name" => name: Str<'a>,
+        "status" => status: Str<'a>,
+        "error" => error: Loose<'a>,
+        ; known "source", "scope", "tools", "type"
+    }
+}
+
+wire_struct! {
+    /// What changed of a task.
+    pub(super) struct TaskPatch<'a> {
+        "status" => status: Option<Str<'a>>,
+        "description" => description: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    /// What a compaction did.
+    pub(super) struct Compaction<'a> {
+        "trigger" => trigger: Option<Str<'a>>,
+        "pre_tokens" | "preTokens" => pre_tokens: Option<u64> as number::opt_u64,
+        "post_tokens" | "postTokens" => post_tokens: Option<u64> as number::opt_u64,
+        "duration_ms" | "durationMs" => duration_ms: Option<u64> as number::opt_u64,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    /// How a subscription's limits stand.
+    pub(super) struct RateLimitEvent<'a> {
+        "rate_limit_info" => info: RateLimitInfo<'a>,
+        "session_id" => session: Option<Str<'a>>,
+        ; known "type", "uuid", "timestamp"
+    }
+}
+
+wire_struct! {
+    /// The limits themselves.
+    pub(super) struct RateLimitInfo<'a> {
+        "status" => status: Str<'a>,
+        "resetsAt" => resets_at: Option<f64> as number::opt_f64,
+        "rateLimitType" => limit_type: Option<Str<'a>>,
+        "utilization" => utilization: Option<f64> as number::opt_f64,
+        ; known "isUsingOverage", "surpassedThreshold", "overageStatus", "overageResetsAt",
+        "overageDisabledReason", "unifiedRateLimitFallbackAvailable"
+    }
+}
+
+wire_struct! {
+    /// How the run, or one turn of it, ended.
+    pub(super) struct RunResult<'a> {
+        "subtype" => subtype: Option<Str<'a>>,
+        "is_error" => is_error: Option<bool>,
+        "result" => result: Loose<'a>,
+        // What the customer's own writers have in place of `result`.
+        "content" | "text" => content: Loose<'a>,
+        "errors" => errors: Vec<Value>,
+        "session_id" => session: Option<Str<'a>>,
+        "duration_ms" => duration_ms: Option<f64> as number::opt_f64,
+        "total_cost_usd" => total_cost_usd: Option<f64> as number::opt_f64,
+        "usage" => usage: Value,
+        "modelUsage" => model_usage: Value,
+        "model_usage_since_last_result" => since_last: Value,
+        "permission_denials" => denials: Vec<Denial<'a>>,
+        "structured_output" => structured_output: Value,
+        "local_command" => local_command: Loose<'a>,
+        "stop_reason" => stop_reason: Option<Str<'a>>,
+        "terminal_reason" => terminal_reason: Option<Str<'a>>,
+        "api_error_status" => api_error_status: Option<u64> as number::opt_u64,
+        "api_error_type" => api_error_type: Loose<'a>,
+        "api_error" => api_error: Loose<'a>,
+        "api_error_params" => api_error_params: Value,
+        ; known "type", "uuid", "num_turns", "duration_api_ms", "fast_mode_state",
+        "fast_mode_disabled_reason", "subagent_stats", "safety_stops", "ttft_ms",
+        "ttft_stream_ms", "time_to_request_ms", "first_content_frame_ms", "queued_turn_count",
+        "result_index", "origin", "timestamp"
+    }
+}
+
+wire_struct! {
+    /// A call that was not allowed.
+    pub(super) struct Denial<'a> {
+        "tool_name" => tool_name: Str<'a>,
+        "tool_use_id" => tool_use_id: Option<Str<'a>>,
+        ; known "tool_input"
+    }
+}
+
+wire_struct! {
+    /// Messages around the conversation that few runs have: progress, summaries, questions to
+    /// whoever drives the CLI over its standard input.
+    pub(super) struct Aside<'a> {
+        "session_id" => session: Option<Str<'a>>,
+        "summary" => summary: Loose<'a>,
+        "suggestion" => suggestion: Loose<'a>,
+        "error" => error: Loose<'a>,
+        "output" => output: Loose<'a>,
+        "request_id" => request_id: Option<Str<'a>>,
+        "request" => request: Value,
+        "response" => response: Value,
+        ; rest skipped
+    }
+}

@@ -1,0 +1,229 @@
+//! The json format: one pretty-printed object at the end, and nothing before it.
+
+use std::borrow::Cow;
+
+use runtape_core::RuntimeEventKind;
+use runtape_core::runtime_event::Warning;
+
+use super::cut::supply_end;
+use super::errors::Stated;
+use super::result::code_of;
+use super::stream::on_stdout_text;
+use super::wire::{ErrorObject, Report};
+use super::{session_id, usage};
+use crate::exit::Exit;
+use crate::json::{Document, Str, decode};
+use crate::lines::Line;
+use crate::parser::SignalSink;
+use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+
+/// Reads the json format.
+#[derive(Debug)]
+pub(super) struct JsonReport {
+    document: Document,
+    place: Option<Place>,
+    /// An error that was reported; the exit code may say more about it.
+    failure: Option<(Place, Stated)>,
+    has_ended: bool,
+}
+
+impl JsonReport {
+    /// Creates a reader that holds at most `limit` bytes.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            document: Document::new(limit),
+            place: None,
+            failure: None,
+            has_ended: false,
+        }
+    }
+
+    /// Tells whether the object has begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.document.has_begun() || self.has_ended || self.failure.is_some()
+    }
+
+    /// Reads one line.
+    pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        self.push(line, out.place(), out);
+    }
+
+    /// Reads one line that was held back.
+    pub(super) fn push(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
+        let outside = self.document.push_line(line);
+        on_stdout_text(outside.before, place, out);
+        if !self.document.has_begun() {
+            return;
+        }
+        let whole = self.place.map_or(place, |first| first.through(place));
+        self.place = Some(whole);
+        if self.document.is_complete() {
+            self.on_document(whole, out);
+            self.document.clear();
+            self.place = None;
+        }
+        on_stdout_text(outside.after, place, out);
+    }
+
+    /// Judges the end. Returns whether the runtime told how it ended.
+    pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
+        if let (true, Some(place)) = (self.document.has_begun(), self.place) {
+            self.emit_failure(None, out);
+            self.on_cut_document(place, out);
+        }
+        self.emit_failure(exit.code, out);
+        self.has_ended
+    }
+
+    fn on_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
+        let mut emit = |signal: Signal<'_>| out.emit_at(place, Scope::Main, signal);
+        if self.document.is_over_limit() {
+            emit(Signal::Unparsed {
+                tag: None,
+                reason: "longer than the limit".into(),
+            });
+            return;
+        }
+        let report = match decode::<Report<'_>>(self.document.bytes()) {
+            Ok(report) => report,
+            Err(error) => {
+                emit(Signal::Unparsed {
+                    tag: None,
+                    reason: error.to_string().into(),
+                });
+                return;
+            }
+        };
+        for fault in &report.faults {
+            let reason = format!("{}: {}", fault.path, fault.reason);
+            emit(Signal::Unparsed {
+                tag: None,
+                reason: reason.into(),
+            });
+        }
+        let report = report.value;
+        if let Some(session) = report.session.as_deref().and_then(session_id) {
+            emit(Signal::Session(session));
+        }
+        if let Some(model) = usage::main_model(&report.stats) {
+            emit(Signal::Model(model));
+        }
+        for warning in &report.warnings {
+            let message = warning.as_str().to_owned();
+            emit(Signal::Event(RuntimeEventKind::Warning(Warning {
+                message,
+            })));
+        }
+        // With an error there may be an empty response, which nobody gave.
+        let answer = report
+            .response
+            .filter(|text| report.error.is_none() || !text.is_empty());
+        if let Some(answer) = answer {
+            emit(Signal::Step(None));
+            emit(Signal::Text(answer.into_cow()));
+        }
+        if report.stats.is_object() {
+            let counts = usage::of_stats(&report.stats);
+            if !counts.is_unknown() {
+                emit(Signal::Total(counts));
+            }
+            emit(Signal::RawUsage(report.stats));
+        }
+        for key in &report.unknown {
+            emit(Signal::UnknownKey {
+                message: "json",
+                key,
+            });
+        }
+        if let Some(error) = report.error {
+            for key in &error.unknown {
+                emit(Signal::UnknownKey {
+                    message: "error",
+                    key,
+                });
+            }
+            self.failure = Some((place, stated(error, place.at)));
+            self.has_ended = false;
+        } else {
+            emit(Signal::Result(Outcome::of(Verdict::Success)));
+            self.failure = None;
+            self.has_ended = true;
+        }
+    }
+
+    /// To a pipe, a long answer ends in mid-string at a multiple of 64 KiB, with exit 0 (0.61.0).
+    fn on_cut_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
+        let mut emit = |signal: Signal<'_>| out.emit_at(place, Scope::Main, signal);
+        let reason = "the output ends within the object";
+        emit(Signal::Unparsed {
+            tag: None,
+            reason: reason.into(),
+        });
+        if self.has_ended {
+            emit(Signal::TurnOpened);
+            self.has_ended = false;
+        }
+        let bytes = self.document.bytes();
+        let Some(sound) = supply_end(bytes, false) else {
+            return;
+        };
+        let Ok(report) = decode::<Report<'_>>(&sound) else {
+            return;
+        };
+        let report = report.value;
+        if let Some(session) = report.session.as_deref().and_then(session_id) {
+            emit(Signal::Session(session));
+        }
+        if let Some(answer) = report.response {
+            emit(Signal::Step(None));
+            emit(Signal::Text(answer.into_cow()));
+            return;
+        }
+        if self.document.is_over_limit() {
+            return;
+        }
+        let Some(longer) = supply_end(bytes, true) else {
+            return;
+        };
+        let Ok(report) = decode::<Report<'_>>(&longer) else {
+            return;
+        };
+        if let Some(answer) = report.value.response {
+            emit(Signal::Step(None));
+            emit(Signal::TextDelta(answer.into_cow()));
+        }
+    }
+
+    fn emit_failure(&mut self, exit_code: Option<i32>, out: &mut SignalSink<'_>) {
+        let Some((place, error)) = self.failure.take() else {
+            return;
+        };
+        emit_failure(place, &error, exit_code, out);
+        self.has_ended = true;
+    }
+}
+
+/// Emits the result of a run that failed.
+pub(super) fn emit_failure(
+    place: Place,
+    error: &Stated,
+    exit_code: Option<i32>,
+    out: &mut SignalSink<'_>,
+) {
+    let outcome = Outcome {
+        subtype: error.kind.as_deref().map(Cow::Borrowed),
+        text: Some(Cow::Borrowed(error.message.as_str())),
+        ..Outcome::of(error.verdict(exit_code))
+    };
+    out.emit_at(place, Scope::Main, Signal::Result(outcome));
+}
+
+/// Returns the error that an error object states.
+pub(super) fn stated(error: ErrorObject<'_>, at: i64) -> Stated {
+    Stated {
+        kind: error.kind.map(Str::into_owned),
+        message: error.message.map(Str::into_owned).unwrap_or_default(),
+        code: code_of(&error.code),
+        at,
+    }
+}

@@ -1,0 +1,228 @@
+//! How a stream ends: error lines, results, and what they count.
+
+use std::borrow::Cow;
+
+use runtape_core::RuntimeEventKind;
+use runtape_core::runtime_event::Warning;
+use serde_json::Value;
+
+use super::errors::Stated;
+use super::stream::{OpenPart, StreamJson, note_unknown, set_time};
+use super::usage;
+use super::wire::{Content, ErrorLine, ResultLine};
+use crate::exit::Exit;
+use crate::json::Str;
+use crate::parser::SignalSink;
+use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+
+/// A result that failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    place: Place,
+    error: Stated,
+    status: Option<String>,
+    duration: Option<u64>,
+}
+
+impl StreamJson {
+    /// Judges the end. Returns whether the runtime told how it ended.
+    pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
+        if self.failure.is_none() && !self.has_ended && self.error_is_last {
+            // Older versions end with an error line. Since 0.37 a result follows it.
+            let error = self.error.take().filter(|error| error.kind.is_some());
+            let place = out.place();
+            self.failure = error.map(|error| Failure {
+                place,
+                error,
+                status: None,
+                duration: None,
+            });
+        }
+        self.emit_failure(exit.code, out);
+        self.has_ended
+    }
+
+    pub(super) fn on_error(&mut self, line: &ErrorLine<'_>, out: &mut SignalSink<'_>) {
+        set_time(line.timestamp.as_deref(), out);
+        note_unknown("error", &line.unknown, out);
+        let said = [&line.message, &line.error, &line.detail];
+        let message = said
+            .iter()
+            .find_map(|value| message_in(value))
+            .unwrap_or_default();
+        match line.severity.as_deref() {
+            Some("error") => self.keep_error(None, message.clone(), out),
+            Some(_) => self.end_message(out),
+            None => self.keep_error(Some("Error"), message.clone(), out),
+        }
+        out.emit(Signal::Event(RuntimeEventKind::Warning(Warning {
+            message,
+        })));
+    }
+
+    /// Keeps an error for a result that does not say what went wrong. With a kind it ends the run
+    /// if nothing follows it.
+    pub(super) fn keep_error(&mut self, kind: Option<&str>, message: String, out: &SignalSink<'_>) {
+        let kind = kind.map(str::to_owned);
+        self.error = Some(Stated {
+            kind,
+            message,
+            code: None,
+            at: out.place().at,
+        });
+        self.error_is_last = true;
+    }
+
+    pub(super) fn on_result(&mut self, mut result: ResultLine<'_>, out: &mut SignalSink<'_>) {
+        set_time(result.timestamp.as_deref(), out);
+        note_unknown("result", &result.unknown, out);
+        self.emit_failure(None, out);
+        if !self.has_session {
+            self.on_session(result.session.as_deref(), out);
+        }
+        let error = self.error_of(&result, out);
+        // An error breaks off the text that it comes in, but not one that a call followed.
+        let breaks_off = error.as_ref().is_some_and(|error| !error.is_turn_limit());
+        if breaks_off && self.open != OpenPart::None {
+            self.open = OpenPart::None;
+            out.emit(Signal::MessageCut);
+        }
+        self.end_message(out);
+        // Older versions may print the answer here and nowhere else.
+        let answer = std::mem::take(&mut result.answer);
+        if error.is_none() && !self.has_answered && !answer.is_absent() {
+            self.say(answer, false, out);
+            self.end_message(out);
+        }
+        self.on_usage(&mut result, error.is_some(), out);
+        let stated = result.stats.get("duration_ms").and_then(Value::as_u64);
+        // 0 in a result that failed (0.61.0).
+        let duration = stated
+            .or(result.duration)
+            .filter(|ms| error.is_none() || *ms > 0);
+        let status = result.subtype.or(result.status).map(Str::into_owned);
+        self.has_worked = false;
+        self.has_answered = false;
+        self.error = None;
+        self.error_is_last = false;
+        if let Some(error) = error {
+            let place = out.place();
+            self.failure = Some(Failure {
+                place,
+                error,
+                status,
+                duration,
+            });
+        } else {
+            let outcome = Outcome {
+                subtype: status.map(Cow::Owned),
+                duration_ms: duration,
+                ..Outcome::of(Verdict::Success)
+            };
+            out.emit(Signal::Result(outcome));
+            self.has_ended = true;
+        }
+    }
+
+    fn error_of(&mut self, result: &ResultLine<'_>, out: &SignalSink<'_>) -> Option<Stated> {
+        let words = [&result.status, &result.subtype, &result.reason];
+        let words = words.iter().filter_map(|word| word.as_deref());
+        let turn_limit = words.clone().find(|word| Stated::is_turn_limit_word(word));
+        let has_failed = result.is_error == Some(true)
+            || turn_limit.is_some()
+            || words.clone().any(|word| matches!(word, "error" | "failed"));
+        if !has_failed {
+            return None;
+        }
+        let at = out.place().at;
+        let (kind, message, code) = read_error(&result.error);
+        let kind = kind.or_else(|| turn_limit.map(str::to_owned));
+        let answer = || match &result.answer {
+            Content::Text(text) if !text.is_empty() => Some(text.as_str().to_owned()),
+            _ => None,
+        };
+        if let Some(message) = message
+            .or_else(|| message_in(&result.message))
+            .or_else(answer)
+        {
+            return Some(Stated {
+                kind,
+                message,
+                code,
+                at,
+            });
+        }
+        // An answer that is empty or no sound stream has its message on the error line before the
+        // result, which then has none. The json format calls it so.
+        let kind = kind.or_else(|| Some("INVALID_STREAM".to_owned()));
+        let message = self.error.take().map(|error| error.message);
+        let message = message.unwrap_or_else(|| "the runtime reported an error".to_owned());
+        Some(Stated {
+            kind,
+            message,
+            code,
+            at,
+        })
+    }
+
+    fn on_usage(&mut self, result: &mut ResultLine<'_>, failed: bool, out: &mut SignalSink<'_>) {
+        let found = [&mut result.usage, &mut result.usage_metadata];
+        let found = found.into_iter().find(|usage| usage.is_object());
+        let stats = match found {
+            Some(usage) if !result.stats.is_object() => std::mem::take(usage),
+            _ => result.stats.clone(),
+        };
+        if stats.is_object() {
+            let counts = usage::of_stats(&stats);
+            let says_nothing = !failed && self.has_worked && usage::counts_no_request(&stats);
+            if !counts.is_unknown() && !says_nothing {
+                out.emit(Signal::Total(counts));
+            }
+            out.emit(Signal::RawUsage(stats));
+        }
+        if let Some(cost) = result.cost {
+            out.emit(Signal::Cost(cost));
+        }
+    }
+
+    /// Emits a result that was held back.
+    pub(super) fn emit_failure(&mut self, exit_code: Option<i32>, out: &mut SignalSink<'_>) {
+        let Some(failure) = self.failure.take() else {
+            return;
+        };
+        let outcome = Outcome {
+            subtype: failure.status.map(Cow::Owned),
+            text: Some(Cow::Borrowed(failure.error.message.as_str())),
+            duration_ms: failure.duration,
+            ..Outcome::of(failure.error.verdict(exit_code))
+        };
+        out.emit_at(failure.place, Scope::Main, Signal::Result(outcome));
+        self.has_ended = true;
+    }
+}
+
+/// Returns the message in a string, or in an object that has one under some name.
+pub(super) fn message_in(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => (!text.is_empty()).then(|| text.clone()),
+        Value::Object(object) => {
+            let keys = ["message", "error", "detail", "text", "code"];
+            let inner = keys.iter().find_map(|key| message_in(object.get(*key)?));
+            inner.or_else(|| Some(value.to_string()))
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+/// Returns the type, message and code of an error, which older versions gave as a string.
+fn read_error(value: &Value) -> (Option<String>, Option<String>, Option<u16>) {
+    let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
+    (kind, message_in(value), value.get("code").and_then(code_of))
+}
+
+/// Returns a code that is a number, or a string of digits.
+pub(super) fn code_of(code: &Value) -> Option<u16> {
+    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
+    u16::try_from(number).ok()
+}

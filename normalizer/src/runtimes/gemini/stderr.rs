@@ -1,0 +1,224 @@
+//! Standard error: notices line by line, and in the json format the error object among them.
+
+use std::collections::VecDeque;
+
+use runtape_core::RuntimeEventKind;
+use runtape_core::runtime_event::{ApiRetry, StderrText};
+
+use super::errors::Stated;
+use super::report::stated;
+use super::session_id;
+use super::wire::{Report, skip};
+use crate::json::{Document, Str, decode};
+use crate::lines::Line;
+use crate::parser::SignalSink;
+use crate::signal::{Place, Scope, Signal};
+
+/// How many of the last lines are kept for the message of an error that only the exit tells.
+const LAST_WORDS: usize = 3;
+
+/// How much of such a line is kept.
+const LONGEST_WORD: usize = 500;
+
+/// Over how many lines the message of a failed attempt may go before it is taken for something
+/// else. The API's messages have two or three.
+const LONGEST_RETRY: usize = 8;
+
+/// An error object that was printed.
+#[derive(Debug)]
+pub(super) struct Reported {
+    pub(super) place: Place,
+    pub(super) session: Option<String>,
+    pub(super) error: Stated,
+}
+
+/// Reads standard error.
+#[derive(Debug)]
+pub(super) struct Stderr {
+    limit: usize,
+    document: Document,
+    /// The lines that may turn out to be an object, or a message about a retry.
+    held: Vec<(Place, String)>,
+    holds_retry: bool,
+    /// The error object, the first one of several alike.
+    pub(super) reported: Option<Reported>,
+    last_words: VecDeque<String>,
+}
+
+impl Stderr {
+    /// Creates a reader that holds at most `limit` bytes.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            document: Document::new(limit),
+            held: Vec::new(),
+            holds_retry: false,
+            reported: None,
+            last_words: VecDeque::new(),
+        }
+    }
+
+    /// Reads one line.
+    pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        let place = out.place();
+        if self.document.has_begun() {
+            if self.continues_object(line) {
+                self.push_object(line, place, out);
+                return;
+            }
+            self.release(out);
+        }
+        let text = line.text();
+        // A stack trace opens a bracket at the end of a line too; the next line tells.
+        let may_be_object = text.trim_end().ends_with('{') || skip(line.bytes, b"{\"").is_some();
+        let is_attempt = attempt_in(&text).is_some();
+        if self.holds_retry && (may_be_object || is_attempt) {
+            self.release(out);
+        }
+        if may_be_object {
+            self.push_object(line, place, out);
+        } else if is_attempt || self.holds_retry {
+            self.push_retry(&text, place, out);
+        } else {
+            self.on_text(place, text.into_owned(), out);
+        }
+    }
+
+    /// Gives out what was held back.
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+        self.release(out);
+    }
+
+    /// Returns the last lines, without repetitions.
+    pub(super) fn last_words(&self) -> String {
+        let words: Vec<&str> = self.last_words.iter().map(String::as_str).collect();
+        words.join("\n")
+    }
+
+    fn continues_object(&self, line: &Line<'_>) -> bool {
+        if self.held.len() > 1 {
+            return true;
+        }
+        let keys: [&[u8]; 2] = [b"\"session_id\"", b"\"error\""];
+        keys.iter().any(|key| skip(line.bytes, key).is_some())
+    }
+
+    fn push_object(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
+        self.document.push_line(line);
+        self.held.push((place, line.text().into_owned()));
+        if !self.document.has_begun() || self.document.is_over_limit() {
+            self.release(out);
+        } else if self.document.is_complete() {
+            if self.read_object() {
+                self.held.clear();
+            }
+            self.release(out);
+        }
+    }
+
+    fn read_object(&mut self) -> bool {
+        let Ok(report) = decode::<Report<'_>>(self.document.bytes()) else {
+            return false;
+        };
+        let report = report.value;
+        let (Some(error), Some(&(first, _)), Some(&(last, _))) =
+            (report.error, self.held.first(), self.held.last())
+        else {
+            return false;
+        };
+        if error.message.is_none() || (report.session.is_none() && error.code.is_null()) {
+            return false;
+        }
+        let place = first.through(last);
+        let session = report.session.map(Str::into_owned);
+        let session = session.filter(|session| session_id(session).is_some());
+        let error = stated(error, place.at);
+        self.reported.get_or_insert(Reported {
+            place,
+            session,
+            error,
+        });
+        true
+    }
+
+    /// `Attempt 1 failed: … Retrying after 5656ms...`, where the API's message may have newlines.
+    fn push_retry(&mut self, text: &str, place: Place, out: &mut SignalSink<'_>) {
+        self.held.push((place, text.to_owned()));
+        self.holds_retry = true;
+        if text.contains("Retrying after ") || text.contains("Retrying with ") {
+            self.on_retry(out);
+        } else if text.contains("Max attempts reached") || self.held.len() >= LONGEST_RETRY {
+            self.release(out);
+        }
+    }
+
+    fn on_retry(&mut self, out: &mut SignalSink<'_>) {
+        let held = std::mem::take(&mut self.held);
+        self.holds_retry = false;
+        let (Some(&(first, _)), Some(&(last, _))) = (held.first(), held.last()) else {
+            return;
+        };
+        let lines: Vec<&str> = held.iter().map(|(_, text)| text.as_str()).collect();
+        let text = lines.join("\n");
+        let delay = text
+            .split_once("Retrying after ")
+            .and_then(|(_, rest)| leading_number(rest));
+        let status = text
+            .split_once(" with status ")
+            .and_then(|(_, rest)| leading_number(rest));
+        let retry = ApiRetry {
+            attempt: attempt_in(&text),
+            max_attempts: None,
+            delay_ms: delay,
+            status_code: status.and_then(|status| u16::try_from(status).ok()),
+            reason: Some(text),
+        };
+        let event = Signal::Event(RuntimeEventKind::ApiRetry(retry));
+        out.emit_at(first.through(last), Scope::Main, event);
+    }
+
+    /// Gives out the lines that turned out to be nothing more.
+    fn release(&mut self, out: &mut SignalSink<'_>) {
+        self.holds_retry = false;
+        if self.document.has_begun() {
+            self.document = Document::new(self.limit);
+        }
+        for (place, text) in std::mem::take(&mut self.held) {
+            self.on_text(place, text, out);
+        }
+    }
+
+    fn on_text(&mut self, place: Place, text: String, out: &mut SignalSink<'_>) {
+        let word = text.trim();
+        if word.is_empty() {
+            return;
+        }
+        // What is fatal may be printed twice, the second time with this before it.
+        let word = word.strip_prefix("[ERROR] ").unwrap_or(word);
+        if self.last_words.back().is_none_or(|last| last != word) {
+            if self.last_words.len() == LAST_WORDS {
+                self.last_words.pop_front();
+            }
+            self.last_words
+                .push_back(word.chars().take(LONGEST_WORD).collect());
+        }
+        let event = Signal::Event(RuntimeEventKind::StderrText(StderrText { text }));
+        out.emit_at(place, Scope::Main, event);
+    }
+}
+
+/// Returns which attempt failed, if that is what a text begins with.
+fn attempt_in(text: &str) -> Option<u64> {
+    let rest = text.trim_start().strip_prefix("Attempt ")?;
+    let number = leading_number(rest)?;
+    rest.trim_start_matches(|c: char| c.is_ascii_digit())
+        .starts_with(" failed")
+        .then_some(number)
+}
+
+fn leading_number(text: &str) -> Option<u64> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    text.get(..end)?.parse().ok()
+}

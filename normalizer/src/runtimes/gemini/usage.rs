@@ -1,0 +1,215 @@
+//! Token counts under the names of several formats.
+//!
+//! | ours | stream-json `stats` | json `stats.models.*.tokens` | the API |
+//! |---|---|---|---|
+//! | input | `input_tokens` - `cached` | `prompt` - `cached` | `promptTokenCount` - `cachedContentTokenCount` |
+//! | cached | `cached` | `cached` | `cachedContentTokenCount` |
+//! | reasoning | `total_tokens` - `input_tokens` - `output_tokens` | `thoughts` | `thoughtsTokenCount` |
+//! | output | `output_tokens` + reasoning | `candidates` + `thoughts` | `candidatesTokenCount` + `thoughtsTokenCount` |
+
+use runtape_core::TokenCounts;
+use serde_json::{Map, Value};
+
+type Object = Map<String, Value>;
+
+/// Returns the first of `keys` that holds a count.
+fn count(object: &Object, keys: &[&str]) -> Option<i64> {
+    keys.iter().find_map(|key| {
+        let value = object.get(*key)?;
+        let whole = value.as_f64().filter(|float| float.fract() == 0.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a float without a fraction saturates"
+        )]
+        let count = value.as_i64().or(whole.map(|float| float as i64))?;
+        (count >= 0).then_some(count)
+    })
+}
+
+/// Reads one object with token counts.
+fn counts_of(object: &Object) -> TokenCounts {
+    let cached = count(
+        object,
+        &[
+            "cached",
+            "cachedContentTokenCount",
+            "cached_input_tokens",
+            "cachedInputTokens",
+            "cache_read_input_tokens",
+        ],
+    );
+    let prompt = count(
+        object,
+        &["input_tokens", "inputTokens", "promptTokenCount", "prompt"],
+    );
+    let candidates = count(
+        object,
+        &[
+            "output_tokens",
+            "outputTokens",
+            "candidatesTokenCount",
+            "candidates",
+        ],
+    );
+    let total = count(
+        object,
+        &["total_tokens", "totalTokens", "totalTokenCount", "total"],
+    );
+    let stated = count(
+        object,
+        &["thoughts", "thoughtsTokenCount", "thoughts_tokens"],
+    );
+    let thoughts = stated.or_else(|| {
+        let rest = total?.checked_sub(prompt?)?.checked_sub(candidates?)?;
+        (rest >= 0).then_some(rest)
+    });
+    // The prompt includes what was read from the cache.
+    let fresh = prompt.map(|prompt| prompt.saturating_sub(cached.unwrap_or(0)).max(0));
+    TokenCounts {
+        input_tokens: fresh.or_else(|| count(object, &["input"])),
+        cached_input_tokens: cached,
+        output_tokens: candidates.map(|count| count.saturating_add(thoughts.unwrap_or(0))),
+        reasoning_tokens: thoughts,
+    }
+}
+
+/// Reads the counts of a result line: its `stats`, or what older versions had instead.
+pub(super) fn of_stats(stats: &Value) -> TokenCounts {
+    let Some(object) = stats.as_object() else {
+        return TokenCounts::default();
+    };
+    let inner = ["usageMetadata", "usage_metadata"]
+        .iter()
+        .find_map(|key| object.get(*key));
+    if let Some(inner) = inner.and_then(Value::as_object) {
+        return counts_of(inner);
+    }
+    let counts = counts_of(object);
+    if counts.is_unknown() {
+        of_models(stats)
+    } else {
+        counts
+    }
+}
+
+/// Reads the sum over the models, from any of the formats.
+pub(super) fn of_models(stats: &Value) -> TokenCounts {
+    let models = stats.get("models").and_then(Value::as_object);
+    let all = models
+        .into_iter()
+        .flat_map(Object::values)
+        .filter_map(|model| {
+            let tokens = model.get("tokens").unwrap_or(model);
+            tokens.as_object().map(counts_of)
+        });
+    all.fold(TokenCounts::default(), TokenCounts::plus)
+}
+
+/// Tells whether the totals leave out every request: all zero, and no model is named.
+///
+/// A request that loop detection cuts is not counted (0.61.0), so these zeros say nothing.
+pub(super) fn counts_no_request(stats: &Value) -> bool {
+    let no_model = stats
+        .get("models")
+        .and_then(Value::as_object)
+        .is_some_and(Object::is_empty);
+    let counts = of_stats(stats);
+    no_model && counts.input_tokens == Some(0) && counts.output_tokens == Some(0)
+}
+
+/// Returns the model that did the main work, from the json format's `stats`.
+///
+/// Routers and sub-agents have other roles. The first one wins where several did it.
+pub(super) fn main_model(stats: &Value) -> Option<&str> {
+    let models = stats.get("models")?.as_object()?;
+    let is_main = |model: &Value| {
+        model
+            .get("roles")
+            .is_some_and(|roles| roles.get("main").is_some())
+    };
+    let main = models.iter().find(|(_, model)| is_main(model));
+    main.or_else(|| models.iter().next())
+        .map(|(name, _)| name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn numbers(counts: TokenCounts) -> [Option<i64>; 4] {
+        [
+            counts.input_tokens,
+            counts.cached_input_tokens,
+            counts.output_tokens,
+            counts.reasoning_tokens,
+        ]
+    }
+
+    #[test]
+    fn every_format_gives_the_same_counts() {
+        let expected = [Some(586), Some(2040), Some(272), Some(204)];
+        let stream = json!({"total_tokens": 2898, "input_tokens": 2626, "output_tokens": 68,
+            "cached": 2040, "input": 586, "duration_ms": 321, "tool_calls": 1, "models": {}});
+        assert_eq!(numbers(of_stats(&stream)), expected);
+        let document = json!({"models": {"m": {"tokens": {"input": 586, "prompt": 2626,
+            "candidates": 68, "total": 2898, "cached": 2040, "thoughts": 204, "tool": 0}}}});
+        assert_eq!(numbers(of_stats(&document)), expected);
+        let metadata = json!({"usageMetadata": {"promptTokenCount": 2626,
+            "candidatesTokenCount": 68, "cachedContentTokenCount": 2040,
+            "thoughtsTokenCount": 204}});
+        assert_eq!(numbers(of_stats(&metadata)), expected);
+    }
+
+    #[test]
+    fn models_are_added_up_and_not_added_to_their_sum() {
+        let tokens = |n: i64| json!({"total_tokens": 3 * n, "input_tokens": n, "output_tokens": n, "cached": 0});
+        let models = json!({"a": tokens(1), "b": tokens(10)});
+        assert_eq!(
+            numbers(of_models(&json!({"models": models}))),
+            [Some(11), Some(0), Some(22), Some(11)]
+        );
+        let both =
+            json!({"total_tokens": 33, "input_tokens": 11, "output_tokens": 11, "models": models});
+        assert_eq!(
+            numbers(of_stats(&both)),
+            [Some(11), None, Some(22), Some(11)]
+        );
+    }
+
+    #[test]
+    fn what_is_not_stated_is_unknown() {
+        assert!(of_stats(&json!(null)).is_unknown());
+        assert!(of_stats(&json!({"models": {}})).is_unknown());
+        assert!(of_stats(&json!({"input_tokens": "7", "output_tokens": -1})).is_unknown());
+        let partial = of_stats(&json!({"input_tokens": 9095, "output_tokens": 29, "cached": 8132}));
+        assert_eq!(numbers(partial), [Some(963), Some(8132), Some(29), None]);
+        let inconsistent = json!({"total_tokens": 1, "input_tokens": 5, "output_tokens": 5});
+        assert_eq!(
+            numbers(of_stats(&inconsistent)),
+            [Some(5), None, Some(5), None]
+        );
+    }
+
+    #[test]
+    fn the_main_model_is_the_one_with_the_main_role() {
+        let stats = json!({"models": {"lite": {"roles": {"utility_router": {}}},
+            "pro": {"roles": {"main": {}}}}});
+        assert_eq!(main_model(&stats), Some("pro"));
+        assert_eq!(
+            main_model(&json!({"models": {"a": {}, "b": {}}})),
+            Some("a")
+        );
+        assert_eq!(main_model(&json!({"models": {}})), None);
+    }
+
+    #[test]
+    fn zeros_without_a_model_count_no_request() {
+        let zeros = json!({"total_tokens": 0, "input_tokens": 0, "output_tokens": 0, "models": {}});
+        assert!(counts_no_request(&zeros));
+        let named = json!({"total_tokens": 0, "input_tokens": 0, "output_tokens": 0,
+            "models": {"m": {"total_tokens": 0}}});
+        assert!(!counts_no_request(&named));
+    }
+}

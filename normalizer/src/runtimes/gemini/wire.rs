@@ -1,0 +1,343 @@
+//! What the lines and documents look like.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::json::{Str, decode, wire_struct};
+
+wire_struct! {
+    /// The tag of a line whose tag does not come first.
+    pub(super) struct Head<'a> {
+        "type" => tag: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    pub(super) struct Init<'a> {
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
+        "model" => model: Option<Str<'a>>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct Message<'a> {
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "role" => role: Option<Str<'a>>,
+        "content" => content: Content<'a>,
+        "delta" => delta: Option<bool>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct ToolUse<'a> {
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "tool_name" => name: Option<Str<'a>>,
+        "tool_id" => id: Option<Str<'a>>,
+        "parameters" => parameters: Value,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct ToolResult<'a> {
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "tool_id" => id: Option<Str<'a>>,
+        "status" => status: Option<Str<'a>>,
+        "output" => output: Output<'a>,
+        "error" => error: Option<ErrorObject<'a>>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    /// An error as results, calls and documents carry it.
+    pub(super) struct ErrorObject<'a> {
+        "type" => kind: Option<Str<'a>>,
+        "message" => message: Option<Str<'a>>,
+        "code" => code: Value,
+    }
+}
+
+wire_struct! {
+    pub(super) struct ErrorLine<'a> {
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "severity" => severity: Option<Str<'a>>,
+        "message" => message: Value,
+        // The older shape has no severity and its text under one of these.
+        "error" => error: Value,
+        "detail" => detail: Value,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct ResultLine<'a> {
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "status" => status: Option<Str<'a>>,
+        "error" => error: Value,
+        "stats" => stats: Value,
+        // The older shape.
+        "subtype" => subtype: Option<Str<'a>>,
+        "is_error" | "isError" => is_error: Option<bool>,
+        "message" => message: Value,
+        "result" | "text" | "response" | "content" | "output" => answer: Content<'a>,
+        "usage" => usage: Value,
+        "usageMetadata" | "usage_metadata" => usage_metadata: Value,
+        "total_cost_usd" | "cost_usd" | "cost" => cost: Option<f64>,
+        "stopReason" | "stop_reason" | "errorCode" | "error_code" => reason: Option<Str<'a>>,
+        "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
+        "duration_ms" | "durationMs" => duration: Option<u64> as crate::json::number::opt_u64,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    /// What the json format prints: on stdout an answer, on stderr an error.
+    pub(super) struct Report<'a> {
+        "session_id" | "sessionId" => session: Option<Str<'a>>,
+        "response" => response: Option<Str<'a>>,
+        "stats" => stats: Value,
+        "error" => error: Option<ErrorObject<'a>>,
+        "warnings" => warnings: Vec<Str<'a>>,
+    }
+}
+
+wire_struct! {
+    /// The older `system`, `assistant`, `user`, `thinking` and `tool_call` lines.
+    pub(super) struct Legacy<'a> {
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "subtype" => subtype: Option<Str<'a>>,
+        "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
+        "checkpoint_id" | "thread_id" => checkpoint: Option<Str<'a>>,
+        "model" => model: Option<Str<'a>>,
+        "cwd" => cwd: Option<Str<'a>>,
+        "message" | "content" => message: Content<'a>,
+        "error" => error: Value,
+        "detail" => detail: Value,
+        "text" => text: Option<Str<'a>>,
+        "delta" => delta: Content<'a>,
+        "call_id" | "callId" | "id" => id: Option<Str<'a>>,
+        "tool_call" | "toolCall" => call: Value,
+        "is_error" | "isError" => is_error: Option<bool>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    /// One part of a message in the older shapes, or a part as the model's API has it.
+    pub(super) struct Part<'a> {
+        "type" => kind: Option<Str<'a>>,
+        "text" => text: Option<Str<'a>>,
+        "thinking" => thinking: Option<Str<'a>>,
+        "thought" => thought: Option<bool>,
+        "content" | "parts" => content: Content<'a>,
+        "name" | "tool" | "tool_name" => name: Option<Str<'a>>,
+        "tool_use_id" | "toolUseId" | "call_id" | "callId" | "tool_id" | "id" => id: Option<Str<'a>>,
+        "input" | "arguments" | "args" | "parameters" => input: Value,
+        "output" | "result" | "response" => output: Output<'a>,
+        "is_error" | "isError" => is_error: Option<bool>,
+        "status" => status: Option<Str<'a>>,
+        ; known "role"
+    }
+}
+
+/// Text, or parts of it: runtimes of all ages put a string, an object or a list in the same place.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Content<'a> {
+    /// Nothing was there.
+    #[default]
+    Absent,
+    /// A string.
+    Text(Str<'a>),
+    /// A list.
+    List(Vec<Content<'a>>),
+    /// An object.
+    Part(Box<Part<'a>>),
+}
+
+impl Content<'_> {
+    /// Tells whether nothing was there.
+    pub(super) fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyContent;
+
+        impl<'de> Visitor<'de> for AnyContent {
+            type Value = Content<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("text or parts")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from(text.to_owned())))
+            }
+
+            fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from(text)))
+            }
+
+            // Whether a part is whole or a fragment is a word in one place and a flag in another.
+            fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Content::Absent)
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(Content::Absent)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Content::List(list))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+                let fields = serde::de::value::MapAccessDeserializer::new(fields);
+                Part::deserialize(fields).map(|part| Content::Part(Box::new(part)))
+            }
+        }
+
+        deserializer.deserialize_any(AnyContent)
+    }
+}
+
+/// What a tool gave back: text, or whatever else JSON can say, as it stands.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Output<'a> {
+    /// Nothing was there.
+    #[default]
+    Absent,
+    /// A string.
+    Text(Str<'a>),
+    /// Anything else.
+    Json(Value),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Output<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyOutput;
+
+        impl<'de> Visitor<'de> for AnyOutput {
+            type Value = Output<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a value")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Output::Text(Str::from(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Output::Text(Str::from(text.to_owned())))
+            }
+
+            fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Output::Text(Str::from(text)))
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+                Ok(Output::Json(value.into()))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+                Ok(Output::Json(value.into()))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+                Ok(Output::Json(value.into()))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+                Ok(Output::Json(value.into()))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(Output::Absent)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+                let items = serde::de::value::SeqAccessDeserializer::new(items);
+                Value::deserialize(items).map(Output::Json)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+                let fields = serde::de::value::MapAccessDeserializer::new(fields);
+                Value::deserialize(fields).map(Output::Json)
+            }
+        }
+
+        deserializer.deserialize_any(AnyOutput)
+    }
+}
+
+/// Returns the tag of an object in which it comes first, as it always does since 0.37.
+pub(super) fn leading_tag(bytes: &[u8]) -> Option<&str> {
+    let rest = skip(skip(bytes, b"{")?, b"\"type\"")?;
+    let rest = skip(skip(rest, b":")?, b"\"")?;
+    let end = memchr::memchr2(b'"', b'\\', rest)?;
+    let (tag, rest) = rest.split_at(end);
+    if rest.first() != Some(&b'"') {
+        return None;
+    }
+    std::str::from_utf8(tag).ok()
+}
+
+/// Returns the tag of an object, wherever it is.
+pub(super) fn tag_of(bytes: &[u8]) -> Option<Str<'_>> {
+    if let Some(tag) = leading_tag(bytes) {
+        return Some(Str::from(tag));
+    }
+    decode::<Head<'_>>(bytes).ok()?.value.tag
+}
+
+/// Skips white space and then `token`.
+pub(super) fn skip<'a>(bytes: &'a [u8], token: &[u8]) -> Option<&'a [u8]> {
+    bytes.trim_ascii_start().strip_prefix(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_found_wherever_it_is() {
+        assert_eq!(leading_tag(br#"{"type":"init","#), Some("init"));
+        assert_eq!(leading_tag(br#" { "type" : "init" }"#), Some("init"));
+        assert_eq!(leading_tag(br#"{"a":1,"type":"init"}"#), None);
+        assert_eq!(leading_tag(br#"{"type":"in"#), None);
+        assert_eq!(tag_of(br#"{"a":1,"type":"init"}"#).as_deref(), Some("init"));
+        assert_eq!(tag_of(br#"{"a":1}"#), None);
+        assert_eq!(tag_of(br#"{"type":1}"#), None);
+    }
+
+    #[test]
+    fn content_may_be_a_string_an_object_or_a_list() {
+        let read = |text: &str| {
+            let decoded = decode::<Message<'_>>(text.as_bytes()).unwrap();
+            assert!(decoded.faults.is_empty(), "{text}");
+            format!("{:?}", decoded.value.content)
+        };
+        assert_eq!(read(r#"{"content":"a"}"#), r#"Text("a")"#);
+        assert_eq!(read(r#"{"content":null}"#), "Absent");
+        assert_eq!(read(r#"{"content":["a"]}"#), r#"List([Text("a")])"#);
+        assert!(read(r#"{"content":{"text":"a"}}"#).starts_with("Part("));
+    }
+}

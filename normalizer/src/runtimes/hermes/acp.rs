@@ -1,0 +1,464 @@
+//! `hermes acp`: JSON-RPC lines of the Agent Client Protocol.
+//!
+//! Seen in 0.19. The tool's name is only in a call's title, results are missing for many calls, and
+//! a failed model request is told by a text chunk, by missing usage, and on standard error.
+
+use std::borrow::Cow;
+
+use runtape_core::runtime_event::{Interaction, StdoutText};
+use runtape_core::{ErrorFamily, TokenCounts};
+use serde_json::{Value, json};
+
+use super::acp_title::tool_of_title;
+use super::acp_wire::{Content, Message, Params, Response, Update, UsageCounts};
+use super::report::{error_of_text, looks_like_failure};
+use super::session::is_session_id;
+use super::stderr::Stderr;
+use crate::failure;
+use crate::json::{Decoded, Fault, Piece, decode, pieces};
+use crate::parser::SignalSink;
+use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Scope, Signal, Verdict};
+
+/// What hermes puts before the first text after a call. The model did not say it.
+const SEPARATOR: &str = "\n\n";
+
+/// Which part of a message is being printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    None,
+    Text,
+    Thinking,
+}
+
+/// How a prompt ended.
+#[derive(Debug)]
+struct Ended {
+    reason: String,
+    has_usage: bool,
+}
+
+/// Reads the output of `hermes acp`.
+#[derive(Debug)]
+pub(super) struct Acp {
+    session: String,
+    /// The agent has introduced itself, but no session is open: what comes is history.
+    replaying: bool,
+    opened: bool,
+    called: bool,
+    separated: bool,
+    part: Part,
+    /// The first text of a message, until it is known not to be an error in its place.
+    held: Option<(Place, String)>,
+    ended: Option<Ended>,
+    has_total: bool,
+}
+
+impl Acp {
+    /// Creates a reader.
+    pub(super) fn new() -> Self {
+        Self {
+            session: String::new(),
+            replaying: false,
+            opened: false,
+            called: false,
+            separated: false,
+            part: Part::None,
+            held: None,
+            ended: None,
+            has_total: false,
+        }
+    }
+
+    /// Tells whether the runtime stated what the session used.
+    pub(super) fn has_total(&self) -> bool {
+        self.has_total
+    }
+
+    /// Reads a line.
+    pub(super) fn push(&mut self, line: &[u8], out: &mut SignalSink<'_>) {
+        if let Ok(decoded) = decode::<Message<'_>>(line) {
+            return self.on_message(decoded, out);
+        }
+        for piece in pieces(line) {
+            match piece {
+                Piece::Json(json) => match decode::<Message<'_>>(json) {
+                    Ok(decoded) => self.on_message(decoded, out),
+                    Err(error) => {
+                        let reason = error.to_string().into();
+                        out.emit(Signal::Unparsed { tag: None, reason });
+                    }
+                },
+                Piece::Text(text) => {
+                    let text = String::from_utf8_lossy(text);
+                    if !text.trim().is_empty() {
+                        let text = text.into_owned();
+                        out.emit(Signal::Event(StdoutText { text }.into()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_message(&mut self, decoded: Decoded<Message<'_>>, out: &mut SignalSink<'_>) {
+        let Decoded {
+            value: message,
+            faults,
+        } = decoded;
+        let tag = message
+            .method
+            .as_ref()
+            .map_or("response", |method| method.as_str());
+        for Fault { path, reason } in faults {
+            let (tag, reason) = (
+                Cow::Owned(tag.to_owned()),
+                format!("{path}: {reason}").into(),
+            );
+            out.emit(Signal::Unparsed {
+                tag: Some(tag),
+                reason,
+            });
+        }
+        note_unknown(tag, &message.unknown, out);
+        match message.method.as_deref() {
+            None => {
+                if let Some(error) = message.error {
+                    self.on_error(error.message.as_deref().unwrap_or_default(), out);
+                } else if let Some(response) = message.result {
+                    self.on_response(response, out);
+                }
+            }
+            Some("session/update") => {
+                let Some(params) = message.params else { return };
+                note_unknown("session/update", &params.unknown, out);
+                self.on_session(params.session.as_deref().unwrap_or_default(), out);
+                if let Some(update) = params.update {
+                    self.on_update(update, out);
+                }
+            }
+            Some("session/request_permission") => {
+                let Some(params) = message.params else { return };
+                self.on_permission(params, out);
+            }
+            // What a client offers: files and terminals.
+            Some(method) if method.starts_with("fs/") || method.starts_with("terminal/") => {}
+            Some(method) => {
+                let reason = "unknown method".into();
+                let tag = Some(Cow::Owned(method.to_owned()));
+                out.emit(Signal::Unparsed { tag, reason });
+            }
+        }
+    }
+
+    fn on_session(&mut self, id: &str, out: &mut SignalSink<'_>) {
+        if id != self.session && is_session_id(id) {
+            id.clone_into(&mut self.session);
+            out.emit(Signal::Session(id));
+        }
+    }
+
+    fn on_response(&mut self, response: Response<'_>, out: &mut SignalSink<'_>) {
+        note_unknown("response", &response.unknown, out);
+        if let Some(agent) = &response.agent {
+            self.replaying = true;
+            if let Some(version) = &agent.version {
+                out.emit(Signal::CliVersion(version));
+            }
+        }
+        if let Some(id) = &response.session {
+            self.on_session(id, out);
+        }
+        if let Some(models) = &response.models {
+            self.replaying = false;
+            let current = models.current.as_deref();
+            let known = models
+                .available
+                .iter()
+                .find(|model| model.id.as_deref() == current);
+            let name = known.and_then(|model| model.name.as_deref()).or(current);
+            if let Some(name) = name {
+                out.emit(Signal::Model(name));
+            }
+        }
+        if response.session.is_some() || response.modes {
+            self.replaying = false;
+        }
+        if let Some(reason) = response.stop_reason {
+            self.on_prompt_end(reason.into_owned(), response.usage, out);
+        }
+    }
+
+    fn on_prompt_end(
+        &mut self,
+        reason: String,
+        usage: Option<UsageCounts>,
+        out: &mut SignalSink<'_>,
+    ) {
+        self.end_turn(None, out);
+        let has_usage = usage.is_some();
+        if let Some(usage) = usage {
+            self.on_usage(&usage, out);
+        }
+        let doubtful = !has_usage && self.held.is_some() && reason == "end_turn";
+        if !doubtful {
+            self.release(out);
+        }
+        self.end_part(out);
+        self.ended = Some(Ended { reason, has_usage });
+    }
+
+    /// The numbers are those of all prompts so far, and the cached ones are part of the input.
+    fn on_usage(&mut self, usage: &UsageCounts, out: &mut SignalSink<'_>) {
+        self.has_total = true;
+        let count = |number: Option<u64>| number.and_then(|number| i64::try_from(number).ok());
+        let cached = count(usage.cached);
+        let input =
+            count(usage.input).map(|input| input.saturating_sub(cached.unwrap_or(0)).max(0));
+        out.emit(Signal::Total(TokenCounts {
+            input_tokens: input,
+            output_tokens: count(usage.output),
+            reasoning_tokens: count(usage.thought),
+            cached_input_tokens: cached,
+        }));
+        let mut raw = serde_json::Map::new();
+        let fields = [
+            ("inputTokens", usage.input),
+            ("outputTokens", usage.output),
+            ("cachedReadTokens", usage.cached),
+            ("thoughtTokens", usage.thought),
+            ("totalTokens", usage.total),
+        ];
+        for (key, number) in fields {
+            if let Some(number) = number {
+                raw.insert(key.to_owned(), number.into());
+            }
+        }
+        out.emit(Signal::RawUsage(Value::Object(raw)));
+    }
+
+    fn on_error(&mut self, message: &str, out: &mut SignalSink<'_>) {
+        self.end_turn(None, out);
+        self.release(out);
+        self.end_part(out);
+        let error = failure::error("RpcError", message, ErrorFamily::Other);
+        out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
+    }
+
+    fn on_permission(&mut self, params: Params<'_>, out: &mut SignalSink<'_>) {
+        let call = params.call;
+        let payload = call.map(|call| {
+            json!({ "title": call.title.map(|text| text.into_owned()), "input": call.raw_input })
+        });
+        let interaction = Interaction {
+            phase: "request".to_owned(),
+            query_type: "permission".to_owned(),
+            query_id: None,
+            payload,
+        };
+        out.emit(Signal::Event(interaction.into()));
+    }
+
+    fn on_update(&mut self, update: Update<'_>, out: &mut SignalSink<'_>) {
+        let kind = update.kind_of_update.as_deref().unwrap_or_default();
+        note_unknown(kind, &update.unknown, out);
+        match kind {
+            // Only printed when a session is loaded.
+            "user_message_chunk" => {}
+            "agent_message_chunk" | "agent_thought_chunk" | "tool_call" | "tool_call_update"
+                if self.replaying => {}
+            "agent_message_chunk" => self.on_text(&update.content.into_text(), out),
+            "agent_thought_chunk" => self.on_thought(&update.content.into_text(), out),
+            "tool_call" => self.on_call(update, out),
+            "tool_call_update" => on_call_update(update, out),
+            "session_info_update" => {
+                if let Some(title) = update.title {
+                    out.emit(Signal::Metadata("title", title.into_owned().into()));
+                }
+            }
+            "usage_update" | "plan" | "available_commands_update" | "current_mode_update" => {}
+            _ => {
+                let tag = Some(Cow::Owned(kind.to_owned()));
+                out.emit(Signal::Unparsed {
+                    tag,
+                    reason: "unknown session update".into(),
+                });
+            }
+        }
+    }
+
+    fn on_text(&mut self, text: &str, out: &mut SignalSink<'_>) {
+        self.end_turn(None, out);
+        let text = if std::mem::take(&mut self.separated) {
+            text.strip_prefix(SEPARATOR).unwrap_or(text)
+        } else {
+            text
+        };
+        if text.is_empty() {
+            return;
+        }
+        if self.part == Part::Text {
+            self.release(out);
+            out.emit(Signal::TextDelta(Cow::Borrowed(text)));
+            return;
+        }
+        self.end_part(out);
+        self.part = Part::Text;
+        self.held = Some((out.place(), text.to_owned()));
+    }
+
+    fn on_thought(&mut self, text: &str, out: &mut SignalSink<'_>) {
+        self.end_turn(None, out);
+        self.release(out);
+        if self.part != Part::Thinking {
+            self.end_part(out);
+            self.speak(out.place(), out);
+            self.part = Part::Thinking;
+        }
+        out.emit(Signal::ThinkingDelta(Cow::Borrowed(text)));
+    }
+
+    fn on_call(&mut self, update: Update<'_>, out: &mut SignalSink<'_>) {
+        self.end_turn(None, out);
+        self.release(out);
+        self.end_part(out);
+        self.opened = true;
+        self.called = true;
+        self.separated = true;
+        let id = update.call.unwrap_or_default();
+        let title = update.title.unwrap_or_default();
+        let name = tool_of_title(&title).into_owned();
+        let mut detail = CallDetail::default();
+        detail.paths.extend(
+            update
+                .locations
+                .into_iter()
+                .filter_map(|place| place.path.map(|path| path.into_owned())),
+        );
+        if name == super::tools::TERMINAL {
+            let shown = update.content.into_text();
+            detail.command = shown.strip_prefix("$ ").map(str::to_owned);
+        } else if let Some((_, url)) = title
+            .split_once(": ")
+            .filter(|_| name == "browser_navigate")
+        {
+            detail.url = Some(url.to_owned());
+        }
+        out.emit(Signal::ToolCall {
+            call: CallRef::Printed(&id),
+            name: Cow::Owned(name),
+            input: json!({ "title": title.as_str() }),
+            detail,
+        });
+    }
+
+    fn speak(&mut self, place: Place, out: &mut SignalSink<'_>) {
+        if !self.opened || self.called {
+            out.emit_at(place, Scope::Main, Signal::Step(None));
+            self.opened = true;
+            self.called = false;
+        }
+    }
+
+    /// Gives out the text that was held.
+    fn release(&mut self, out: &mut SignalSink<'_>) {
+        if let Some((place, text)) = self.held.take() {
+            self.speak(place, out);
+            out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
+        }
+    }
+
+    fn end_part(&mut self, out: &mut SignalSink<'_>) {
+        match std::mem::replace(&mut self.part, Part::None) {
+            Part::Text => out.emit(Signal::TextEnd),
+            Part::Thinking => out.emit(Signal::ThinkingEnd { signature: None }),
+            Part::None => {}
+        }
+    }
+
+    /// Says how the last prompt ended, when the next one begins or at the end.
+    fn end_turn(&mut self, stderr: Option<&Stderr>, out: &mut SignalSink<'_>) {
+        let Some(ended) = self.ended.take() else {
+            return;
+        };
+        let text = self.held.as_ref().map(|(_, text)| text.as_str());
+        let told = stderr.filter(|stderr| stderr.report.has_failed());
+        let failed = !ended.has_usage
+            && ended.reason == "end_turn"
+            && (told.is_some() || text.is_some_and(looks_like_failure));
+        let verdict = if failed {
+            let error = match told {
+                Some(stderr) => stderr.report.error(text),
+                None => error_of_text(text.unwrap_or_default()),
+            };
+            self.held = None;
+            Verdict::Error(error)
+        } else {
+            let limit = stderr.and_then(|stderr| stderr.report.limit_verdict());
+            limit.unwrap_or_else(|| verdict_of(&ended.reason))
+        };
+        self.release(out);
+        out.emit(Signal::TextEnd);
+        let subtype = Some(Cow::Owned(ended.reason));
+        out.emit(Signal::Result(Outcome {
+            subtype,
+            ..Outcome::of(verdict)
+        }));
+    }
+
+    /// Ends the reading.
+    pub(super) fn finish(&mut self, stderr: &Stderr, out: &mut SignalSink<'_>) {
+        self.end_turn(Some(stderr), out);
+        self.release(out);
+    }
+}
+
+fn on_call_update(update: Update<'_>, out: &mut SignalSink<'_>) {
+    let is_error = match update.status.as_deref() {
+        Some("completed") => false,
+        Some("failed") => true,
+        _ => return,
+    };
+    let id = update.call.unwrap_or_default();
+    let name = update
+        .title
+        .as_deref()
+        .map(|title| tool_of_title(title).into_owned().into());
+    let content = match update.content {
+        Content::None => Vec::new(),
+        content => vec![Block::Text(Cow::Owned(content.into_text()))],
+    };
+    out.emit(Signal::ToolResult {
+        call: CallRef::Printed(&id),
+        name,
+        content,
+        is_error: Some(is_error),
+        duration_ms: None,
+    });
+}
+
+fn verdict_of(reason: &str) -> Verdict {
+    match reason {
+        "end_turn" | "max_tokens" => Verdict::Success,
+        "max_turn_requests" => Verdict::TurnLimit(failure::error(
+            "MaxIterations",
+            "the turn limit was reached",
+            ErrorFamily::TurnLimit,
+        )),
+        "refusal" => Verdict::Error(failure::error(
+            "Refusal",
+            "the agent refused the prompt",
+            ErrorFamily::Refusal,
+        )),
+        "cancelled" => Verdict::Error(failure::error(
+            "Cancelled",
+            "the prompt was cancelled",
+            ErrorFamily::Other,
+        )),
+        other => Verdict::Error(failure::error("Stopped", other, ErrorFamily::Other)),
+    }
+}
+
+fn note_unknown(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
+    for key in keys {
+        out.emit(Signal::UnknownKey { message, key });
+    }
+}

@@ -1,0 +1,202 @@
+//! The messages of `hermes acp` as they are printed.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::json::{Str, number, wire_struct};
+
+wire_struct! {
+    /// One message: a response, a notification, or a request to the client.
+    pub(super) struct Message<'a> {
+        "method" => method: Option<Str<'a>>,
+        "params" => params: Option<Params<'a>>,
+        "result" => result: Option<Response<'a>>,
+        "error" => error: Option<RpcError<'a>>,
+        ; known "jsonrpc", "id"
+    }
+}
+
+wire_struct! {
+    /// What a notification or a request carries.
+    pub(super) struct Params<'a> {
+        "sessionId" => session: Option<Str<'a>>,
+        "update" => update: Option<Update<'a>>,
+        "toolCall" => call: Option<Asked<'a>>,
+        ; known "options", "_meta", "path", "content", "line", "limit", "command", "args", "env", "cwd",
+            "outputByteLimit", "terminalId"
+    }
+}
+
+wire_struct! {
+    /// The call that the client is asked to allow.
+    pub(super) struct Asked<'a> {
+        "title" => title: Option<Str<'a>>,
+        "rawInput" => raw_input: Value,
+        ; known "toolCallId", "kind", "status", "content", "locations", "_meta"
+    }
+}
+
+wire_struct! {
+    /// News of a session.
+    pub(super) struct Update<'a> {
+        "sessionUpdate" => kind_of_update: Option<Str<'a>>,
+        "content" => content: Content<'a>,
+        "title" => title: Option<Str<'a>>,
+        "status" => status: Option<Str<'a>>,
+        "toolCallId" => call: Option<Str<'a>>,
+        "locations" => locations: Vec<Location<'a>>,
+        ; known "kind", "rawInput", "rawOutput", "entries", "used", "size", "cost", "updatedAt",
+            "availableCommands", "currentModeId", "messageId", "_meta"
+    }
+}
+
+wire_struct! {
+    /// A file that a call is about.
+    pub(super) struct Location<'a> {
+        "path" => path: Option<Str<'a>>,
+        ; known "line", "_meta"
+    }
+}
+
+wire_struct! {
+    /// The answer to a request of the client, of whatever kind.
+    pub(super) struct Response<'a> {
+        "agentInfo" => agent: Option<Agent<'a>>,
+        "sessionId" => session: Option<Str<'a>>,
+        "models" => models: Option<Models<'a>>,
+        "modes" => modes: bool as present,
+        "stopReason" => stop_reason: Option<Str<'a>>,
+        "usage" => usage: Option<UsageCounts>,
+        ; known "agentCapabilities", "authMethods", "protocolVersion", "_meta", "configOptions",
+            "sessions", "nextCursor", "userMessageId"
+    }
+}
+
+wire_struct! {
+    /// Who the agent is.
+    pub(super) struct Agent<'a> {
+        "version" => version: Option<Str<'a>>,
+        ; known "name", "title", "_meta"
+    }
+}
+
+wire_struct! {
+    /// The models of a session.
+    pub(super) struct Models<'a> {
+        "currentModelId" => current: Option<Str<'a>>,
+        "availableModels" => available: Vec<Model<'a>>,
+        ; known "_meta"
+    }
+}
+
+wire_struct! {
+    /// A model.
+    pub(super) struct Model<'a> {
+        "modelId" => id: Option<Str<'a>>,
+        "name" => name: Option<Str<'a>>,
+        ; known "description", "_meta"
+    }
+}
+
+wire_struct! {
+    /// What all prompts of the session used so far.
+    pub(super) struct UsageCounts {
+        "inputTokens" => input: Option<u64> as number::opt_u64,
+        "outputTokens" => output: Option<u64> as number::opt_u64,
+        "cachedReadTokens" => cached: Option<u64> as number::opt_u64,
+        "thoughtTokens" => thought: Option<u64> as number::opt_u64,
+        "totalTokens" => total: Option<u64> as number::opt_u64,
+        ; known "cachedWriteTokens", "_meta"
+    }
+}
+
+wire_struct! {
+    /// A request that failed.
+    pub(super) struct RpcError<'a> {
+        "message" => message: Option<Str<'a>>,
+        ; known "code", "data"
+    }
+}
+
+wire_struct! {
+    /// A piece of content: text, or what holds it.
+    pub(super) struct Chunk<'a> {
+        "text" => text: Option<Str<'a>>,
+        "content" => inner: Option<Inner<'a>>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    /// The text in a piece of a call's content.
+    pub(super) struct Inner<'a> {
+        "text" => text: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::<IgnoredAny>::deserialize(deserializer)?.is_some())
+}
+
+/// The content of a message, which is one piece, or of a call, which is a list of them.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Content<'a> {
+    /// None was given.
+    #[default]
+    None,
+    /// One piece.
+    One(Chunk<'a>),
+    /// A list.
+    Many(Vec<Chunk<'a>>),
+}
+
+impl Content<'_> {
+    /// Returns the text of all pieces, joined by newlines.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::One(chunk) => text_of(chunk).unwrap_or_default(),
+            Self::Many(chunks) => {
+                let texts: Vec<String> = chunks.into_iter().filter_map(text_of).collect();
+                texts.join("\n")
+            }
+        }
+    }
+}
+
+fn text_of(chunk: Chunk<'_>) -> Option<String> {
+    let inner = chunk.inner.and_then(|inner| inner.text);
+    chunk.text.or(inner).map(Str::into_owned)
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = Content<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object or a list")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let map = serde::de::value::MapAccessDeserializer::new(map);
+                Chunk::deserialize(map).map(Content::One)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut chunks = Vec::new();
+                while let Some(chunk) = seq.next_element()? {
+                    chunks.push(chunk);
+                }
+                Ok(Content::Many(chunks))
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}

@@ -1,0 +1,418 @@
+//! What hermes reports of failed model requests, on either stream.
+
+use runtape_core::runtime_event::{ApiRetry, Info, Warning};
+use runtape_core::{ErrorFamily, RunError};
+
+use super::session::seconds;
+use crate::failure;
+use crate::parser::SignalSink;
+use crate::signal::{Signal, Verdict};
+
+/// The longest error text that is kept.
+const MOST: usize = 4096;
+
+/// Why a run failed or had to stop, as far as it was reported.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    /// The HTTP status of the last failed request.
+    status: Option<u16>,
+    /// The kind of the last failure, in Python's words.
+    kind: Option<String>,
+    /// What the last failed request said.
+    error: Option<String>,
+    /// What ended the run.
+    fatal: Option<String>,
+    /// The model answered with nothing until it was given up.
+    empty: bool,
+    /// The turn limit was reached.
+    limit: Option<String>,
+    model: Option<String>,
+}
+
+/// What a line of a report was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reported {
+    /// Nothing of a report.
+    Nothing,
+    /// A part of a report.
+    Part,
+}
+
+impl Report {
+    /// Tells whether the run has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.fatal.is_some()
+    }
+
+    /// Tells whether it failed because the model said nothing.
+    pub(super) fn was_empty(&self) -> bool {
+        self.fatal.is_some() && self.empty
+    }
+
+    /// Tells whether the turn limit was reached.
+    pub(super) fn hit_limit(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Returns the model that a failed request named, once.
+    pub(super) fn take_model(&mut self) -> Option<String> {
+        self.model.take()
+    }
+
+    /// Forgets a failure because the run went on.
+    pub(super) fn recover(&mut self) {
+        if self.fatal.is_some() {
+            self.fatal = None;
+            self.empty = false;
+        }
+    }
+
+    /// Takes a line, if it is one of a report.
+    pub(super) fn take(&mut self, line: &str, out: &mut SignalSink<'_>) -> Reported {
+        match line.chars().next() {
+            Some(' ') => self.take_detail(line),
+            Some('⚠' | '⏳' | '⏱' | '❌' | '🧾') => self.take_head(line, out),
+            _ => Reported::Nothing,
+        }
+    }
+
+    fn take_head(&mut self, line: &str, out: &mut SignalSink<'_>) -> Reported {
+        // The emoji may or may not have a variation selector, and one space or two.
+        let (emoji, text) = line.split_once(' ').unwrap_or((line, ""));
+        let text = text.trim_start();
+        match emoji.trim_end_matches('\u{fe0f}') {
+            "⚠" if text.starts_with("API call failed (attempt ") => self.on_failed_call(text),
+            "⚠" if is_limit(text) => {
+                self.limit.get_or_insert_with(|| shorten(text));
+                out.emit(Signal::Event(
+                    Warning {
+                        message: text.to_owned(),
+                    }
+                    .into(),
+                ));
+            }
+            "⚠" if text.starts_with("Empty response from model") => {
+                let retry = ApiRetry {
+                    reason: Some(text.to_owned()),
+                    ..retry_of(text)
+                };
+                out.emit(Signal::Event(retry.into()));
+            }
+            "⚠" => out.emit(Signal::Event(
+                Warning {
+                    message: text.to_owned(),
+                }
+                .into(),
+            )),
+            "⏳" if text.starts_with("Retrying in ") => self.on_wait(text, "Retrying in ", out),
+            "⏱" if text.starts_with("Rate limited. Waiting ") => {
+                self.on_wait(text, "Rate limited. Waiting ", out);
+            }
+            "❌" => self.on_fatal(text),
+            "🧾" => {
+                let topic = Some("debugDump".to_owned());
+                out.emit(Signal::Event(
+                    Info {
+                        topic,
+                        message: text.to_owned(),
+                    }
+                    .into(),
+                ));
+            }
+            _ => return Reported::Nothing,
+        }
+        Reported::Part
+    }
+
+    fn take_detail(&mut self, line: &str) -> Reported {
+        let text = line.trim_start();
+        if line.len() - text.len() == 6 && text.starts_with("• ") {
+            return Reported::Part;
+        }
+        if line.len() - text.len() != 3 {
+            return Reported::Nothing;
+        }
+        let (emoji, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let rest = rest.trim_start();
+        match emoji.trim_end_matches('\u{fe0f}') {
+            "📝" => {
+                if let Some(error) = rest.strip_prefix("Error: ") {
+                    self.error = Some(shorten(error));
+                    self.status = status_in(error).or(self.status);
+                }
+            }
+            "💀" => {
+                if let Some(error) = rest.strip_prefix("Final error: ") {
+                    self.error = Some(shorten(error));
+                    self.status = status_in(error).or(self.status);
+                }
+            }
+            "🔌" => {
+                if let Some((_, model)) = rest.split_once("  Model: ") {
+                    self.model = Some(shorten(model.trim()));
+                }
+            }
+            "🌐" | "📋" | "⏱" | "💡" => {}
+            _ => return Reported::Nothing,
+        }
+        Reported::Part
+    }
+
+    /// `API call failed (attempt 1/3): RateLimitError [HTTP 429]`
+    fn on_failed_call(&mut self, text: &str) {
+        self.status = status_in(text);
+        let kind = text.split_once("): ").map(|(_, kind)| kind);
+        let kind = kind.map(|kind| kind.split(' ').next().unwrap_or(kind));
+        self.kind = kind.map(shorten);
+        self.error = None;
+    }
+
+    /// `Retrying in 2.6s (attempt 1/3)...`
+    fn on_wait(&self, text: &str, lead: &str, out: &mut SignalSink<'_>) {
+        let wait = text
+            .strip_prefix(lead)
+            .and_then(|rest| rest.split(' ').next());
+        let retry = ApiRetry {
+            delay_ms: wait.and_then(seconds),
+            status_code: self.status,
+            reason: self.error.clone().or_else(|| self.kind.clone()),
+            ..retry_of(text)
+        };
+        out.emit(Signal::Event(retry.into()));
+    }
+
+    fn on_fatal(&mut self, text: &str) {
+        self.status = status_in(text).or(self.status);
+        self.empty = text.starts_with("Model returned no content");
+        self.fatal = Some(shorten(text));
+    }
+
+    /// Returns the error that ended the run; `text` is what was printed in the answer's place.
+    pub(super) fn error(&self, text: Option<&str>) -> RunError {
+        let fatal = self.fatal.as_deref();
+        let message = if self.empty {
+            fatal
+        } else {
+            self.error.as_deref().or(text).or(fatal)
+        };
+        let message = message.unwrap_or_default().to_owned();
+        if self.empty {
+            return failure::error("EmptyResponse", message, ErrorFamily::Other);
+        }
+        let mut error = failure::api_error(message, self.status);
+        if self.status.is_none() {
+            let family = self
+                .kind
+                .as_deref()
+                .map_or(ErrorFamily::Other, family_of_kind);
+            error.family = Some(family);
+            error.is_retryable = failure::is_retryable(family);
+        }
+        error
+    }
+
+    /// Returns the verdict for a reached turn limit.
+    pub(super) fn limit_verdict(&self) -> Option<Verdict> {
+        let message = self.limit.clone()?;
+        let error = failure::error("MaxIterations", message, ErrorFamily::TurnLimit);
+        Some(Verdict::TurnLimit(error))
+    }
+}
+
+/// Tells whether a warning says that the turn limit was reached.
+fn is_limit(text: &str) -> bool {
+    [
+        "Iteration budget exhausted (",
+        "Reached maximum iterations (",
+        "Iteration budget reached (",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
+}
+
+/// Returns the error of a text that hermes printed where the answer would be.
+pub(super) fn error_of_text(text: &str) -> RunError {
+    if text.trim() == "No previous CLI session found to continue." {
+        return unknown_session(text.trim());
+    }
+    match status_in(text) {
+        Some(status) => failure::api_error(shorten(text), Some(status)),
+        None if looks_like_failure(text) => failure::api_error(shorten(text), None),
+        None => failure::error("NonZeroExit", shorten(text), ErrorFamily::Process),
+    }
+}
+
+/// Tells whether a text has the form in which hermes prints the failure of a model request.
+pub(super) fn looks_like_failure(text: &str) -> bool {
+    let http = text.strip_prefix("HTTP ").and_then(|rest| rest.get(..5));
+    let http = http
+        .is_some_and(|code| status_in(&format!("HTTP {code}")).is_some() && code.ends_with(": "));
+    http || text.starts_with("API call failed after ") || text.starts_with("Error: Error code: ")
+}
+
+/// Creates the error for a session that does not exist.
+pub(super) fn unknown_session(message: &str) -> RunError {
+    failure::error(
+        "SessionNotFound",
+        shorten(message),
+        ErrorFamily::UnknownSession,
+    )
+}
+
+fn family_of_kind(kind: &str) -> ErrorFamily {
+    match kind {
+        "RateLimitError" => ErrorFamily::RateLimit,
+        "AuthenticationError" | "PermissionDeniedError" => ErrorFamily::Auth,
+        "NotFoundError" => ErrorFamily::ModelNotFound,
+        "InternalServerError" => ErrorFamily::Overload,
+        kind if kind.contains("Connect") || kind.contains("Timeout") => ErrorFamily::Network,
+        kind if kind.contains("Protocol") || kind == "ReadError" => ErrorFamily::Network,
+        _ => ErrorFamily::Other,
+    }
+}
+
+/// Reads the status after the first `HTTP ` or `Error code: `.
+fn status_in(text: &str) -> Option<u16> {
+    let after = |lead: &str| text.split_once(lead).map(|(_, rest)| rest);
+    let rest = after("HTTP ").or_else(|| after("Error code: "))?;
+    let code = rest.get(..3)?;
+    let ends = !rest
+        .get(3..4)
+        .is_some_and(|next| next.bytes().all(|byte| byte.is_ascii_digit()));
+    code.parse()
+        .ok()
+        .filter(|status| ends && (100..600).contains(status))
+}
+
+/// Reads `(attempt 1/3)` or `(1/3)`.
+fn retry_of(text: &str) -> ApiRetry {
+    let numbers = text
+        .rsplit_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    let numbers = numbers.and_then(|(numbers, _)| {
+        numbers
+            .strip_prefix("attempt ")
+            .unwrap_or(numbers)
+            .split_once('/')
+    });
+    ApiRetry {
+        attempt: numbers.and_then(|(attempt, _)| attempt.parse().ok()),
+        max_attempts: numbers.and_then(|(_, most)| most.parse().ok()),
+        delay_ms: None,
+        status_code: None,
+        reason: None,
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => text.get(..at).unwrap_or_default().to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::collect;
+    use super::*;
+
+    fn reported(lines: &[&str]) -> (Report, Vec<String>) {
+        let mut report = Report::default();
+        let signals = collect(|out| {
+            for line in lines {
+                assert_eq!(report.take(line, out), Reported::Part, "{line}");
+            }
+        });
+        (report, signals)
+    }
+
+    #[test]
+    fn a_refused_request_is_an_api_error() {
+        let (mut report, signals) = reported(&[
+            "⚠️  API call failed (attempt 1/3): AuthenticationError [HTTP 401]",
+            "   🔌 Provider: custom  Model: fake-model",
+            "   🌐 Endpoint: http://127.0.0.1:8399/v1",
+            "   📝 Error: HTTP 401: Incorrect API key provided: dummy.",
+            "   ⏱️  Elapsed: 0.77s  Context: 2 msgs, ~1,701 tokens",
+            "❌ Non-retryable error (HTTP 401): HTTP 401: Incorrect API key provided: dummy.",
+            "   💡 Your API key was rejected by the provider. Check:",
+            "      • Is the key valid? Run: hermes setup",
+        ]);
+        assert!(report.has_failed() && signals.is_empty());
+        assert_eq!(report.take_model().as_deref(), Some("fake-model"));
+        let error = report.error(Some("wrapped\ntext"));
+        assert_eq!(
+            (error.name.as_str(), error.status_code),
+            ("ApiError", Some(401))
+        );
+        assert_eq!(error.family, Some(ErrorFamily::Auth));
+        assert_eq!(
+            error.message,
+            "HTTP 401: Incorrect API key provided: dummy."
+        );
+    }
+
+    #[test]
+    fn waits_are_retries() {
+        let (report, signals) = reported(&[
+            "⚠️  API call failed (attempt 1/3): APIConnectionError",
+            "⏳ Retrying in 2.6s (attempt 1/3)...",
+            "⏱️ Rate limited. Waiting 1.0s (attempt 2/3)...",
+            "⚠️ Empty response from model — retrying (1/3)",
+        ]);
+        assert!(!report.has_failed());
+        assert_eq!(signals.len(), 3);
+        assert!(signals[0].contains("delay_ms: Some(2600)"), "{signals:?}");
+        assert!(
+            signals[1].contains("attempt: Some(2), max_attempts: Some(3)"),
+            "{signals:?}"
+        );
+        assert!(signals[2].contains("attempt: Some(1)"), "{signals:?}");
+    }
+
+    #[test]
+    fn a_turn_limit_is_no_failure() {
+        let (report, _) = reported(&["⚠️  Reached maximum iterations (2). Requesting summary..."]);
+        assert!(report.hit_limit() && !report.has_failed());
+        let Some(Verdict::TurnLimit(error)) = report.limit_verdict() else {
+            panic!("a limit")
+        };
+        assert_eq!(error.family, Some(ErrorFamily::TurnLimit));
+    }
+
+    #[test]
+    fn texts_in_the_answers_place_are_classified_by_their_status() {
+        let table = [
+            ("HTTP 429: slow down", "ApiError", ErrorFamily::RateLimit),
+            (
+                "API call failed after 3 retries: HTTP 500: no",
+                "ApiError",
+                ErrorFamily::Overload,
+            ),
+            (
+                "API call failed after 3 retries: gone",
+                "ApiError",
+                ErrorFamily::Other,
+            ),
+            ("Error code: 401 - {}", "ApiError", ErrorFamily::Auth),
+            (
+                "No previous CLI session found to continue.",
+                "SessionNotFound",
+                ErrorFamily::UnknownSession,
+            ),
+            ("I broke", "NonZeroExit", ErrorFamily::Process),
+            ("HTTP 4291", "NonZeroExit", ErrorFamily::Process),
+        ];
+        for (text, name, family) in table {
+            let error = error_of_text(text);
+            assert_eq!(
+                (error.name.as_str(), error.family),
+                (name, Some(family)),
+                "{text}"
+            );
+        }
+        assert!(looks_like_failure("HTTP 400: messages.3: invalid content"));
+        assert!(!looks_like_failure("HTTP 400 means that"));
+        assert!(!looks_like_failure("HTTP é"));
+    }
+}

@@ -1,0 +1,528 @@
+//! What the model says and calls, in the order that steps need it.
+//!
+//! hermes prints a call while its message is still being printed, and what became of it after the
+//! next message began. Here each is put where it belongs.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use runtape_core::{RunId, ToolCallId};
+use serde_json::{Value, json};
+
+use super::late::{Late, own};
+use super::tool_line::{Begun, Done};
+use super::tools::{self, Key};
+use crate::parser::SignalSink;
+use crate::signal::{Block, CallDetail, CallRef, Place, Scope, Signal};
+
+/// How many results are held for a diff that may follow.
+const MOST_HELD: usize = 64;
+
+/// A call without a completion line.
+#[derive(Debug)]
+struct OpenCall {
+    ordinal: u64,
+    name: Box<str>,
+}
+
+/// The result of a call, until all that is printed of it was read.
+#[derive(Debug)]
+pub(super) struct Held {
+    place: Place,
+    name: Box<str>,
+    summary: Box<str>,
+    output: Option<String>,
+    failure: Option<String>,
+    pub(super) is_error: Option<bool>,
+    pub(super) duration_ms: Option<u64>,
+}
+
+impl Held {
+    /// Returns the input as far as the completion line tells it.
+    pub(super) fn input(&self) -> (Value, CallDetail) {
+        let detail = tools::detail_of_summary(&self.name, &self.summary);
+        (json!({ "summary": &*self.summary }), detail)
+    }
+
+    /// Returns the signal that ends the call.
+    pub(super) fn into_signal(self, ordinal: u64) -> (Place, Signal<'static>) {
+        let content = self.output.or(self.failure);
+        let signal = Signal::ToolResult {
+            call: CallRef::Local(ordinal),
+            name: Some(Cow::Owned(self.name.into())),
+            content: content
+                .map(|text| Block::Text(Cow::Owned(text)))
+                .into_iter()
+                .collect(),
+            is_error: self.is_error,
+            duration_ms: self.duration_ms,
+        };
+        (self.place, signal)
+    }
+
+    /// Sets what the tool gave back.
+    pub(super) fn set_output(&mut self, output: String) {
+        self.output = Some(output);
+    }
+}
+
+/// The model's messages: steps, text, calls.
+#[derive(Debug)]
+pub(super) struct Talk {
+    run: RunId,
+    /// A step is open.
+    opened: bool,
+    /// A call was made in it.
+    called: bool,
+    next: u64,
+    open: HashMap<Key, VecDeque<OpenCall>>,
+    held: BTreeMap<u64, Held>,
+    /// A box is open: its text is one part, whatever is printed between its lines.
+    in_box: bool,
+    /// What waits until the box is closed.
+    after: Vec<(Place, Signal<'static>)>,
+    /// Arguments and results are printed too, late.
+    late: Option<Box<Late>>,
+}
+
+impl Talk {
+    /// Creates the talk of a run.
+    pub(super) fn new(run: RunId) -> Self {
+        Self {
+            run,
+            opened: false,
+            called: false,
+            next: 0,
+            open: HashMap::new(),
+            held: BTreeMap::new(),
+            in_box: false,
+            after: Vec::new(),
+            late: None,
+        }
+    }
+
+    /// Expects arguments and results to be printed apart.
+    pub(super) fn expect_results(&mut self) {
+        self.late.get_or_insert_default();
+    }
+
+    /// Tells whether the model said or called anything.
+    pub(super) fn has_spoken(&self) -> bool {
+        self.opened
+    }
+
+    /// The model speaks: after a call that is the next step.
+    pub(super) fn speak(&mut self, out: &mut SignalSink<'_>) {
+        if self.opened && !self.called {
+            return;
+        }
+        // A call of an earlier message will not be completed any more.
+        self.open.clear();
+        match &mut self.late {
+            Some(late) if !self.held.is_empty() || late.is_waiting() => {
+                late.wait_for(std::mem::take(&mut self.held));
+            }
+            _ => self.flush_held(out),
+        }
+        self.opened = true;
+        self.called = false;
+        self.emit(Signal::Step(None), out);
+    }
+
+    /// A box opens.
+    pub(super) fn open_box(&mut self, out: &mut SignalSink<'_>) {
+        self.speak(out);
+        self.in_box = true;
+    }
+
+    /// The box is closed, or its text is over for another reason.
+    pub(super) fn close_box(&mut self, out: &mut SignalSink<'_>) {
+        if !self.in_box {
+            return;
+        }
+        self.in_box = false;
+        self.emit(Signal::TextEnd, out);
+        self.release(out);
+        for (place, signal) in std::mem::take(&mut self.after) {
+            self.send(place, signal, out);
+        }
+    }
+
+    /// A piece of the text.
+    pub(super) fn text(&mut self, text: &str, out: &mut SignalSink<'_>) {
+        self.emit(Signal::TextDelta(Cow::Borrowed(text)), out);
+    }
+
+    /// A piece of the reasoning.
+    pub(super) fn thinking(&mut self, text: &str, out: &mut SignalSink<'_>) {
+        self.emit(Signal::ThinkingDelta(Cow::Borrowed(text)), out);
+    }
+
+    /// The reasoning is complete.
+    pub(super) fn end_thinking(&mut self, out: &mut SignalSink<'_>) {
+        self.emit(Signal::ThinkingEnd { signature: None }, out);
+    }
+
+    /// The model begins to write a call. Returns its ordinal.
+    pub(super) fn prepare(&mut self, name: &str, out: &mut SignalSink<'_>) -> u64 {
+        if self.late.is_none() {
+            // All calls of a message are prepared before the first is done.
+            self.flush_held(out);
+        }
+        self.call(name, Value::Null, CallDetail::default(), true, out)
+    }
+
+    /// A call begins whose input is shown at once.
+    pub(super) fn begin(&mut self, begun: &Begun<'_>, out: &mut SignalSink<'_>) {
+        let detail = tools::detail_of_summary(begun.tool, begun.detail);
+        let input = json!({ "summary": begun.detail });
+        self.call(begun.tool, input, detail, true, out);
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        input: Value,
+        detail: CallDetail,
+        open: bool,
+        out: &mut SignalSink<'_>,
+    ) -> u64 {
+        let ordinal = self.next;
+        self.next += 1;
+        self.opened = true;
+        self.called = true;
+        if open {
+            let call = OpenCall {
+                ordinal,
+                name: name.into(),
+            };
+            self.open
+                .entry(Key::of_name(name))
+                .or_default()
+                .push_back(call);
+        }
+        if let Some(late) = &mut self.late {
+            late.expect(ordinal, name);
+        }
+        let signal = Signal::ToolCall {
+            call: CallRef::Local(ordinal),
+            name: Cow::Owned(name.to_owned()),
+            input,
+            detail,
+        };
+        self.send(out.place(), signal, out);
+        ordinal
+    }
+
+    /// Takes the oldest open call that a completion line can be of.
+    fn take_open(&mut self, done: &Done<'_>) -> Option<OpenCall> {
+        let key = match done.tool {
+            Some(tool) => Key::of_name(tool),
+            None => Key::of_shown(done.verb),
+        };
+        // `vision` stands for two tools.
+        let other = match done.tool {
+            Some("browser_vision") => Some(Key::of_name("vision_analyze")),
+            Some("vision_analyze") => Some(Key::of_name("browser_vision")),
+            _ => None,
+        };
+        [Some(key), other].into_iter().flatten().find_map(|key| {
+            let calls = self.open.get_mut(&key)?;
+            let call = calls.pop_front();
+            if calls.is_empty() {
+                self.open.remove(&key);
+            }
+            call
+        })
+    }
+
+    /// A call is over. Returns its ordinal.
+    pub(super) fn done(&mut self, done: &Done<'_>, out: &mut SignalSink<'_>) -> u64 {
+        let known = self.take_open(done);
+        let prepared = known.is_some();
+        let name = match &known {
+            Some(call) => call.name.clone(),
+            None => done.tool.unwrap_or(done.verb).into(),
+        };
+        let held = Held {
+            place: out.place(),
+            name,
+            summary: done.detail.into(),
+            output: done.output.map(str::to_owned),
+            failure: done.failure.map(str::to_owned),
+            is_error: Some(done.failure.is_some()),
+            duration_ms: done.duration_ms,
+        };
+        let ordinal = match known {
+            Some(call) => call.ordinal,
+            None if self.late.is_some() => {
+                self.call(&held.name, Value::Null, CallDetail::default(), false, out)
+            }
+            None => {
+                let (input, detail) = held.input();
+                self.call(&held.name, input, detail, false, out)
+            }
+        };
+        if let Some(message) = done.failure.filter(|text| text.starts_with("BLOCKED")) {
+            self.deny(&held.name, Some(ordinal), message, out);
+        }
+        if let Some(late) = &mut self.late {
+            let Some(early) = late.take_early(ordinal) else {
+                self.held.insert(ordinal, held);
+                return ordinal;
+            };
+            self.end_call(
+                ordinal,
+                Held {
+                    output: early.output,
+                    ..held
+                },
+                false,
+                out,
+            );
+        } else if prepared {
+            let (input, detail) = held.input();
+            let call = CallRef::Local(ordinal);
+            self.send(
+                held.place,
+                Signal::ToolInput {
+                    call,
+                    input,
+                    detail,
+                },
+                out,
+            );
+            self.hold_or_end(ordinal, held, out);
+        } else {
+            self.hold_or_end(ordinal, held, out);
+        }
+        ordinal
+    }
+
+    fn hold_or_end(&mut self, ordinal: u64, held: Held, out: &mut SignalSink<'_>) {
+        if tools::prints_diff(&held.name) && held.failure.is_none() && held.output.is_none() {
+            self.held.insert(ordinal, held);
+            if self.held.len() > MOST_HELD
+                && let Some((ordinal, held)) = self.held.pop_first()
+            {
+                self.end_call(ordinal, held, false, out);
+            }
+        } else {
+            self.end_call(ordinal, held, false, out);
+        }
+    }
+
+    /// A command was not approved.
+    pub(super) fn deny(
+        &mut self,
+        name: &str,
+        ordinal: Option<u64>,
+        message: &str,
+        out: &mut SignalSink<'_>,
+    ) {
+        let ordinal = ordinal.or_else(|| {
+            let calls = self.open.get(&Key::of_name(name))?;
+            calls.front().map(|call| call.ordinal)
+        });
+        let mut denied = tools::denied(name, message);
+        denied.tool_call_id = ordinal.map(|ordinal| ToolCallId::derive(&self.run, ordinal));
+        out.emit(Signal::Event(denied.into()));
+    }
+
+    /// A diff was printed for a file that a call wrote.
+    pub(super) fn diff(&mut self, diff: super::diff::Diff, out: &mut SignalSink<'_>) {
+        let of_file = |(_, held): &(&u64, &Held)| diff.is_of(&held.summary);
+        let writes = self
+            .held
+            .iter()
+            .filter(|(_, held)| tools::prints_diff(&held.name));
+        let mut writes = writes.filter(|(_, held)| held.output.is_none());
+        let found = writes.clone().find(of_file).or_else(|| writes.next_back());
+        let Some(ordinal) = found.map(|(ordinal, _)| *ordinal) else {
+            let text = diff.into_text();
+            out.emit(Signal::Event(
+                runtape_core::runtime_event::StdoutText { text }.into(),
+            ));
+            return;
+        };
+        let Some(held) = self.held.get_mut(&ordinal) else {
+            return;
+        };
+        held.output = Some(diff.into_text());
+        if self.late.is_none()
+            && let Some(held) = self.held.remove(&ordinal)
+        {
+            self.end_call(ordinal, held, false, out);
+        }
+    }
+
+    /// A call was announced with its number in the turn.
+    pub(super) fn announce(&mut self, number: u64, name: &str, out: &mut SignalSink<'_>) {
+        self.expect_results();
+        let known = self
+            .late
+            .as_mut()
+            .and_then(|late| late.announce(number, name));
+        if known.is_none() {
+            self.prepare(name, out);
+            if let Some(late) = &mut self.late {
+                late.announce(number, name);
+            }
+        }
+    }
+
+    /// The arguments of the call that was announced last.
+    pub(super) fn arguments(&mut self, arguments: Value, out: &mut SignalSink<'_>) {
+        let Some((ordinal, name)) = self.late.as_mut().and_then(|late| late.argue()) else {
+            return;
+        };
+        let detail = tools::detail_of_arguments(&name, &arguments);
+        let call = CallRef::Local(ordinal);
+        let signal = Signal::ToolInput {
+            call,
+            input: arguments,
+            detail,
+        };
+        if self
+            .late
+            .as_ref()
+            .is_some_and(|late| late.waits_for(ordinal))
+        {
+            out.emit(signal);
+        } else {
+            self.send(out.place(), signal, out);
+        }
+    }
+
+    /// What the call with this number gave back.
+    pub(super) fn output(
+        &mut self,
+        number: u64,
+        output: Option<String>,
+        duration_ms: Option<u64>,
+        out: &mut SignalSink<'_>,
+    ) {
+        let Some(late) = &mut self.late else { return };
+        let Some((ordinal, name)) = late.numbered(number) else {
+            return;
+        };
+        let found = late.take_previous(ordinal);
+        let is_previous = found.is_some();
+        if let Some(mut held) = found.or_else(|| self.held.remove(&ordinal)) {
+            held.output = output.or(held.output);
+            self.end_call(ordinal, held, is_previous, out);
+        } else {
+            let held = Held {
+                place: out.place(),
+                name: name.into(),
+                summary: "".into(),
+                output,
+                failure: None,
+                is_error: None,
+                duration_ms,
+            };
+            late.put_early(ordinal, held);
+        }
+        if self.late.as_ref().is_some_and(|late| late.is_satisfied()) {
+            self.release(out);
+        }
+    }
+
+    /// Ends a call: its input if nothing better is known, and its result.
+    fn end_call(&mut self, ordinal: u64, held: Held, at_once: bool, out: &mut SignalSink<'_>) {
+        let known = self
+            .late
+            .as_mut()
+            .is_none_or(|late| late.is_argued(ordinal));
+        let input = (!known).then(|| held.input());
+        let (place, signal) = held.into_signal(ordinal);
+        let call = CallRef::Local(ordinal);
+        let input = input.map(|(input, detail)| Signal::ToolInput {
+            call,
+            input,
+            detail,
+        });
+        for signal in input.into_iter().chain([signal]) {
+            if at_once {
+                out.emit_at(place, Scope::Main, signal);
+            } else {
+                self.send(place, signal, out);
+            }
+        }
+    }
+
+    fn flush_held(&mut self, out: &mut SignalSink<'_>) {
+        for (ordinal, held) in std::mem::take(&mut self.held) {
+            self.end_call(ordinal, held, false, out);
+        }
+        let early = self.late.as_mut().map(|late| late.take_all_early());
+        for (ordinal, held) in early.unwrap_or_default() {
+            let (place, signal) = held.into_signal(ordinal);
+            self.send(place, signal, out);
+        }
+    }
+
+    /// Waits no longer for results of the step before.
+    fn release(&mut self, out: &mut SignalSink<'_>) {
+        let Some(late) = &mut self.late else { return };
+        if !late.is_waiting() {
+            return;
+        }
+        for (ordinal, held) in late.take_all_previous() {
+            self.end_call(ordinal, held, true, out);
+        }
+        let queue = self.late.as_mut().map(|late| late.take_queue());
+        for (place, signal) in queue.unwrap_or_default() {
+            out.emit_at(place, Scope::Main, signal);
+        }
+    }
+
+    /// The output is over; `cut` leaves a box open whose end was never printed.
+    pub(super) fn finish(&mut self, cut: bool, out: &mut SignalSink<'_>) {
+        self.release(out);
+        if self.in_box && cut && self.after.is_empty() {
+            // What is held belongs to calls that came before the box.
+            for (ordinal, held) in std::mem::take(&mut self.held) {
+                self.end_call(ordinal, held, true, out);
+            }
+            return;
+        }
+        if self.in_box && cut {
+            self.in_box = false;
+            out.emit(Signal::MessageCut);
+            for (place, signal) in std::mem::take(&mut self.after) {
+                self.send(place, signal, out);
+            }
+        }
+        self.close_box(out);
+        self.flush_held(out);
+    }
+
+    /// Emits what may borrow.
+    fn emit(&mut self, signal: Signal<'_>, out: &mut SignalSink<'_>) {
+        match &mut self.late {
+            Some(late) if late.is_waiting() => {
+                if late.queue(out.place(), own(signal)) {
+                    self.release(out);
+                }
+            }
+            _ => out.emit(signal),
+        }
+    }
+
+    /// Emits what must not come between the lines of a box.
+    fn send(&mut self, place: Place, signal: Signal<'static>, out: &mut SignalSink<'_>) {
+        if self.in_box {
+            self.after.push((place, signal));
+            return;
+        }
+        match &mut self.late {
+            Some(late) if late.is_waiting() => {
+                if late.queue(place, signal) {
+                    self.release(out);
+                }
+            }
+            _ => out.emit_at(place, Scope::Main, signal),
+        }
+    }
+}

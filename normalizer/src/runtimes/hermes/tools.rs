@@ -1,0 +1,199 @@
+//! The tools of hermes: what a tool line's verb stands for.
+
+use runtape_core::runtime_event::PermissionDenied;
+use serde_json::Value;
+
+use crate::signal::CallDetail;
+
+/// What calls and completions of one tool have in common.
+///
+/// A completion line names the tool by a verb, or by the first nine characters of its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A tool with a verb of its own.
+    Known(&'static str),
+    /// Any other, by the part of its name that is printed.
+    Other(Box<str>),
+}
+
+/// How many characters of a name without a verb are printed.
+const NAME_SHOWN: usize = 9;
+
+impl Key {
+    /// Returns the key of a tool by its whole name.
+    pub(super) fn of_name(name: &str) -> Self {
+        // Later versions call three tools by longer names.
+        let short = match name {
+            "process_manage" => "process",
+            "todo_list" => "todo",
+            "cronjob_manage" => "cronjob",
+            name => name,
+        };
+        match VERBS.iter().find(|(_, tool)| *tool == short) {
+            Some((_, tool)) => Self::Known(tool),
+            None => Self::of_shown(short),
+        }
+    }
+
+    /// Returns the key of a tool by what a line without a verb shows of its name.
+    pub(super) fn of_shown(name: &str) -> Self {
+        Self::Other(name.chars().take(NAME_SHOWN).collect())
+    }
+}
+
+/// Verbs and the tools that they stand for.
+const VERBS: &[(&str, &str)] = &[
+    ("$", "terminal"),
+    ("proc", "process"),
+    ("read", "read_file"),
+    ("write", "write_file"),
+    ("patch", "patch"),
+    ("grep", "search_files"),
+    ("find", "search_files"),
+    ("search", "web_search"),
+    ("fetch", "web_extract"),
+    ("crawl", "web_crawl"),
+    ("navigate", "browser_navigate"),
+    ("snapshot", "browser_snapshot"),
+    ("click", "browser_click"),
+    ("type", "browser_type"),
+    ("scroll", "browser_scroll"),
+    ("back", "browser_back"),
+    ("press", "browser_press"),
+    ("close", "browser_close"),
+    ("images", "browser_get_images"),
+    ("vision", "vision_analyze"),
+    ("vision", "browser_vision"),
+    ("browser", "browser_exec"),
+    ("plan", "todo"),
+    ("recall", "session_search"),
+    ("memory", "memory"),
+    ("skills", "skills_list"),
+    ("skill", "skill_view"),
+    ("create", "image_generate"),
+    ("speak", "text_to_speech"),
+    ("send", "send_message"),
+    ("cron", "cronjob"),
+    ("exec", "execute_code"),
+    ("delegate", "delegate_task"),
+];
+
+/// The tool that runs shell commands.
+pub(super) const TERMINAL: &str = "terminal";
+/// The tool that starts sub-agents.
+pub(super) const DELEGATE: &str = "delegate_task";
+
+/// Returns the tool that a verb stands for. Only `vision` needs the detail to tell.
+pub(super) fn of_verb(verb: &str, detail: &str) -> Option<&'static str> {
+    if verb == "vision" && detail == "analyzing page" {
+        return Some("browser_vision");
+    }
+    VERBS
+        .iter()
+        .find(|(known, _)| *known == verb)
+        .map(|(_, tool)| *tool)
+}
+
+/// Tells whether a diff is printed after a call of this tool.
+pub(super) fn prints_diff(name: &str) -> bool {
+    matches!(name, "write_file" | "patch" | "skill_manage")
+}
+
+/// Returns what a completion line's detail tells of the call.
+///
+/// A command is only summarized there and a file that is read only named, so neither is taken for
+/// the real one. What is written is printed with its path, unless that was shortened.
+pub(super) fn detail_of_summary(name: &str, summary: &str) -> CallDetail {
+    let mut detail = CallDetail::default();
+    if matches!(name, "write_file" | "patch") && !summary.is_empty() && !summary.starts_with("...")
+    {
+        detail.paths.push(summary.to_owned());
+    }
+    detail
+}
+
+/// Returns what the arguments tell of the call.
+pub(super) fn detail_of_arguments(name: &str, arguments: &Value) -> CallDetail {
+    let text = |key: &str| {
+        arguments
+            .get(key)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let mut detail = CallDetail::default();
+    match name {
+        TERMINAL => detail.command = text("command"),
+        "read_file" | "write_file" | "patch" | "search_files" => detail.paths.extend(text("path")),
+        "browser_navigate" => detail.url = text("url"),
+        "web_extract" => {
+            let urls = arguments.get("urls");
+            let first = urls.and_then(|urls| urls.get(0).unwrap_or(urls).as_str());
+            detail.url = first.map(str::to_owned);
+        }
+        _ => {}
+    }
+    detail
+}
+
+/// What the approval of a command says when nobody gave it.
+pub(super) fn denied(name: &str, message: &str) -> PermissionDenied {
+    PermissionDenied {
+        tool_name: name.to_owned(),
+        tool_call_id: None,
+        message: Some(message.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn verbs_stand_for_tools() {
+        assert_eq!(of_verb("$", "ls"), Some("terminal"));
+        assert_eq!(of_verb("find", "*.rs"), Some("search_files"));
+        assert_eq!(of_verb("vision", "analyzing page"), Some("browser_vision"));
+        assert_eq!(of_verb("vision", "what is this?"), Some("vision_analyze"));
+        assert_eq!(of_verb("frobnicate", ""), None);
+    }
+
+    #[test]
+    fn a_call_and_its_completion_have_one_key() {
+        assert_eq!(Key::of_name("read_file"), Key::Known("read_file"));
+        assert_eq!(Key::of_name("todo_list"), Key::of_name("todo"));
+        assert_eq!(Key::of_name("mcp_github_list"), Key::of_shown("mcp_githu"));
+        assert_ne!(Key::of_name("read_file"), Key::of_shown("read_file"));
+    }
+
+    #[test]
+    fn arguments_tell_commands_paths_and_addresses() {
+        let detail = detail_of_arguments("terminal", &json!({"command": "ls"}));
+        assert_eq!(detail.command.as_deref(), Some("ls"));
+        let detail = detail_of_arguments("patch", &json!({"path": "a b"}));
+        assert_eq!(detail.paths, ["a b"]);
+        let detail = detail_of_arguments("web_extract", &json!({"urls": ["u", "v"]}));
+        assert_eq!(detail.url.as_deref(), Some("u"));
+        assert_eq!(
+            detail_of_arguments("terminal", &json!(5)),
+            CallDetail::default()
+        );
+    }
+
+    #[test]
+    fn a_summary_is_never_taken_for_a_command() {
+        assert_eq!(
+            detail_of_summary("terminal", "ls + 1 command"),
+            CallDetail::default()
+        );
+        assert_eq!(
+            detail_of_summary("write_file", "out/a b.txt").paths,
+            ["out/a b.txt"]
+        );
+        assert_eq!(
+            detail_of_summary("write_file", "...b.txt"),
+            CallDetail::default()
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! Hashes that make tampering evident.
+//!
+//! Each record's hash covers its canonical JSON, which holds run, sequence number and span, and
+//! the hash before it. Tape blocks form a chain of their own, and so do seals.
+
+use runtape_core::{Record, RunId};
+
+use crate::error::{Result, StoreError};
+
+/// A BLAKE3 hash.
+pub(crate) type Hash = [u8; 32];
+
+/// How many bytes of a record's hash are kept to tell which record was changed. The whole hash
+/// at the end of the block is what proves; these only point.
+pub(crate) const MARK: usize = 4;
+
+/// Appends the canonical JSON of a record to `buffer`, without a line feed.
+pub(crate) fn write_canonical(buffer: &mut Vec<u8>, record: &Record) -> Result<()> {
+    serde_json::to_writer(buffer, record).map_err(|source| StoreError::Json {
+        run: record.run_id.clone(),
+        source,
+    })
+}
+
+/// Returns the hash that a run's chain of records begins with.
+pub(crate) fn first_record(run: &RunId) -> Hash {
+    keyed("runtape record chain", &[run.as_str().as_bytes()])
+}
+
+/// Returns the hash of a record from its canonical JSON and the hash before it.
+pub(crate) fn next_record(before: &Hash, canonical: &[u8]) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(before).update(canonical);
+    *hasher.finalize().as_bytes()
+}
+
+/// Returns the first bytes of a record's hash.
+pub(crate) fn mark(hash: &Hash) -> [u8; MARK] {
+    let [a, b, c, d, ..] = *hash;
+    [a, b, c, d]
+}
+
+/// Returns the hash that a run's chain of tape blocks begins with.
+pub(crate) fn first_tape(run: &RunId) -> Hash {
+    keyed("runtape tape chain", &[run.as_str().as_bytes()])
+}
+
+/// Returns the hash of a tape block from where it begins, what it holds and the hash before it.
+pub(crate) fn next_tape(before: &Hash, starts: [u64; 2], raw: &[u8]) -> Hash {
+    let [stdout, stderr] = starts.map(u64::to_le_bytes);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(before).update(&stdout).update(&stderr);
+    hasher.update(raw);
+    *hasher.finalize().as_bytes()
+}
+
+/// Hashes pieces that cannot run into each other, under a name of their own.
+pub(crate) fn keyed(name: &str, pieces: &[&[u8]]) -> Hash {
+    let mut hasher = blake3::Hasher::new_derive_key(name);
+    for piece in pieces {
+        hasher.update(&u64::try_from(piece.len()).unwrap_or(u64::MAX).to_le_bytes());
+        hasher.update(piece);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// Returns the hash as hexadecimal digits.
+pub(crate) fn hex(hash: &Hash) -> String {
+    blake3::Hash::from_bytes(*hash).to_hex().to_string()
+}

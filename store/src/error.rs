@@ -1,0 +1,230 @@
+//! What can go wrong in this crate.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use runtape_core::RunId;
+
+/// The result of everything this crate does.
+pub(crate) type Result<T> = std::result::Result<T, StoreError>;
+
+/// An error of the store. Each names what it was working on, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The database was made by a newer version; nothing was changed.
+    #[error(
+        "{}: the database has schema {found}, this build understands up to {supported}: use the newer runtape that made it",
+        path.display()
+    )]
+    TooNew {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest schema this build knows.
+        supported: i64,
+    },
+    /// The file is a SQLite database of something else; nothing was changed.
+    #[error("{}: a SQLite database, but not one of runtape: choose another file", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file could not be read, made or locked.
+    #[error("{}: failed to {doing}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// SQLite failed.
+    #[error("{}: {fault}: {source}", path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What kind of failure, and what to do.
+        fault: DatabaseFault,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// A migration failed; the database is as it was.
+    #[error("{}: failed to apply migration {number:04}: {source}", path.display())]
+    Migrate {
+        /// The database.
+        path: PathBuf,
+        /// The migration.
+        number: i64,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// No such run.
+    #[error("no run {run}: list the runs there are")]
+    UnknownRun {
+        /// The run that was asked for.
+        run: String,
+    },
+    /// The run is not open for writing here.
+    #[error("run {run} is not open here: begin or resume it first")]
+    NotOpen {
+        /// The run.
+        run: RunId,
+    },
+    /// Another writer has the run.
+    #[error("run {run} is being written by another process: wait until it ends")]
+    Locked {
+        /// The run.
+        run: RunId,
+    },
+    /// The run has ended and is sealed.
+    #[error("run {run} has ended: record {seq} cannot be added, begin a new run")]
+    Ended {
+        /// The run.
+        run: RunId,
+        /// The record that was to be added.
+        seq: u64,
+    },
+    /// The run cannot be sealed, for it has not ended.
+    #[error("run {run} has not ended: append its terminal checkpoint before finishing it")]
+    NotEnded {
+        /// The run.
+        run: RunId,
+    },
+    /// A record is missing before this one.
+    #[error("run {run}: record {seq} came where record {expected} was expected: append in order")]
+    Gap {
+        /// The run.
+        run: RunId,
+        /// The record that came.
+        seq: u64,
+        /// The record that should have come.
+        expected: u64,
+    },
+    /// Other content under the same key.
+    #[error("run {run}: {what} is stored already with other content: it was left as it is")]
+    Conflict {
+        /// The run.
+        run: RunId,
+        /// What is stored.
+        what: String,
+    },
+    /// A record or tape chunk breaks a rule of the store.
+    #[error("run {run}: {fault}")]
+    Invalid {
+        /// The run.
+        run: RunId,
+        /// Which rule.
+        fault: String,
+    },
+    /// What is stored cannot be read back.
+    #[error("{place} is damaged: {fault}: run `verify`, restore a backup or delete the run")]
+    Damaged {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        fault: String,
+    },
+    /// A search that cannot be understood.
+    #[error("cannot search for {query:?}: {fault}")]
+    BadQuery {
+        /// The query.
+        query: String,
+        /// What is wrong with it, and how to write it.
+        fault: String,
+    },
+    /// A cursor that no page gave.
+    #[error("bad cursor {cursor:?}: use the one that came with the last page")]
+    BadCursor {
+        /// The cursor.
+        cursor: String,
+    },
+    /// The value cannot be written as JSON.
+    #[error("run {run}: failed to write JSON: {source}")]
+    Json {
+        /// The run.
+        run: RunId,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The model refused what the store gave it.
+    #[error(transparent)]
+    Core(#[from] runtape_core::CoreError),
+}
+
+/// What kind of failure of SQLite it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DatabaseFault {
+    /// No room; what was acknowledged before is safe.
+    Full,
+    /// The file may not be written.
+    ReadOnly,
+    /// The file is damaged.
+    Damaged,
+    /// Another process kept it locked for too long.
+    Busy,
+    /// Anything else.
+    Other,
+}
+
+impl std::fmt::Display for DatabaseFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Full => "no space left for the database: free some, then append again",
+            Self::ReadOnly => "the database may not be written: check permissions",
+            Self::Damaged => "the database file is damaged: run `verify`, restore a backup",
+            Self::Busy => "the database was locked for too long: try again",
+            Self::Other => "the database failed",
+        })
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        let fault = match source.sqlite_error_code() {
+            Some(Code::DiskFull) => DatabaseFault::Full,
+            Some(Code::ReadOnly | Code::PermissionDenied | Code::CannotOpen) => {
+                DatabaseFault::ReadOnly
+            }
+            Some(Code::DatabaseCorrupt | Code::NotADatabase) => DatabaseFault::Damaged,
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => DatabaseFault::Busy,
+            _ => DatabaseFault::Other,
+        };
+        Self::Database {
+            path: PathBuf::new(),
+            fault,
+            source,
+        }
+    }
+}
+
+impl StoreError {
+    /// Fills in the file that inner functions do not know.
+    pub(crate) fn in_file(mut self, file: &Path) -> Self {
+        if let Self::Database { path, .. } = &mut self
+            && path.as_os_str().is_empty()
+        {
+            file.clone_into(path);
+        }
+        self
+    }
+
+    /// What is stored of a run cannot be read back.
+    pub(crate) fn damaged(place: impl Into<String>, fault: impl ToString) -> Self {
+        Self::Damaged {
+            place: place.into(),
+            fault: fault.to_string(),
+        }
+    }
+
+    pub(crate) fn invalid(run: &RunId, fault: impl Into<String>) -> Self {
+        Self::Invalid {
+            run: run.clone(),
+            fault: fault.into(),
+        }
+    }
+}

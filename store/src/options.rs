@@ -1,0 +1,53 @@
+//! How a database is opened.
+
+/// How a database is opened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Make the database if there is none.
+    pub create: bool,
+    /// Only read; nothing is made, migrated or indexed.
+    pub read_only: bool,
+    /// Wait for the disk at each commit, so that what was acknowledged survives a loss of power
+    /// too. Without it, it survives the death of the process at any moment.
+    pub sync_each_commit: bool,
+    /// Refuse to grow beyond this many bytes.
+    pub max_bytes: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            create: true,
+            read_only: false,
+            sync_each_commit: false,
+            max_bytes: None,
+        }
+    }
+}
+
+impl Options {
+    /// Opens an existing database for reading.
+    #[must_use]
+    pub fn read_only() -> Self {
+        Self {
+            create: false,
+            read_only: true,
+            ..Self::default()
+        }
+    }
+
+    /// Refuses to grow beyond this many bytes.
+    #[must_use]
+    pub fn with_max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Waits for the disk at each commit.
+    #[must_use]
+    pub fn with_sync_each_commit(mut self) -> Self {
+        self.sync_each_commit = true;
+        self
+    }
+}

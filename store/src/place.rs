@@ -1,0 +1,53 @@
+//! Places: a run's key and a number within the run, in one integer.
+
+use crate::error::{Result, StoreError};
+
+/// Puts a run's key and a number within the run together.
+pub(crate) fn place(run: i64, number: u64) -> Result<i64> {
+    let number = u32::try_from(number).ok();
+    let upper = i32::try_from(run).ok().filter(|run| *run >= 0);
+    match (upper, number) {
+        (Some(_), Some(number)) => Ok((run << 32) | i64::from(number)),
+        _ => Err(StoreError::damaged(
+            format!("run with key {run}"),
+            "a run holds at most 4 billion records, a database 2 billion runs",
+        )),
+    }
+}
+
+/// Returns the first and last place of a run.
+pub(crate) fn range(run: i64) -> (i64, i64) {
+    (run << 32, (run << 32) | 0xffff_ffff)
+}
+
+/// Returns the run's key and the number within the run.
+pub(crate) fn split(place: i64) -> (i64, u64) {
+    (place >> 32, u64::from((place & 0xffff_ffff) as u32))
+}
+
+/// Reads a column that is never negative; a damaged one is as good as none.
+pub(crate) fn unsigned(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+/// Writes a number into a column; what is larger than a column holds was never counted.
+pub(crate) fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_come_apart_again() {
+        for (run, number) in [(1, 0), (1, 4_294_967_295), (2_147_483_647, 7)] {
+            let place = place(run, number).unwrap();
+            assert_eq!(split(place), (run, number));
+            let (first, last) = range(run);
+            assert!(first <= place && place <= last);
+        }
+        assert!(place(1, 1 << 32).is_err());
+        assert!(place(1 << 31, 0).is_err());
+    }
+}

@@ -1,0 +1,295 @@
+//! Reading runs back: records, events, checkpoints, tape.
+
+use runtape_core::record::CheckpointHead;
+use runtape_core::{
+    Checkpoint, CheckpointId, Event, Materializer, Record, RecordKind, RunId, Span,
+};
+use rusqlite::Connection;
+
+use crate::error::{Result, StoreError};
+use crate::place::unsigned;
+use crate::records;
+use crate::runs::{self, RunInfo, RunRow};
+use crate::store::Store;
+use crate::tape::{self, TapeChunk};
+use crate::{codec, steps};
+
+/// Returns what a tape's blocks may have been compressed against: the root run's records, if
+/// they are one block.
+pub(crate) fn tape_companion(connection: &Connection, root: &RunRow) -> Result<Vec<u8>> {
+    let Some(block) = records::block_of(connection, root.key, 0)? else {
+        return Ok(Vec::new());
+    };
+    if block.count < root.records {
+        return Ok(Vec::new());
+    }
+    block.lines(&root.id)
+}
+
+/// Returns a range of a root run's output.
+pub(crate) fn tape_bytes(connection: &Connection, root: &RunRow, span: Span) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let blocks = tape::blocks_of(connection, root.key, span.stream, span.start, span.end)?;
+    for block in blocks {
+        let other = if codec::needs_other(&block.body) {
+            tape_companion(connection, root)?
+        } else {
+            Vec::new()
+        };
+        let raw = block.raw(&root.id, &other)?;
+        for chunk in block.chunks(&root.id, &raw)? {
+            if chunk.stream != span.stream {
+                continue;
+            }
+            let from = span.start.saturating_sub(chunk.start);
+            let to = span.end.min(chunk.end()).saturating_sub(chunk.start);
+            let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+            let part = range.and_then(|(from, to)| chunk.bytes.get(from..to));
+            bytes.extend_from_slice(part.unwrap_or_default());
+        }
+    }
+    Ok(bytes)
+}
+
+/// Returns the root run on whose tape a run is.
+pub(crate) fn root_of(connection: &Connection, row: RunRow) -> Result<RunRow> {
+    let Some(root) = row.root else {
+        return Ok(row);
+    };
+    runs::by_key(connection, root)?
+        .ok_or_else(|| StoreError::damaged(format!("run {}", row.id), "its root run is missing"))
+}
+
+/// Makes the checkpoint whose head is the record at `seq`.
+fn checkpoint_at(connection: &Connection, row: &RunRow, seq: u64) -> Result<Option<Checkpoint>> {
+    let mut materializer = Materializer::new();
+    let mut number = 0;
+    records::each_from(connection, row.key, &row.id, 0, |mut record| {
+        if record.seq > seq {
+            return Ok(false);
+        }
+        // Earlier heads have no part in a later checkpoint, but each would be made in full: that
+        // is quadratic. Left out, the rest is numbered anew; a checkpoint does not show numbers.
+        let is_earlier = matches!(record.kind, RecordKind::Checkpoint(_)) && record.seq < seq;
+        if !is_earlier {
+            record.seq = number;
+            number += 1;
+            materializer.push(&record)?;
+        }
+        Ok(true)
+    })?;
+    Ok(materializer.checkpoint())
+}
+
+impl Store {
+    /// Returns what is known of a run.
+    pub fn run(&self, run: &RunId) -> Result<RunInfo> {
+        self.read(|connection| runs::one_info(connection, runs::get(connection, run)?.key))
+    }
+
+    /// Returns a root run and its children, the root first, in the order they appeared.
+    pub fn tree(&self, root: &RunId) -> Result<Vec<RunInfo>> {
+        self.read(|connection| {
+            let row = root_of(connection, runs::get(connection, root)?)?;
+            let tree = runs::tree(connection, row.key)?;
+            tree.iter()
+                .map(|run| runs::one_info(connection, run.key))
+                .collect()
+        })
+    }
+
+    /// Returns a run's records from a sequence number on, at most `limit`.
+    pub fn records(&self, run: &RunId, from: u64, limit: usize) -> Result<Vec<Record>> {
+        let mut found = Vec::new();
+        if limit > 0 {
+            self.each_record(run, from, |record| {
+                found.push(record);
+                found.len() < limit
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Calls `each` with a run's records from a sequence number on, until it returns `false`.
+    pub fn each_record(
+        &self,
+        run: &RunId,
+        from: u64,
+        mut each: impl FnMut(Record) -> bool,
+    ) -> Result<()> {
+        self.read(|connection| {
+            let row = runs::get(connection, run)?;
+            records::each_from(connection, row.key, run, from, |record| Ok(each(record)))
+        })
+    }
+
+    /// Returns one record.
+    pub fn record(&self, run: &RunId, seq: u64) -> Result<Option<Record>> {
+        self.read(|connection| {
+            let row = runs::get(connection, run)?;
+            records::one(connection, row.key, run, seq)
+        })
+    }
+
+    /// Returns all records of a root run and its children: each run's in order, the root's first.
+    pub fn tree_records(&self, root: &RunId) -> Result<Vec<Record>> {
+        self.read(|connection| {
+            let row = root_of(connection, runs::get(connection, root)?)?;
+            let mut found = Vec::new();
+            for run in runs::tree(connection, row.key)? {
+                records::each_from(connection, run.key, &run.id, 0, |record| {
+                    found.push(record);
+                    Ok(true)
+                })?;
+            }
+            Ok(found)
+        })
+    }
+
+    /// Calls `each` with a run's events in full, until it returns `false`.
+    ///
+    /// Each step's event holds the whole state, which is quadratic by nature: take one at a time.
+    pub fn each_event(&self, run: &RunId, mut each: impl FnMut(Event) -> bool) -> Result<()> {
+        self.read(|connection| {
+            let row = runs::get(connection, run)?;
+            let mut materializer = Materializer::new();
+            records::each_from(connection, row.key, run, 0, |record| {
+                Ok(materializer.push(&record)?.into_iter().all(&mut each))
+            })
+        })
+    }
+
+    /// Returns a checkpoint by its id.
+    pub fn checkpoint(&self, id: &CheckpointId) -> Result<Option<Checkpoint>> {
+        self.read(|connection| {
+            let Some((run, step)) = steps::find(connection, id)? else {
+                return Ok(None);
+            };
+            let Some(row) = runs::by_key(connection, run)? else {
+                return Ok(None);
+            };
+            match steps::seq_of(connection, run, Some(step))? {
+                Some(seq) => checkpoint_at(connection, &row, seq),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Returns the checkpoint of a run's step; of the last one that ended if no step is named.
+    pub fn checkpoint_of(&self, run: &RunId, step: Option<u64>) -> Result<Option<Checkpoint>> {
+        self.read(|connection| {
+            let row = runs::get(connection, run)?;
+            match steps::seq_of(connection, row.key, step)? {
+                Some(seq) => checkpoint_at(connection, &row, seq),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Returns the head of a step's checkpoint, without messages; of the last one that ended if no
+    /// step is named. The time it takes does not grow with the run.
+    pub fn checkpoint_head(
+        &self,
+        run: &RunId,
+        step: Option<u64>,
+    ) -> Result<Option<CheckpointHead>> {
+        self.read(|connection| {
+            let row = runs::get(connection, run)?;
+            let Some(seq) = steps::seq_of(connection, row.key, step)? else {
+                return Ok(None);
+            };
+            let record = records::one(connection, row.key, run, seq)?;
+            Ok(record.and_then(|record| match record.kind {
+                RecordKind::Checkpoint(head) => Some(*head),
+                _ => None,
+            }))
+        })
+    }
+
+    /// Calls `each` with the output of a run's process in the order it was received, until it
+    /// returns `false`. A child's output is on the tape of its root.
+    pub fn each_tape_chunk(
+        &self,
+        run: &RunId,
+        mut each: impl FnMut(TapeChunk) -> bool,
+    ) -> Result<()> {
+        self.read(|connection| {
+            let root = root_of(connection, runs::get(connection, run)?)?;
+            let mut goes_on = true;
+            tape::each_block(connection, root.key, |block| {
+                if !goes_on {
+                    return Ok(());
+                }
+                let other = if codec::needs_other(&block.body) {
+                    tape_companion(connection, &root)?
+                } else {
+                    Vec::new()
+                };
+                let raw = block.raw(&root.id, &other)?;
+                goes_on = block.chunks(&root.id, &raw)?.into_iter().all(&mut each);
+                Ok(())
+            })
+        })
+    }
+
+    /// Returns the output of a run's process in the order it was received.
+    pub fn tape(&self, run: &RunId) -> Result<Vec<TapeChunk>> {
+        let mut chunks = Vec::new();
+        self.each_tape_chunk(run, |chunk| {
+            chunks.push(chunk);
+            true
+        })?;
+        Ok(chunks)
+    }
+
+    /// Returns a range of the output of a run's process: less than asked for where the tape ends
+    /// or was dropped.
+    pub fn tape_span(&self, run: &RunId, span: Span) -> Result<Vec<u8>> {
+        self.read(|connection| {
+            let root = root_of(connection, runs::get(connection, run)?)?;
+            tape_bytes(connection, &root, span)
+        })
+    }
+
+    /// Returns the raw output that a record was made from; `None` for what came from the exit.
+    pub fn tape_of_record(&self, run: &RunId, seq: u64) -> Result<Option<Vec<u8>>> {
+        let record = self.record(run, seq)?;
+        let span = record.and_then(|record| record.span);
+        span.map(|span| self.tape_span(run, span)).transpose()
+    }
+
+    /// Returns the runs whose id begins with a text, at most `limit`, so that people need not
+    /// type whole ids.
+    pub fn runs_by_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<RunId>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id FROM run WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1
+                 ORDER BY id LIMIT ?2",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(rusqlite::params![prefix, limit], |row| {
+                row.get::<_, String>(0)
+            })?;
+            let mut found = Vec::new();
+            for id in rows {
+                found.push(RunId::parse(id?)?);
+            }
+            Ok(found)
+        })
+    }
+
+    /// Returns how many bytes of stdout and stderr the tape of a run has.
+    pub fn tape_lengths(&self, run: &RunId) -> Result<(u64, u64)> {
+        self.read(|connection| {
+            let root = root_of(connection, runs::get(connection, run)?)?;
+            let (first, last) = crate::place::range(root.key);
+            let lengths: (i64, i64) = connection
+                .prepare_cached(
+                    "SELECT coalesce(sum(stdout_length), 0), coalesce(sum(stderr_length), 0)
+                     FROM tape_block WHERE place BETWEEN ?1 AND ?2",
+                )?
+                .query_row([first, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok((unsigned(lengths.0), unsigned(lengths.1)))
+        })
+    }
+}

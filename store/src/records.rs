@@ -1,0 +1,291 @@
+//! The `record_block` table: the records of a run, as compressed JSON lines.
+//!
+//! A row a record would cost more than many a record itself. So each append writes a block, and
+//! small blocks are merged when the run ends.
+
+use runtape_core::{Record, RunId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::chain::{self, Hash};
+use crate::codec::{self, Effort};
+use crate::error::{Result, StoreError};
+use crate::place;
+
+/// Length from which on a block is closed. Reading one record decompresses its whole block.
+const TARGET: usize = 128 << 10;
+
+/// A block as it is stored.
+#[derive(Debug)]
+pub(crate) struct RecordBlock {
+    pub(crate) first_seq: u64,
+    pub(crate) count: u64,
+    pub(crate) length: usize,
+    pub(crate) hash: Hash,
+    pub(crate) marks: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Records that are about to be written.
+#[derive(Debug, Default)]
+pub(crate) struct PendingBlock {
+    first_seq: u64,
+    count: u64,
+    lines: Vec<u8>,
+    marks: Vec<u8>,
+}
+
+impl PendingBlock {
+    /// Adds a record and returns the chain's hash after it.
+    pub(crate) fn push(&mut self, record: &Record, before: &Hash) -> Result<Hash> {
+        if self.count == 0 {
+            self.first_seq = record.seq;
+        }
+        let begin = self.lines.len();
+        chain::write_canonical(&mut self.lines, record)?;
+        let hash = chain::next_record(before, self.lines.get(begin..).unwrap_or_default());
+        self.lines.push(b'\n');
+        self.marks.extend_from_slice(&chain::mark(&hash));
+        self.count += 1;
+        Ok(hash)
+    }
+
+    /// Tells whether there is nothing to write.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Tells whether the block is long enough to be closed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lines.len() >= TARGET
+    }
+
+    /// Writes the block and becomes empty.
+    pub(crate) fn flush(
+        &mut self,
+        connection: &Connection,
+        run: i64,
+        hash: &Hash,
+        effort: Effort,
+    ) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let body = codec::encode(&self.lines, effort);
+        connection
+            .prepare_cached(
+                "INSERT INTO record_block (place, count, length, hash, marks, body)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                place::place(run, self.first_seq)?,
+                place::signed(self.count),
+                i64::try_from(self.lines.len()).unwrap_or(i64::MAX),
+                hash,
+                self.marks,
+                body
+            ])?;
+        self.count = 0;
+        self.lines.clear();
+        self.marks.clear();
+        Ok(())
+    }
+}
+
+const COLUMNS: &str = "place, count, length, hash, marks, body";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<RecordBlock> {
+    let length: i64 = row.get(2)?;
+    Ok(RecordBlock {
+        first_seq: place::split(row.get(0)?).1,
+        count: place::unsigned(row.get(1)?),
+        length: usize::try_from(length).unwrap_or(usize::MAX),
+        // A hash of a wrong length is a wrong hash; it need not keep the block from being read.
+        hash: row.get::<_, Vec<u8>>(3)?.try_into().unwrap_or([0; 32]),
+        marks: row.get(4)?,
+        body: row.get(5)?,
+    })
+}
+
+impl RecordBlock {
+    fn damaged(&self, run: &RunId, fault: impl ToString) -> StoreError {
+        let last = self.first_seq + self.count.saturating_sub(1);
+        StoreError::damaged(
+            format!("run {run}: block of records {} to {last}", self.first_seq),
+            fault,
+        )
+    }
+
+    /// Returns the canonical JSON of the block's records, each followed by a line feed.
+    pub(crate) fn lines(&self, run: &RunId) -> Result<Vec<u8>> {
+        codec::decode(&self.body, self.length, &[]).map_err(|fault| self.damaged(run, fault))
+    }
+
+    /// Returns the block's records.
+    pub(crate) fn records(&self, run: &RunId) -> Result<Vec<Record>> {
+        let lines = self.lines(run)?;
+        let mut records = Vec::with_capacity(usize::try_from(self.count).unwrap_or(0).min(4096));
+        for line in each_line(&lines) {
+            records.push(parse(line).map_err(|fault| self.damaged(run, fault))?);
+        }
+        Ok(records)
+    }
+}
+
+/// Returns the lines without their line feeds.
+pub(crate) fn each_line(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    // Canonical JSON has no line feed inside.
+    lines
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+}
+
+/// Reads a record from its canonical JSON.
+pub(crate) fn parse(line: &[u8]) -> std::result::Result<Record, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_slice(line);
+    // A record nests what a runtime printed a few levels deeper than the runtime did, and the
+    // normalizer bounded that: what was written can be read.
+    reader.disable_recursion_limit();
+    let record = serde::Deserialize::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(record)
+}
+
+/// Returns the block that holds a record, or `None` if it comes after all of them.
+pub(crate) fn block_of(connection: &Connection, run: i64, seq: u64) -> Result<Option<RecordBlock>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM record_block WHERE place BETWEEN ?1 AND ?2
+         ORDER BY place DESC LIMIT 1"
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row(
+            params![place::range(run).0, place::place(run, seq)?],
+            from_row,
+        )
+        .optional()?)
+}
+
+/// Returns the first block after a place in a run.
+pub(crate) fn block_from(
+    connection: &Connection,
+    run: i64,
+    seq: u64,
+) -> Result<Option<RecordBlock>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM record_block WHERE place BETWEEN ?1 AND ?2
+         ORDER BY place LIMIT 1"
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row(
+            params![place::place(run, seq)?, place::range(run).1],
+            from_row,
+        )
+        .optional()?)
+}
+
+/// Calls `each` with a run's records from a sequence number on, until it returns `false`.
+pub(crate) fn each_from(
+    connection: &Connection,
+    run: i64,
+    id: &RunId,
+    seq: u64,
+    mut each: impl FnMut(Record) -> Result<bool>,
+) -> Result<()> {
+    let mut block = block_of(connection, run, seq)?;
+    while let Some(current) = block {
+        for record in current.records(id)? {
+            if record.seq >= seq && !each(record)? {
+                return Ok(());
+            }
+        }
+        let next = current.first_seq + current.count.max(1);
+        block = block_from(connection, run, next)?;
+    }
+    Ok(())
+}
+
+/// Returns one record.
+pub(crate) fn one(
+    connection: &Connection,
+    run: i64,
+    id: &RunId,
+    seq: u64,
+) -> Result<Option<Record>> {
+    let Some(block) = block_of(connection, run, seq)? else {
+        return Ok(None);
+    };
+    Ok(block
+        .records(id)?
+        .into_iter()
+        .find(|record| record.seq == seq))
+}
+
+/// Returns the chain's hash after the last record.
+pub(crate) fn last_hash(connection: &Connection, run: i64, id: &RunId) -> Result<Hash> {
+    let block = block_of(connection, run, u64::from(u32::MAX))?;
+    Ok(block.map_or_else(|| chain::first_record(id), |block| block.hash))
+}
+
+/// Merges neighbouring small blocks; returns the lines if the whole run is one block.
+pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<Option<Vec<u8>>> {
+    let (first, last) = place::range(run);
+    let blocks: Vec<(i64, i64)> = connection
+        .prepare_cached(
+            "SELECT place, length FROM record_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
+        )?
+        .query_map([first, last], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let target = i64::try_from(TARGET).unwrap_or(i64::MAX);
+    let mut groups: Vec<(i64, Vec<i64>)> = Vec::new();
+    for (place, length) in blocks {
+        match groups.last_mut() {
+            Some((sum, group)) if *sum + length <= target => {
+                *sum += length;
+                group.push(place);
+            }
+            _ => groups.push((length, vec![place])),
+        }
+    }
+    let mut only = None;
+    let single = groups.len() == 1;
+    for (length, group) in groups {
+        let small = length <= target / 4;
+        if group.len() == 1 && !(single && small) {
+            continue;
+        }
+        let mut merged = PendingBlock::default();
+        let mut hash = [0; 32];
+        for place in group {
+            let block = connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM record_block WHERE place = ?1"
+                ))?
+                .query_row([place], from_row)?;
+            if merged.count == 0 {
+                merged.first_seq = block.first_seq;
+            }
+            merged.count += block.count;
+            merged.lines.extend_from_slice(&block.lines(id)?);
+            merged.marks.extend_from_slice(&block.marks);
+            hash = block.hash;
+            connection
+                .prepare_cached("DELETE FROM record_block WHERE place = ?1")?
+                .execute([place])?;
+        }
+        if single {
+            only = Some(merged.lines.clone());
+        }
+        merged.flush(connection, run, &hash, Effort::Merge)?;
+    }
+    Ok(only)
+}
+
+/// Deletes all records of a run.
+pub(crate) fn delete(connection: &Connection, run: i64) -> Result<()> {
+    let (first, last) = place::range(run);
+    connection
+        .prepare_cached("DELETE FROM record_block WHERE place BETWEEN ?1 AND ?2")?
+        .execute([first, last])?;
+    Ok(())
+}

@@ -1,0 +1,347 @@
+//! The `job` and `run` tables.
+
+use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunError, RunId, Runtime, TokenCounts};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, StoreError};
+use crate::facts::RunFacts;
+use crate::place::{signed, unsigned};
+use crate::steps::counts;
+use crate::words::Words;
+
+/// What is known of a run, without its records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunInfo {
+    /// The job.
+    pub job_id: JobId,
+    /// The run.
+    pub run_id: RunId,
+    /// The run on whose tape it is; null for a root run.
+    pub root_run_id: Option<RunId>,
+    /// The run whose call started it; null for a root run.
+    pub parent_run_id: Option<RunId>,
+    /// The runtime.
+    pub runtime: Runtime,
+    /// How it ended; `proceeding` while it is open.
+    pub status: CheckpointStatus,
+    /// The expert that it was given to.
+    pub expert_key: Option<String>,
+    /// The model's name as the runtime gave it.
+    pub model: Option<String>,
+    /// The session to resume.
+    pub session_id: Option<String>,
+    /// The directory it worked in.
+    pub cwd: Option<String>,
+    /// The agent CLI's version.
+    pub cli_version: Option<String>,
+    /// When it began, in milliseconds since 1970.
+    pub started_at: i64,
+    /// When it ended, in milliseconds since 1970.
+    pub finished_at: Option<i64>,
+    /// How long it took, as the runtime reported it.
+    pub duration_ms: Option<i64>,
+    /// Steps that ended.
+    pub steps: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Kept records.
+    pub records: u64,
+    /// Lines that no parser understood.
+    pub unparsed: u64,
+    /// What it used by itself, without its children.
+    pub usage: TokenCounts,
+    /// What it cost in US dollars, as the runtime reported it.
+    pub cost_usd: Option<f64>,
+    /// Why it failed.
+    pub error: Option<RunError>,
+    /// The seal that covers it; null while it is open.
+    pub seal: Option<u64>,
+}
+
+/// Where a run stands in the table.
+#[derive(Clone, Debug)]
+pub(crate) struct RunRow {
+    pub(crate) key: i64,
+    pub(crate) id: RunId,
+    pub(crate) root: Option<i64>,
+    pub(crate) job: JobId,
+    pub(crate) runtime: Runtime,
+    pub(crate) records: u64,
+    pub(crate) seal: Option<i64>,
+    pub(crate) context: Option<Vec<u8>>,
+    pub(crate) exit: Option<Vec<u8>>,
+    pub(crate) started_at: i64,
+}
+
+const ROW: &str = "SELECT run.key, run.id, run.root, job.id, word.text, run.records, run.seal, \
+     run.context, run.exit, run.started_at FROM run JOIN job ON job.key = run.job \
+     JOIN word ON word.key = run.runtime";
+
+/// Reads an id; what stands in the table was checked when it was written.
+fn id<T>(
+    text: &str,
+    parse: impl Fn(&str) -> std::result::Result<T, runtape_core::CoreError>,
+) -> rusqlite::Result<T> {
+    parse(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
+    })
+}
+
+fn run_id(text: &str) -> rusqlite::Result<RunId> {
+    id(text, |text| RunId::parse(text))
+}
+
+fn job_id(text: &str) -> rusqlite::Result<JobId> {
+    id(text, |text| JobId::parse(text))
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        key: row.get(0)?,
+        id: run_id(row.get_ref(1)?.as_str()?)?,
+        root: row.get(2)?,
+        job: job_id(row.get_ref(3)?.as_str()?)?,
+        runtime: Runtime::from_name(row.get_ref(4)?.as_str()?),
+        records: row.get(5).map(unsigned)?,
+        seal: row.get(6)?,
+        context: row.get(7)?,
+        exit: row.get(8)?,
+        started_at: row.get(9)?,
+    })
+}
+
+/// Returns a run by its id.
+pub(crate) fn find(connection: &Connection, run: &RunId) -> Result<Option<RunRow>> {
+    Ok(connection
+        .prepare_cached(&format!("{ROW} WHERE run.id = ?1"))?
+        .query_row([run.as_str()], row)
+        .optional()?)
+}
+
+/// Returns a run by its id, or an error that names it.
+pub(crate) fn get(connection: &Connection, run: &RunId) -> Result<RunRow> {
+    find(connection, run)?.ok_or_else(|| StoreError::UnknownRun {
+        run: run.to_string(),
+    })
+}
+
+/// Returns a run by its key.
+pub(crate) fn by_key(connection: &Connection, key: i64) -> Result<Option<RunRow>> {
+    Ok(connection
+        .prepare_cached(&format!("{ROW} WHERE run.key = ?1"))?
+        .query_row([key], row)
+        .optional()?)
+}
+
+/// Returns a root run and its children, the root first.
+pub(crate) fn tree(connection: &Connection, root: i64) -> Result<Vec<RunRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{ROW} WHERE run.key = ?1 OR run.root = ?1 ORDER BY run.key"
+    ))?;
+    let rows = statement.query_map([root], row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the root runs that are not sealed.
+pub(crate) fn open(connection: &Connection) -> Result<Vec<RunRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{ROW} WHERE run.root IS NULL AND run.seal IS NULL ORDER BY run.key"
+    ))?;
+    let rows = statement.query_map([], row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A run that is about to be added.
+pub(crate) struct NewRun<'a> {
+    pub(crate) id: &'a RunId,
+    pub(crate) job: &'a JobId,
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) root: Option<i64>,
+    pub(crate) parent: Option<i64>,
+    pub(crate) started_at: i64,
+    pub(crate) context: Option<&'a [u8]>,
+}
+
+/// Adds a run, and its job if there is none.
+pub(crate) fn insert(connection: &Connection, words: &mut Words, run: &NewRun<'_>) -> Result<i64> {
+    connection
+        .prepare_cached("INSERT INTO job (id) VALUES (?1) ON CONFLICT DO NOTHING")?
+        .execute([run.job.as_str()])?;
+    let runtime = words.key(connection, run.runtime.as_str())?;
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO run (id, job, root, parent, runtime, started_at, steps, messages,
+                unparsed, records, context)
+             VALUES (?1, (SELECT key FROM job WHERE id = ?2), ?3, ?4, ?5, ?6, 0, 0, 0, 0, ?7)",
+        )?
+        .insert(params![
+            run.id.as_str(),
+            run.job.as_str(),
+            run.root,
+            run.parent,
+            runtime,
+            run.started_at,
+            run.context
+        ])?)
+}
+
+/// Writes what the records say of a run as a whole.
+pub(crate) fn update(
+    connection: &Connection,
+    words: &mut Words,
+    run: i64,
+    facts: &RunFacts,
+) -> Result<()> {
+    let mut word = |text: Option<&str>| words.maybe(connection, text);
+    let expert = word(facts.expert.as_deref())?;
+    let model = word(facts.model.as_deref())?;
+    let session = word(facts.session.as_deref())?;
+    let cwd = word(facts.cwd.as_deref())?;
+    let cli_version = word(facts.cli_version.as_deref())?;
+    let status = word(facts.status.map(CheckpointStatus::as_str))?;
+    let error = facts.error.as_ref();
+    let error_name = word(error.map(|error| error.name.as_str()))?;
+    let family = error.and_then(|error| error.family);
+    let error_family = word(family.map(ErrorFamily::as_str))?;
+    connection
+        .prepare_cached(
+            "UPDATE run SET expert = ?2, model = ?3, session = ?4, cwd = ?5, cli_version = ?6,
+                status = ?7, started_at = coalesce(?8, started_at), finished_at = ?9, steps = ?10,
+                messages = ?11, unparsed = ?12, records = ?13, input_tokens = ?14,
+                output_tokens = ?15, reasoning_tokens = ?16, cached_input_tokens = ?17,
+                cost_usd = ?18, duration_ms = ?19, error_name = ?20, error_family = ?21,
+                error_message = ?22, error_status = ?23, error_retryable = ?24,
+                error_retry_at = ?25
+             WHERE key = ?1",
+        )?
+        .execute(params![
+            run,
+            expert,
+            model,
+            session,
+            cwd,
+            cli_version,
+            status,
+            facts.started_at,
+            facts.finished_at,
+            signed(facts.steps),
+            signed(facts.messages),
+            signed(facts.unparsed),
+            signed(facts.records),
+            facts.usage.input_tokens,
+            facts.usage.output_tokens,
+            facts.usage.reasoning_tokens,
+            facts.usage.cached_input_tokens,
+            facts.cost_usd,
+            facts.duration_ms,
+            error_name,
+            error_family,
+            error.map(|error| error.message.as_str()),
+            error.and_then(|error| error.status_code),
+            error.map(|error| error.is_retryable),
+            error.and_then(|error| error.retry_at),
+        ])?;
+    Ok(())
+}
+
+/// Columns of [`info`], over the tables that [`INFO_FROM`] joins.
+pub(crate) const INFO: &str = "job.id, run.id, root.id, parent.id, runtime.text, status.text, \
+     expert.text, model.text, session.text, cwd.text, cli_version.text, run.started_at, \
+     run.finished_at, run.duration_ms, run.steps, run.messages, run.records, run.unparsed, \
+     run.input_tokens, run.output_tokens, run.reasoning_tokens, run.cached_input_tokens, \
+     run.cost_usd, error_name.text, error_family.text, run.error_message, run.error_status, \
+     run.error_retryable, run.error_retry_at, coalesce(run.seal, root.seal), run.key";
+
+/// Joins what a run refers to.
+pub(crate) const INFO_FROM: &str = "run JOIN job ON job.key = run.job
+     JOIN word AS runtime ON runtime.key = run.runtime
+     LEFT JOIN run AS root ON root.key = run.root
+     LEFT JOIN run AS parent ON parent.key = run.parent
+     LEFT JOIN word AS status ON status.key = run.status
+     LEFT JOIN word AS expert ON expert.key = run.expert
+     LEFT JOIN word AS model ON model.key = run.model
+     LEFT JOIN word AS session ON session.key = run.session
+     LEFT JOIN word AS cwd ON cwd.key = run.cwd
+     LEFT JOIN word AS cli_version ON cli_version.key = run.cli_version
+     LEFT JOIN word AS error_name ON error_name.key = run.error_name
+     LEFT JOIN word AS error_family ON error_family.key = run.error_family";
+
+/// Returns the status of a name; what is not known is taken for open.
+pub(crate) fn status(name: Option<&str>) -> CheckpointStatus {
+    name.and_then(|name| serde_json::from_value(name.into()).ok())
+        .unwrap_or(CheckpointStatus::Proceeding)
+}
+
+/// Reads a row of [`INFO`].
+pub(crate) fn info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
+    let number = |column| row.get::<_, i64>(column).map(unsigned);
+    let maybe_run = |column| -> rusqlite::Result<Option<RunId>> {
+        let text: Option<String> = row.get(column)?;
+        text.map(|text| run_id(&text)).transpose()
+    };
+    let status_name: Option<String> = row.get(5)?;
+    let error_name: Option<String> = row.get(23)?;
+    let family: Option<String> = row.get(24)?;
+    let error = match error_name {
+        None => None,
+        Some(name) => Some(RunError {
+            name,
+            message: row.get::<_, Option<String>>(25)?.unwrap_or_default(),
+            status_code: row.get(26)?,
+            is_retryable: row.get::<_, Option<bool>>(27)?.unwrap_or_default(),
+            family: family.and_then(|name| serde_json::from_value(name.into()).ok()),
+            retry_at: row.get(28)?,
+        }),
+    };
+    Ok(RunInfo {
+        job_id: job_id(row.get_ref(0)?.as_str()?)?,
+        run_id: run_id(row.get_ref(1)?.as_str()?)?,
+        root_run_id: maybe_run(2)?,
+        parent_run_id: maybe_run(3)?,
+        runtime: Runtime::from_name(row.get_ref(4)?.as_str()?),
+        status: status(status_name.as_deref()),
+        expert_key: row.get(6)?,
+        model: row.get(7)?,
+        session_id: row.get(8)?,
+        cwd: row.get(9)?,
+        cli_version: row.get(10)?,
+        started_at: row.get(11)?,
+        finished_at: row.get(12)?,
+        duration_ms: row.get(13)?,
+        steps: number(14)?,
+        messages: number(15)?,
+        records: number(16)?,
+        unparsed: number(17)?,
+        usage: counts(row, 18)?,
+        cost_usd: row.get(22)?,
+        error,
+        seal: row.get::<_, Option<i64>>(29)?.map(unsigned),
+    })
+}
+
+/// Returns what is known of a run.
+pub(crate) fn one_info(connection: &Connection, key: i64) -> Result<RunInfo> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {INFO} FROM {INFO_FROM} WHERE run.key = ?1"
+        ))?
+        .query_row([key], info)?)
+}
+
+/// Deletes the row of a run, and its job if that was the last one.
+pub(crate) fn delete(connection: &Connection, run: i64) -> Result<()> {
+    let job: i64 = connection
+        .prepare_cached("SELECT job FROM run WHERE key = ?1")?
+        .query_row([run], |row| row.get(0))?;
+    connection
+        .prepare_cached("DELETE FROM run WHERE key = ?1")?
+        .execute([run])?;
+    connection
+        .prepare_cached(
+            "DELETE FROM job WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM run WHERE job = ?1)",
+        )?
+        .execute([job])?;
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! The `seal` table: the chain that proves that nothing was changed.
+//!
+//! A seal covers a root run and its children: the last hash and count of each, the hashes of the
+//! tape's blocks, what the writer knew before, and how the process ended. Entries form one chain
+//! per database; its last hash is the head. Removing a run adds an entry that says so, and the
+//! seal stays behind as a tombstone.
+
+use runtape_core::RunId;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+
+use crate::chain::{self, Hash};
+use crate::error::{Result, StoreError};
+use crate::place::{signed, unsigned};
+use crate::records;
+use crate::runs::{self, RunRow};
+use crate::tape;
+
+/// Why a seal no longer covers a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum RemovalReason {
+    /// The run was deleted.
+    Deleted,
+    /// The run's records were made again from its tape.
+    Replaced,
+    /// The run's tape was dropped.
+    TapeDropped,
+}
+
+impl RemovalReason {
+    /// Returns the name as in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deleted => "deleted",
+            Self::Replaced => "replaced",
+            Self::TapeDropped => "tapeDropped",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        [Self::Deleted, Self::Replaced, Self::TapeDropped]
+            .into_iter()
+            .find(|reason| reason.as_str() == name)
+    }
+}
+
+/// A run, or a part of it, that was removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Removal {
+    /// The run.
+    pub run_id: RunId,
+    /// The seal that covered it.
+    pub seal: u64,
+    /// Why.
+    pub reason: RemovalReason,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+}
+
+/// The end of the chain of seals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Head {
+    /// How many entries there are.
+    pub number: u64,
+    /// The hash over all of them, in hexadecimal digits.
+    pub hash: String,
+}
+
+/// An entry as it is stored.
+#[derive(Debug)]
+pub(crate) struct SealRow {
+    pub(crate) number: u64,
+    pub(crate) at: i64,
+    pub(crate) digest: Hash,
+    pub(crate) hash: Hash,
+    pub(crate) run_id: Option<String>,
+    pub(crate) removes: Option<u64>,
+    pub(crate) reason: Option<String>,
+}
+
+const COLUMNS: &str = "number, at, digest, hash, run_id, removes, reason";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SealRow> {
+    let hash = |column| -> rusqlite::Result<Hash> {
+        Ok(row.get::<_, Vec<u8>>(column)?.try_into().unwrap_or([0; 32]))
+    };
+    Ok(SealRow {
+        number: row.get(0).map(unsigned)?,
+        at: row.get(1)?,
+        digest: hash(2)?,
+        hash: hash(3)?,
+        run_id: row.get(4)?,
+        removes: row.get::<_, Option<i64>>(5)?.map(unsigned),
+        reason: row.get(6)?,
+    })
+}
+
+impl SealRow {
+    /// Returns the hash that the entry should have.
+    pub(crate) fn expected_hash(&self, before: &Hash, run_id: &str) -> Hash {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        chain::keyed(
+            "runtape seal chain",
+            &[
+                before,
+                &self.number.to_le_bytes(),
+                &self.at.to_le_bytes(),
+                run_id.as_bytes(),
+                &self.digest,
+                &self.removes.unwrap_or_default().to_le_bytes(),
+                reason.as_bytes(),
+            ],
+        )
+    }
+
+    /// Returns what the entry says was removed.
+    pub(crate) fn removal(&self) -> Option<Removal> {
+        Some(Removal {
+            run_id: RunId::parse(self.run_id.as_deref()?).ok()?,
+            seal: self.removes?,
+            reason: RemovalReason::parse(self.reason.as_deref()?)?,
+            at: self.at,
+        })
+    }
+}
+
+/// Returns the entries in order.
+pub(crate) fn all(connection: &Connection) -> Result<Vec<SealRow>> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM seal ORDER BY number"))?;
+    let rows = statement.query_map([], from_row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn last(connection: &Connection) -> Result<Option<SealRow>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM seal ORDER BY number DESC LIMIT 1"
+        ))?
+        .query_row([], from_row)
+        .optional()?)
+}
+
+/// Returns the head of the chain, if there is any entry.
+pub(crate) fn head(connection: &Connection) -> Result<Option<Head>> {
+    Ok(last(connection)?.map(|last| Head {
+        number: last.number,
+        hash: chain::hex(&last.hash),
+    }))
+}
+
+/// The hash before the first entry.
+pub(crate) const BEFORE_ALL: Hash = [0; 32];
+
+fn append(connection: &Connection, mut entry: SealRow, run_id: &RunId) -> Result<u64> {
+    let last = last(connection)?;
+    entry.number = last.as_ref().map_or(1, |last| last.number + 1);
+    let before = last.map_or(BEFORE_ALL, |last| last.hash);
+    entry.hash = entry.expected_hash(&before, run_id.as_str());
+    connection
+        .prepare_cached(&format!(
+            "INSERT INTO seal ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        ))?
+        .execute(params![
+            signed(entry.number),
+            entry.at,
+            entry.digest,
+            entry.hash,
+            entry.run_id,
+            entry.removes.map(signed),
+            entry.reason
+        ])?;
+    Ok(entry.number)
+}
+
+/// Returns the hash over all that a seal covers. The runs are those of a tree, the root first.
+pub(crate) fn digest(connection: &Connection, runs: &[RunRow]) -> Result<Hash> {
+    let Some(root) = runs.first() else {
+        return Err(StoreError::damaged("a seal", "it covers no run"));
+    };
+    let mut pieces: Vec<Vec<u8>> = vec![
+        root.job.as_str().into(),
+        root.runtime.as_str().into(),
+        root.context.clone().unwrap_or_default(),
+        root.exit.clone().unwrap_or_default(),
+    ];
+    for run in runs {
+        pieces.push(run.id.as_str().into());
+        pieces.push(run.records.to_le_bytes().into());
+        pieces.push(records::last_hash(connection, run.key, &run.id)?.into());
+    }
+    tape::each_block(connection, root.key, |block| {
+        pieces.push(block.hash.into());
+        Ok(())
+    })?;
+    let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+    Ok(chain::keyed("runtape seal", &pieces))
+}
+
+/// Seals a tree of runs.
+pub(crate) fn seal(connection: &Connection, root: i64, at: i64) -> Result<u64> {
+    let runs = runs::tree(connection, root)?;
+    let Some(row) = runs.first() else {
+        return Err(StoreError::damaged("a seal", "it covers no run"));
+    };
+    let entry = SealRow {
+        number: 0,
+        at,
+        digest: digest(connection, &runs)?,
+        hash: BEFORE_ALL,
+        run_id: None,
+        removes: None,
+        reason: None,
+    };
+    let number = append(connection, entry, &row.id)?;
+    connection
+        .prepare_cached("UPDATE run SET seal = ?2 WHERE key = ?1")?
+        .execute(params![root, signed(number)])?;
+    Ok(number)
+}
+
+/// Makes a tombstone of the seal of a root run, and says in the chain that it was removed.
+pub(crate) fn remove(
+    connection: &Connection,
+    root: &RunRow,
+    reason: RemovalReason,
+    at: i64,
+) -> Result<Option<u64>> {
+    let Some(seal) = root.seal else {
+        return Ok(None);
+    };
+    connection
+        .prepare_cached("UPDATE seal SET run_id = ?2 WHERE number = ?1")?
+        .execute(params![seal, root.id.as_str()])?;
+    connection
+        .prepare_cached("UPDATE run SET seal = NULL WHERE key = ?1")?
+        .execute([root.key])?;
+    let entry = SealRow {
+        number: 0,
+        at,
+        digest: chain::keyed("runtape removal", &[root.job.as_str().as_bytes()]),
+        hash: BEFORE_ALL,
+        run_id: Some(root.id.to_string()),
+        removes: Some(unsigned(seal)),
+        reason: Some(reason.as_str().to_owned()),
+    };
+    append(connection, entry, &root.id).map(Some)
+}
+
+/// Returns what was removed, in order.
+pub(crate) fn removals(connection: &Connection) -> Result<Vec<Removal>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM seal WHERE removes IS NOT NULL ORDER BY number"
+    ))?;
+    let rows = statement.query_map([], from_row)?;
+    let rows: Vec<SealRow> = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(rows.iter().filter_map(SealRow::removal).collect())
+}

@@ -1,0 +1,141 @@
+//! How much there is, and what it takes; copies of it.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, StoreError};
+use crate::place::unsigned;
+use crate::seals::{self, Head, Removal};
+use crate::store::Store;
+
+/// How much there is, and what it takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    /// Jobs.
+    pub jobs: u64,
+    /// Runs, children included.
+    pub runs: u64,
+    /// Root runs that are not sealed.
+    pub open_runs: u64,
+    /// Kept records.
+    pub records: u64,
+    /// Bytes of output on tapes, before compressing.
+    pub tape_bytes: u64,
+    /// Bytes of records, before compressing.
+    pub record_bytes: u64,
+    /// Bytes of the database, without its log.
+    pub database_bytes: u64,
+    /// Bytes that deleted rows left unused; compacting gives them back.
+    pub free_bytes: u64,
+    /// Bytes of the search index.
+    pub search_bytes: u64,
+    /// Bytes of each table and index, largest first.
+    pub tables: Vec<TableStats>,
+}
+
+/// What a table or index takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TableStats {
+    /// Its name.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+fn number(connection: &Connection, sql: &str) -> Result<u64> {
+    let number: i64 = connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))?;
+    Ok(unsigned(number))
+}
+
+impl Store {
+    /// Counts what there is and what it takes. Reads all of the file.
+    pub fn stats(&self) -> Result<Stats> {
+        self.read(|connection| {
+            let pragma = |name: &str| {
+                let value: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
+                Ok::<_, StoreError>(unsigned(value))
+            };
+            let page = pragma("page_size")?;
+            let mut statement = connection.prepare_cached(
+                "SELECT name, pgsize FROM dbstat WHERE aggregate ORDER BY pgsize DESC, name",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(TableStats {
+                    name: row.get(0)?,
+                    bytes: row.get(1).map(unsigned)?,
+                })
+            })?;
+            let tables: Vec<TableStats> = rows.collect::<rusqlite::Result<_>>()?;
+            let search = tables
+                .iter()
+                .filter(|table| table.name.starts_with("search"));
+            Ok(Stats {
+                jobs: number(connection, "SELECT count(*) FROM job")?,
+                runs: number(connection, "SELECT count(*) FROM run")?,
+                open_runs: number(
+                    connection,
+                    "SELECT count(*) FROM run WHERE root IS NULL AND seal IS NULL",
+                )?,
+                records: number(connection, "SELECT coalesce(sum(records), 0) FROM run")?,
+                tape_bytes: number(
+                    connection,
+                    "SELECT coalesce(sum(stdout_length + stderr_length), 0) FROM tape_block",
+                )?,
+                record_bytes: number(
+                    connection,
+                    "SELECT coalesce(sum(length), 0) FROM record_block",
+                )?,
+                database_bytes: page * pragma("page_count")?,
+                free_bytes: page * pragma("freelist_count")?,
+                search_bytes: search.map(|table| table.bytes).sum(),
+                tables,
+            })
+        })
+    }
+
+    /// Returns the end of the chain of seals; absent while nothing was sealed. Keep it elsewhere:
+    /// against it, `verify` finds even changes by someone who computed all hashes anew.
+    pub fn head(&self) -> Result<Option<Head>> {
+        self.read(seals::head)
+    }
+
+    /// Returns what was removed from the database, in order.
+    pub fn removals(&self) -> Result<Vec<Removal>> {
+        self.read(seals::removals)
+    }
+
+    /// Writes a copy of the database, as it is at one moment, to a new file. Others may go on
+    /// writing.
+    pub fn backup(&self, target: impl AsRef<Path>) -> Result<()> {
+        let target = target.as_ref();
+        if target.try_exists().unwrap_or(true) {
+            return Err(StoreError::File {
+                path: target.into(),
+                doing: "write the backup",
+                source: std::io::ErrorKind::AlreadyExists.into(),
+            });
+        }
+        let inner = || -> Result<()> {
+            crate::store::create_private(target).map_err(|source| StoreError::File {
+                path: target.into(),
+                doing: "make the backup",
+                source,
+            })?;
+            let mut copy = Connection::open(target)?;
+            // All pages in one step: what others write meanwhile would make it begin again.
+            rusqlite::backup::Backup::new(&self.connection, &mut copy)?.run_to_completion(
+                -1,
+                std::time::Duration::from_millis(5),
+                None::<fn(rusqlite::backup::Progress)>,
+            )?;
+            Ok(())
+        };
+        inner().map_err(|error| error.in_file(target))
+    }
+}

@@ -1,0 +1,108 @@
+//! The `step` table: steps and their checkpoints.
+
+use runtape_core::{CheckpointId, TokenCounts};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::error::Result;
+use crate::facts::StepFact;
+use crate::place::{signed, unsigned};
+use crate::words::Words;
+
+const COLUMNS: &str = "step, seq, checkpoint_id, status, started_at, finished_at, messages, \
+     tool_calls, pending, input_tokens, output_tokens, reasoning_tokens, cached_input_tokens";
+
+/// Reads four counters from neighbouring columns.
+pub(crate) fn counts(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenCounts> {
+    Ok(TokenCounts {
+        input_tokens: row.get(first)?,
+        output_tokens: row.get(first + 1)?,
+        reasoning_tokens: row.get(first + 2)?,
+        cached_input_tokens: row.get(first + 3)?,
+    })
+}
+
+/// Adds a step.
+pub(crate) fn insert(
+    connection: &Connection,
+    words: &mut Words,
+    run: i64,
+    step: &StepFact,
+) -> Result<()> {
+    let sql = format!(
+        "INSERT INTO step (run, {COLUMNS})
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+    );
+    let status = words.key(connection, &step.status)?;
+    connection.prepare_cached(&sql)?.execute(params![
+        run,
+        signed(step.step),
+        signed(step.seq),
+        step.checkpoint_id,
+        status,
+        step.started_at,
+        step.finished_at,
+        signed(step.messages),
+        signed(step.tool_calls),
+        signed(step.pending),
+        step.usage.input_tokens,
+        step.usage.output_tokens,
+        step.usage.reasoning_tokens,
+        step.usage.cached_input_tokens,
+    ])?;
+    Ok(())
+}
+
+/// Returns steps of a run after a step, in order, at most `limit`.
+pub(crate) fn after(
+    connection: &Connection,
+    run: i64,
+    step: u64,
+    limit: u64,
+) -> Result<Vec<StepFact>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT step, seq, checkpoint_id, coalesce(word.text, ''), started_at, finished_at,
+                messages, tool_calls, pending, input_tokens, output_tokens, reasoning_tokens,
+                cached_input_tokens
+         FROM step LEFT JOIN word ON word.key = step.status
+         WHERE run = ?1 AND step > ?2 ORDER BY step LIMIT ?3",
+    )?;
+    let rows = statement.query_map(params![run, signed(step), signed(limit)], |row| {
+        let number = |column| row.get::<_, i64>(column).map(unsigned);
+        Ok(StepFact {
+            step: number(0)?,
+            seq: number(1)?,
+            checkpoint_id: row.get(2)?,
+            status: row.get(3)?,
+            started_at: row.get(4)?,
+            finished_at: row.get(5)?,
+            messages: number(6)?,
+            tool_calls: number(7)?,
+            pending: number(8)?,
+            usage: counts(row, 9)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the record of a step's checkpoint; of the last one if no step is named.
+pub(crate) fn seq_of(connection: &Connection, run: i64, step: Option<u64>) -> Result<Option<u64>> {
+    let sql = "SELECT seq FROM step WHERE run = ?1 AND (?2 IS NULL OR step = ?2)
+               ORDER BY step DESC LIMIT 1";
+    let seq: Option<i64> = connection
+        .prepare_cached(sql)?
+        .query_row(params![run, step.map(signed)], |row| row.get(0))
+        .optional()?;
+    Ok(seq.map(unsigned))
+}
+
+/// Returns the run and step of a checkpoint.
+pub(crate) fn find(connection: &Connection, id: &CheckpointId) -> Result<Option<(i64, u64)>> {
+    let found: Option<(i64, i64)> = connection
+        .prepare_cached(
+            "SELECT run, step FROM step
+             WHERE substr(checkpoint_id, 1, 7) = substr(?1, 1, 7) AND checkpoint_id = ?1",
+        )?
+        .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(found.map(|(run, step)| (run, unsigned(step))))
+}

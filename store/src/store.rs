@@ -1,0 +1,193 @@
+//! The database: opening, transactions, and the runs that are being written.
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use runtape_core::RunId;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::error::{Result, StoreError};
+use crate::migrate;
+use crate::options::Options;
+use crate::tree::OpenTree;
+use crate::words::Words;
+
+/// A database of runs.
+///
+/// Several processes may have the same one open, reading and writing. One `Store` serves one
+/// thread at a time; threads that work at once open one each.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    /// Where the file is; absent in memory.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) read_only: bool,
+    pub(crate) words: Words,
+    /// Root runs that this store writes.
+    pub(crate) open: HashMap<RunId, OpenTree>,
+}
+
+/// Longest wait for another writer. Batches are short, so nobody waits this long unless a
+/// process was stopped in the middle of one.
+const LONGEST_WAIT_MS: u32 = 60_000;
+
+/// Waits for another writer: briefly and often, for a batch takes about a millisecond. SQLite's
+/// own handler sleeps up to a tenth of a second, which under many writers makes some of them wait
+/// for very long.
+fn wait(times: i32) -> bool {
+    let times = u32::try_from(times).unwrap_or(0);
+    // Spread over a few values, so that waiting writers do not wake together.
+    let pause = 300 + 700 * (times % 4) + std::process::id() % 500;
+    sleep(Duration::from_micros(pause.into()));
+    times < LONGEST_WAIT_MS * 2 / 3
+}
+
+/// Makes the file readable by its owner only; agents print what others need not read.
+pub(crate) fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path).map(|_| ())
+}
+
+impl Store {
+    /// Opens a database file, making and migrating it as the options say.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let path = path.as_ref();
+        Self::open_file(path, options).map_err(|error| error.in_file(path))
+    }
+
+    fn open_file(path: &Path, options: &Options) -> Result<Self> {
+        let file_error = |doing| {
+            move |source| StoreError::File {
+                path: path.into(),
+                doing,
+                source,
+            }
+        };
+        let is_missing = !path.try_exists().map_err(file_error("find the database"))?;
+        if is_missing {
+            if !options.create || options.read_only {
+                let source = io::Error::from(io::ErrorKind::NotFound);
+                return Err(file_error("open the database")(source));
+            }
+            create_private(path).map_err(file_error("make the database"))?;
+        }
+        let access = if options.read_only {
+            OpenFlags::SQLITE_OPEN_READ_ONLY
+        } else {
+            OpenFlags::SQLITE_OPEN_READ_WRITE
+        };
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        Self::prepare(connection, Some(path), options)
+    }
+
+    /// Opens a database that lives in memory and ends with the store.
+    pub fn open_in_memory() -> Result<Self> {
+        Self::prepare(Connection::open_in_memory()?, None, &Options::default())
+    }
+
+    fn prepare(mut connection: Connection, path: Option<&Path>, options: &Options) -> Result<Self> {
+        connection.busy_handler(Some(wait))?;
+        connection.set_prepared_statement_cache_capacity(128);
+        connection.pragma_update(None, "foreign_keys", true)?;
+        // Derived tables of a damaged database must not run SQL of an attacker.
+        connection.pragma_update(None, "trusted_schema", false)?;
+        let name = path.unwrap_or_else(|| Path::new(":memory:"));
+        if options.read_only {
+            connection.pragma_update(None, "query_only", true)?;
+            let found = migrate::check(&connection, name)?;
+            if found < migrate::newest() {
+                return Err(StoreError::damaged(
+                    format!("{}", name.display()),
+                    format!(
+                        "schema {found} must be migrated, which reading cannot: open it once for writing"
+                    ),
+                ));
+            }
+        } else {
+            // Before anything is written: a database of something else stays as it is.
+            migrate::check(&connection, name)?;
+            if path.is_some() {
+                connection.pragma_update(None, "journal_mode", "wal")?;
+            }
+            let level = if options.sync_each_commit {
+                "full"
+            } else {
+                "normal"
+            };
+            connection.pragma_update(None, "synchronous", level)?;
+            if let Some(bytes) = options.max_bytes {
+                let size: i64 = connection.pragma_query_value(None, "page_size", |r| r.get(0))?;
+                let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / size.max(1);
+                // The pragma answers with a row, which `pragma_update` takes for a failure.
+                connection.query_row(
+                    &format!("PRAGMA max_page_count = {pages}"),
+                    [],
+                    |_| Ok(()),
+                )?;
+            }
+            migrate::migrate(&mut connection, name)?;
+        }
+        Ok(Self {
+            connection,
+            path: path.map(Into::into),
+            read_only: options.read_only,
+            words: Words::default(),
+            open: HashMap::new(),
+        })
+    }
+
+    /// Returns where the database is; `None` in memory.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Adds the file's name to an error.
+    pub(crate) fn named(&self, error: StoreError) -> StoreError {
+        match &self.path {
+            Some(path) => error.in_file(path),
+            None => error.in_file(Path::new(":memory:")),
+        }
+    }
+
+    /// Reads from one state of the database, however others write meanwhile.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let inner = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            work(&transaction)
+        };
+        inner().map_err(|error| self.named(error))
+    }
+
+    /// Writes all of it or nothing.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut Words) -> Result<T>,
+    ) -> Result<T> {
+        let words = &mut self.words;
+        let connection = &mut self.connection;
+        let inner = || {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = work(&transaction, words)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        let result = inner();
+        if result.is_err() {
+            self.words.forget();
+        }
+        result.map_err(|error| self.named(error))
+    }
+}

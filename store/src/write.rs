@@ -1,0 +1,317 @@
+//! Writing runs: begin, append, finish, replace.
+
+use runtape_core::{JobId, Record, RunId, Runtime};
+use rusqlite::{Connection, params};
+use serde_json::Value;
+
+use crate::codec;
+use crate::error::{Result, StoreError};
+use crate::lock::RunLock;
+use crate::place::unsigned;
+use crate::runs::{self, NewRun, RunRow};
+use crate::seals::{self, RemovalReason};
+use crate::store::Store;
+use crate::tape::TapeChunk;
+use crate::tree::{OpenTree, TreeState};
+use crate::words::Words;
+use crate::{read, records, retention, tape};
+
+/// What is known of a root run before it begins.
+#[derive(Clone, Debug)]
+pub struct BeginRun {
+    /// The job.
+    pub job_id: JobId,
+    /// The run.
+    pub run_id: RunId,
+    /// The runtime.
+    pub runtime: Runtime,
+    /// When it begins, in milliseconds since 1970.
+    pub started_at: i64,
+    /// Whatever the writer needs to make the records again from the tape: command line, expert,
+    /// query. Kept as it is, and covered by the seal.
+    pub context: Value,
+}
+
+/// A root run that is not sealed, and whose writer is gone.
+#[derive(Clone, Debug)]
+pub struct OpenRun {
+    /// What was known before it began.
+    pub begin: BeginRun,
+    /// How many records the root run has.
+    pub records: u64,
+}
+
+/// What replacing a run's records did to its seal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// The seal that is now a tombstone.
+    pub old_seal: Option<u64>,
+    /// The seal over the new records.
+    pub new_seal: u64,
+}
+
+fn json(run: &RunId, value: &Value) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(|source| StoreError::Json {
+        run: run.clone(),
+        source,
+    })
+}
+
+/// Reads a packed JSON value; absent is null.
+fn value(run: &RunId, what: &str, packed: Option<&[u8]>) -> Result<Value> {
+    let Some(packed) = packed else {
+        return Ok(Value::Null);
+    };
+    let damaged = |fault: String| StoreError::damaged(format!("run {run}: its {what}"), fault);
+    let data = codec::unpack(packed).map_err(damaged)?;
+    serde_json::from_slice(&data).map_err(|error| damaged(error.to_string()))
+}
+
+pub(crate) fn begin_of(row: &RunRow) -> Result<BeginRun> {
+    Ok(BeginRun {
+        job_id: row.job.clone(),
+        run_id: row.id.clone(),
+        runtime: row.runtime.clone(),
+        started_at: row.started_at,
+        context: value(&row.id, "context", row.context.as_deref())?,
+    })
+}
+
+impl Store {
+    /// Opens a root run for writing, and holds its lock until it is finished or the store ends.
+    ///
+    /// Beginning the same run again with the same content resumes it; with other content it is an
+    /// error, and so is a run that another writer holds.
+    pub fn begin_run(&mut self, begin: &BeginRun) -> Result<()> {
+        let run = &begin.run_id;
+        if self.open.contains_key(run) {
+            return self.same_begin(begin);
+        }
+        let lock = self.lock(run)?;
+        let context = codec::pack(&json(run, &begin.context)?);
+        let created = self.write(|connection, words| {
+            if runs::find(connection, run)?.is_some() {
+                return Ok(false);
+            }
+            let new = NewRun {
+                id: run,
+                job: &begin.job_id,
+                runtime: &begin.runtime,
+                root: None,
+                parent: None,
+                started_at: begin.started_at,
+                context: Some(&context),
+            };
+            runs::insert(connection, words, &new)?;
+            Ok(true)
+        })?;
+        if !created {
+            self.same_begin(begin)?;
+        }
+        let run_row = self.read(|connection| runs::get(connection, run))?;
+        let state = if created {
+            Some(TreeState::new(run_row))
+        } else {
+            None
+        };
+        self.open.insert(run.clone(), OpenTree { lock, state });
+        Ok(())
+    }
+
+    /// Refuses to begin a run that was begun with other content.
+    fn same_begin(&self, begin: &BeginRun) -> Result<()> {
+        let stored = self.read(|connection| begin_of(&runs::get(connection, &begin.run_id)?))?;
+        let same = stored.job_id == begin.job_id
+            && stored.runtime == begin.runtime
+            && stored.context == begin.context;
+        if same {
+            return Ok(());
+        }
+        Err(StoreError::Conflict {
+            run: begin.run_id.clone(),
+            what: "the run".to_owned(),
+        })
+    }
+
+    fn lock(&self, run: &RunId) -> Result<Option<RunLock>> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        match RunLock::take(path, run)? {
+            Some(lock) => Ok(Some(lock)),
+            None => Err(StoreError::Locked { run: run.clone() }),
+        }
+    }
+
+    /// Takes over a root run whose writer is gone, and returns what it had been begun with.
+    pub fn resume_run(&mut self, run: &RunId) -> Result<BeginRun> {
+        let row = self.read(|connection| runs::get(connection, run))?;
+        if !self.open.contains_key(run) {
+            let lock = self.lock(run)?;
+            self.open
+                .insert(run.clone(), OpenTree { lock, state: None });
+        }
+        begin_of(&row)
+    }
+
+    /// Lets go of a run without finishing it.
+    pub fn release_run(&mut self, run: &RunId) {
+        self.open.remove(run);
+    }
+
+    /// Returns the root runs that are not sealed and that nobody writes.
+    pub fn open_runs(&self) -> Result<Vec<OpenRun>> {
+        let rows = self.read(runs::open)?;
+        let mut open = Vec::new();
+        for row in rows {
+            let is_free = match &self.path {
+                Some(path) => !self.open.contains_key(&row.id) && RunLock::is_free(path, &row.id)?,
+                None => !self.open.contains_key(&row.id),
+            };
+            if is_free {
+                open.push(OpenRun {
+                    begin: begin_of(&row)?,
+                    records: row.records,
+                });
+            }
+        }
+        Ok(open)
+    }
+
+    /// Adds records of a root run and its children, and the output they came from: all of it or
+    /// nothing.
+    ///
+    /// What was returned from here survives the death of the process. The same again changes
+    /// nothing; other content under the same number, or a gap, is an error.
+    pub fn append(&mut self, root: &RunId, records: &[Record], chunks: &[TapeChunk]) -> Result<()> {
+        self.with_tree(root, |connection, words, state| {
+            state.append(connection, words, records, chunks)
+        })
+    }
+
+    /// Does some work on a tree in one transaction; after a failure its state is read again.
+    fn with_tree<T>(
+        &mut self,
+        root: &RunId,
+        work: impl FnOnce(&Connection, &mut Words, &mut TreeState) -> Result<T>,
+    ) -> Result<T> {
+        let Some(tree) = self.open.get_mut(root) else {
+            return Err(StoreError::NotOpen { run: root.clone() });
+        };
+        let state = tree.state.take();
+        let (value, state) = self.write(|connection, words| {
+            let mut state = match state {
+                Some(state) => state,
+                None => TreeState::load(connection, root)?,
+            };
+            let value = work(connection, words, &mut state)?;
+            Ok((value, state))
+        })?;
+        if let Some(tree) = self.open.get_mut(root) {
+            tree.state = Some(state);
+        }
+        Ok(value)
+    }
+
+    /// Ends a root run: merges its small blocks, seals it, and gives its lock back.
+    ///
+    /// Every run of the tree must have its terminal checkpoint. `exit` is how the process ended,
+    /// in the writer's words; it is kept as it is and covered by the seal. Finishing again with
+    /// the same exit changes nothing. Returns the number of the seal.
+    pub fn finish_run(&mut self, root: &RunId, exit: &Value, at: i64) -> Result<u64> {
+        let packed = codec::pack(&json(root, exit)?);
+        let seal = self.with_tree(root, |connection, _, state| {
+            if let Some(seal) = state.root.seal {
+                let stored = value(root, "exit", state.root.exit.as_deref())?;
+                if stored != *exit {
+                    return Err(StoreError::Conflict {
+                        run: root.clone(),
+                        what: "its exit".to_owned(),
+                    });
+                }
+                return Ok(unsigned(seal));
+            }
+            if let Some(run) = state.unended() {
+                return Err(StoreError::NotEnded { run: run.clone() });
+            }
+            connection
+                .prepare_cached("UPDATE run SET exit = ?2 WHERE key = ?1")?
+                .execute(params![state.root.key, packed])?;
+            let mut lines = None;
+            for row in runs::tree(connection, state.root.key)? {
+                let merged = records::merge(connection, row.key, &row.id)?;
+                if row.key == state.root.key {
+                    lines = merged;
+                }
+            }
+            tape::merge(connection, state.root.key, root, lines.as_deref())?;
+            seals::seal(connection, state.root.key, at)
+        })?;
+        if let Some(lock) = self.open.remove(root).and_then(|tree| tree.lock) {
+            lock.retire();
+        }
+        Ok(seal)
+    }
+
+    /// Returns how the process of a finished root run ended, as it was given to `finish_run`.
+    pub fn exit(&self, root: &RunId) -> Result<Option<Value>> {
+        self.read(|connection| {
+            let row = runs::get(connection, root)?;
+            match &row.exit {
+                Some(packed) => value(root, "exit", Some(packed)).map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Returns what a root run was begun with.
+    pub fn begin_of(&self, root: &RunId) -> Result<BeginRun> {
+        self.read(|connection| begin_of(&runs::get(connection, root)?))
+    }
+
+    /// Puts new records in the place of a finished root run's and its children's, in one
+    /// transaction. Job and run ids stay; the old seal stays as a tombstone.
+    pub fn replace_records(
+        &mut self,
+        root: &RunId,
+        records: &[Record],
+        at: i64,
+    ) -> Result<Replaced> {
+        let lock = self.lock(root)?;
+        let replaced = self.write(|connection, words| {
+            let row = runs::get(connection, root)?;
+            if row.root.is_some() || row.seal.is_none() {
+                return Err(StoreError::NotEnded { run: root.clone() });
+            }
+            let old_seal = row.seal.map(unsigned);
+            let before = read::tape_companion(connection, &row)?;
+            seals::remove(connection, &row, RemovalReason::Replaced, at)?;
+            tape::recode(connection, row.key, root, &before, None)?;
+            for run in runs::tree(connection, row.key)? {
+                retention::delete_rows(connection, run.key)?;
+                if run.key != row.key {
+                    runs::delete(connection, run.key)?;
+                }
+            }
+            let mut state = TreeState::new(runs::get(connection, root)?);
+            state.append(connection, words, records, &[])?;
+            if let Some(run) = state.unended() {
+                return Err(StoreError::NotEnded { run: run.clone() });
+            }
+            let mut lines = None;
+            for run in runs::tree(connection, row.key)? {
+                let merged = records::merge(connection, run.key, &run.id)?;
+                if run.key == row.key {
+                    lines = merged;
+                }
+            }
+            tape::merge(connection, row.key, root, lines.as_deref())?;
+            let new_seal = seals::seal(connection, row.key, at)?;
+            Ok(Replaced { old_seal, new_seal })
+        })?;
+        if let Some(lock) = lock {
+            lock.retire();
+        }
+        Ok(replaced)
+    }
+}

@@ -1,0 +1,287 @@
+//! What was appended comes back, once, exactly.
+
+use runtape_core::{Materializer, Record, RecordKind, Span, Stream, materialize};
+use runtape_store::{Options, Store, StoreError};
+use serde_json::json;
+
+use crate::synthetic::{Made, Plan, child, run_id};
+
+fn bytes(made: &Made) -> Vec<u8> {
+    made.chunks
+        .iter()
+        .flat_map(|chunk| chunk.bytes.clone())
+        .collect()
+}
+
+#[test]
+fn records_and_tape_come_back_exactly() {
+    for steps in [0, 1, 3, 40, 300] {
+        for batch in [1, 3, 1000] {
+            let mut store = Store::open_in_memory().unwrap();
+            let made = Plan::new("r", steps).make();
+            made.store_live(&mut store, batch);
+            let stored = store.records(made.id(), 0, usize::MAX).unwrap();
+            assert_eq!(stored, made.records);
+            assert_eq!(store.tape(made.id()).unwrap(), made.chunks);
+            assert_eq!(store.records(made.id(), 3, 2).unwrap(), made.records[3..5]);
+            let report = store.verify().unwrap();
+            assert_eq!(report.faults, []);
+            assert_eq!(report.records, made.records.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_is_the_one_that_the_live_records_gave() {
+    let mut store = Store::open_in_memory().unwrap();
+    let made = Plan::new("r", 30).make();
+    made.store(&mut store);
+    let mut live = Materializer::new();
+    for record in &made.records {
+        live.push(record).unwrap();
+        let RecordKind::Checkpoint(head) = &record.kind else {
+            continue;
+        };
+        let expected = live.checkpoint().unwrap();
+        let by_id = store.checkpoint(&expected.id).unwrap().unwrap();
+        assert_eq!(
+            serde_json::to_string(&by_id).unwrap(),
+            serde_json::to_string(&expected).unwrap()
+        );
+        let by_step = store.checkpoint_of(made.id(), Some(head.step)).unwrap();
+        assert_eq!(by_step.unwrap(), expected);
+        let stored = store.checkpoint_head(made.id(), Some(head.step)).unwrap();
+        assert_eq!(stored.unwrap(), **head);
+    }
+    let latest = store.checkpoint_of(made.id(), None).unwrap();
+    assert_eq!(latest, live.checkpoint());
+    let mut events = Vec::new();
+    store
+        .each_event(made.id(), |event| {
+            events.push(event);
+            true
+        })
+        .unwrap();
+    assert_eq!(events, materialize(&made.records).unwrap());
+    let other = runtape_core::CheckpointId::derive(&run_id("other"), 1);
+    assert!(store.checkpoint(&other).unwrap().is_none());
+}
+
+#[test]
+fn a_record_shows_the_bytes_it_came_from() {
+    for batch in [2, 1000] {
+        let mut store = Store::open_in_memory().unwrap();
+        let made = Plan::new("r", 20).make();
+        made.store_live(&mut store, batch);
+        let tape = bytes(&made);
+        for record in &made.records {
+            let shown = store.tape_of_record(made.id(), record.seq).unwrap();
+            let expected = record
+                .span
+                .map(|span| tape[span.start as usize..span.end as usize].to_vec());
+            assert_eq!(shown, expected);
+        }
+        let span = Span {
+            stream: Stream::Stderr,
+            start: 0,
+            end: 10,
+        };
+        assert_eq!(store.tape_span(made.id(), span).unwrap(), b"");
+    }
+}
+
+#[test]
+fn the_same_again_changes_nothing_and_other_content_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path().join("db"), &Options::default()).unwrap();
+    let made = Plan::new("r", 5).make();
+    store.begin_run(&made.begin).unwrap();
+    store
+        .append(made.id(), &made.records[..9], &made.chunks[..3])
+        .unwrap();
+    store
+        .append(made.id(), &made.records[4..12], &made.chunks[1..5])
+        .unwrap();
+    store
+        .append(made.id(), &made.records, &made.chunks)
+        .unwrap();
+    let before = store.stats().unwrap();
+    store
+        .append(made.id(), &made.records, &made.chunks)
+        .unwrap();
+    assert_eq!(store.stats().unwrap(), before);
+
+    let mut other = made.records[6].clone();
+    other.at += 1;
+    let error = store.append(made.id(), &[other.clone()], &[]).unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    let mut chunk = made.chunks[2].clone();
+    chunk.bytes[3] ^= 1;
+    let error = store.append(made.id(), &[], &[chunk]).unwrap_err();
+    assert!(error.to_string().contains("stdout from byte"), "{error}");
+
+    let seal = store.finish_run(made.id(), &json!({"code": 0}), 5).unwrap();
+    // A finished run can be written again too, as long as it says the same.
+    store.begin_run(&made.begin).unwrap();
+    store
+        .append(made.id(), &made.records, &made.chunks)
+        .unwrap();
+    assert_eq!(
+        store.finish_run(made.id(), &json!({"code": 0}), 9).unwrap(),
+        seal
+    );
+    store.begin_run(&made.begin).unwrap();
+    assert!(store.append(made.id(), &[other], &[]).is_err());
+    assert!(store.finish_run(made.id(), &json!({"code": 1}), 9).is_err());
+    let mut begin = made.begin.clone();
+    begin.context = json!({});
+    store.release_run(made.id());
+    assert!(matches!(
+        store.begin_run(&begin),
+        Err(StoreError::Conflict { .. })
+    ));
+    assert!(store.verify().unwrap().is_intact());
+}
+
+#[test]
+fn gaps_strangers_and_late_records_are_refused() {
+    let mut store = Store::open_in_memory().unwrap();
+    let made = Plan::new("r", 2).make();
+    let id = made.id();
+    assert!(matches!(
+        store.append(id, &[], &[]),
+        Err(StoreError::NotOpen { .. })
+    ));
+    store.begin_run(&made.begin).unwrap();
+    let error = store.append(id, &made.records[1..], &[]).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            StoreError::Gap {
+                seq: 1,
+                expected: 0,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(store.append(id, &[], &made.chunks[1..]).is_err());
+    let stranger = Plan::new("stranger", 1).make();
+    assert!(store.append(id, &stranger.records, &[]).is_err());
+    assert!(matches!(
+        store.finish_run(id, &json!(null), 0),
+        Err(StoreError::NotEnded { .. })
+    ));
+    store.append(id, &made.records, &[]).unwrap();
+    let late = Record {
+        seq: made.records.len() as u64,
+        ..made.records[1].clone()
+    };
+    assert!(matches!(
+        store.append(id, &[late], &[]),
+        Err(StoreError::Ended { .. })
+    ));
+    // Nothing of what was refused is there.
+    assert_eq!(store.records(id, 0, usize::MAX).unwrap(), made.records);
+    assert!(store.verify().unwrap().is_intact());
+}
+
+#[test]
+fn children_share_the_tape_and_the_seal_of_their_root() {
+    let mut store = Store::open_in_memory().unwrap();
+    let made = Plan::new("root", 3).make();
+    let childs = child(&made, "child");
+    store.begin_run(&made.begin).unwrap();
+    store
+        .append(made.id(), &made.records[..8], &made.chunks)
+        .unwrap();
+    store.append(made.id(), &childs[..4], &[]).unwrap();
+    store.append(made.id(), &made.records[8..], &[]).unwrap();
+    let error = store.finish_run(made.id(), &json!(0), 0).unwrap_err();
+    assert!(
+        error.to_string().contains("run child has not ended"),
+        "{error}"
+    );
+    store.append(made.id(), &childs[4..], &[]).unwrap();
+    store.finish_run(made.id(), &json!(0), 0).unwrap();
+    let tree = store.tree(made.id()).unwrap();
+    assert_eq!(tree.len(), 2);
+    assert_eq!(tree[1].parent_run_id.as_ref(), Some(made.id()));
+    assert_eq!(tree[1].seal, tree[0].seal);
+    assert_eq!(
+        store.records(&run_id("child"), 0, usize::MAX).unwrap(),
+        childs
+    );
+    assert_eq!(store.tape(&run_id("child")).unwrap(), made.chunks);
+    let all = store.tree_records(made.id()).unwrap();
+    assert_eq!(all.len(), made.records.len() + childs.len());
+    assert!(store.verify().unwrap().is_intact());
+}
+
+#[test]
+fn replacing_records_keeps_the_tape_and_leaves_a_tombstone() {
+    let mut store = Store::open_in_memory().unwrap();
+    let made = Plan::new("r", 4).make();
+    let childs = child(&made, "child");
+    store.begin_run(&made.begin).unwrap();
+    store
+        .append(made.id(), &made.records, &made.chunks)
+        .unwrap();
+    store.append(made.id(), &childs, &[]).unwrap();
+    store.finish_run(made.id(), &json!(0), 0).unwrap();
+    Plan::new("later", 4).make().store(&mut store);
+    store
+        .search("naively", &Default::default(), None, 5)
+        .unwrap();
+
+    let again = Plan {
+        seed: 99,
+        ..Plan::new("r", 6)
+    }
+    .make();
+    let replaced = store
+        .replace_records(made.id(), &again.records, 77)
+        .unwrap();
+    assert_eq!((replaced.old_seal, replaced.new_seal), (Some(1), 4));
+    assert_eq!(
+        store.records(made.id(), 0, usize::MAX).unwrap(),
+        again.records
+    );
+    assert_eq!(store.tape(made.id()).unwrap(), made.chunks);
+    assert!(store.run(&run_id("child")).is_err());
+    let report = store.verify().unwrap();
+    assert_eq!(report.faults, []);
+    assert_eq!(report.removals.len(), 1);
+    assert_eq!((report.removals[0].seal, report.removals[0].at), (1, 77));
+    // All or nothing: records without an end leave everything as it was.
+    let head = store.head().unwrap();
+    assert!(
+        store
+            .replace_records(made.id(), &again.records[..5], 78)
+            .is_err()
+    );
+    assert_eq!(store.head().unwrap(), head);
+    assert_eq!(
+        store.records(made.id(), 0, usize::MAX).unwrap(),
+        again.records
+    );
+}
+
+#[test]
+fn odd_numbers_and_deep_nesting_come_back() {
+    let mut store = Store::open_in_memory().unwrap();
+    let mut made = Plan::new("r", 1).make();
+    let mut deep = json!(0.1);
+    for _ in 0..200 {
+        deep = json!([deep, 1e300, u64::MAX, -0.0, 5e-324, 0.30000000000000004]);
+    }
+    if let RecordKind::Metadata(patch) = &mut made.records[1].kind {
+        patch.set.set("deep", deep);
+    }
+    made.store(&mut store);
+    assert_eq!(
+        store.records(made.id(), 0, usize::MAX).unwrap(),
+        made.records
+    );
+    assert!(store.verify().unwrap().is_intact());
+}
