@@ -175,6 +175,9 @@ impl Events {
 
     /// Ends what no line will end.
     pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
+        if let (None, Some(asked)) = (self.format, self.asked) {
+            self.set_format(asked.format(), out);
+        }
         self.speech.finish(out);
     }
 

@@ -217,10 +217,9 @@ impl Cursor {
     /// Judges lines among which there was no event.
     fn finish_held(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
         if self.held.is_empty() {
-            if let Some(asked) = self.asked {
-                out.emit(Signal::Format(asked.format()));
-            }
-        } else if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. }))
+            return;
+        }
+        if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. }))
             || (self.asked.is_none() && self.held.is_cut_json())
         {
             self.begin_events(usize::MAX, out);
