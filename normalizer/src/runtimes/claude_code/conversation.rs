@@ -189,17 +189,6 @@ impl Conversation {
         let Some(call) = parent.map(Str::as_str).filter(|call| !call.is_empty()) else {
             return Scope::Main;
         };
-<<<<<<< HEAD
-        match self.children.get_mut(call) {
-            Some(child) => child.seen = true,
-            None => {
-                let child = Child {
-                    seen: true,
-                    ..Child::default()
-                };
-                self.children.insert(call.into(), child);
-            }
-=======
         // Looked up first: only a new child needs a copy of the id.
         if let Some(child) = self.children.get_mut(call) {
             child.seen = true;
@@ -209,7 +198,6 @@ impl Conversation {
                 ..Child::default()
             };
             self.children.insert(call.into(), child);
->>>>>>> claude
         }
         Scope::Child(call)
     }

@@ -45,16 +45,12 @@ impl Conversation {
             .as_ref()
             .or(line.request_id.as_ref())
             .or(line.uuid.as_ref());
-<<<<<<< HEAD
-        let key = key.map(Str::as_str);
-=======
         let interrupted = if line.aborted == Some(true) {
             self.streams.interrupted(scope)
         } else {
             None
         };
         let key = interrupted.as_deref().or(key.map(Str::as_str));
->>>>>>> claude
         out.emit_in(scope, Signal::Step(key));
         self.on_model(scope, message.model.as_ref(), out);
         self.on_response_usage(scope, key, &message, out);
