@@ -127,7 +127,9 @@ impl Conversation {
     /// Reports what only the end of the output tells.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         self.streams.finish(out);
-        let total = self.totals.counts_with_later(self.argv.resumed, self.thought);
+        let total = self
+            .totals
+            .counts_with_later(self.argv.resumed, self.thought);
         if let Some(total) = total {
             out.emit(Signal::Total(total));
         }
@@ -178,7 +180,10 @@ impl Conversation {
         match self.children.get_mut(call) {
             Some(child) => child.seen = true,
             None => {
-                let child = Child { seen: true, ..Child::default() };
+                let child = Child {
+                    seen: true,
+                    ..Child::default()
+                };
                 self.children.insert(call.into(), child);
             }
         }
@@ -193,7 +198,10 @@ pub(super) fn tag_of(json: &[u8]) -> Result<Option<Cow<'_, str>>, DecodeError> {
     const TAGS: &[&str] = &["stream_event", "assistant", "user", "system"];
     if let Some(rest) = json.strip_prefix(br#"{"type":""#) {
         for tag in TAGS {
-            if rest.strip_prefix(tag.as_bytes()).is_some_and(|rest| rest.starts_with(b"\",")) {
+            if rest
+                .strip_prefix(tag.as_bytes())
+                .is_some_and(|rest| rest.starts_with(b"\","))
+            {
                 return Ok(Some(Cow::Borrowed(tag)));
             }
         }
@@ -221,7 +229,10 @@ pub(super) fn unparsed<'a>(
     tag: Option<&'a str>,
     reason: impl Into<Cow<'a, str>>,
 ) {
-    out.emit(Signal::Unparsed { tag: tag.map(Cow::Borrowed), reason: reason.into() });
+    out.emit(Signal::Unparsed {
+        tag: tag.map(Cow::Borrowed),
+        reason: reason.into(),
+    });
 }
 
 /// Reports the keys of a message that are not known.
@@ -266,12 +277,19 @@ mod tests {
         let table = [
             (r#"{"type":"assistant","a":1}"#, Some("assistant")),
             (r#"{"type":"user_new","a":1}"#, Some("user_new")),
-            (r#"{"text":"{\"type\":\"user\",","type":"result"}"#, Some("result")),
+            (
+                r#"{"text":"{\"type\":\"user\",","type":"result"}"#,
+                Some("result"),
+            ),
             (r#"{ "type" : "system" }"#, Some("system")),
             (r#"{"a":1}"#, None),
         ];
         for (json, expected) in table {
-            assert_eq!(tag_of(json.as_bytes()).unwrap().as_deref(), expected, "{json}");
+            assert_eq!(
+                tag_of(json.as_bytes()).unwrap().as_deref(),
+                expected,
+                "{json}"
+            );
         }
         assert!(tag_of(br#"{"type":"res"#).is_err());
     }
@@ -279,7 +297,12 @@ mod tests {
     #[test]
     fn prose_is_no_session_id() {
         assert!(is_session_id("6baba7bc-061b-4fc8-9fe0-a222e7fee90d"));
-        for text in ["", "not found", "6baba7bc-061b-4fc8-9fe0-a222e7fee90", "6baba7bc_061b-4fc8-9fe0-a222e7fee90d"] {
+        for text in [
+            "",
+            "not found",
+            "6baba7bc-061b-4fc8-9fe0-a222e7fee90",
+            "6baba7bc_061b-4fc8-9fe0-a222e7fee90d",
+        ] {
             assert!(!is_session_id(text), "{text}");
         }
     }

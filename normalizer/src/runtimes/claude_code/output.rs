@@ -53,7 +53,10 @@ impl Held {
     /// If that newline was turned into CR LF on its way through a terminal, so were all others.
     fn into_text(self) -> String {
         match self.ending {
-            Some(Ending::Lf) => self.text.strip_suffix('\n').map_or(self.text.clone(), str::to_owned),
+            Some(Ending::Lf) => self
+                .text
+                .strip_suffix('\n')
+                .map_or(self.text.clone(), str::to_owned),
             Some(Ending::CrLf) => {
                 let text = self.text.replace("\r\n", "\n");
                 text.strip_suffix('\n').map_or(text.clone(), str::to_owned)
@@ -91,7 +94,11 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(limit: usize) -> Self {
-        Self { mode: Mode::Held(Held::default()), pretty: None, limit }
+        Self {
+            mode: Mode::Held(Held::default()),
+            pretty: None,
+            limit,
+        }
     }
 
     pub(super) fn push_line(
@@ -115,13 +122,22 @@ impl Output {
         {
             let mut document = Document::new(self.limit);
             document.push_line(line);
-            self.pretty = Some(Pretty { document, place: out.place(), opening });
+            self.pretty = Some(Pretty {
+                document,
+                place: out.place(),
+                opening,
+            });
             return;
         }
         match &mut self.mode {
             Mode::Messages => on_line(line, conversation, out),
             Mode::Held(held) => {
-                if !is_messages(line.bytes, held.lines == 0, conversation.argv.asked, &mut held.cut) {
+                if !is_messages(
+                    line.bytes,
+                    held.lines == 0,
+                    conversation.argv.asked,
+                    &mut held.cut,
+                ) {
                     held.push(line, out.place());
                     return self.bound(out);
                 }
@@ -157,7 +173,10 @@ impl Output {
             // The last newline may be the CLI's own.
             let length = text.trim_end_matches(['\r', '\n']).len();
             held.text = text.split_off(length);
-            let place = held.place.replace(out.place()).unwrap_or_else(|| out.place());
+            let place = held
+                .place
+                .replace(out.place())
+                .unwrap_or_else(|| out.place());
             out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
         }
     }
@@ -168,12 +187,20 @@ impl Output {
         conversation: &mut Conversation,
         out: &mut SignalSink<'_>,
     ) {
-        let Some(pretty) = &mut self.pretty else { return };
+        let Some(pretty) = &mut self.pretty else {
+            return;
+        };
         // An object printed over many lines has its further brackets indented; one at the start
         // of a line means that it was cut and another message follows.
-        if pretty.opening == b'{' && line.bytes.starts_with(b"{") && matches!(self.mode, Mode::Messages)
+        if pretty.opening == b'{'
+            && line.bytes.starts_with(b"{")
+            && matches!(self.mode, Mode::Messages)
         {
-            out.emit_at(pretty.place, Scope::Main, cut_signal("the value ends before its end"));
+            out.emit_at(
+                pretty.place,
+                Scope::Main,
+                cut_signal("the value ends before its end"),
+            );
             self.pretty = None;
             return self.push_line(line, conversation, out);
         }
@@ -197,7 +224,11 @@ impl Output {
     ) {
         let bytes = pretty.document.bytes();
         if pretty.document.is_over_limit() {
-            out.emit_at(pretty.place, Scope::Main, cut_signal("the value is longer than the limit"));
+            out.emit_at(
+                pretty.place,
+                Scope::Main,
+                cut_signal("the value is longer than the limit"),
+            );
             return;
         }
         if let Mode::Held(held) = &mut self.mode {
@@ -244,11 +275,15 @@ impl Output {
 impl Held {
     /// Takes a document that turned out to be no message.
     fn take_document(&mut self, pretty: &Pretty) {
-        self.text.push_str(&String::from_utf8_lossy(pretty.document.bytes()));
+        self.text
+            .push_str(&String::from_utf8_lossy(pretty.document.bytes()));
         self.text.push('\n');
         self.ending = Some(Ending::Lf);
         self.lines += 1;
-        self.place = Some(self.place.map_or(pretty.place, |first| first.through(pretty.place)));
+        self.place = Some(
+            self.place
+                .map_or(pretty.place, |first| first.through(pretty.place)),
+        );
     }
 }
 
@@ -300,13 +335,20 @@ fn text_error(text: String, exit: &Exit) -> RunError {
     let by_code = exit.code.filter(|code| (129..=159).contains(code));
     let (name, cause) = match (exit.timed_out, exit.signal.clone(), by_code) {
         (true, _, _) => ("TimedOut", "the time limit was reached".to_owned()),
-        (_, Some(signal), _) => ("KilledBySignal", format!("the process was ended by {signal}")),
-        (_, _, Some(code)) => {
-            ("KilledBySignal", format!("the process was ended by {}", signal_name(code - 128)))
-        }
+        (_, Some(signal), _) => (
+            "KilledBySignal",
+            format!("the process was ended by {signal}"),
+        ),
+        (_, _, Some(code)) => (
+            "KilledBySignal",
+            format!("the process was ended by {}", signal_name(code - 128)),
+        ),
         _ => {
             let code = exit.code.unwrap_or_default();
-            ("NonZeroExit", format!("the process ended with exit code {code}"))
+            (
+                "NonZeroExit",
+                format!("the process ended with exit code {code}"),
+            )
         }
     };
     let message = if text.trim().is_empty() { cause } else { text };
@@ -346,7 +388,8 @@ fn is_messages(
     if found.any(|json| is_message(json) == Some(true)) {
         return true;
     }
-    if is_first && begins
+    if is_first
+        && begins
         && let Err(error) = decode::<IgnoredAny>(trimmed)
         && !trimmed.is_empty()
         && starts_like_json(trimmed)
@@ -358,12 +401,15 @@ fn is_messages(
 
 /// Prose may begin with a bracket as well: `[1] a footnote`.
 fn starts_like_json(text: &[u8]) -> bool {
-    pieces(text).next().is_some_and(|piece| matches!(piece, Piece::Json(_)))
+    pieces(text)
+        .next()
+        .is_some_and(|piece| matches!(piece, Piece::Json(_)))
 }
 
 /// Returns where the first element starts if this is an array.
 fn inside_array(json: &[u8]) -> &[u8] {
-    json.strip_prefix(b"[").map_or(json, <[u8]>::trim_ascii_start)
+    json.strip_prefix(b"[")
+        .map_or(json, <[u8]>::trim_ascii_start)
 }
 
 /// Reads the head of the first value.
@@ -418,7 +464,11 @@ fn on_value(
         // A line that was cut after the last result: something was going on.
         out.emit(Signal::TurnOpened);
     }
-    let tag = if is_array { None } else { tag_of(trimmed).ok().flatten() };
+    let tag = if is_array {
+        None
+    } else {
+        tag_of(trimmed).ok().flatten()
+    };
     unparsed(out, tag.as_deref(), error.to_string());
 }
 
@@ -446,7 +496,10 @@ fn on_array(
         let (element, tail) = rest.split_at(length);
         if count == 0 && !element.starts_with(b"{") {
             let reason = "an array that holds no messages".to_owned();
-            return Err(DecodeError::Shape { path: ".".to_owned(), reason });
+            return Err(DecodeError::Shape {
+                path: ".".to_owned(),
+                reason,
+            });
         }
         conversation.shapes.array = true;
         count += 1;
@@ -484,7 +537,9 @@ fn on_mixed(
         let (Piece::Json(part) | Piece::Text(part)) = piece;
         let place = part_place(part, bytes, Some(line), out.place());
         within(place, out, |out| match piece {
-            Piece::Json(json) => on_value(json, None, line.ending == Ending::None, conversation, out),
+            Piece::Json(json) => {
+                on_value(json, None, line.ending == Ending::None, conversation, out)
+            }
             Piece::Text(text) => emit_stdout(&String::from_utf8_lossy(text), out.place(), out),
         });
     }
@@ -492,7 +547,9 @@ fn on_mixed(
 
 /// Returns the place of a part of a line.
 fn part_place(part: &[u8], whole: &[u8], line: Option<&Line<'_>>, place: Place) -> Place {
-    let (Some(line), Some(mut span)) = (line, place.span) else { return place };
+    let (Some(line), Some(mut span)) = (line, place.span) else {
+        return place;
+    };
     let offset = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize) as u64;
     let terminator = match line.ending {
         Ending::None => 0,
@@ -500,10 +557,15 @@ fn part_place(part: &[u8], whole: &[u8], line: Option<&Line<'_>>, place: Place) 
         Ending::CrLf => 2,
         Ending::CrCrLf => 3,
     };
-    let content = line.end.saturating_sub(terminator + line.bytes.len() as u64);
+    let content = line
+        .end
+        .saturating_sub(terminator + line.bytes.len() as u64);
     span.start = content.saturating_add(offset).min(line.end);
     span.end = span.start.saturating_add(part.len() as u64).min(line.end);
-    Place { span: Some(span), ..place }
+    Place {
+        span: Some(span),
+        ..place
+    }
 }
 
 /// Ties what is emitted inside to a place.
@@ -517,11 +579,16 @@ fn within(place: Place, out: &mut SignalSink<'_>, run: impl FnOnce(&mut SignalSi
 /// Reports lines that are no messages.
 fn emit_stdout(text: &str, place: Place, out: &mut SignalSink<'_>) {
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let event = StdoutText { text: line.to_owned() };
+        let event = StdoutText {
+            text: line.to_owned(),
+        };
         out.emit_at(place, Scope::Main, Signal::Event(event.into()));
     }
 }
 
 fn cut_signal(reason: &str) -> Signal<'_> {
-    Signal::Unparsed { tag: None, reason: Cow::Borrowed(reason) }
+    Signal::Unparsed {
+        tag: None,
+        reason: Cow::Borrowed(reason),
+    }
 }
