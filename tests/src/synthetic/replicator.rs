@@ -15,7 +15,7 @@ use super::words::Words;
 pub const LONG_LINE: usize = 8 * 1024;
 
 /// Formats that are streams; the others are one value at the end, and small.
-const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "partial", "chat"];
+const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "chat"];
 
 /// A run that looks like a recorded one.
 #[derive(Clone, Debug)]
@@ -136,7 +136,10 @@ impl Capture {
         let stem = meta_path.to_str()?.strip_suffix("meta.json")?;
         let meta: Value = serde_json::from_slice(&fs::read(meta_path).ok()?).ok()?;
         let word = |key: &str| Some(meta.get(key)?.as_str()?.to_owned());
-        let (runtime, format) = (word("runtime")?, word("format")?);
+        let (runtime, mut format) = (word("runtime")?, word("format")?);
+        if meta.get("partial_output") == Some(&Value::Bool(true)) {
+            format = "stream-json-partial".to_owned();
+        }
         if !FORMATS.contains(&format.as_str()) {
             return None;
         }
