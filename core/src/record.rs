@@ -124,7 +124,7 @@ pub struct MessageRecord {
     pub step: u64,
     /// The message.
     pub message: Message,
-    /// Where on the tape each part begins, in the order of the message's contents.
+    /// Where in the raw output each part begins, in bytes, in the order of the message's contents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<u64>,
     /// What is known of tool calls beyond their arguments.

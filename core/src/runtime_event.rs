@@ -377,7 +377,7 @@ payload! {
     }
     /// A result that was not the run's last.
     EarlierResult {
-        /// Whether it was one of success.
+        /// Whether it reports a failure.
         is_error: bool,
         /// The runtime's word for it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -422,7 +422,7 @@ payload! {
         /// What it said.
         message: String,
     }
-    /// Output that no parser understood. The tape has all of it.
+    /// Output that no parser understood. The recorded raw output has all of it.
     UnparsedOutput {
         /// On which stream.
         stream: Stream,
