@@ -94,6 +94,7 @@ pub struct RunOpened {
 #[serde(rename_all = "camelCase")]
 pub struct MetadataPatch {
     /// Keys to set; a null removes its key.
+    #[schemars(schema_with = "Metadata::patch_schema")]
     pub set: Metadata,
 }
 
