@@ -168,7 +168,7 @@ fn shorten(text: &str) -> Arc<str> {
         .chars()
         .take_while(|c| {
             units += c.len_utf16();
-            units <= OPAQUE_MAX - tail.len() - 1
+            units < OPAQUE_MAX - tail.len()
         })
         .collect();
     format!("{head}~{tail}").into()
@@ -271,12 +271,12 @@ fn cuid_shape(hash: &[u8; 32]) -> Arc<str> {
             .fold(0_u128, |number, byte| (number << 8) | u128::from(*byte))
     });
     for place in 0..CUID_LENGTH {
-        let half = &mut halves[place % 2];
-        let radix = if place == 0 { 26 } else { 36 };
+        let [even, odd] = &mut halves;
+        let half = if place % 2 == 0 { even } else { odd };
+        let (radix, offset) = if place == 0 { (26, 10) } else { (36, 0) };
         let digit = (*half % radix) as usize;
         *half /= radix;
-        let offset = if place == 0 { 10 } else { 0 };
-        text.push(char::from(DIGITS[digit + offset]));
+        text.extend(DIGITS.get(digit + offset).copied().map(char::from));
     }
     text.into()
 }

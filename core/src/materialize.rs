@@ -30,6 +30,10 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(transform = tell_apart)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most events are run events, so a box would only cost"
+)]
 pub enum Event {
     /// An event of a run.
     Run(RunEvent),

@@ -139,7 +139,7 @@ macro_rules! part_enum {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", rename_all = "camelCase")]
-        #[expect(clippy::enum_variant_names, reason = "the names are those of the wire format")]
+        #[allow(clippy::enum_variant_names, reason = "the names are those of the wire format")]
         pub enum $name {
             $(
                 #[doc = concat!("A [`", stringify!($variant), "`].")]

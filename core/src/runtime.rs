@@ -57,9 +57,9 @@ runtimes! {
     Gemini => "gemini",
     /// Nous Research's `hermes`.
     Hermes => "hermes",
-    /// The OpenClaw gateway.
+    /// The `OpenClaw` gateway.
     Openclaw => "openclaw",
-    /// OpenAI's `codex`.
+    /// `codex` by `OpenAI`.
     Codex => "codex",
     /// `opencode`.
     Opencode => "opencode",
