@@ -4,4 +4,12 @@
 #[cfg(test)]
 mod committed;
 #[cfg(test)]
+mod mutation;
+#[cfg(test)]
+mod perstack;
+#[cfg(test)]
+mod round_trip;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod verdicts;
