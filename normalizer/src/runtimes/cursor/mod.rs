@@ -167,7 +167,11 @@ impl Cursor {
     fn gather(&mut self, line: &Line<'_>, held: usize, out: &mut Out<'_, '_>) -> Option<usize> {
         if self.pretty.is_none() && line.bytes.trim_ascii() == b"{" {
             let document = Document::new(self.limit);
-            self.pretty = Some(Pretty { document, first: out.place(), held });
+            self.pretty = Some(Pretty {
+                document,
+                first: out.place(),
+                held,
+            });
         }
         let pretty = self.pretty.as_mut()?;
         pretty.document.push_line(line);
@@ -182,18 +186,28 @@ impl Cursor {
     }
 
     fn finish_pretty(&mut self, out: &mut Out<'_, '_>) {
-        if let Some(Pretty { document, first, .. }) = self.pretty.take() {
+        if let Some(Pretty {
+            document, first, ..
+        }) = self.pretty.take()
+        {
             let place = first.through(out.place());
-            let reason = document.is_over_limit().then_some("the event is longer than the limit");
-            self.events.on_document(document.bytes(), reason, &mut out.at(place));
+            let reason = document
+                .is_over_limit()
+                .then_some("the event is longer than the limit");
+            self.events
+                .on_document(document.bytes(), reason, &mut out.at(place));
         }
     }
 
     /// What began like an event over many lines is none.
     fn drop_pretty(&mut self, out: &mut Out<'_, '_>) {
-        if let Some(Pretty { document, first, .. }) = self.pretty.take() {
+        if let Some(Pretty {
+            document, first, ..
+        }) = self.pretty.take()
+        {
             let reason = Some("the event does not end");
-            self.events.on_document(document.bytes(), reason, &mut out.at(first));
+            self.events
+                .on_document(document.bytes(), reason, &mut out.at(first));
         }
     }
 

@@ -25,7 +25,14 @@ const FAILURES: &[&str] = &[
 ];
 
 /// Words for a failed call beside its result.
-const FAILED: &[&str] = &["error", "failed", "failure", "cancelled", "canceled", "rejected"];
+const FAILED: &[&str] = &[
+    "error",
+    "failed",
+    "failure",
+    "cancelled",
+    "canceled",
+    "rejected",
+];
 
 /// What came of a call.
 #[derive(Debug, Default)]
@@ -129,7 +136,10 @@ fn judge_lean<'a>(name: &str, outcome: &str, lean: Lean<'a>) -> Option<Judged<'a
         return None;
     }
     Some(Judged {
-        content: content.into_iter().map(|text| Block::Text(text.into_cow())).collect(),
+        content: content
+            .into_iter()
+            .map(|text| Block::Text(text.into_cow()))
+            .collect(),
         is_error: Some(is_error),
         denied: is_denial(outcome).then(|| reason.map(Str::into_owned)),
         duration_ms,
@@ -156,23 +166,43 @@ fn judge_whole(name: &str, result: Value) -> Judged<'static> {
         }
     };
     let Some(outcome) = outcome_of(&fields) else {
-        let is_error = fields.get("isError").or(fields.get("is_error")).and_then(Value::as_bool);
+        let is_error = fields
+            .get("isError")
+            .or(fields.get("is_error"))
+            .and_then(Value::as_bool);
         let content = success_blocks(name, Value::Object(fields));
-        return Judged { content, is_error, ..Judged::default() };
+        return Judged {
+            content,
+            is_error,
+            ..Judged::default()
+        };
     };
     let outcome = outcome.to_owned();
     let mut fields = fields;
     let value = fields.remove(&outcome).unwrap_or_default();
-    let duration_ms = value.get("executionTime").or(value.get("durationMs")).and_then(millis);
+    let duration_ms = value
+        .get("executionTime")
+        .or(value.get("durationMs"))
+        .and_then(millis);
     if outcome == "success" {
         let is_error = value.get("exitCode").is_some_and(is_nonzero)
             || value.get("isError").and_then(Value::as_bool) == Some(true);
         let content = success_blocks(name, value);
-        return Judged { content, is_error: Some(is_error), denied: None, duration_ms };
+        return Judged {
+            content,
+            is_error: Some(is_error),
+            denied: None,
+            duration_ms,
+        };
     }
     let denied = is_denial(&outcome).then(|| reason_of(&value).map(str::to_owned));
     let content = failure_blocks(value);
-    Judged { content, is_error: Some(true), denied, duration_ms }
+    Judged {
+        content,
+        is_error: Some(true),
+        denied,
+        duration_ms,
+    }
 }
 
 /// Returns the key that says how it went.
@@ -180,7 +210,10 @@ fn outcome_of(fields: &Map<String, Value>) -> Option<&str> {
     if fields.contains_key("success") {
         return Some("success");
     }
-    let known = FAILURES.iter().copied().find(|key| fields.contains_key(*key));
+    let known = FAILURES
+        .iter()
+        .copied()
+        .find(|key| fields.contains_key(*key));
     known.or_else(|| {
         let mut objects = fields.iter().filter(|(_, value)| value.is_object());
         match (objects.next(), objects.next()) {
@@ -221,7 +254,9 @@ fn success_blocks(name: &str, value: Value) -> Vec<Block<'static>> {
                 silent.then(|| vec![text("")])
             })
         }
-        "edit" | "write" => take(&mut fields, &["diffString", "message"]).map(|main| vec![text(main)]),
+        "edit" | "write" => {
+            take(&mut fields, &["diffString", "message"]).map(|main| vec![text(main)])
+        }
         "delete" => take(&mut fields, &["message"]).map(|main| vec![text(main)]),
         "webFetch" => take(&mut fields, &["markdown"]).map(|main| vec![text(main)]),
         "semSearch" => take(&mut fields, &["results"]).map(|main| vec![text(main)]),
@@ -236,7 +271,12 @@ fn success_blocks(name: &str, value: Value) -> Vec<Block<'static>> {
 fn steps(steps: &mut Value) -> Option<Vec<Block<'static>>> {
     let said = |step: &Value| {
         let step = step.as_object().filter(|step| step.len() == 1)?;
-        Some(text(step.get("assistantMessage")?.get("text")?.as_str()?.to_owned()))
+        Some(text(
+            step.get("assistantMessage")?
+                .get("text")?
+                .as_str()?
+                .to_owned(),
+        ))
     };
     let said: Option<Vec<_>> = steps.as_array()?.iter().map(said).collect();
     said.filter(|said| !said.is_empty())
@@ -252,19 +292,26 @@ fn content_blocks(content: &mut Value) -> Option<Vec<Block<'static>>> {
 }
 
 fn content_block(item: &Value) -> Block<'static> {
-    let plain = item.as_str().or(item.pointer("/text/text").and_then(Value::as_str));
+    let plain = item
+        .as_str()
+        .or(item.pointer("/text/text").and_then(Value::as_str));
     if let Some(plain) = plain.or(item.get("text").and_then(Value::as_str)) {
         return text(plain.to_owned());
     }
-    let image = item.get("image").or(Some(item).filter(|item| item.get("type") == Some(&"image".into())));
+    let image = item
+        .get("image")
+        .or(Some(item).filter(|item| item.get("type") == Some(&"image".into())));
     let field = |keys: [&str; 2]| {
         let image = image?;
-        keys.iter().find_map(|key| image.get(*key)?.as_str()).map(str::to_owned)
+        keys.iter()
+            .find_map(|key| image.get(*key)?.as_str())
+            .map(str::to_owned)
     };
     match (field(["mimeType", "mime_type"]), field(["data", "data"])) {
-        (Some(mime_type), Some(data)) => {
-            Block::Image { mime_type: mime_type.into(), data: data.into() }
-        }
+        (Some(mime_type), Some(data)) => Block::Image {
+            mime_type: mime_type.into(),
+            data: data.into(),
+        },
         _ => text(item.to_string()),
     }
 }
@@ -307,7 +354,12 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
     let field = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
     let list = |key: &str| -> Vec<String> {
         let items = input.get(key).and_then(Value::as_array);
-        items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        items
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect()
     };
     let mut detail = CallDetail::default();
     match name {
@@ -354,30 +406,120 @@ mod tests {
     #[test]
     fn everything_but_success_is_a_failure_and_success_may_hide_one() {
         let table = [
-            ("shellToolCall", json!({"success": {"exitCode": 0, "stdout": "ok\n"}}), Some(false), "ok\n"),
-            ("shellToolCall", json!({"success": {"exitCode": 3, "stdout": "no\n"}}), Some(true), "no\n"),
+            (
+                "shellToolCall",
+                json!({"success": {"exitCode": 0, "stdout": "ok\n"}}),
+                Some(false),
+                "ok\n",
+            ),
+            (
+                "shellToolCall",
+                json!({"success": {"exitCode": 3, "stdout": "no\n"}}),
+                Some(true),
+                "no\n",
+            ),
             (
                 "shellToolCall",
                 json!({"failure": {"exitCode": 1, "stdout": "o", "stderr": "e", "interleavedOutput": "oe"}, "isBackground": false}),
                 Some(true),
                 "oe",
             ),
-            ("shellToolCall", json!({"failure": {"exitCode": 1, "stdout": "o", "stderr": "e"}}), Some(true), "o|e"),
-            ("shellToolCall", json!({"spawnError": {"command": "", "error": "no shell"}}), Some(true), "no shell"),
-            ("shellToolCall", json!({"timeout": {"timeoutMs": 5}}), Some(true), "{\"timeoutMs\":5}"),
-            ("shellToolCall", json!({"timeout": {"stdout": "so far", "message": "too slow"}}), Some(true), "so far|too slow"),
-            ("shellToolCall", json!({"success": {"stdout": "", "stderr": ""}}), Some(false), ""),
-            ("shellToolCall", json!({"success": {"pid": 7}, "isBackground": true}), Some(false), "{\"pid\":7}"),
-            ("readToolCall", json!({"success": {"content": "  a\n", "totalLines": 1}}), Some(false), "  a\n"),
-            ("readToolCall", json!({"error": {"errorMessage": "gone"}}), Some(true), "gone"),
-            ("readToolCall", json!({"fileNotFound": {"path": "/x"}}), Some(true), "{\"path\":\"/x\"}"),
-            ("editToolCall", json!({"success": {"diffString": "+a", "message": "Wrote"}}), Some(false), "+a"),
-            ("writeToolCall", json!({"success": {"path": "a", "linesCreated": 2}}), Some(false), "{\"path\":\"a\",\"linesCreated\":2}"),
-            ("globToolCall", json!({"success": {"files": ["a"]}}), Some(false), "{\"files\":[\"a\"]}"),
-            ("globToolCall", json!({"error": {"error": "bad pattern"}}), Some(true), "bad pattern"),
-            ("mcpToolCall", json!({"success": {"content": [{"text": {"text": "t"}}], "isError": false}}), Some(false), "t"),
-            ("mcpToolCall", json!({"success": {"content": [{"text": {"text": "t"}}], "isError": true}}), Some(true), "t"),
-            ("webFetchToolCall", json!({"success": {"url": "u", "markdown": "# T"}}), Some(false), "# T"),
+            (
+                "shellToolCall",
+                json!({"failure": {"exitCode": 1, "stdout": "o", "stderr": "e"}}),
+                Some(true),
+                "o|e",
+            ),
+            (
+                "shellToolCall",
+                json!({"spawnError": {"command": "", "error": "no shell"}}),
+                Some(true),
+                "no shell",
+            ),
+            (
+                "shellToolCall",
+                json!({"timeout": {"timeoutMs": 5}}),
+                Some(true),
+                "{\"timeoutMs\":5}",
+            ),
+            (
+                "shellToolCall",
+                json!({"timeout": {"stdout": "so far", "message": "too slow"}}),
+                Some(true),
+                "so far|too slow",
+            ),
+            (
+                "shellToolCall",
+                json!({"success": {"stdout": "", "stderr": ""}}),
+                Some(false),
+                "",
+            ),
+            (
+                "shellToolCall",
+                json!({"success": {"pid": 7}, "isBackground": true}),
+                Some(false),
+                "{\"pid\":7}",
+            ),
+            (
+                "readToolCall",
+                json!({"success": {"content": "  a\n", "totalLines": 1}}),
+                Some(false),
+                "  a\n",
+            ),
+            (
+                "readToolCall",
+                json!({"error": {"errorMessage": "gone"}}),
+                Some(true),
+                "gone",
+            ),
+            (
+                "readToolCall",
+                json!({"fileNotFound": {"path": "/x"}}),
+                Some(true),
+                "{\"path\":\"/x\"}",
+            ),
+            (
+                "editToolCall",
+                json!({"success": {"diffString": "+a", "message": "Wrote"}}),
+                Some(false),
+                "+a",
+            ),
+            (
+                "writeToolCall",
+                json!({"success": {"path": "a", "linesCreated": 2}}),
+                Some(false),
+                "{\"path\":\"a\",\"linesCreated\":2}",
+            ),
+            (
+                "globToolCall",
+                json!({"success": {"files": ["a"]}}),
+                Some(false),
+                "{\"files\":[\"a\"]}",
+            ),
+            (
+                "globToolCall",
+                json!({"error": {"error": "bad pattern"}}),
+                Some(true),
+                "bad pattern",
+            ),
+            (
+                "mcpToolCall",
+                json!({"success": {"content": [{"text": {"text": "t"}}], "isError": false}}),
+                Some(false),
+                "t",
+            ),
+            (
+                "mcpToolCall",
+                json!({"success": {"content": [{"text": {"text": "t"}}], "isError": true}}),
+                Some(true),
+                "t",
+            ),
+            (
+                "webFetchToolCall",
+                json!({"success": {"url": "u", "markdown": "# T"}}),
+                Some(false),
+                "# T",
+            ),
             (
                 "taskToolCall",
                 json!({"success": {"conversationSteps": [{"assistantMessage": {"text": "10"}}], "durationMs": "5"}}),
@@ -385,13 +527,22 @@ mod tests {
                 "10",
             ),
             ("novelToolCall", json!("plain"), Some(false), "plain"),
-            ("novelToolCall", json!({"answer": 5}), None, "{\"answer\":5}"),
+            (
+                "novelToolCall",
+                json!({"answer": 5}),
+                None,
+                "{\"answer\":5}",
+            ),
             ("novelToolCall", json!({"success": {}}), Some(false), "{}"),
             ("novelToolCall", json!({"success": null}), Some(false), ""),
         ];
         for (kind, result, is_error, output) in table {
             let (error, texts, _) = judged(kind, &result);
-            assert_eq!((error, texts.join("|").as_str()), (is_error, output), "{kind} {result}");
+            assert_eq!(
+                (error, texts.join("|").as_str()),
+                (is_error, output),
+                "{kind} {result}"
+            );
         }
     }
 
@@ -407,7 +558,10 @@ mod tests {
     fn a_refused_call_is_denied_with_its_reason_if_there_is_one() {
         let result = json!({"rejected": {"command": "rm -rf /", "reason": "not allowed"}});
         let (error, texts, denied) = judged("shellToolCall", &result);
-        assert_eq!((error, denied), (Some(true), Some(Some("not allowed".to_owned()))));
+        assert_eq!(
+            (error, denied),
+            (Some(true), Some(Some("not allowed".to_owned())))
+        );
         assert_eq!(texts, ["not allowed"]);
         let (error, _, denied) = judged("editToolCall", &json!({"rejected": {"reason": ""}}));
         assert_eq!((error, denied), (Some(true), Some(None)));
@@ -425,7 +579,10 @@ mod tests {
             content,
             [
                 text("t"),
-                Block::Image { mime_type: "image/png".into(), data: "aGk=".into() },
+                Block::Image {
+                    mime_type: "image/png".into(),
+                    data: "aGk=".into()
+                },
                 text("{\"odd\":1}"),
             ]
         );

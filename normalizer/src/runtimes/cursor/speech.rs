@@ -242,7 +242,11 @@ impl Speech {
 
     fn wait(&mut self, kind: Kind, text: &str, out: &mut Out<'_, '_>) {
         let is_late = self.text && self.unplaced.is_empty() && kind != Kind::Text;
-        let queue = if is_late { &mut self.late } else { &mut self.unplaced };
+        let queue = if is_late {
+            &mut self.late
+        } else {
+            &mut self.unplaced
+        };
         self.waiting += text.len();
         match queue.last_mut() {
             Some(last) if last.kind == kind => {
@@ -251,7 +255,11 @@ impl Speech {
             }
             _ => {
                 self.waiting += size_of::<Waiting>();
-                queue.push(Waiting { kind, text: text.to_owned(), place: out.place() });
+                queue.push(Waiting {
+                    kind,
+                    text: text.to_owned(),
+                    place: out.place(),
+                });
             }
         }
         if self.waiting > self.limit {
@@ -266,7 +274,9 @@ impl Speech {
 
     /// Emits what waited for its step: the open one, or the next.
     fn settle(&mut self, here: bool, out: &mut Out<'_, '_>) {
-        let Some(first) = self.unplaced.first() else { return };
+        let Some(first) = self.unplaced.first() else {
+            return;
+        };
         if !here {
             self.open_step(None, first.place, out);
         }
@@ -500,7 +510,11 @@ mod tests {
 
     #[test]
     fn text_after_a_call_that_never_ended_is_a_message_of_its_own() {
-        for whole in [vec![last("Done.")], vec![delta("Do"), delta("ne."), last("Done.")], vec![delta("Done.")]] {
+        for whole in [
+            vec![last("Done.")],
+            vec![delta("Do"), delta("ne."), last("Done.")],
+            vec![delta("Done.")],
+        ] {
             let mut lines = vec![flush("Start.", "r-0-a"), started("c1", "r-0-a")];
             lines.extend(whole);
             lines.push(result("Start.Done."));
@@ -531,7 +545,13 @@ mod tests {
     fn two_last_texts_are_two_messages() {
         let told = run(&[last("One."), last("Two."), result("One.Two.")]);
         assert_eq!((told.texts.len(), told.last_text().as_str()), (2, "Two."));
-        let told = run(&[delta("One."), last("One."), delta("Two."), last("Two."), result("…")]);
+        let told = run(&[
+            delta("One."),
+            last("One."),
+            delta("Two."),
+            last("Two."),
+            result("…"),
+        ]);
         assert_eq!((told.texts.len(), told.last_text().as_str()), (2, "Two."));
     }
 
@@ -539,13 +559,17 @@ mod tests {
     fn text_that_was_being_written_when_the_run_died_is_cut() {
         let lines = [delta("All is "), delta("we")].concat();
         let told = parse(&lines, "", &Exit::with_signal("SIGKILL"));
-        assert_eq!((told.texts.as_slice(), told.cut), (["All is we".to_owned()].as_slice(), true));
+        assert_eq!(
+            (told.texts.as_slice(), told.cut),
+            (["All is we".to_owned()].as_slice(), true)
+        );
         let lines = [delta("All is "), thinking("hm")].concat();
         assert!(parse(&lines, "", &Exit::with_code(1)).cut);
         let lines = [flush("a", "k"), started("c1", "k"), delta("half")].concat();
         let told = parse(&lines, "", &Exit::with_code(1));
         assert_eq!((told.last_text().as_str(), told.cut), ("half", true));
-        let failed = other(serde_json::json!({"type": "result", "subtype": "error", "is_error": true}));
+        let failed =
+            other(serde_json::json!({"type": "result", "subtype": "error", "is_error": true}));
         assert!(parse(&[delta("half"), failed].concat(), "", &Exit::with_code(1)).cut);
     }
 
@@ -562,7 +586,14 @@ mod tests {
 
     #[test]
     fn a_further_user_message_opens_the_next_step() {
-        let told = run(&[user("a"), delta("One."), user("b"), delta("Two."), last("Two."), result("…")]);
+        let told = run(&[
+            user("a"),
+            delta("One."),
+            user("b"),
+            delta("Two."),
+            last("Two."),
+            result("…"),
+        ]);
         assert_eq!((told.users.len(), told.text_steps), (2, vec![1, 2]));
         assert_eq!(told.texts, ["One.", "Two."]);
     }
