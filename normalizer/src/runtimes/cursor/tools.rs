@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::body::{FullEvent, LeanEvent};
 use super::calls::{Calls, Known};
+use super::detail::detail;
 use super::events::{Events, unknown_subtype};
 use super::out::Out;
-use super::outcome::{self, Judged};
+use super::outcome::{self, Denied, Judged};
 use crate::json::{DecodeError, Str};
 use crate::signal::{CallRef, Signal};
 
@@ -118,7 +119,7 @@ impl Events {
                 },
             );
         }
-        let detail = outcome::detail(&name, &input);
+        let detail = detail(&name, &input);
         out.emit(Signal::ToolCall {
             call,
             name,
@@ -146,7 +147,7 @@ impl Events {
             duration_ms,
         } = judged;
         let name = name.map(Cow::from);
-        if let Some(message) = denied {
+        if let Some(Denied(message)) = denied {
             let tool_call_id = match call {
                 CallRef::Printed(id) => ToolCallId::from_printed(id),
                 CallRef::Local(_) => None,
