@@ -140,6 +140,18 @@ impl Run {
         )
     }
 
+    /// Returns the calls that have no result at the end of a step: all of them when the run is
+    /// over, else those of the step. Listing all of them each time would grow with every step.
+    pub(super) fn pending_at(&self, step: u64, is_over: bool) -> Vec<ToolCallId> {
+        let calls = self.pending.iter().rev();
+        let mut ids: Vec<ToolCallId> = calls
+            .take_while(|call| is_over || call.step == step)
+            .map(|call| call.id.clone())
+            .collect();
+        ids.reverse();
+        ids
+    }
+
     /// Gives a counter's value and moves it on.
     pub(super) fn next(counter: &mut u64) -> u64 {
         let value = *counter;

@@ -215,14 +215,9 @@ impl Talk {
             Some("vision_analyze") => Some(Key::of_name("browser_vision")),
             _ => None,
         };
-        [Some(key), other].into_iter().flatten().find_map(|key| {
-            let calls = self.open.get_mut(&key)?;
-            let call = calls.pop_front();
-            if calls.is_empty() {
-                self.open.remove(&key);
-            }
-            call
-        })
+        let keys = [Some(key), other];
+        let mut keys = keys.into_iter().flatten();
+        keys.find_map(|key| self.open.get_mut(&key)?.pop_front())
     }
 
     /// A call is over. Returns its ordinal.
