@@ -1,6 +1,17 @@
 //! runtape for those who embed it.
 //!
-//! The parts are in the crates this one re-exports: the model in [`core`], bytes to records in
-//! [`normalizer`].
+//! [`Recorder`] joins the normalizer and the store: give it what a process prints, and its run is
+//! normalized and kept as it goes. [`recover`] closes runs whose recorder died, [`renormalize`]
+//! makes a run's records anew from its tape. The parts are in the crates this one re-exports: the
+//! model in [`core`], bytes to records in [`normalizer`], persistence in [`store`].
 
-pub use {runtape_core as core, runtape_normalizer as normalizer};
+mod context;
+mod record_error;
+mod recorder;
+mod replay;
+
+pub use context::RunContext;
+pub use record_error::RecordError;
+pub use recorder::{Finished, Recorder};
+pub use replay::{Recovered, Renormalized, recover, renormalize};
+pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

@@ -262,23 +262,25 @@ fn piece_len(piece: &[u8]) -> u8 {
 
 /// Writes 32 bytes of hash as a letter and 23 base-36 digits.
 fn cuid_shape(hash: &[u8; 32]) -> Arc<str> {
-    let mut halves = hash.chunks(16).map(|half| {
-        half.iter()
-            .fold(0_u128, |number, byte| (number << 8) | u128::from(*byte))
+    // Twelve digits fit a 64-bit number; dividing wider ones would cost more than the hash.
+    let mut words = hash.chunks_exact(8).map(|word| {
+        word.iter()
+            .fold(0_u64, |number, byte| (number << 8) | u64::from(*byte))
     });
-    let (mut one, mut two) = (halves.next().unwrap_or(0), halves.next().unwrap_or(0));
     let mut text = String::with_capacity(CUID_LENGTH);
-    for place in 0..CUID_LENGTH {
-        // The first place is a letter, the others are letters and digits.
-        let radix = if place == 0 { 26 } else { 36 };
-        let half = if place % 2 == 0 { &mut one } else { &mut two };
-        let digit = u8::try_from(*half % radix).unwrap_or(0);
-        *half /= radix;
-        text.push(char::from(if digit < 26 {
-            b'a' + digit
-        } else {
-            b'0' + digit - 26
-        }));
+    for half in 0..2 {
+        let mut word = words.next().unwrap_or(0);
+        for place in 0..CUID_LENGTH / 2 {
+            // The very first place is a letter, the others are letters and digits.
+            let radix = if half + place == 0 { 26 } else { 36 };
+            let digit = u8::try_from(word % radix).unwrap_or(0);
+            word /= radix;
+            text.push(char::from(if digit < 26 {
+                b'a' + digit
+            } else {
+                b'0' + digit - 26
+            }));
+        }
     }
     text.into()
 }

@@ -129,9 +129,8 @@ impl Store {
         filter.apply(&mut condition);
         if let Some(cursor) = after {
             let (at, key) = cursor.parts();
-            let number = condition.next();
             condition.add("run.started_at <= ?", at);
-            condition.add(&format!("(run.started_at < ?{number} OR run.key < ?)"), key);
+            condition.add(&format!("(run.started_at < {at} OR run.key < ?)"), key);
         }
         if let Some(text) = &filter.text {
             self.complete_search()?;

@@ -130,7 +130,7 @@ impl Store {
             let mut copy = Connection::open(target)?;
             // All pages in one step: what others write meanwhile would make it begin again.
             rusqlite::backup::Backup::new(&self.connection, &mut copy)?.run_to_completion(
-                -1,
+                i32::MAX,
                 std::time::Duration::from_millis(5),
                 None::<fn(rusqlite::backup::Progress)>,
             )?;

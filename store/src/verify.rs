@@ -12,7 +12,7 @@ use crate::facts::{Fact, FactFolder, RunFacts};
 use crate::place::unsigned;
 use crate::records::{self, RecordBlock};
 use crate::runs::{self, RunInfo, RunRow};
-use crate::seals::{self, Head, Removal};
+use crate::seals::{self, Head, Removal, RemovalReason};
 use crate::store::Store;
 use crate::{codec, ledger, notices, read, steps, tape, tool_calls};
 
@@ -126,6 +126,8 @@ impl fmt::Display for FaultPlace {
 struct Verifier<'a> {
     connection: &'a Connection,
     report: Report,
+    /// How far into stdout and stderr the records of the tree reach.
+    reach: [u64; 2],
 }
 
 impl Store {
@@ -139,6 +141,7 @@ impl Store {
             let mut verifier = Verifier {
                 connection,
                 report: Report::default(),
+                reach: [0; 2],
             };
             verifier.verify()?;
             Ok(verifier.report)
@@ -190,6 +193,7 @@ impl Verifier<'_> {
         if !self.file()? {
             return Ok(());
         }
+        self.report.removals = seals::removals(self.connection)?;
         self.orphans()?;
         let mut statement = self
             .connection
@@ -205,6 +209,7 @@ impl Verifier<'_> {
             let Some(tree) = self.read(FaultPlace::Run { run_id }, tree)? else {
                 continue;
             };
+            self.reach = [0; 2];
             for run in &tree {
                 self.run(run)?;
             }
@@ -215,7 +220,6 @@ impl Verifier<'_> {
         }
         self.seals()?;
         self.report.head = seals::head(self.connection)?;
-        self.report.removals = seals::removals(self.connection)?;
         Ok(())
     }
 
@@ -380,6 +384,14 @@ impl Verifier<'_> {
                 return Ok(None);
             }
             self.report.records += 1;
+            if let Some(span) = record.span {
+                let [stdout, stderr] = &mut self.reach;
+                let reach = match span.stream {
+                    Stream::Stdout => stdout,
+                    Stream::Stderr => stderr,
+                };
+                *reach = span.end.max(*reach);
+            }
             each(record);
             seq += 1;
         }
@@ -503,6 +515,7 @@ impl Verifier<'_> {
         }
         let mut hash = chain::first_tape(&root.id);
         let mut starts = [0_u64; 2];
+        let count = u64::try_from(blocks.len()).unwrap_or(u64::MAX);
         for (expected, number) in (0_u64..).zip(blocks) {
             if number != expected {
                 self.fault(at(expected), "missing");
@@ -537,7 +550,17 @@ impl Verifier<'_> {
                 }
             }
         }
-        self.report.tape_bytes += starts[0] + starts[1];
+        let [stdout, stderr] = starts;
+        self.report.tape_bytes += stdout + stderr;
+        let is_dropped = stdout + stderr == 0
+            && self.report.removals.iter().any(|removal| {
+                removal.run_id == root.id && removal.reason == RemovalReason::TapeDropped
+            });
+        // While a run is written, its records and their output may come in either order.
+        let is_short = stdout < self.reach[0] || stderr < self.reach[1];
+        if root.seal.is_some() && is_short && !is_dropped {
+            self.fault(at(count), "missing: records were made from it");
+        }
         Ok(())
     }
 

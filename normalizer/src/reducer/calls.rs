@@ -48,15 +48,21 @@ impl Reducer {
         let Some(state) = self.runs.get_mut(run) else {
             return;
         };
-        let id = state.call_id(call);
+        let mut id = state.call_id(call);
         if !state.count_once("call", id.as_str()) {
-            self.on_input(run, call, input, detail, place);
-            return;
+            match state.reuse(call, &id) {
+                Some(other) => id = other,
+                None => {
+                    self.on_input(run, call, input, detail, place);
+                    return;
+                }
+            }
         }
         let bytes = weight(&input);
         self.make_room(run, bytes);
         self.close_part(run);
-        if let CallRef::Printed(text) = call {
+        // Calls of the root need no entry: it is the parent of whatever is not known.
+        if let (CallRef::Printed(text), true) = (call, run != 0) {
             self.callers.insert(text.into(), run);
         }
         let part_id = self.part_id(run);

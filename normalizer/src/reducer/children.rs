@@ -8,19 +8,21 @@ use super::Reducer;
 use super::run::Run;
 use super::steps::Ending;
 use crate::failure;
-use crate::signal::Place;
+use crate::signal::{CHILD_LABEL, Place};
 use runtape_core::{ErrorFamily, RunError};
 
 impl Reducer {
     /// Returns the child run that a call started, opening it with its first signal.
-    pub(super) fn child_of(&mut self, call: &str, place: Place) -> usize {
-        if let Some(child) = self.children.get(call) {
+    pub(super) fn child_of(&mut self, child: &str, place: Place) -> usize {
+        if let Some(child) = self.children.get(child) {
             return *child;
         }
+        let call = child.split(CHILD_LABEL).next().unwrap_or(child);
         let parent = self.callers.get(call).copied().unwrap_or(0);
         let ordinal = self.children.len() as u64;
+        let key = child;
         let child = self.runs.len();
-        self.children.insert(call.into(), child);
+        self.children.insert(key.into(), child);
         let Some(state) = self.runs.get(parent) else {
             return 0;
         };

@@ -44,7 +44,7 @@ pub struct Reducer {
     runs: Vec<Run>,
     /// The child run that a call started, by the call's id as printed.
     children: HashMap<Box<str>, usize>,
-    /// The run that made a call, for calls that could start a child.
+    /// The child run that made a call, for calls that could start another one.
     callers: HashMap<Box<str>, usize>,
     result: Option<Outcome<'static>>,
     duration_ms: Option<u64>,

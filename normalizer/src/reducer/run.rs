@@ -1,9 +1,9 @@
 //! The state of one run: its numbering, its open step, its calls.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use runtape_core::{Expert, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
+use runtape_core::{Expert, ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
 
 use super::step::OpenStep;
 use crate::signal::{CallRef, Place};
@@ -43,6 +43,8 @@ pub(super) struct Run {
     pub(super) last: Place,
     /// Hashes of what must count once: responses and answered calls, a few bytes each.
     seen: HashSet<u64>,
+    /// How often an id was used, for ids that were used again.
+    reused: HashMap<Box<str>, u32>,
     /// The same keys in every run of the program: normalizing has no randomness.
     hasher: BuildHasherDefault<DefaultHasher>,
 }
@@ -68,6 +70,7 @@ impl Run {
             pending: Vec::new(),
             last: at,
             seen: HashSet::new(),
+            reused: HashMap::new(),
             hasher: BuildHasherDefault::default(),
         }
     }
@@ -85,10 +88,37 @@ impl Run {
     /// Returns the id of a call, derived where none was printed.
     pub(super) fn call_id(&self, call: CallRef<'_>) -> ToolCallId {
         match call {
+            CallRef::Printed(text) if self.reused.contains_key(text) => {
+                let times = self.reused.get(text).copied().unwrap_or_default();
+                ToolCallId::from_printed(&format!("{text}~{times}"))
+                    .unwrap_or_else(|| ToolCallId::derive(&self.id, u64::MAX))
+            }
             CallRef::Printed(text) => ToolCallId::from_printed(text)
                 .unwrap_or_else(|| ToolCallId::derive(&self.id, u64::MAX)),
             CallRef::Local(ordinal) => ToolCallId::derive(&self.id, ordinal),
         }
+    }
+
+    /// Gives a call an id of its own where the runtime printed one that an earlier call had.
+    ///
+    /// Some models count their calls anew in each turn. A call that still waits for its result,
+    /// or that stands in the open step, is the same call printed again: `None`.
+    pub(super) fn reuse(&mut self, call: CallRef<'_>, id: &ToolCallId) -> Option<ToolCallId> {
+        let CallRef::Printed(text) = call else {
+            return None;
+        };
+        let waits = self.pending.iter().any(|pending| pending.id == *id);
+        let parts = self.open.iter().flat_map(|step| &step.spoken.parts);
+        let stands = parts
+            .into_iter()
+            .any(|part| matches!(part, ExpertPart::ToolCallPart(part) if part.tool_call_id == *id));
+        if waits || stands {
+            return None;
+        }
+        *self.reused.entry(text.into()).or_insert(1) += 1;
+        let id = self.call_id(call);
+        self.count_once("call", id.as_str());
+        Some(id)
     }
 
     /// Gives a counter's value and moves it on.

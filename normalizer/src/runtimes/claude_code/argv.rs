@@ -52,8 +52,15 @@ const VARIADIC: &[&str] = &[
 ];
 
 /// Options that go on with an earlier session.
-const RESUMING: &[&str] =
-    &["--resume", "-r", "--continue", "-c", "--fork-session", "--from-pr", "--teleport"];
+const RESUMING: &[&str] = &[
+    "--resume",
+    "-r",
+    "--continue",
+    "-c",
+    "--fork-session",
+    "--from-pr",
+    "--teleport",
+];
 
 /// What was asked for with `--output-format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,17 +99,20 @@ pub(super) struct Argv {
 
 impl Argv {
     pub(super) fn of(context: &Context) -> Self {
-        let asked = context.argv.as_ref().and_then(|_| {
-            match context.flag(&["--output-format"]) {
+        let asked = context
+            .argv
+            .as_ref()
+            .and_then(|_| match context.flag(&["--output-format"]) {
                 None if context.has_flag(&["-p", "--print"]) => Some(Asked::Text),
                 Some("text") => Some(Asked::Text),
-                Some("json") => Some(Asked::Json { verbose: context.has_flag(&["--verbose"]) }),
+                Some("json") => Some(Asked::Json {
+                    verbose: context.has_flag(&["--verbose"]),
+                }),
                 Some("stream-json") => Some(Asked::Stream {
                     partial: context.has_flag(&["--include-partial-messages"]),
                 }),
                 _ => None,
-            }
-        });
+            });
         Self {
             asked,
             resumed: context.has_flag(RESUMING),
@@ -123,14 +133,22 @@ pub(super) fn query(context: &Context) -> Option<String> {
 /// `claude`, or the script behind it when node is the program.
 fn is_program(word: &str) -> bool {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    matches!(name, "claude" | "claude.exe" | "claude.cmd" | "cli.js" | "claude-code")
+    matches!(
+        name,
+        "claude" | "claude.exe" | "claude.cmd" | "cli.js" | "claude-code"
+    )
 }
 
 /// Returns the word after `-p`, which is nearly always the prompt.
 fn after_print(words: &[String]) -> Option<&str> {
     let options = words.iter().take_while(|word| *word != "--");
-    let at = options.into_iter().position(|word| word == "-p" || word == "--print")?;
-    words.get(at + 1).map(String::as_str).filter(|word| !word.starts_with('-'))
+    let at = options
+        .into_iter()
+        .position(|word| word == "-p" || word == "--print")?;
+    words
+        .get(at + 1)
+        .map(String::as_str)
+        .filter(|word| !word.starts_with('-'))
 }
 
 fn first_positional(words: &[String]) -> Option<&str> {
@@ -158,8 +176,7 @@ mod tests {
     use super::*;
 
     fn context(argv: &[&str]) -> Context {
-        let mut context =
-            Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
         context.argv = Some(argv.iter().map(|&word| word.to_owned()).collect());
         context
     }
@@ -169,8 +186,14 @@ mod tests {
         let table: [(&[&str], Option<&str>); 9] = [
             (&["claude", "-p", "Hi", "--model", "m"], Some("Hi")),
             (&["/usr/bin/claude", "Hi", "-p"], Some("Hi")),
-            (&["claude", "-p", "--model", "m", "--verbose", "Hi"], Some("Hi")),
-            (&["claude", "-p", "--add-dir", "a", "b", "--", "-Hi"], Some("-Hi")),
+            (
+                &["claude", "-p", "--model", "m", "--verbose", "Hi"],
+                Some("Hi"),
+            ),
+            (
+                &["claude", "-p", "--add-dir", "a", "b", "--", "-Hi"],
+                Some("-Hi"),
+            ),
             (&["node", "/lib/cli.js", "-p", "Hi"], Some("Hi")),
             (&["claude", "-p", "--resume", "id", "Hi"], Some("Hi")),
             (&["claude", "-p", "--model=m", "Hi"], Some("Hi")),
@@ -188,10 +211,21 @@ mod tests {
             (&["claude", "-p", "Hi"], Some("text")),
             (&["claude", "Hi"], None),
             (&["claude", "-p", "--output-format", "json"], Some("json")),
-            (&["claude", "-p", "--output-format=json", "--verbose"], Some("json-verbose")),
-            (&["claude", "-p", "--output-format", "stream-json"], Some("stream-json")),
             (
-                &["claude", "--output-format", "stream-json", "--include-partial-messages"],
+                &["claude", "-p", "--output-format=json", "--verbose"],
+                Some("json-verbose"),
+            ),
+            (
+                &["claude", "-p", "--output-format", "stream-json"],
+                Some("stream-json"),
+            ),
+            (
+                &[
+                    "claude",
+                    "--output-format",
+                    "stream-json",
+                    "--include-partial-messages",
+                ],
                 Some("stream-json-partial"),
             ),
             (&["claude", "-p", "--output-format", "new"], None),

@@ -137,7 +137,10 @@ impl<'a> Content<'a> {
             Self::Text(text) => vec![Block::text(text)],
             Self::Blocks(blocks) => blocks,
             Self::Other(value) => {
-                vec![Block { rest: vec![(Str::from("value"), value)], ..Block::default() }]
+                vec![Block {
+                    rest: vec![(Str::from("value"), value)],
+                    ..Block::default()
+                }]
             }
         }
     }
@@ -192,8 +195,21 @@ wire_struct! {
 
 impl PartialEq for Source<'_> {
     fn eq(&self, other: &Self) -> bool {
-        (&self.kind, &self.media_type, &self.data, &self.url, &self.file_id, &self.content)
-            == (&other.kind, &other.media_type, &other.data, &other.url, &other.file_id, &other.content)
+        (
+            &self.kind,
+            &self.media_type,
+            &self.data,
+            &self.url,
+            &self.file_id,
+            &self.content,
+        ) == (
+            &other.kind,
+            &other.media_type,
+            &other.data,
+            &other.url,
+            &other.file_id,
+            &other.content,
+        )
     }
 }
 
@@ -241,7 +257,11 @@ pub(super) struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn text(text: Str<'a>) -> Self {
-        Self { kind: Str::from("text"), text: Some(text), ..Self::default() }
+        Self {
+            kind: Str::from("text"),
+            text: Some(text),
+            ..Self::default()
+        }
     }
 
     /// Returns the block as it may stand in a tool's result.
@@ -280,7 +300,8 @@ impl<'a> Block<'a> {
                 map.insert(key.to_owned(), value);
             }
         };
-        let text = |text: Option<Str<'_>>| text.map_or(Value::Null, |text| text.into_owned().into());
+        let text =
+            |text: Option<Str<'_>>| text.map_or(Value::Null, |text| text.into_owned().into());
         if !self.kind.is_empty() {
             put("type", self.kind.into_owned().into());
         }
@@ -296,12 +317,18 @@ impl<'a> Block<'a> {
             Content::Absent => {}
             Content::Text(content) => put("content", content.into_owned().into()),
             Content::Blocks(blocks) => {
-                put("content", blocks.into_iter().map(Block::into_value).collect());
+                put(
+                    "content",
+                    blocks.into_iter().map(Block::into_value).collect(),
+                );
             }
             Content::Other(value) => put("content", value),
         }
         put("is_error", self.is_error.map_or(Value::Null, Value::Bool));
-        put("source", self.source.map_or(Value::Null, Source::into_value));
+        put(
+            "source",
+            self.source.map_or(Value::Null, Source::into_value),
+        );
         for (key, value) in self.rest {
             map.insert(key.into_owned(), value);
         }
@@ -370,7 +397,9 @@ mod tests {
     use super::*;
 
     fn pieces(json: &str) -> Vec<signal::Block<'_>> {
-        serde_json::from_str::<Content<'_>>(json).unwrap().into_pieces()
+        serde_json::from_str::<Content<'_>>(json)
+            .unwrap()
+            .into_pieces()
     }
 
     fn text(text: &str) -> signal::Block<'_> {
@@ -389,13 +418,23 @@ mod tests {
 
     #[test]
     fn images_and_documents_are_kept() {
-        let image = r#"{"type":"image","source":{"type":"base64","data":"aGk=","media_type":"image/gif"}}"#;
-        let document = image.replace("\"image\"", "\"document\"").replace("image/gif", "text/csv");
-        let prose = r#"{"type":"document","source":{"type":"text","data":"hi","media_type":"text/plain"}}"#;
+        let image =
+            r#"{"type":"image","source":{"type":"base64","data":"aGk=","media_type":"image/gif"}}"#;
+        let document = image
+            .replace("\"image\"", "\"document\"")
+            .replace("image/gif", "text/csv");
+        let prose =
+            r#"{"type":"document","source":{"type":"text","data":"hi","media_type":"text/plain"}}"#;
         let list = format!("[{image},{document},{prose}]");
         let expected = [
-            signal::Block::Image { mime_type: "image/gif".into(), data: "aGk=".into() },
-            signal::Block::File { mime_type: "text/csv".into(), data: "aGk=".into() },
+            signal::Block::Image {
+                mime_type: "image/gif".into(),
+                data: "aGk=".into(),
+            },
+            signal::Block::File {
+                mime_type: "text/csv".into(),
+                data: "aGk=".into(),
+            },
             text("hi"),
         ];
         assert_eq!(pieces(&list), expected);
@@ -421,7 +460,10 @@ mod tests {
         let loose = |json| serde_json::from_str::<Loose<'_>>(json).unwrap().into_text();
         assert_eq!(loose("\"a\"").as_deref(), Some("a"));
         assert_eq!(loose("null"), None);
-        assert_eq!(loose(r#"{"a":[1,"b"]}"#).as_deref(), Some(r#"{"a":[1,"b"]}"#));
+        assert_eq!(
+            loose(r#"{"a":[1,"b"]}"#).as_deref(),
+            Some(r#"{"a":[1,"b"]}"#)
+        );
         assert_eq!(loose(r#"["a",1]"#).as_deref(), Some(r#"["a",1]"#));
     }
 }

@@ -17,6 +17,10 @@ use crate::times::iso_millis;
 
 /// What is known of a sub-agent, by the call that started it.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Child {
     /// It printed something, so that it is a run of its own.
     pub(super) seen: bool,
@@ -30,6 +34,10 @@ pub(super) struct Child {
 
 /// The state of a run between two messages.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Conversation {
     pub(super) argv: Argv,
     /// The most bytes held for one record.
@@ -61,6 +69,10 @@ pub(super) struct Conversation {
 
 /// Which shapes of output were met.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Shapes {
     /// Messages so far, as far as 2.
     messages: u8,
@@ -127,7 +139,9 @@ impl Conversation {
     /// Reports what only the end of the output tells.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         self.streams.finish(out);
-        let total = self.totals.counts_with_later(self.argv.resumed, self.thought);
+        let total = self
+            .totals
+            .counts_with_later(self.argv.resumed, self.thought);
         if let Some(total) = total {
             out.emit(Signal::Total(total));
         }
@@ -175,12 +189,15 @@ impl Conversation {
         let Some(call) = parent.map(Str::as_str).filter(|call| !call.is_empty()) else {
             return Scope::Main;
         };
-        match self.children.get_mut(call) {
-            Some(child) => child.seen = true,
-            None => {
-                let child = Child { seen: true, ..Child::default() };
-                self.children.insert(call.into(), child);
-            }
+        // Looked up first: only a new child needs a copy of the id.
+        if let Some(child) = self.children.get_mut(call) {
+            child.seen = true;
+        } else {
+            let child = Child {
+                seen: true,
+                ..Child::default()
+            };
+            self.children.insert(call.into(), child);
         }
         Scope::Child(call)
     }
@@ -193,7 +210,10 @@ pub(super) fn tag_of(json: &[u8]) -> Result<Option<Cow<'_, str>>, DecodeError> {
     const TAGS: &[&str] = &["stream_event", "assistant", "user", "system"];
     if let Some(rest) = json.strip_prefix(br#"{"type":""#) {
         for tag in TAGS {
-            if rest.strip_prefix(tag.as_bytes()).is_some_and(|rest| rest.starts_with(b"\",")) {
+            if rest
+                .strip_prefix(tag.as_bytes())
+                .is_some_and(|rest| rest.starts_with(b"\","))
+            {
                 return Ok(Some(Cow::Borrowed(tag)));
             }
         }
@@ -221,7 +241,10 @@ pub(super) fn unparsed<'a>(
     tag: Option<&'a str>,
     reason: impl Into<Cow<'a, str>>,
 ) {
-    out.emit(Signal::Unparsed { tag: tag.map(Cow::Borrowed), reason: reason.into() });
+    out.emit(Signal::Unparsed {
+        tag: tag.map(Cow::Borrowed),
+        reason: reason.into(),
+    });
 }
 
 /// Reports the keys of a message that are not known.
@@ -266,12 +289,19 @@ mod tests {
         let table = [
             (r#"{"type":"assistant","a":1}"#, Some("assistant")),
             (r#"{"type":"user_new","a":1}"#, Some("user_new")),
-            (r#"{"text":"{\"type\":\"user\",","type":"result"}"#, Some("result")),
+            (
+                r#"{"text":"{\"type\":\"user\",","type":"result"}"#,
+                Some("result"),
+            ),
             (r#"{ "type" : "system" }"#, Some("system")),
             (r#"{"a":1}"#, None),
         ];
         for (json, expected) in table {
-            assert_eq!(tag_of(json.as_bytes()).unwrap().as_deref(), expected, "{json}");
+            assert_eq!(
+                tag_of(json.as_bytes()).unwrap().as_deref(),
+                expected,
+                "{json}"
+            );
         }
         assert!(tag_of(br#"{"type":"res"#).is_err());
     }
@@ -279,7 +309,12 @@ mod tests {
     #[test]
     fn prose_is_no_session_id() {
         assert!(is_session_id("6baba7bc-061b-4fc8-9fe0-a222e7fee90d"));
-        for text in ["", "not found", "6baba7bc-061b-4fc8-9fe0-a222e7fee90", "6baba7bc_061b-4fc8-9fe0-a222e7fee90d"] {
+        for text in [
+            "",
+            "not found",
+            "6baba7bc-061b-4fc8-9fe0-a222e7fee90",
+            "6baba7bc_061b-4fc8-9fe0-a222e7fee90d",
+        ] {
             assert!(!is_session_id(text), "{text}");
         }
     }

@@ -44,7 +44,10 @@ impl ApiFailure {
     pub(super) fn into_error(self, message: String, limit_resets_at: Option<i64>) -> RunError {
         let status = self.status.or_else(|| status_in(&message));
         let family = self.family(&message, status);
-        let retry_at = self.retry_at.or_else(|| old_usage_limit(&message)).or(limit_resets_at);
+        let retry_at = self
+            .retry_at
+            .or_else(|| old_usage_limit(&message))
+            .or(limit_resets_at);
         RunError {
             family: Some(family),
             is_retryable: is_retryable(family),
@@ -64,7 +67,10 @@ impl ApiFailure {
             return ErrorFamily::Network;
         }
         let words = [&self.kind, &self.api_error, &self.api_type];
-        let by_word = words.into_iter().flatten().find_map(|word| family_of_word(word));
+        let by_word = words
+            .into_iter()
+            .flatten()
+            .find_map(|word| family_of_word(word));
         by_word
             .or_else(|| family_of_text(message))
             .or_else(|| status.map(family_of_status))
@@ -88,7 +94,9 @@ const NETWORK: &[&str] = &[
 /// `invalid_request` is many things; what it is, other fields tell, or the text.
 fn family_of_word(word: &str) -> Option<ErrorFamily> {
     Some(match word {
-        "authentication_failed" | "authentication_error" | "permission_error"
+        "authentication_failed"
+        | "authentication_error"
+        | "permission_error"
         | "oauth_org_not_allowed" => ErrorFamily::Auth,
         "rate_limit" | "rate_limit_error" | "usage_limit_reached" => ErrorFamily::RateLimit,
         "billing_error" => ErrorFamily::Billing,
@@ -105,8 +113,12 @@ fn family_of_word(word: &str) -> Option<ErrorFamily> {
 /// The json format, and versions before 2.1 altogether, have nothing but the text.
 fn family_of_text(text: &str) -> Option<ErrorFamily> {
     let begins = |beginnings: &[&str]| beginnings.iter().any(|words| text.starts_with(words));
-    if begins(&["Invalid API key", "Not logged in", "Failed to authenticate", "OAuth token"])
-        || text.contains("Please run /login")
+    if begins(&[
+        "Invalid API key",
+        "Not logged in",
+        "Failed to authenticate",
+        "OAuth token",
+    ]) || text.contains("Please run /login")
     {
         Some(ErrorFamily::Auth)
     } else if begins(&["Credit balance is too low"]) {
@@ -115,9 +127,15 @@ fn family_of_text(text: &str) -> Option<ErrorFamily> {
         Some(ErrorFamily::ContextOverflow)
     } else if begins(&["There's an issue with the selected model"]) {
         Some(ErrorFamily::ModelNotFound)
-    } else if begins(&["Claude AI usage limit reached", "Claude usage limit reached", "You've hit your"])
-        || begins(&["5-hour limit reached", "Weekly limit reached", "Session limit reached"])
-    {
+    } else if begins(&[
+        "Claude AI usage limit reached",
+        "Claude usage limit reached",
+        "You've hit your",
+    ]) || begins(&[
+        "5-hour limit reached",
+        "Weekly limit reached",
+        "Session limit reached",
+    ]) {
         Some(ErrorFamily::RateLimit)
     } else {
         None
@@ -127,9 +145,14 @@ fn family_of_text(text: &str) -> Option<ErrorFamily> {
 /// Reads the status from `API Error: 500 …`, as versions before 2.1 have it nowhere else, or from
 /// `API Error (500 …`.
 fn status_in(text: &str) -> Option<u16> {
-    let rest = text.strip_prefix("API Error")?.trim_start_matches([':', ' ', '(']);
+    let rest = text
+        .strip_prefix("API Error")?
+        .trim_start_matches([':', ' ', '(']);
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok().filter(|status| (400..600).contains(status))
+    digits
+        .parse()
+        .ok()
+        .filter(|status| (400..600).contains(status))
 }
 
 /// Reads the time from `Claude AI usage limit reached|1749924000`, as 1.0 printed it.
@@ -143,15 +166,22 @@ fn old_usage_limit(text: &str) -> Option<i64> {
 pub(super) fn epoch_millis(time: f64) -> Option<i64> {
     /// The year 5138 in seconds, 1973 in milliseconds: between the two there is no doubt.
     const MILLIS_FROM: f64 = 1e11;
-    let millis = if time < MILLIS_FROM { time * 1000.0 } else { time };
+    let millis = if time < MILLIS_FROM {
+        time * 1000.0
+    } else {
+        time
+    };
     #[expect(clippy::cast_possible_truncation, reason = "in range, by the guard")]
-    (1.0..8.64e15).contains(&millis).then(|| millis.round() as i64)
+    (1.0..8.64e15)
+        .contains(&millis)
+        .then(|| millis.round() as i64)
 }
 
 /// Returns the time in the parameters of an error, where there is one.
 pub(super) fn retry_time(params: &Value) -> Option<i64> {
     let keys = ["resetsAt", "resets_at", "reset_at"];
-    keys.iter().find_map(|key| epoch_millis(params.get(key)?.as_f64()?))
+    keys.iter()
+        .find_map(|key| epoch_millis(params.get(key)?.as_f64()?))
 }
 
 /// Tells whether the CLI says that there is no such session.
@@ -168,7 +198,11 @@ pub(super) fn is_unknown_session(text: &str) -> bool {
 
 /// Makes the error for a session that does not exist.
 pub(super) fn unknown_session(message: String) -> RunError {
-    error("error_during_execution", message, ErrorFamily::UnknownSession)
+    error(
+        "error_during_execution",
+        message,
+        ErrorFamily::UnknownSession,
+    )
 }
 
 #[cfg(test)]
@@ -187,10 +221,19 @@ mod tests {
             status: Some(400),
             ..ApiFailure::default()
         };
-        assert_eq!(family(credit, "Credit balance is too low"), ErrorFamily::Billing);
-        let failed = ApiFailure { status: Some(529), ..ApiFailure::default() };
+        assert_eq!(
+            family(credit, "Credit balance is too low"),
+            ErrorFamily::Billing
+        );
+        let failed = ApiFailure {
+            status: Some(529),
+            ..ApiFailure::default()
+        };
         let error = failed.into_error("API Error: 529 Overloaded".into(), None);
-        assert_eq!((error.family, error.status_code), (Some(ErrorFamily::Overload), Some(529)));
+        assert_eq!(
+            (error.family, error.status_code),
+            (Some(ErrorFamily::Overload), Some(529))
+        );
         assert!(error.is_retryable && error.name == "ApiError");
     }
 
@@ -212,14 +255,23 @@ mod tests {
 
     #[test]
     fn a_rate_limit_has_the_time_it_ends() {
-        let limited = || ApiFailure { kind: Some("rate_limit".into()), ..ApiFailure::default() };
+        let limited = || ApiFailure {
+            kind: Some("rate_limit".into()),
+            ..ApiFailure::default()
+        };
         let error = limited().into_error("You've hit your limit".into(), Some(5));
         assert_eq!(error.retry_at, Some(5));
         let old = "Claude AI usage limit reached|1749924000".to_owned();
         let error = ApiFailure::default().into_error(old, None);
         assert_eq!(error.retry_at, Some(1_749_924_000_000));
-        assert_eq!(retry_time(&serde_json::json!({"resetsAt": 1e12})), Some(1_000_000_000_000));
-        let auth = ApiFailure { status: Some(401), ..ApiFailure::default() };
+        assert_eq!(
+            retry_time(&serde_json::json!({"resetsAt": 1e12})),
+            Some(1_000_000_000_000)
+        );
+        let auth = ApiFailure {
+            status: Some(401),
+            ..ApiFailure::default()
+        };
         assert_eq!(auth.into_error(String::new(), Some(5)).retry_at, None);
     }
 }

@@ -19,7 +19,11 @@ use crate::signal::{CallRef, Scope, Signal};
 const SYNTHETIC: &str = "<synthetic>";
 
 impl Conversation {
-    pub(super) fn on_assistant(&mut self, json: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+    pub(super) fn on_assistant(
+        &mut self,
+        json: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
         let line: Assistant<'_> = read("assistant", json, out)?;
         note_keys("assistant", &line.unknown, out);
         note_keys("assistant.message", &line.message.unknown, out);
@@ -33,10 +37,20 @@ impl Conversation {
         if scope == Scope::Main {
             self.spoken = true;
             self.nudged = false;
+            self.compacted = false;
         }
         let message = line.message;
-        let key = message.id.as_ref().or(line.request_id.as_ref()).or(line.uuid.as_ref());
-        let key = key.map(Str::as_str);
+        let key = message
+            .id
+            .as_ref()
+            .or(line.request_id.as_ref())
+            .or(line.uuid.as_ref());
+        let interrupted = if line.aborted == Some(true) {
+            self.streams.interrupted(scope)
+        } else {
+            None
+        };
+        let key = interrupted.as_deref().or(key.map(Str::as_str));
         out.emit_in(scope, Signal::Step(key));
         self.on_model(scope, message.model.as_ref(), out);
         self.on_response_usage(scope, key, &message, out);
@@ -56,7 +70,9 @@ impl Conversation {
         model: Option<&Str<'_>>,
         out: &mut SignalSink<'_>,
     ) {
-        let Some(model) = model.filter(|model| !model.is_empty()) else { return };
+        let Some(model) = model.filter(|model| !model.is_empty()) else {
+            return;
+        };
         match scope {
             Scope::Main if self.model_known => {}
             Scope::Main => {
@@ -75,7 +91,9 @@ impl Conversation {
         message: &ApiMessage<'_>,
         out: &mut SignalSink<'_>,
     ) {
-        let (Some(key), Some(usage)) = (key, &message.usage) else { return };
+        let (Some(key), Some(usage)) = (key, &message.usage) else {
+            return;
+        };
         if self.counted == key {
             return;
         }
@@ -83,8 +101,18 @@ impl Conversation {
         note_keys("assistant.message.usage", &usage.unknown, out);
         let counts = of_response(usage, false);
         self.totals.note_response(key, counts);
-        let model = message.model.as_ref().map(|model| Cow::Borrowed(model.as_str()));
-        out.emit_in(scope, Signal::Usage { key: Cow::Borrowed(key), counts, model });
+        let model = message
+            .model
+            .as_ref()
+            .map(|model| Cow::Borrowed(model.as_str()));
+        out.emit_in(
+            scope,
+            Signal::Usage {
+                key: Cow::Borrowed(key),
+                counts,
+                model,
+            },
+        );
     }
 
     fn on_block(
@@ -102,7 +130,13 @@ impl Conversation {
         }
         for (name, _) in &block.rest {
             if kind.is_plain() {
-                out.emit_in(scope, Signal::UnknownKey { message: "assistant.content", key: name });
+                out.emit_in(
+                    scope,
+                    Signal::UnknownKey {
+                        message: "assistant.content",
+                        key: name,
+                    },
+                );
             }
         }
         self.thought |= matches!(kind, Kind::Thinking | Kind::Redacted);
@@ -129,26 +163,52 @@ impl Conversation {
             Kind::Text => out.emit_in(scope, Signal::Text(cow(block.text))),
             Kind::Thinking => {
                 let signature = block.signature.map(Str::into_cow);
-                out.emit_in(scope, Signal::Thinking { text: cow(block.thinking), signature });
+                out.emit_in(
+                    scope,
+                    Signal::Thinking {
+                        text: cow(block.thinking),
+                        signature,
+                    },
+                );
             }
             Kind::Redacted => {
                 let signature = block.data.map(Str::into_cow);
-                out.emit_in(scope, Signal::Thinking { text: Cow::Borrowed(""), signature });
+                out.emit_in(
+                    scope,
+                    Signal::Thinking {
+                        text: Cow::Borrowed(""),
+                        signature,
+                    },
+                );
             }
             Kind::Call => {
                 let (id, name) = (cow(block.id), cow(block.name));
                 if tools::is_background_agent(&name, &block.input) {
-                    self.children.entry(id.as_ref().into()).or_default().background = true;
+                    self.children
+                        .entry(id.as_ref().into())
+                        .or_default()
+                        .background = true;
                 }
                 let detail = tools::detail(&name, &block.input);
                 let call = CallRef::Printed(&id);
                 let input = block.input;
-                out.emit_in(scope, Signal::ToolCall { call, name, input, detail });
+                out.emit_in(
+                    scope,
+                    Signal::ToolCall {
+                        call,
+                        name,
+                        input,
+                        detail,
+                    },
+                );
             }
             Kind::Answer => emit_server_result(scope, block, out),
             Kind::Upload | Kind::Unknown => {
                 let message = block.into_value().to_string();
-                let info = Info { topic: Some("attachment".to_owned()), message };
+                let info = Info {
+                    topic: Some("attachment".to_owned()),
+                    message,
+                };
                 out.emit_in(scope, Signal::Event(info.into()));
             }
         }
@@ -166,7 +226,9 @@ impl Conversation {
                     kind: kind.map(Cow::into_owned),
                     api_type: line.api_error_type.into_text().map(Cow::into_owned),
                     api_error: line.api_error.into_text().map(Cow::into_owned),
-                    status: line.api_error_status.and_then(|status| u16::try_from(status).ok()),
+                    status: line
+                        .api_error_status
+                        .and_then(|status| u16::try_from(status).ok()),
                     retry_at: retry_time(&line.api_error_params),
                     ..ApiFailure::default()
                 });
@@ -177,36 +239,62 @@ impl Conversation {
                 Loose::Other(value) if value.is_null() => "synthetic",
                 _ => "command",
             };
-            Info { topic: Some(topic.to_owned()), message: text }.into()
+            Info {
+                topic: Some(topic.to_owned()),
+                message: text,
+            }
+            .into()
         };
         out.emit_in(scope, Signal::Event(event));
     }
 
-    pub(super) fn on_user(&mut self, json: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+    pub(super) fn on_user(
+        &mut self,
+        json: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
         let line: User<'_> = read("user", json, out)?;
         note_keys("user", &line.unknown, out);
         note_keys("user.message", &line.message.unknown, out);
         set_time(line.timestamp.as_ref(), out);
         self.on_session(line.session.as_ref(), out);
         let scope = self.scope(line.parent.as_ref());
-        let is_summary = line.is_summary == Some(true) || self.compacted;
-        let by_cli = line.is_synthetic == Some(true) || is_summary;
+        let is_synthetic = line.is_synthetic == Some(true);
+        let is_summary = line.is_summary == Some(true) || (self.compacted && is_synthetic);
+        let by_cli = is_synthetic || is_summary;
         let blocks = line.message.content.into_blocks();
         // Text beside a result was put there by the CLI: reminders, not what a user said.
-        let has_result = blocks.iter().any(|block| Kind::of(&block.kind) == Kind::Answer);
+        let has_result = blocks
+            .iter()
+            .any(|block| Kind::of(&block.kind) == Kind::Answer);
         for block in blocks {
             match (Kind::of(&block.kind), block) {
                 (Kind::Answer, block) => self.on_tool_result(scope, block, json, out),
-                (Kind::Text, Block { text: Some(text), .. }) => {
+                (
+                    Kind::Text,
+                    Block {
+                        text: Some(text), ..
+                    },
+                ) => {
                     if by_cli && scope == Scope::Main {
                         self.nudged |= !is_summary;
                         self.compacted = false;
                     }
                     let told = by_cli || has_result || is_cli_text(&text);
                     let signal = if told {
-                        let topic = if is_summary { "compactionSummary" } else { "note" };
+                        let topic = if is_summary {
+                            "compactionSummary"
+                        } else {
+                            "note"
+                        };
                         let topic = Some(topic.to_owned());
-                        Signal::Event(Info { topic, message: text.into_owned() }.into())
+                        Signal::Event(
+                            Info {
+                                topic,
+                                message: text.into_owned(),
+                            }
+                            .into(),
+                        )
                     } else {
                         Signal::User(text.into_cow())
                     };
@@ -215,7 +303,10 @@ impl Conversation {
                 (_, block) if matches!(block.kind.as_str(), "image" | "document") => {
                     let source = block.source.and_then(|source| source.media_type);
                     let message = source.map_or_else(|| block.kind.into_owned(), Str::into_owned);
-                    let info = Info { topic: Some("attachment".to_owned()), message };
+                    let info = Info {
+                        topic: Some("attachment".to_owned()),
+                        message,
+                    };
                     out.emit_in(scope, Signal::Event(info.into()));
                 }
                 (_, block) => {
@@ -235,7 +326,13 @@ impl Conversation {
         out: &mut SignalSink<'_>,
     ) {
         for (key, _) in &block.rest {
-            out.emit_in(scope, Signal::UnknownKey { message: "user.content", key });
+            out.emit_in(
+                scope,
+                Signal::UnknownKey {
+                    message: "user.content",
+                    key,
+                },
+            );
         }
         let id = block.tool_use_id.unwrap_or_default();
         // Absent on success for most tools.
@@ -253,7 +350,11 @@ impl Conversation {
                 child.ended = true;
                 let text = agent_answer(result).or_else(|| first_texts(&content));
                 let call = Cow::Borrowed(id.as_str());
-                out.emit(Signal::ChildEnd { call, is_error, text: text.map(Cow::Owned) });
+                out.emit(Signal::ChildEnd {
+                    call,
+                    is_error,
+                    text: text.map(Cow::Owned),
+                });
             }
         }
         let result = Signal::ToolResult {
@@ -282,7 +383,10 @@ fn emit_server_result(scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'
         _ => false,
     });
     let id = block.tool_use_id.unwrap_or_default();
-    let name = block.kind.strip_suffix("_tool_result").map(|name| Cow::Owned(name.to_owned()));
+    let name = block
+        .kind
+        .strip_suffix("_tool_result")
+        .map(|name| Cow::Owned(name.to_owned()));
     let result = Signal::ToolResult {
         call: CallRef::Printed(&id),
         name,
@@ -301,7 +405,10 @@ fn is_cli_text(text: &str) -> bool {
 }
 
 fn plain_text(content: Content<'_>) -> String {
-    let texts = content.into_blocks().into_iter().filter_map(|block| block.text);
+    let texts = content
+        .into_blocks()
+        .into_iter()
+        .filter_map(|block| block.text);
     texts.map(Str::into_owned).collect::<Vec<_>>().join("\n")
 }
 
@@ -313,11 +420,16 @@ fn is_launch(result: &AgentFields<'_>) -> bool {
 
 /// Returns the sub-agent's answer without what the CLI puts around it.
 fn agent_answer(result: AgentFields<'_>) -> Option<String> {
-    let Content::Blocks(mut blocks) = result.content else { return None };
+    let Content::Blocks(mut blocks) = result.content else {
+        return None;
+    };
     let notes = usize::try_from(result.notes.unwrap_or(0)).ok()?;
     let tails = usize::try_from(result.tails.unwrap_or(0)).ok()?;
     blocks.truncate(blocks.len().checked_sub(tails)?);
-    let texts = blocks.into_iter().skip(notes).filter_map(|block| block.text);
+    let texts = blocks
+        .into_iter()
+        .skip(notes)
+        .filter_map(|block| block.text);
     let texts: Vec<String> = texts.map(Str::into_owned).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }

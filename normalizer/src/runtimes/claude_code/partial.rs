@@ -52,7 +52,10 @@ impl Kind {
 
     /// Tells whether the keys of such a block are all known.
     pub(super) fn is_plain(self) -> bool {
-        matches!(self, Self::Text | Self::Thinking | Self::Redacted | Self::Call)
+        matches!(
+            self,
+            Self::Text | Self::Thinking | Self::Redacted | Self::Call
+        )
     }
 }
 
@@ -93,7 +96,7 @@ struct MessageStream {
 #[derive(Debug, Default)]
 pub(super) struct Streams(Vec<MessageStream>);
 
-fn run_of<'a>(scope: Scope<'a>) -> &'a str {
+fn run_of(scope: Scope<'_>) -> &str {
     match scope {
         Scope::Main => "",
         Scope::Child(call) => call,
@@ -102,17 +105,25 @@ fn run_of<'a>(scope: Scope<'a>) -> &'a str {
 
 impl Streams {
     fn of(&mut self, scope: Scope<'_>) -> Option<&mut MessageStream> {
-        self.0.iter_mut().find(|stream| *stream.run == *run_of(scope))
+        self.0
+            .iter_mut()
+            .find(|stream| *stream.run == *run_of(scope))
     }
 
     /// Begins a message; one before it that was not stopped is cut off.
     fn begin(&mut self, scope: Scope<'_>, message: &ApiMessage<'_>, out: &mut SignalSink<'_>) {
-        let usage = message.usage.as_ref().map(|usage| of_response(usage, false));
+        let usage = message
+            .usage
+            .as_ref()
+            .map(|usage| of_response(usage, false));
         let run = run_of(scope);
         let stream = MessageStream {
             run: run.into(),
             id: message.id.as_deref().unwrap_or_default().to_owned(),
-            model: message.model.as_ref().map(|model| model.as_str().to_owned()),
+            model: message
+                .model
+                .as_ref()
+                .map(|model| model.as_str().to_owned()),
             usage: usage.unwrap_or_default(),
             begun: false,
             is_final: false,
@@ -131,6 +142,13 @@ impl Streams {
         }
     }
 
+    /// Returns the message that an interrupted one is, where it was being written: its last line
+    /// need not have its id.
+    pub(super) fn interrupted(&mut self, scope: Scope<'_>) -> Option<String> {
+        let stream = self.of(scope).filter(|stream| stream.open.is_some())?;
+        Some(stream.id.clone())
+    }
+
     /// Takes a block that was printed whole. Returns whether its pieces were reported already.
     pub(super) fn confirm(
         &mut self,
@@ -140,7 +158,10 @@ impl Streams {
         block: &Block<'_>,
         out: &mut SignalSink<'_>,
     ) -> bool {
-        let Some(stream) = self.of(scope).filter(|stream| Some(stream.id.as_str()) == key) else {
+        let Some(stream) = self
+            .of(scope)
+            .filter(|stream| Some(stream.id.as_str()) == key)
+        else {
             return false;
         };
         match &mut stream.open {
@@ -161,7 +182,11 @@ impl Streams {
 
     /// Reports the numbers of messages that were cut before their first block.
     pub(super) fn finish(&self, out: &mut SignalSink<'_>) {
-        for stream in self.0.iter().filter(|stream| !stream.begun && !stream.stopped) {
+        for stream in self
+            .0
+            .iter()
+            .filter(|stream| !stream.begun && !stream.stopped)
+        {
             let scope = match &*stream.run {
                 "" => Scope::Main,
                 call => Scope::Child(call),
@@ -178,7 +203,14 @@ impl MessageStream {
         }
         let model = self.model.as_deref().map(Cow::Borrowed);
         let key = Cow::Borrowed(self.id.as_str());
-        out.emit_in(scope, Signal::Usage { key, counts: self.usage, model });
+        out.emit_in(
+            scope,
+            Signal::Usage {
+                key,
+                counts: self.usage,
+                model,
+            },
+        );
     }
 }
 
@@ -206,7 +238,9 @@ impl OpenBlock {
             Kind::Text if self.begun => out.emit_in(scope, Signal::TextEnd),
             Kind::Thinking if self.begun => {
                 let written = (!self.signature.is_empty()).then_some(self.signature.as_str());
-                let signature = whole.and_then(|block| block.signature.as_deref()).or(written);
+                let signature = whole
+                    .and_then(|block| block.signature.as_deref())
+                    .or(written);
                 let signature = signature.map(Cow::Borrowed);
                 out.emit_in(scope, Signal::ThinkingEnd { signature });
             }
@@ -216,14 +250,31 @@ impl OpenBlock {
             Kind::Thinking => {
                 let signature =
                     (!self.signature.is_empty()).then_some(Cow::Borrowed(self.signature.as_str()));
-                out.emit_in(scope, Signal::Thinking { text: Cow::Borrowed(""), signature });
+                out.emit_in(
+                    scope,
+                    Signal::Thinking {
+                        text: Cow::Borrowed(""),
+                        signature,
+                    },
+                );
             }
             Kind::Call => {
-                let written = if self.input.is_empty() { "{}" } else { &self.input };
+                let written = if self.input.is_empty() {
+                    "{}"
+                } else {
+                    &self.input
+                };
                 if let Ok(input) = decode::<Value>(written.as_bytes()) {
                     let detail = tools::detail(&self.name, &input.value);
                     let call = CallRef::Printed(&self.call);
-                    out.emit_in(scope, Signal::ToolInput { call, input: input.value, detail });
+                    out.emit_in(
+                        scope,
+                        Signal::ToolInput {
+                            call,
+                            input: input.value,
+                            detail,
+                        },
+                    );
                 }
             }
             Kind::Redacted | Kind::Answer | Kind::Upload | Kind::Unknown => {}
@@ -233,7 +284,11 @@ impl OpenBlock {
 }
 
 impl Conversation {
-    pub(super) fn on_stream_event(&mut self, json: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+    pub(super) fn on_stream_event(
+        &mut self,
+        json: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
         let line: StreamEvent<'_> = read("stream_event", json, out)?;
         note_keys("stream_event", &line.unknown, out);
         self.on_session(line.session.as_ref(), out);
@@ -274,7 +329,9 @@ impl Conversation {
             self.spoken = true;
             self.nudged = false;
         }
-        let Some(stream) = self.streams.of(scope).filter(|stream| !stream.begun) else { return };
+        let Some(stream) = self.streams.of(scope).filter(|stream| !stream.begun) else {
+            return;
+        };
         stream.begun = true;
         let (id, usage, model) = (stream.id.clone(), stream.usage, stream.model.clone());
         out.emit_in(scope, Signal::Step((!id.is_empty()).then_some(id.as_str())));
@@ -299,7 +356,8 @@ impl Conversation {
                 }
             }
             Kind::Thinking => {
-                open.signature.push_str(block.signature.as_deref().unwrap_or_default());
+                open.signature
+                    .push_str(block.signature.as_deref().unwrap_or_default());
                 if let Some(text) = block.thinking.filter(|text| !text.is_empty()) {
                     open.begun = true;
                     out.emit_in(scope, Signal::ThinkingDelta(text.into_cow()));
@@ -333,7 +391,10 @@ impl Conversation {
     fn on_delta(&mut self, scope: Scope<'_>, delta: Delta<'_>, out: &mut SignalSink<'_>) {
         note_keys("stream_event.delta", &delta.unknown, out);
         let limit = self.limit;
-        let open = self.streams.of(scope).and_then(|stream| stream.open.as_mut());
+        let open = self
+            .streams
+            .of(scope)
+            .and_then(|stream| stream.open.as_mut());
         match delta.kind.as_str() {
             "text_delta" => {
                 if let Some(open) = open {
@@ -370,7 +431,9 @@ impl Conversation {
     }
 
     fn on_block_stop(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
-        let Some(stream) = self.streams.of(scope) else { return };
+        let Some(stream) = self.streams.of(scope) else {
+            return;
+        };
         if let Some(mut open) = stream.open.take()
             && !open.confirmed
         {
@@ -385,7 +448,9 @@ impl Conversation {
         usage: Option<&Usage>,
         out: &mut SignalSink<'_>,
     ) {
-        let (Some(stream), Some(usage)) = (self.streams.of(scope), usage) else { return };
+        let (Some(stream), Some(usage)) = (self.streams.of(scope), usage) else {
+            return;
+        };
         stream.is_final = true;
         stream.usage = of_response(usage, true).or(stream.usage);
         stream.report_usage(scope, out);
@@ -394,7 +459,9 @@ impl Conversation {
 
     /// A message that stops without its final numbers was cut off by an error of the API.
     fn on_message_stop(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
-        let Some(stream) = self.streams.of(scope) else { return };
+        let Some(stream) = self.streams.of(scope) else {
+            return;
+        };
         stream.stopped = true;
         let cut = stream.open.take().is_some_and(|open| !open.confirmed) || !stream.is_final;
         if cut && stream.begun {

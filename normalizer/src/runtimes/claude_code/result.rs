@@ -17,7 +17,11 @@ use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
 
 impl Conversation {
-    pub(super) fn on_result(&mut self, json: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+    pub(super) fn on_result(
+        &mut self,
+        json: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
         let mut line: RunResult<'_> = read("result", json, out)?;
         note_keys("result", &line.unknown, out);
         let said = errors_text(&line.errors);
@@ -33,7 +37,10 @@ impl Conversation {
         for denial in &line.denials {
             let denied = PermissionDenied {
                 tool_name: denial.tool_name.as_str().to_owned(),
-                tool_call_id: denial.tool_use_id.as_ref().and_then(|id| ToolCallId::from_printed(id)),
+                tool_call_id: denial
+                    .tool_use_id
+                    .as_ref()
+                    .and_then(|id| ToolCallId::from_printed(id)),
                 message: None,
             };
             out.emit(Signal::Event(denied.into()));
@@ -54,7 +61,10 @@ impl Conversation {
             match &text {
                 Some(text) if is_command && !has_messages => {
                     let topic = Some("command".to_owned());
-                    let info = Info { topic, message: text.as_ref().to_owned() };
+                    let info = Info {
+                        topic,
+                        message: text.as_ref().to_owned(),
+                    };
                     out.emit(Signal::Event(info.into()));
                 }
                 // The answer is all that this format prints of what the model said.
@@ -95,8 +105,14 @@ impl Conversation {
         let raw = [
             ("usage", std::mem::take(&mut line.usage)),
             ("modelUsage", std::mem::take(&mut line.model_usage)),
-            ("model_usage_since_last_result", std::mem::take(&mut line.since_last)),
-            ("total_cost_usd", line.total_cost_usd.map_or(Value::Null, Value::from)),
+            (
+                "model_usage_since_last_result",
+                std::mem::take(&mut line.since_last),
+            ),
+            (
+                "total_cost_usd",
+                line.total_cost_usd.map_or(Value::Null, Value::from),
+            ),
         ];
         let raw: Map<String, Value> = raw
             .into_iter()
@@ -122,14 +138,20 @@ impl Conversation {
         out: &mut SignalSink<'_>,
     ) -> Verdict {
         let subtype = line.subtype.as_deref().unwrap_or("success");
-        let is_error = line.is_error.unwrap_or_else(|| subtype.starts_with("error"));
+        let is_error = line
+            .is_error
+            .unwrap_or_else(|| subtype.starts_with("error"));
         if !is_error && !subtype.starts_with("error") {
             return Verdict::Success;
         }
         let message = match text {
             Some(text) if !text.is_empty() => text.to_owned(),
             _ if !said.is_empty() => said,
-            _ => line.terminal_reason.as_deref().unwrap_or(subtype).to_owned(),
+            _ => line
+                .terminal_reason
+                .as_deref()
+                .unwrap_or(subtype)
+                .to_owned(),
         };
         match subtype {
             "success" => {
@@ -138,7 +160,9 @@ impl Conversation {
                     kind: None,
                     api_type: loose(&line.api_error_type),
                     api_error: loose(&line.api_error),
-                    status: line.api_error_status.and_then(|status| u16::try_from(status).ok()),
+                    status: line
+                        .api_error_status
+                        .and_then(|status| u16::try_from(status).ok()),
                     retry_at: retry_time(&line.api_error_params),
                     stop_reason: line.stop_reason.as_deref().map(str::to_owned),
                     terminal_reason: line.terminal_reason.as_deref().map(str::to_owned),
@@ -146,14 +170,19 @@ impl Conversation {
                 let failure = failure.or(self.api_failure.take());
                 Verdict::Error(failure.into_error(message, self.limit_resets_at))
             }
-            "error_max_turns" => Verdict::TurnLimit(error(subtype, message, ErrorFamily::TurnLimit)),
+            "error_max_turns" => {
+                Verdict::TurnLimit(error(subtype, message, ErrorFamily::TurnLimit))
+            }
             "error_max_budget_usd" => Verdict::Error(error(subtype, message, ErrorFamily::Budget)),
             _ if is_unknown_session(&message) => Verdict::Error(unknown_session(message)),
             "error_during_execution" | "error_max_structured_output_retries" => {
                 let interrupted = line.terminal_reason.as_deref();
                 let interrupted = interrupted.is_some_and(|reason| reason.starts_with("aborted"));
-                let family =
-                    if interrupted { ErrorFamily::Process } else { ErrorFamily::Other };
+                let family = if interrupted {
+                    ErrorFamily::Process
+                } else {
+                    ErrorFamily::Other
+                };
                 Verdict::Error(error(subtype, message, family))
             }
             _ => {

@@ -22,7 +22,9 @@ const OWN: &[&str] = &[
 /// Cursor prints messages of the same types with the same ids, so that only keys tell them apart,
 /// and only those of the message itself: text and tool output may hold any of them.
 pub(super) fn sniff(bytes: &[u8]) -> u8 {
-    let Some(start) = memchr2(b'{', b'[', bytes) else { return 0 };
+    let Some(start) = memchr2(b'{', b'[', bytes) else {
+        return 0;
+    };
     let mut object = bytes.get(start..).unwrap_or_default();
     while let [b'[' | b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = object {
         object = rest;
@@ -30,8 +32,16 @@ pub(super) fn sniff(bytes: &[u8]) -> u8 {
     let mut found = Found::default();
     top_level(object, &mut found);
     match found {
-        Found { own: true, kind: true, .. } => 95,
-        Found { kind: true, result: true, .. } => 10,
+        Found {
+            own: true,
+            kind: true,
+            ..
+        } => 95,
+        Found {
+            kind: true,
+            result: true,
+            ..
+        } => 10,
         _ => 0,
     }
 }
@@ -58,7 +68,9 @@ fn top_level(object: &[u8], found: &mut Found) {
             b'}' | b']' if depth <= 1 => return,
             b'}' | b']' => depth -= 1,
             b'"' => {
-                let Some((text, tail)) = string(rest) else { return };
+                let Some((text, tail)) = string(rest) else {
+                    return;
+                };
                 rest = tail;
                 if depth != 1 {
                     continue;
@@ -104,13 +116,31 @@ mod tests {
     #[test]
     fn own_keys_at_the_top_level_decide() {
         let table = [
-            (r#"{"type":"system","subtype":"init","cwd":"/","mcp_servers":[],"mod"#, 95),
-            (r#"{"duration_api_ms":1,"usage":{"a":1},"modelUsage":{},"type":"result"}"#, 95),
-            (r#"[{"type":"system","subtype":"init","claude_code_version":"2.1.325"}"#, 95),
-            ("banner\n{\"type\":\"system\",\"subtype\":\"status\",\"uuid\":\"x\"}", 95),
+            (
+                r#"{"type":"system","subtype":"init","cwd":"/","mcp_servers":[],"mod"#,
+                95,
+            ),
+            (
+                r#"{"duration_api_ms":1,"usage":{"a":1},"modelUsage":{},"type":"result"}"#,
+                95,
+            ),
+            (
+                r#"[{"type":"system","subtype":"init","claude_code_version":"2.1.325"}"#,
+                95,
+            ),
+            (
+                "banner\n{\"type\":\"system\",\"subtype\":\"status\",\"uuid\":\"x\"}",
+                95,
+            ),
             (r#"{"type":"result","content":"Hello World"}"#, 10),
-            (r#"{"type":"system","subtype":"init","apiKeySource":"login","session_id":"x"}"#, 0),
-            (r#"{"type":"assistant","message":{"text":"\"modelUsage\":1"},"session_id":"x"}"#, 0),
+            (
+                r#"{"type":"system","subtype":"init","apiKeySource":"login","session_id":"x"}"#,
+                0,
+            ),
+            (
+                r#"{"type":"assistant","message":{"text":"\"modelUsage\":1"},"session_id":"x"}"#,
+                0,
+            ),
             (r#"{"type":"init","session_id":"x","uuid":"y"}"#, 0),
             ("plain text about modelUsage", 0),
             ("", 0),

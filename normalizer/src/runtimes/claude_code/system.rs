@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use runtape_core::runtime_event::{
-    ApiRetry, Compaction, Hook, Info, Interaction, ModelFallback, PermissionDenied, RateLimit, Task,
-    Warning,
+    ApiRetry, Compaction, Hook, Info, Interaction, ModelFallback, PermissionDenied, RateLimit,
+    Task, Warning,
 };
 use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
@@ -44,7 +44,11 @@ fn emit(event: impl Into<RuntimeEventKind>, out: &mut SignalSink<'_>) {
 }
 
 impl Conversation {
-    pub(super) fn on_system(&mut self, json: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+    pub(super) fn on_system(
+        &mut self,
+        json: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
         let line: System<'_> = read("system", json, out)?;
         if !line.unknown.is_empty() {
             note_keys(&format!("system/{}", line.subtype), &line.unknown, out);
@@ -62,8 +66,8 @@ impl Conversation {
             }
             "hook_started" | "hook_progress" | "hook_response" => on_hook(line, out),
             "model_fallback" => {
-                let reason = owned(line.trigger)
-                    .or_else(|| line.content.into_text().map(Cow::into_owned));
+                let reason =
+                    owned(line.trigger).or_else(|| line.content.into_text().map(Cow::into_owned));
                 let (from, to) = (owned(line.original_model), owned(line.fallback_model));
                 emit(ModelFallback { from, to, reason }, out);
             }
@@ -84,10 +88,15 @@ impl Conversation {
                 };
                 emit(compaction, out);
             }
-            "informational" | "local_command" | "local_command_output" | "post_turn_summary"
+            "informational"
+            | "local_command"
+            | "local_command_output"
+            | "post_turn_summary"
             | "memory_saved" => on_informational(line, out),
             // The full list each time, of what the task messages tell one by one.
-            "background_tasks_changed" | "session_state_changed" | "files_persisted"
+            "background_tasks_changed"
+            | "session_state_changed"
+            | "files_persisted"
             | "elicitation_complete" => {}
             subtype => {
                 let reason = format!("unknown subtype {subtype:?}");
@@ -165,14 +174,23 @@ impl Conversation {
         if line.subtype == "task_notification"
             && let Some(call) = &line.tool_use_id
             && let Some(child) = self.children.get_mut(call.as_str())
-            && let Child { seen: true, background: true, ended: false, .. } = *child
+            && let Child {
+                seen: true,
+                background: true,
+                ended: false,
+                ..
+            } = *child
         {
             child.ended = true;
             // Its own last words say more than the notification, which may be about them.
             let text = if child.answered { None } else { summary };
             let is_error = status != "completed";
             let call = Cow::Borrowed(call.as_str());
-            out.emit(Signal::ChildEnd { call, is_error, text });
+            out.emit(Signal::ChildEnd {
+                call,
+                is_error,
+                text,
+            });
         }
         let task = Task {
             task_id: owned(line.task_id),
@@ -183,7 +201,11 @@ impl Conversation {
         emit(task, out);
     }
 
-    pub(super) fn on_rate_limit(&mut self, json: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+    pub(super) fn on_rate_limit(
+        &mut self,
+        json: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
         let line: RateLimitEvent<'_> = read("rate_limit_event", json, out)?;
         note_keys("rate_limit_event", &line.unknown, out);
         note_keys("rate_limit_event.rate_limit_info", &line.info.unknown, out);
@@ -216,18 +238,38 @@ impl Conversation {
         };
         match kind {
             "tool_use_summary" => {
-                emit(info("summary", line.summary.into_text().unwrap_or_default()), out);
+                emit(
+                    info("summary", line.summary.into_text().unwrap_or_default()),
+                    out,
+                );
             }
             "prompt_suggestion" => {
-                emit(info("suggestion", line.suggestion.into_text().unwrap_or_default()), out);
+                emit(
+                    info(
+                        "suggestion",
+                        line.suggestion.into_text().unwrap_or_default(),
+                    ),
+                    out,
+                );
             }
             "auth_status" => match line.error.into_text() {
-                Some(error) => emit(Warning { message: error.into_owned() }, out),
-                None => emit(info("auth", line.output.into_text().unwrap_or_default()), out),
+                Some(error) => emit(
+                    Warning {
+                        message: error.into_owned(),
+                    },
+                    out,
+                ),
+                None => emit(
+                    info("auth", line.output.into_text().unwrap_or_default()),
+                    out,
+                ),
             },
             "control_request" => {
                 let query_type = text_of(&line.request, "subtype");
-                emit(interaction("request", query_type, owned(line.request_id), line.request), out);
+                emit(
+                    interaction("request", query_type, owned(line.request_id), line.request),
+                    out,
+                );
             }
             "control_response" => {
                 let query_type = text_of(&line.response, "subtype");
@@ -237,7 +279,10 @@ impl Conversation {
             }
             "control_cancel_request" => {
                 let id = owned(line.request_id);
-                emit(interaction("response", "cancel".to_owned(), id, Value::Null), out);
+                emit(
+                    interaction("response", "cancel".to_owned(), id, Value::Null),
+                    out,
+                );
             }
             _ => {}
         }
@@ -246,7 +291,11 @@ impl Conversation {
 }
 
 fn text_of(value: &Value, key: &str) -> String {
-    value.get(key).and_then(Value::as_str).unwrap_or("control").to_owned()
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .unwrap_or("control")
+        .to_owned()
 }
 
 fn interaction(
@@ -256,7 +305,12 @@ fn interaction(
     payload: Value,
 ) -> Interaction {
     let payload = (!payload.is_null()).then_some(payload);
-    Interaction { phase: phase.to_owned(), query_type, query_id, payload }
+    Interaction {
+        phase: phase.to_owned(),
+        query_type,
+        query_id,
+        payload,
+    }
 }
 
 fn on_api_retry(line: System<'_>, out: &mut SignalSink<'_>) {
@@ -264,7 +318,9 @@ fn on_api_retry(line: System<'_>, out: &mut SignalSink<'_>) {
         attempt: line.attempt,
         max_attempts: line.max_retries,
         delay_ms: line.retry_delay_ms.and_then(whole_millis),
-        status_code: line.error_status.and_then(|status| u16::try_from(status).ok()),
+        status_code: line
+            .error_status
+            .and_then(|status| u16::try_from(status).ok()),
         reason: line.error.into_text().map(Cow::into_owned),
     };
     emit(retry, out);
@@ -297,12 +353,24 @@ fn on_hook(line: System<'_>, out: &mut SignalSink<'_>) {
 }
 
 fn on_informational(line: System<'_>, out: &mut SignalSink<'_>) {
-    let text = line.content.into_text().or_else(|| line.summary.into_text());
-    let message = text.or_else(|| line.message.into_text()).unwrap_or_default().into_owned();
+    let text = line
+        .content
+        .into_text()
+        .or_else(|| line.summary.into_text());
+    let message = text
+        .or_else(|| line.message.into_text())
+        .unwrap_or_default()
+        .into_owned();
     if matches!(line.level.as_deref(), Some("warning" | "error")) {
         emit(Warning { message }, out);
     } else {
         let topic = owned(line.level).unwrap_or_else(|| line.subtype.into_owned());
-        emit(Info { topic: Some(topic), message }, out);
+        emit(
+            Info {
+                topic: Some(topic),
+                message,
+            },
+            out,
+        );
     }
 }

@@ -38,11 +38,23 @@ mod tests {
 
     #[test]
     fn commands_paths_and_urls_are_found() {
-        assert_eq!(detail("Bash", &json!({"command": "ls"})).command.as_deref(), Some("ls"));
+        assert_eq!(
+            detail("Bash", &json!({"command": "ls"})).command.as_deref(),
+            Some("ls")
+        );
         assert_eq!(detail("Edit", &json!({"file_path": "/a"})).paths, ["/a"]);
-        assert_eq!(detail("WebFetch", &json!({"url": "u"})).url.as_deref(), Some("u"));
-        assert_eq!(detail("mcp__x__Bash", &json!({"command": "ls"})), CallDetail::default());
-        assert_eq!(detail("Read", &json!({"file_path": 5})), CallDetail::default());
+        assert_eq!(
+            detail("WebFetch", &json!({"url": "u"})).url.as_deref(),
+            Some("u")
+        );
+        assert_eq!(
+            detail("mcp__x__Bash", &json!({"command": "ls"})),
+            CallDetail::default()
+        );
+        assert_eq!(
+            detail("Read", &json!({"file_path": 5})),
+            CallDetail::default()
+        );
         assert_eq!(detail("Read", &Value::Null), CallDetail::default());
     }
 }

@@ -56,7 +56,10 @@ fn of_models(models: &ByModel, without_models: TokenCounts) -> TokenCounts {
             output_tokens: Some(0),
             reasoning_tokens: None,
         };
-        return TokenCounts { reasoning_tokens: without_models.reasoning_tokens.map(|_| 0), ..zero };
+        return TokenCounts {
+            reasoning_tokens: without_models.reasoning_tokens.map(|_| 0),
+            ..zero
+        };
     }
     models.values().fold(TokenCounts::default(), |sum, model| {
         sum.plus(TokenCounts {
@@ -69,7 +72,9 @@ fn of_models(models: &ByModel, without_models: TokenCounts) -> TokenCounts {
 }
 
 fn cost(models: &ByModel) -> Option<f64> {
-    models.values().try_fold(0.0, |sum, model| Some(sum + model.cost?))
+    models
+        .values()
+        .try_fold(0.0, |sum, model| Some(sum + model.cost?))
 }
 
 /// The numbers of one result line.
@@ -110,7 +115,9 @@ impl Stated {
         let used = self.usage.as_ref()?;
         let mut candidates = models.iter().filter(|(_, model)| {
             models.len() == 1
-                || (used.output > Some(0) && model.output >= used.output && model.input >= used.input)
+                || (used.output > Some(0)
+                    && model.output >= used.output
+                    && model.input >= used.input)
         });
         match (candidates.next(), candidates.next()) {
             (Some((model, _)), None) => Some(model),
@@ -127,6 +134,10 @@ fn typed<T: serde::de::DeserializeOwned>(
 ) -> Option<T> {
     if value.is_null() {
         return None;
+    }
+    // Once more from text only where something is wrong, to lose no more than that.
+    if let Ok(read) = T::deserialize(value) {
+        return Some(read);
     }
     match decode::<T>(value.to_string().as_bytes()) {
         Ok(decoded) => {
@@ -186,7 +197,12 @@ impl Totals {
         if self.main_loops.is_none() && self.session.is_none() && self.since_last.is_none() {
             return;
         }
-        match self.later.iter_mut().rev().find(|(known, _)| **known == *key) {
+        match self
+            .later
+            .iter_mut()
+            .rev()
+            .find(|(known, _)| **known == *key)
+        {
             Some((_, known)) => *known = counts.or(*known),
             None => self.later.push((key.into(), counts)),
         }
@@ -207,10 +223,14 @@ impl Totals {
 
     /// Returns what the run used if responses came after the last result line.
     pub(super) fn counts_with_later(&self, resumed: bool, thought: bool) -> Option<TokenCounts> {
-        let total = self.counts(resumed, thought).filter(|_| !self.later.is_empty())?;
+        let total = self
+            .counts(resumed, thought)
+            .filter(|_| !self.later.is_empty())?;
         let (later, whole) = self.later.iter().fold(
             (TokenCounts::default(), true),
-            |(sum, whole), (_, counts)| (sum.plus(*counts), whole && counts.output_tokens.is_some()),
+            |(sum, whole), (_, counts)| {
+                (sum.plus(*counts), whole && counts.output_tokens.is_some())
+            },
         );
         let mut total = total.plus(later);
         if !whole {
@@ -246,16 +266,31 @@ mod tests {
     }
 
     fn stated(usage: &Value, models: &Value, since_last: &Value, cost: f64) -> Stated {
-        Stated::read((usage, models, since_last), Some(cost), |fault| panic!("{fault}"))
+        Stated::read((usage, models, since_last), Some(cost), |fault| {
+            panic!("{fault}")
+        })
     }
 
     #[test]
     fn what_came_since_the_last_result_adds_up() {
         let mut totals = Totals::default();
-        totals.add(&stated(&main_loop(1, 1), &models(50, 9, 0.5), &models(10, 4, 0.25), 0.5));
-        totals.add(&stated(&main_loop(1, 1), &models(60, 9, 0.75), &models(20, 5, 0.25), 0.75));
+        totals.add(&stated(
+            &main_loop(1, 1),
+            &models(50, 9, 0.5),
+            &models(10, 4, 0.25),
+            0.5,
+        ));
+        totals.add(&stated(
+            &main_loop(1, 1),
+            &models(60, 9, 0.75),
+            &models(20, 5, 0.25),
+            0.75,
+        ));
         let counts = totals.counts(true, false).unwrap();
-        assert_eq!((counts.input_tokens, counts.output_tokens), (Some(34), Some(9)));
+        assert_eq!(
+            (counts.input_tokens, counts.output_tokens),
+            (Some(34), Some(9))
+        );
         assert_eq!(counts.cached_input_tokens, Some(6));
         assert_eq!(counts.reasoning_tokens, Some(0));
         assert_eq!(totals.cost(true), Some(0.5));
@@ -264,7 +299,12 @@ mod tests {
     #[test]
     fn a_resumed_session_is_not_counted_again() {
         let mut totals = Totals::default();
-        totals.add(&stated(&main_loop(7, 4), &models(50, 9, 0.5), &Value::Null, 0.5));
+        totals.add(&stated(
+            &main_loop(7, 4),
+            &models(50, 9, 0.5),
+            &Value::Null,
+            0.5,
+        ));
         assert_eq!(totals.counts(true, false).unwrap().input_tokens, Some(9));
         assert_eq!(totals.cost(true), None);
         assert_eq!(totals.counts(false, false).unwrap().input_tokens, Some(52));
@@ -280,29 +320,51 @@ mod tests {
         let nothing = json!({"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0});
         totals.add(&stated(&nothing, &json!({}), &json!({}), 0.0));
         let counts = totals.counts(false, false).unwrap();
-        assert_eq!((counts.output_tokens, counts.reasoning_tokens), (Some(0), None));
+        assert_eq!(
+            (counts.output_tokens, counts.reasoning_tokens),
+            (Some(0), None)
+        );
         assert_eq!(totals.cost(false), Some(0.0));
     }
 
     #[test]
     fn no_reasoning_beside_visible_thinking_is_unknown() {
         let mut totals = Totals::default();
-        totals.add(&stated(&main_loop(7, 4), &models(7, 4, 0.1), &Value::Null, 0.1));
-        assert_eq!(totals.counts(false, false).unwrap().reasoning_tokens, Some(0));
+        totals.add(&stated(
+            &main_loop(7, 4),
+            &models(7, 4, 0.1),
+            &Value::Null,
+            0.1,
+        ));
+        assert_eq!(
+            totals.counts(false, false).unwrap().reasoning_tokens,
+            Some(0)
+        );
         assert_eq!(totals.counts(false, true).unwrap().reasoning_tokens, None);
     }
 
     #[test]
     fn responses_after_the_last_result_are_added() {
         let mut totals = Totals::default();
-        let seen = TokenCounts { input_tokens: Some(5), ..TokenCounts::default() };
+        let seen = TokenCounts {
+            input_tokens: Some(5),
+            ..TokenCounts::default()
+        };
         totals.note_response("a", seen);
-        totals.add(&stated(&main_loop(7, 4), &models(7, 4, 0.1), &Value::Null, 0.1));
+        totals.add(&stated(
+            &main_loop(7, 4),
+            &models(7, 4, 0.1),
+            &Value::Null,
+            0.1,
+        ));
         assert_eq!(totals.counts_with_later(false, false), None);
         totals.note_response("b", seen);
         totals.note_response("b", seen);
         let counts = totals.counts_with_later(false, false).unwrap();
-        assert_eq!((counts.input_tokens, counts.output_tokens), (Some(14), None));
+        assert_eq!(
+            (counts.input_tokens, counts.output_tokens),
+            (Some(14), None)
+        );
     }
 
     #[test]

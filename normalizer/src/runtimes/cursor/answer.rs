@@ -42,7 +42,12 @@ impl Held {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(line.bytes);
         let end = self.bytes.len();
-        self.lines.push(HeldLine { start, end, ending: line.ending, place });
+        self.lines.push(HeldLine {
+            start,
+            end,
+            ending: line.ending,
+            place,
+        });
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -62,13 +67,17 @@ impl Held {
     /// Returns the lines with their places and terminators.
     pub(super) fn lines(&self) -> impl Iterator<Item = (&[u8], Place, Ending)> {
         let content = |line: &HeldLine| self.bytes.get(line.start..line.end).unwrap_or_default();
-        self.lines.iter().map(move |line| (content(line), line.place, line.ending))
+        self.lines
+            .iter()
+            .map(move |line| (content(line), line.place, line.ending))
     }
 
     /// Tells whether all that was printed is one line that begins like JSON and does not parse:
     /// the result of json mode, cut short, rather than an answer.
     pub(super) fn is_cut_json(&self) -> bool {
-        let mut lines = self.lines().filter(|(bytes, ..)| !bytes.trim_ascii().is_empty());
+        let mut lines = self
+            .lines()
+            .filter(|(bytes, ..)| !bytes.trim_ascii().is_empty());
         let (Some((line, ..)), None) = (lines.next(), lines.next()) else {
             return false;
         };
@@ -152,7 +161,7 @@ impl Held {
     }
 
     /// Ends a long answer, judged by the exit.
-    pub(super) fn finish_stream(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
+    pub(super) fn finish_stream(exit: &Exit, out: &mut Out<'_, '_>) {
         if exit.signal.is_none() && !exit.timed_out {
             out.emit(Signal::TextEnd);
             judge(exit, out.place(), out);
@@ -188,9 +197,15 @@ mod tests {
             ("\nfirst line empty\n", "\nfirst line empty"),
             ("a\r\nb\r\n", "a\nb"),
             ("a\r\nb\nc\n", "a\r\nb\nc"),
-            ("{\"type\":\"result\",\"content\":\"mine\"}\n", "{\"type\":\"result\",\"content\":\"mine\"}"),
+            (
+                "{\"type\":\"result\",\"content\":\"mine\"}\n",
+                "{\"type\":\"result\",\"content\":\"mine\"}",
+            ),
             ("{\n  \"type\": \"x\"\n}\n", "{\n  \"type\": \"x\"\n}"),
-            ("{ not json }\nbut an answer\n", "{ not json }\nbut an answer"),
+            (
+                "{ not json }\nbut an answer\n",
+                "{ not json }\nbut an answer",
+            ),
         ];
         for (printed, expected) in table {
             let told = parse(printed, "", &Exit::with_code(0));
@@ -221,9 +236,15 @@ mod tests {
     #[test]
     fn a_failed_or_killed_run_keeps_its_text_without_success() {
         let told = parse("half of it\n", "", &Exit::with_code(1));
-        assert_eq!((texts(&told), told.verdict(), told.cut), (vec!["half of it"], "none", false));
+        assert_eq!(
+            (texts(&told), told.verdict(), told.cut),
+            (vec!["half of it"], "none", false)
+        );
         let told = parse("half of", "", &Exit::with_signal("SIGKILL"));
-        assert_eq!((texts(&told), told.verdict(), told.cut), (vec!["half of"], "none", true));
+        assert_eq!(
+            (texts(&told), told.verdict(), told.cut),
+            (vec!["half of"], "none", true)
+        );
     }
 
     #[test]
@@ -233,7 +254,12 @@ mod tests {
         assert_eq!((texts(&told), told.verdict()), (vec![], "none"));
         assert_eq!(told.unparsed.len(), 1);
         assert_eq!(told.unparsed[0].0.as_deref(), Some("result"));
-        let told = parse_as("cursor-agent -p --output-format text", cut, "", &Exit::with_code(0));
+        let told = parse_as(
+            "cursor-agent -p --output-format text",
+            cut,
+            "",
+            &Exit::with_code(0),
+        );
         assert_eq!((texts(&told), told.verdict()), (vec![cut], "success"));
     }
 
@@ -253,7 +279,10 @@ mod tests {
         let argv = "cursor-agent -p --output-format text";
         let told = parse_as(argv, line, "", &Exit::with_code(0));
         assert_eq!(texts(&told), [line.trim_end()]);
-        assert_eq!(parse(line, "", &Exit::with_code(0)).format, Some("stream-json"));
+        assert_eq!(
+            parse(line, "", &Exit::with_code(0)).format,
+            Some("stream-json")
+        );
     }
 
     #[test]

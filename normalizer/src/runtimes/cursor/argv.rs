@@ -28,9 +28,9 @@ pub(super) fn asked(context: &Context) -> Option<Asked> {
     match context.flag(&["--output-format"])? {
         "text" => Some(Asked::Text),
         "json" => Some(Asked::Json),
-        "stream-json" => {
-            Some(Asked::Stream { partial: context.has_flag(&["--stream-partial-output"]) })
-        }
+        "stream-json" => Some(Asked::Stream {
+            partial: context.has_flag(&["--stream-partial-output"]),
+        }),
         _ => None,
     }
 }
@@ -60,7 +60,10 @@ pub(super) fn query(context: &Context) -> Option<String> {
     let argv = context.argv.as_deref()?;
     let is_program = |word: &String| {
         let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
-        let name = name.strip_suffix(".exe").or(name.strip_suffix(".cmd")).unwrap_or(name);
+        let name = name
+            .strip_suffix(".exe")
+            .or(name.strip_suffix(".cmd"))
+            .unwrap_or(name);
         ENTRY.commands.contains(&name)
     };
     let program = argv.iter().position(is_program).unwrap_or(0);
@@ -92,7 +95,10 @@ mod tests {
             ("cursor-agent -p x", None),
             ("cursor-agent -p --output-format text x", Some("text")),
             ("cursor-agent -p --output-format=json x", Some("json")),
-            ("cursor-agent -p --output-format stream-json", Some("stream-json")),
+            (
+                "cursor-agent -p --output-format stream-json",
+                Some("stream-json"),
+            ),
             (
                 "cursor-agent -p --stream-partial-output --output-format stream-json",
                 Some("stream-json-partial"),
@@ -109,11 +115,23 @@ mod tests {
         let table = [
             ("cursor-agent -p --output-format stream-json", None),
             ("cursor-agent -p Hello --model auto", Some("Hello")),
-            ("/opt/bin/cursor-agent -p --resume abc fix it --force", Some("fix it")),
-            ("cursor-agent agent --print --model=auto Hello", Some("Hello")),
+            (
+                "/opt/bin/cursor-agent -p --resume abc fix it --force",
+                Some("fix it"),
+            ),
+            (
+                "cursor-agent agent --print --model=auto Hello",
+                Some("Hello"),
+            ),
             ("cursor agent -p Hello", Some("Hello")),
-            ("cursor-agent -p -- --not-an-option", Some("--not-an-option")),
-            ("cursor-agent -p --workspace /home/dev/proj -f go - on", Some("go - on")),
+            (
+                "cursor-agent -p -- --not-an-option",
+                Some("--not-an-option"),
+            ),
+            (
+                "cursor-agent -p --workspace /home/dev/proj -f go - on",
+                Some("go - on"),
+            ),
         ];
         for (line, expected) in table {
             assert_eq!(query(&context(line)).as_deref(), expected, "{line}");

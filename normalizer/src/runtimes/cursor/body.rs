@@ -144,7 +144,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Body<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for LeanBody<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(AnyBody { full: false }).map(LeanBody)
+        deserializer
+            .deserialize_map(AnyBody { full: false })
+            .map(LeanBody)
     }
 }
 
@@ -172,9 +174,15 @@ impl<'de> Visitor<'de> for AnyBody {
                     map.next_value::<IgnoredAny>()?;
                 }
                 name if (name.ends_with(SUFFIX) || name == "function") && body.kind.is_none() => {
-                    let lean =
-                        !self.full && matches!(name.strip_suffix(SUFFIX), Some("shell" | "read" | "edit" | "write"));
-                    body.payload = map.next_value_seed(AnyPayload { full: self.full, lean })?;
+                    let lean = !self.full
+                        && matches!(
+                            name.strip_suffix(SUFFIX),
+                            Some("shell" | "read" | "edit" | "write")
+                        );
+                    body.payload = map.next_value_seed(AnyPayload {
+                        full: self.full,
+                        lean,
+                    })?;
                     body.kind = Some(key);
                 }
                 name => {
@@ -204,11 +212,16 @@ enum Loose<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let payload = AnyPayload { full: true, lean: false };
-        deserializer.deserialize_any(ObjectOr(payload)).map(|payload| match payload {
-            Some(payload) => Loose::Payload(Box::new(payload)),
-            None => Loose::Other,
-        })
+        let payload = AnyPayload {
+            full: true,
+            lean: false,
+        };
+        deserializer
+            .deserialize_any(ObjectOr(payload))
+            .map(|payload| match payload {
+                Some(payload) => Loose::Payload(Box::new(payload)),
+                None => Loose::Other,
+            })
     }
 }
 
@@ -288,7 +301,9 @@ impl<'de> DeserializeSeed<'de> for LeanAnswer {
     type Value = Answer<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        Ok(deserializer.deserialize_any(ObjectOr(self))?.unwrap_or(Answer::Odd))
+        Ok(deserializer
+            .deserialize_any(ObjectOr(self))?
+            .unwrap_or(Answer::Odd))
     }
 }
 
@@ -392,25 +407,46 @@ mod tests {
     fn the_tool_is_the_key_that_ends_in_tool_call_wherever_it_stands() {
         let table = [
             (r#"{"shellToolCall":{"args":{"command":"ls"}}}"#, "shell"),
-            (r#"{"toolCallId":"x","startedAtMs":"1","readToolCall":{"args":{}}}"#, "read"),
-            (r#"{"extra":{"args":{}},"globToolCall":{"args":{}}}"#, "glob"),
-            (r#"{"function":{"name":"lookup","arguments":"{}"}}"#, "lookup"),
-            (r#"{"holodeckToolCall":{"args":{"x":1}},"toolCallId":"x"}"#, "holodeck"),
-            (r#"{"toolCallId":"x","novelty":{"args":{"x":1}}}"#, "novelty"),
+            (
+                r#"{"toolCallId":"x","startedAtMs":"1","readToolCall":{"args":{}}}"#,
+                "read",
+            ),
+            (
+                r#"{"extra":{"args":{}},"globToolCall":{"args":{}}}"#,
+                "glob",
+            ),
+            (
+                r#"{"function":{"name":"lookup","arguments":"{}"}}"#,
+                "lookup",
+            ),
+            (
+                r#"{"holodeckToolCall":{"args":{"x":1}},"toolCallId":"x"}"#,
+                "holodeck",
+            ),
+            (
+                r#"{"toolCallId":"x","novelty":{"args":{"x":1}}}"#,
+                "novelty",
+            ),
             (r#"{"toolCallId":"x"}"#, ""),
             (r#"{"function":{"arguments":"{}"}}"#, "function"),
         ];
         for (text, expected) in table {
             assert_eq!(full(text).name(), expected, "{text}");
         }
-        assert_eq!(full(r#"{"extra":{},"globToolCall":{}}"#).unknown, ["extra".into()]);
+        assert_eq!(
+            full(r#"{"extra":{},"globToolCall":{}}"#).unknown,
+            ["extra".into()]
+        );
         assert!(full(r#"{"novelty":{}}"#).unknown.is_empty());
     }
 
     #[test]
     fn times_are_strings_or_numbers() {
         let body = full(r#"{"startedAtMs":"1788463007516","completedAtMs":1788463007520}"#);
-        assert_eq!((body.started_at, body.completed_at), (Some(1_788_463_007_516), Some(1_788_463_007_520)));
+        assert_eq!(
+            (body.started_at, body.completed_at),
+            (Some(1_788_463_007_516), Some(1_788_463_007_520))
+        );
         assert_eq!(full(r#"{"startedAtMs":"soon"}"#).started_at, None);
     }
 
@@ -423,12 +459,22 @@ mod tests {
         let Answer::Lean(key, lean) = body.payload.result else {
             panic!("not lean")
         };
-        assert_eq!((key.as_str(), lean.diff.as_deref()), ("success", Some("+a")));
+        assert_eq!(
+            (key.as_str(), lean.diff.as_deref()),
+            ("success", Some("+a"))
+        );
     }
 
     #[test]
     fn results_of_another_form_are_odd_when_read_lean() {
-        for result in ["\"text\"", "5", "[]", "{}", "{\"success\":{},\"error\":{}}", "{\"success\":\"x\"}"] {
+        for result in [
+            "\"text\"",
+            "5",
+            "[]",
+            "{}",
+            "{\"success\":{},\"error\":{}}",
+            "{\"success\":\"x\"}",
+        ] {
             let text = format!("{{\"shellToolCall\":{{\"result\":{result}}}}}");
             let LeanBody(body) = serde_json::from_str(&text).unwrap();
             assert!(matches!(body.payload.result, Answer::Odd), "{result}");
@@ -436,7 +482,8 @@ mod tests {
         let LeanBody(body) = serde_json::from_str(r#"{"shellToolCall":{}}"#).unwrap();
         assert!(matches!(body.payload.result, Answer::Absent));
         let LeanBody(body) =
-            serde_json::from_str(r#"{"globToolCall":{"result":{"success":{"files":["a"]}}}}"#).unwrap();
+            serde_json::from_str(r#"{"globToolCall":{"result":{"success":{"files":["a"]}}}}"#)
+                .unwrap();
         let Answer::Whole(value) = body.payload.result else {
             panic!("not whole")
         };

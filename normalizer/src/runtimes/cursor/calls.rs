@@ -36,7 +36,10 @@ impl Calls {
         let ordinal = self.unnamed;
         self.unnamed += 1;
         if starts {
-            self.started.entry(name.into()).or_default().push_back(ordinal);
+            self.started
+                .entry(name.into())
+                .or_default()
+                .push_back(ordinal);
         }
         CallRef::Local(ordinal)
     }

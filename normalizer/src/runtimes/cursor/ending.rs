@@ -12,11 +12,19 @@ use crate::json::{DecodeError, Str};
 use crate::signal::{Outcome, Signal, Verdict};
 
 impl Events {
-    pub(super) fn on_result(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+    pub(super) fn on_result(
+        &mut self,
+        event: &[u8],
+        out: &mut Out<'_, '_>,
+    ) -> Result<(), DecodeError> {
         let mut finished: wire::Finished<'_> = Self::read("result", event, out)?;
         out.set_time(finished.at);
         self.note("result", finished.session.as_ref(), &finished.unknown, out);
-        if let Some(request) = finished.request.as_deref().filter(|request| !request.is_empty()) {
+        if let Some(request) = finished
+            .request
+            .as_deref()
+            .filter(|request| !request.is_empty())
+        {
             out.emit(Signal::Metadata("requestId", request.into()));
         }
         if let Some(ms) = finished.duration_api_ms {
@@ -53,12 +61,22 @@ impl Events {
         let subtype = finished.subtype.map(Str::into_cow);
         let text = finished.result.map(Str::into_cow);
         let duration_ms = finished.duration_ms;
-        out.emit(Signal::Result(Outcome { verdict, subtype, text, answer: None, duration_ms }));
+        out.emit(Signal::Result(Outcome {
+            verdict,
+            subtype,
+            text,
+            answer: None,
+            duration_ms,
+        }));
         Ok(())
     }
 
     /// An event that reports a failure, as stubs of the CLI and older builds have it.
-    pub(super) fn on_error(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+    pub(super) fn on_error(
+        &mut self,
+        event: &[u8],
+        out: &mut Out<'_, '_>,
+    ) -> Result<(), DecodeError> {
         let finished: wire::Finished<'_> = Self::read("error", event, out)?;
         out.set_time(finished.at);
         self.note("error", finished.session.as_ref(), &finished.unknown, out);
@@ -69,7 +87,13 @@ impl Events {
         let subtype = Some("error".into());
         let verdict = Verdict::Error(error);
         let duration_ms = finished.duration_ms;
-        out.emit(Signal::Result(Outcome { verdict, subtype, text, answer: None, duration_ms }));
+        out.emit(Signal::Result(Outcome {
+            verdict,
+            subtype,
+            text,
+            answer: None,
+            duration_ms,
+        }));
         Ok(())
     }
 }
@@ -94,15 +118,34 @@ fn counts(usage: &Value) -> TokenCounts {
 
 /// Returns the error that a result or an error event reports.
 fn run_error(finished: &wire::Finished<'_>) -> RunError {
-    let fields = [&finished.error, &finished.message, &finished.detail, &finished.errors];
+    let fields = [
+        &finished.error,
+        &finished.message,
+        &finished.detail,
+        &finished.errors,
+    ];
     let said = fields.into_iter().find_map(words);
-    let result = finished.result.as_deref().filter(|text| !text.trim().is_empty());
-    let subtype = finished.subtype.as_deref().filter(|subtype| *subtype != "success");
+    let result = finished
+        .result
+        .as_deref()
+        .filter(|text| !text.trim().is_empty());
+    let subtype = finished
+        .subtype
+        .as_deref()
+        .filter(|subtype| *subtype != "success");
     let message = said.or(result.map(str::to_owned));
     let message = message.unwrap_or_else(|| "the run failed without saying why".to_owned());
     classify(&message).unwrap_or_else(|| {
-        let own = finished.error.get("name").or(finished.error.get("code")).and_then(Value::as_str);
-        error(own.or(subtype).unwrap_or("error"), message, ErrorFamily::Other)
+        let own = finished
+            .error
+            .get("name")
+            .or(finished.error.get("code"))
+            .and_then(Value::as_str);
+        error(
+            own.or(subtype).unwrap_or("error"),
+            message,
+            ErrorFamily::Other,
+        )
     })
 }
 
@@ -116,7 +159,9 @@ fn words(value: &Value) -> Option<String> {
             (!said.is_empty()).then(|| said.join("\n"))
         }
         Value::Object(fields) => {
-            let said = ["message", "error", "detail", "code"].iter().find_map(|key| words(fields.get(*key)?));
+            let said = ["message", "error", "detail", "code"]
+                .iter()
+                .find_map(|key| words(fields.get(*key)?));
             said.or_else(|| (!fields.is_empty()).then(|| value.to_string()))
         }
         other => Some(other.to_string()),
@@ -139,8 +184,14 @@ mod tests {
     #[test]
     fn a_single_result_is_json_mode_and_its_text_the_answer() {
         let told = run(&[result("The answer.")]);
-        assert_eq!((told.texts.as_slice(), told.format), (["The answer.".to_owned()].as_slice(), Some("json")));
-        assert_eq!((told.verdict(), told.session.as_deref()), ("success", Some(SESSION)));
+        assert_eq!(
+            (told.texts.as_slice(), told.format),
+            (["The answer.".to_owned()].as_slice(), Some("json"))
+        );
+        assert_eq!(
+            (told.verdict(), told.session.as_deref()),
+            ("success", Some(SESSION))
+        );
         assert_eq!(told.results[0].duration_ms, Some(1200));
         assert_eq!(told.metadata["requestId"], "r-1");
         assert_eq!(run(&[result("")]).texts, [""]);
@@ -148,9 +199,15 @@ mod tests {
 
     #[test]
     fn a_pretty_printed_result_is_one_too() {
-        let printed = format!("{:#}\n", serde_json::from_str::<Value>(&result("The answer.")).unwrap());
+        let printed = format!(
+            "{:#}\n",
+            serde_json::from_str::<Value>(&result("The answer.")).unwrap()
+        );
         let told = run(&[printed]);
-        assert_eq!((told.texts.as_slice(), told.format), (["The answer.".to_owned()].as_slice(), Some("json")));
+        assert_eq!(
+            (told.texts.as_slice(), told.format),
+            (["The answer.".to_owned()].as_slice(), Some("json"))
+        );
         let span = told.places.last().unwrap().span.unwrap();
         assert_eq!(span.start, 0);
         assert!(told.unparsed.is_empty());
@@ -159,8 +216,14 @@ mod tests {
     #[test]
     fn the_glued_text_of_a_stream_s_result_is_no_text_of_its_own() {
         let told = run(&[init(), last("The answer."), result("Something.The answer.")]);
-        assert_eq!((told.texts.as_slice(), told.format), (["The answer.".to_owned()].as_slice(), Some("stream-json")));
-        assert_eq!(told.results[0].text.as_deref(), Some("Something.The answer."));
+        assert_eq!(
+            (told.texts.as_slice(), told.format),
+            (["The answer.".to_owned()].as_slice(), Some("stream-json"))
+        );
+        assert_eq!(
+            told.results[0].text.as_deref(),
+            Some("Something.The answer.")
+        );
         assert_eq!(told.results[0].answer, None);
     }
 
@@ -168,7 +231,11 @@ mod tests {
     fn a_result_whose_messages_were_left_out_is_all_there_is() {
         let told = run(&[init(), user("go"), result("The answer.")]);
         assert_eq!(told.texts, ["The answer."]);
-        assert!(run(&[init(), user("go"), started("c1", "k"), result("")]).texts.is_empty());
+        assert!(
+            run(&[init(), user("go"), started("c1", "k"), result("")])
+                .texts
+                .is_empty()
+        );
     }
 
     #[test]
@@ -188,11 +255,26 @@ mod tests {
     #[test]
     fn an_error_s_text_is_no_answer() {
         let table = [
-            (json!({"subtype": "error", "is_error": true, "result": "boom"}), "error: boom"),
-            (json!({"subtype": "success", "is_error": true, "result": "boom"}), "error: boom"),
-            (json!({"subtype": "error", "error": {"message": "boom", "code": "E42"}}), "E42: boom"),
-            (json!({"subtype": "error", "errors": ["a", {"message": "b"}]}), "error: a\nb"),
-            (json!({"subtype": "failed"}), "failed: the run failed without saying why"),
+            (
+                json!({"subtype": "error", "is_error": true, "result": "boom"}),
+                "error: boom",
+            ),
+            (
+                json!({"subtype": "success", "is_error": true, "result": "boom"}),
+                "error: boom",
+            ),
+            (
+                json!({"subtype": "error", "error": {"message": "boom", "code": "E42"}}),
+                "E42: boom",
+            ),
+            (
+                json!({"subtype": "error", "errors": ["a", {"message": "b"}]}),
+                "error: a\nb",
+            ),
+            (
+                json!({"subtype": "failed"}),
+                "failed: the run failed without saying why",
+            ),
             (
                 json!({"subtype": "error", "is_error": true, "result": "ConnectError: [resource_exhausted] Error"}),
                 "ApiError: ConnectError: [resource_exhausted] Error",
@@ -211,8 +293,12 @@ mod tests {
         let failed = other(json!({"type": "error", "message": "model access denied"}));
         let told = run(&[init(), last("hello"), result("hello"), failed.clone()]);
         assert_eq!(told.verdict(), "error: model access denied");
-        assert_eq!(run(&[init(), failed, last("hello"), result("hello")]).verdict(), "success");
-        let failed = other(json!({"type": "system", "subtype": "error", "error": {"message": "boom"}}));
+        assert_eq!(
+            run(&[init(), failed, last("hello"), result("hello")]).verdict(),
+            "success"
+        );
+        let failed =
+            other(json!({"type": "system", "subtype": "error", "error": {"message": "boom"}}));
         assert_eq!(run(&[init(), failed]).verdict(), "error: boom");
     }
 
@@ -220,12 +306,19 @@ mod tests {
     fn prose_about_limits_and_sessions_changes_nothing() {
         let text = "Error: Authentication required. [resource_exhausted] session not found";
         let told = run(&[init(), last(text), result(text)]);
-        assert_eq!((told.verdict(), told.session.as_deref()), ("success", Some(SESSION)));
+        assert_eq!(
+            (told.verdict(), told.session.as_deref()),
+            ("success", Some(SESSION))
+        );
     }
 
     #[test]
     fn an_event_that_was_cut_after_the_result_takes_the_word_from_it() {
-        let told = run(&[init(), result("x"), "{\"type\":\"assistant\",\"mess".to_owned()]);
+        let told = run(&[
+            init(),
+            result("x"),
+            "{\"type\":\"assistant\",\"mess".to_owned(),
+        ]);
         assert_eq!((told.verdict(), told.unparsed.len()), ("none", 1));
         assert_eq!(told.unparsed[0].0.as_deref(), Some("assistant"));
     }
@@ -236,6 +329,9 @@ mod tests {
         assert_eq!((told.verdict(), told.cut), ("none", false));
         let argv = "cursor-agent -p --output-format stream-json --stream-partial-output";
         let told = parse_as(argv, "", "", &Exit::with_code(1));
-        assert_eq!((told.format, told.verdict()), (Some("stream-json-partial"), "none"));
+        assert_eq!(
+            (told.format, told.verdict()),
+            (Some("stream-json-partial"), "none")
+        );
     }
 }

@@ -4,23 +4,20 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::StdoutText;
 use serde::de::Deserialize;
-use serde_json::Value;
 
 use super::argv::Asked;
 use super::calls::Calls;
 use super::out::Out;
-use super::outcome::{self, Judged};
 use super::speech::Speech;
-use super::tools::reference;
-use super::wire::{self, Block, Message, tags};
+use super::wire::{self, tags};
 use crate::escapes::strip_escapes;
 use crate::json::{DecodeError, Decoded, Fault, Piece, Str, decode, pieces};
 use crate::lines::Ending;
-use crate::signal::{self, Signal};
+use crate::signal::Signal;
 
 /// The events of one run.
 pub(super) struct Events {
-    asked: Option<Asked>,
+    pub(super) asked: Option<Asked>,
     pub(super) format: Option<&'static str>,
     session: Option<Box<str>>,
     pub(super) speech: Speech,
@@ -50,7 +47,9 @@ const TYPES: &[&str] = &[
 pub(super) fn is_session(id: &str) -> bool {
     let mut bytes = id.bytes();
     id.len() <= 128
-        && bytes.next().is_some_and(|first| first.is_ascii_alphanumeric())
+        && bytes
+            .next()
+            .is_some_and(|first| first.is_ascii_alphanumeric())
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
@@ -63,9 +62,16 @@ pub(super) fn strip_stream_name(line: &[u8]) -> &[u8] {
         return line;
     }
     let rest = rest.trim_ascii_start();
-    let rest = rest.strip_prefix(b":").or(rest.strip_prefix(b"=")).unwrap_or(rest);
+    let rest = rest
+        .strip_prefix(b":")
+        .or(rest.strip_prefix(b"="))
+        .unwrap_or(rest);
     let rest = rest.trim_ascii_start();
-    if matches!(rest.first(), Some(b'{' | b'[')) { rest } else { line }
+    if matches!(rest.first(), Some(b'{' | b'[')) {
+        rest
+    } else {
+        line
+    }
 }
 
 impl Events {
@@ -129,7 +135,10 @@ impl Events {
                 Piece::Json(json) => {
                     if let Err(error) = self.on_event(json.trim_ascii(), out) {
                         let tag = tags(json.trim_ascii()).0.map(Cow::from);
-                        out.emit(Signal::Unparsed { tag, reason: error.to_string().into() });
+                        out.emit(Signal::Unparsed {
+                            tag,
+                            reason: error.to_string().into(),
+                        });
                         if ending == Ending::None {
                             // The run went on after what it reported, and was cut.
                             out.emit(Signal::TurnOpened);
@@ -150,16 +159,25 @@ impl Events {
     ) {
         let reason = match reason {
             Some(reason) => Some(reason.into()),
-            None => self.on_event(json, out).err().map(|error| error.to_string()),
+            None => self
+                .on_event(json, out)
+                .err()
+                .map(|error| error.to_string()),
         };
         if let Some(reason) = reason {
             let tag = tags(json).0.map(Cow::from);
-            out.emit(Signal::Unparsed { tag, reason: reason.into() });
+            out.emit(Signal::Unparsed {
+                tag,
+                reason: reason.into(),
+            });
         }
     }
 
     /// Ends what no line will end.
     pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
+        if let (None, Some(asked)) = (self.format, self.asked) {
+            self.set_format(asked.format(), out);
+        }
         self.speech.finish(out);
     }
 
@@ -212,7 +230,7 @@ impl Events {
                 None => "stream-json",
             };
             self.set_format(format, out);
-        } else if self.format == Some("json") && tag != "result" && self.asked.is_none() {
+        } else if self.format == Some("json") && tag != "result" {
             self.set_format("stream-json", out);
         }
         if let Some(session) = session
@@ -227,169 +245,29 @@ impl Events {
         }
     }
 
-    fn set_format(&mut self, format: &'static str, out: &mut Out<'_, '_>) {
+    pub(super) fn set_format(&mut self, format: &'static str, out: &mut Out<'_, '_>) {
         self.format = Some(format);
         out.emit(Signal::Format(format));
-    }
-
-    fn on_thinking(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
-        let thinking: wire::Thinking<'_> = Self::read("thinking", event, out)?;
-        out.set_time(thinking.at);
-        self.note("thinking", thinking.session.as_ref(), &thinking.unknown, out);
-        let text = thinking.text.unwrap_or_default();
-        match thinking.subtype.as_deref() {
-            Some("delta") => {
-                if !text.is_empty() {
-                    self.speech.think(text.into_cow(), out);
-                }
-            }
-            Some("completed") => self.speech.end_thinking(out),
-            None if !text.is_empty() => {
-                self.speech.think(text.into_cow(), out);
-                self.speech.end_thinking(out);
-            }
-            subtype => unknown_subtype("thinking", subtype, out),
-        }
-        Ok(())
-    }
-
-    fn on_assistant(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
-        let assistant: wire::Assistant<'_> = Self::read("assistant", event, out)?;
-        out.set_time(assistant.at);
-        self.note("assistant", assistant.session.as_ref(), &assistant.unknown, out);
-        let Some(Message { content, unknown }) = assistant.message else {
-            return Ok(());
-        };
-        self.note("assistant", None, &unknown, out);
-        let key = assistant.key.as_deref().filter(|key| !key.is_empty());
-        if assistant.at.is_some() && key.is_none() {
-            self.on_delta(content.0, out);
-        } else {
-            self.on_whole(content.0, key, out);
-        }
-        Ok(())
-    }
-
-    fn on_delta(&mut self, blocks: Vec<Block<'_>>, out: &mut Out<'_, '_>) {
-        if self.format == Some("stream-json") && self.asked.is_none() {
-            self.set_format("stream-json-partial", out);
-        }
-        for mut block in blocks {
-            if let Some(text) = take_text(&mut block) {
-                self.has_text |= !text.is_empty();
-                self.speech.say(text, out);
-            } else {
-                self.on_block(block, None, out);
-            }
-        }
-    }
-
-    fn on_whole(&mut self, blocks: Vec<Block<'_>>, key: Option<&str>, out: &mut Out<'_, '_>) {
-        let says = |block: &Block<'_>| !is_text(block) || block.text.as_deref().is_some_and(|text| !text.is_empty());
-        if !blocks.iter().any(says) {
-            return;
-        }
-        let is_repeated = self.speech.begin_whole(key, out);
-        let mut is_open = false;
-        let is_single = blocks.len() == 1;
-        for mut block in blocks {
-            match take_text(&mut block) {
-                Some(_) if is_repeated => {}
-                Some(text) if text.is_empty() => {}
-                Some(text) => {
-                    self.has_text = true;
-                    is_open = !is_single;
-                    out.emit(if is_single { Signal::Text(text) } else { Signal::TextDelta(text) });
-                }
-                None => {
-                    if std::mem::take(&mut is_open) {
-                        out.emit(Signal::TextEnd);
-                    }
-                    self.on_block(block, key, out);
-                }
-            }
-        }
-        if is_open {
-            out.emit(Signal::TextEnd);
-        }
-        self.speech.end_whole();
-    }
-
-    /// Takes a block that is no text: not recorded from the CLI so far, but not to be lost.
-    fn on_block(&mut self, block: Block<'_>, key: Option<&str>, out: &mut Out<'_, '_>) {
-        for unknown in &block.unknown {
-            out.emit(Signal::UnknownKey { message: "assistant", key: unknown });
-        }
-        match block.kind.as_deref().unwrap_or_default() {
-            "thinking" | "redacted_thinking" => {
-                if !self.speech.thought() {
-                    let text = block.thinking.or(block.text).unwrap_or_default().into_cow();
-                    let signature = block.signature.map(Str::into_cow);
-                    out.emit(Signal::Thinking { text, signature });
-                }
-            }
-            "tool_use" | "tool_call" => {
-                let name = block.name.unwrap_or_default();
-                let call = reference(&mut self.calls, block.id.as_ref(), &name, true);
-                self.make_call(call, name.into_cow(), block.input, key, out);
-            }
-            "tool_result" | "tool_response" => {
-                let call = reference(&mut self.calls, block.id.as_ref(), "", false);
-                let is_error = block.is_error == Some(true)
-                    || block.status.as_deref().is_some_and(outcome::is_failed);
-                let content = match (block.output, block.text) {
-                    (Value::Null, text) => text.map(Str::into_owned),
-                    (Value::String(text), _) => Some(text),
-                    (other, _) => Some(other.to_string()),
-                };
-                let judged = Judged {
-                    content: content.into_iter().map(|text| signal::Block::Text(text.into())).collect(),
-                    is_error: Some(is_error),
-                    ..Judged::default()
-                };
-                self.answer_call(call, None, judged, out);
-            }
-            kind => {
-                let reason = format!("unknown block `{kind}`").into();
-                out.emit(Signal::Unparsed { tag: Some("assistant".into()), reason });
-            }
-        }
-    }
-
-    fn on_user(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
-        let user: wire::User<'_> = Self::read("user", event, out)?;
-        out.set_time(user.at);
-        self.note("user", user.session.as_ref(), &user.unknown, out);
-        let Some(Message { content, unknown }) = user.message else {
-            return Ok(());
-        };
-        self.note("user", None, &unknown, out);
-        let mut said: Option<Cow<'_, str>> = None;
-        for mut block in content.0 {
-            match (take_text(&mut block), &mut said) {
-                (Some(text), None) => said = Some(text),
-                (Some(text), Some(said)) => {
-                    let said = said.to_mut();
-                    said.push('\n');
-                    said.push_str(&text);
-                }
-                (None, _) => self.on_block(block, None, out),
-            }
-        }
-        if let Some(said) = said {
-            self.speech.end_turn(out);
-            self.has_result = false;
-            out.emit(Signal::User(said));
-        }
-        Ok(())
     }
 
     fn on_unknown(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
         let Decoded { value: head, .. } = decode::<wire::Head<'_>>(event)?;
         let tag = head.tag.map(Str::into_cow);
-        self.note(tag.as_deref().unwrap_or_default(), head.session.as_ref(), &[], out);
-        let reason = if tag.is_some() { "unknown type" } else { "an object without a type" };
-        out.emit(Signal::Unparsed { tag, reason: reason.into() });
+        self.note(
+            tag.as_deref().unwrap_or_default(),
+            head.session.as_ref(),
+            &[],
+            out,
+        );
+        let reason = if tag.is_some() {
+            "unknown type"
+        } else {
+            "an object without a type"
+        };
+        out.emit(Signal::Unparsed {
+            tag,
+            reason: reason.into(),
+        });
         Ok(())
     }
 }
@@ -398,7 +276,10 @@ impl Events {
 fn report(tag: &str, faults: &[Fault], out: &mut Out<'_, '_>) {
     for Fault { path, reason } in faults {
         let reason = format!("{path}: {reason}").into();
-        out.emit(Signal::Unparsed { tag: Some(tag.to_owned().into()), reason });
+        out.emit(Signal::Unparsed {
+            tag: Some(tag.to_owned().into()),
+            reason,
+        });
     }
 }
 
@@ -407,24 +288,17 @@ pub(super) fn unknown_subtype(tag: &str, subtype: Option<&str>, out: &mut Out<'_
         Some(subtype) => format!("unknown subtype `{subtype}`").into(),
         None => "no subtype".into(),
     };
-    out.emit(Signal::Unparsed { tag: Some(tag.to_owned().into()), reason });
-}
-
-fn is_text(block: &Block<'_>) -> bool {
-    match block.kind.as_deref() {
-        Some(kind) => matches!(kind, "text" | "output_text"),
-        None => block.text.is_some(),
-    }
-}
-
-/// Takes the text of a text block; `None` for another block.
-fn take_text<'a>(block: &mut Block<'a>) -> Option<Cow<'a, str>> {
-    is_text(block).then(|| block.text.take().unwrap_or_default().into_cow())
+    out.emit(Signal::Unparsed {
+        tag: Some(tag.to_owned().into()),
+        reason,
+    });
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::line::{SESSION, completed, init, last, result, started, user};
+    use serde_json::Value;
+
+    use super::super::testing::line::{completed, init, last, result, started, user};
     use super::super::testing::{Told, parse};
     use super::*;
     use crate::exit::Exit;
@@ -445,20 +319,42 @@ mod tests {
             ("{}", "{}"),
         ];
         for (line, expected) in table {
-            assert_eq!(strip_stream_name(line.as_bytes()), expected.as_bytes(), "{line}");
+            assert_eq!(
+                strip_stream_name(line.as_bytes()),
+                expected.as_bytes(),
+                "{line}"
+            );
         }
         let lines = [init(), last("hello"), result("hello")];
-        let printed: String = lines.iter().map(|line| format!("stdout{line}")).collect();
+        let printed = format!("stdout{}", lines.join("stdout"));
         let told = run(&printed);
-        assert_eq!((told.texts.as_slice(), told.verdict()), (["hello".to_owned()].as_slice(), "success"));
+        assert_eq!(
+            (told.texts.as_slice(), told.verdict()),
+            (["hello".to_owned()].as_slice(), "success")
+        );
         assert!(told.unparsed.is_empty() && told.notices.is_empty());
     }
 
     #[test]
     fn other_lines_are_notices_before_and_among_events() {
-        let printed = ["[host] starting\n", &init(), "\n", "a warning\n", &result("x"), "bye\n"].concat();
+        let printed = [
+            "[host] starting\n",
+            &init(),
+            "\n",
+            "a warning\n",
+            &result("x"),
+            "bye\n",
+        ]
+        .concat();
         let told = run(&printed);
-        assert_eq!(told.notices, ["stdout: [host] starting", "stdout: a warning", "stdout: bye"]);
+        assert_eq!(
+            told.notices,
+            [
+                "stdout: [host] starting",
+                "stdout: a warning",
+                "stdout: bye"
+            ]
+        );
         assert_eq!((told.verdict(), told.unparsed.len()), ("success", 0));
         assert_eq!(told.places[0].span.unwrap().start, 0);
     }
@@ -468,27 +364,50 @@ mod tests {
         let printed = format!("Ready.\x1b[2K{}{}", init().trim_end(), last("x").trim_end());
         let told = run(&format!("{printed}\x1b[0m\r\n{}", result("x")));
         assert_eq!(told.notices, ["stdout: Ready.\u{1b}[2K"]);
-        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
+        assert_eq!(
+            (told.texts.as_slice(), told.verdict()),
+            (["x".to_owned()].as_slice(), "success")
+        );
         assert!(told.unparsed.is_empty());
     }
 
     #[test]
     fn a_line_that_begins_like_json_and_does_not_parse_is_kept_as_such() {
-        let printed = [&init(), "{\"type\":\"assistant\",\"message\":{\"con\n", &last("x"), &result("x")].concat();
+        let printed = [
+            &init(),
+            "{\"type\":\"assistant\",\"message\":{\"con\n",
+            &last("x"),
+            &result("x"),
+        ]
+        .concat();
         let told = run(&printed);
-        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
+        assert_eq!(
+            (told.texts.as_slice(), told.verdict()),
+            (["x".to_owned()].as_slice(), "success")
+        );
         assert_eq!(told.unparsed[0].0.as_deref(), Some("assistant"));
     }
 
     #[test]
     fn pretty_printed_events_are_read_and_a_stray_bracket_swallows_nothing() {
-        let pretty = |line: String| {
-            format!("{:#}\n", serde_json::from_str::<Value>(&line).unwrap())
-        };
-        let printed = [pretty(init()), pretty(user("go")), pretty(last("x")), pretty(result("x"))].concat();
+        let pretty =
+            |line: String| format!("{:#}\n", serde_json::from_str::<Value>(&line).unwrap());
+        let printed = [
+            pretty(init()),
+            pretty(user("go")),
+            pretty(last("x")),
+            pretty(result("x")),
+        ]
+        .concat();
         let told = run(&printed);
-        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
-        assert_eq!((told.unparsed.len(), told.users.len(), told.format), (0, 1, Some("stream-json")));
+        assert_eq!(
+            (told.texts.as_slice(), told.verdict()),
+            (["x".to_owned()].as_slice(), "success")
+        );
+        assert_eq!(
+            (told.unparsed.len(), told.users.len(), told.format),
+            (0, 1, Some("stream-json"))
+        );
 
         let printed = [&init(), "{\n", &last("x"), &result("x")].concat();
         let told = run(&printed);
@@ -502,7 +421,10 @@ mod tests {
         let told = run(&[init(), last("a\u{2028}b\u{85}c"), result("x")].concat());
         assert_eq!(told.texts, ["a\u{2028}b\u{85}c"]);
         let raw = last("SEP").replace("SEP", "a\u{2028}b\u{2029}c\u{85}d");
-        assert_eq!(run(&[init(), raw].concat()).texts, ["a\u{2028}b\u{2029}c\u{85}d"]);
+        assert_eq!(
+            run(&[init(), raw].concat()).texts,
+            ["a\u{2028}b\u{2029}c\u{85}d"]
+        );
     }
 
     #[test]
@@ -511,18 +433,10 @@ mod tests {
         assert_eq!(told.texts, ["  x\n\n  y  \n"]);
         let lone = last("SEP").replace("SEP", "cut \\ud83d here");
         let told = run(&[init(), lone].concat());
-        assert_eq!((told.texts[0].as_str(), told.unparsed.len()), ("cut \u{fffd} here", 0));
-    }
-
-    #[test]
-    fn a_message_may_be_missing_empty_or_plain_text() {
-        let lines = [
-            format!("{{\"type\":\"assistant\",\"session_id\":\"{SESSION}\"}}\n"),
-            last(""),
-            format!("{{\"type\":\"assistant\",\"session_id\":\"{SESSION}\",\"message\":\"plain\"}}\n"),
-        ];
-        let told = run(&lines.concat());
-        assert_eq!((told.texts.as_slice(), told.unparsed.len()), (["plain".to_owned()].as_slice(), 0));
+        assert_eq!(
+            (told.texts[0].as_str(), told.unparsed.len()),
+            ("cut \u{fffd} here", 0)
+        );
     }
 
     #[test]
@@ -532,9 +446,19 @@ mod tests {
             let fields: serde_json::Map<String, Value> = fields.into_iter().rev().collect();
             format!("{}\n", Value::Object(fields))
         };
-        let lines = [init(), user("go"), started("c1", "k"), completed("c1", "k"), last("x"), result("x")];
+        let lines = [
+            init(),
+            user("go"),
+            started("c1", "k"),
+            completed("c1", "k"),
+            last("x"),
+            result("x"),
+        ];
         let told = run(&lines.map(reversed).concat());
-        assert_eq!((told.texts.as_slice(), told.verdict()), (["x".to_owned()].as_slice(), "success"));
+        assert_eq!(
+            (told.texts.as_slice(), told.verdict()),
+            (["x".to_owned()].as_slice(), "success")
+        );
         assert_eq!((told.calls[0].is_error, told.steps), (Some(false), 2));
         assert!(told.unparsed.is_empty());
     }

@@ -8,13 +8,33 @@ use crate::signal::{Outcome, Verdict};
 /// What the CLI prints before it exits with code 1, without any event. The beginning of a line,
 /// after `Error: ` if that is there.
 const REFUSALS: &[(&str, &str, ErrorFamily)] = &[
-    ("Authentication required", "AuthenticationRequired", ErrorFamily::Auth),
+    (
+        "Authentication required",
+        "AuthenticationRequired",
+        ErrorFamily::Auth,
+    ),
     ("Not logged in", "AuthenticationRequired", ErrorFamily::Auth),
-    ("The provided API key is invalid", "InvalidApiKey", ErrorFamily::Auth),
+    (
+        "The provided API key is invalid",
+        "InvalidApiKey",
+        ErrorFamily::Auth,
+    ),
     ("Invalid API key", "InvalidApiKey", ErrorFamily::Auth),
-    ("Workspace Trust Required", "WorkspaceTrustRequired", ErrorFamily::Other),
-    ("Cannot use this model", "CannotUseThisModel", ErrorFamily::ModelNotFound),
-    ("You've hit your usage limit", "UsageLimit", ErrorFamily::RateLimit),
+    (
+        "Workspace Trust Required",
+        "WorkspaceTrustRequired",
+        ErrorFamily::Other,
+    ),
+    (
+        "Cannot use this model",
+        "CannotUseThisModel",
+        ErrorFamily::ModelNotFound,
+    ),
+    (
+        "You've hit your usage limit",
+        "UsageLimit",
+        ErrorFamily::RateLimit,
+    ),
 ];
 
 /// Codes of the service's protocol, as in `ConnectError: [resource_exhausted] Error`.
@@ -28,7 +48,13 @@ const CODES: &[(&str, ErrorFamily)] = &[
 ];
 
 /// Codes of a network that failed.
-const NETWORK: &[&str] = &["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT"];
+const NETWORK: &[&str] = &[
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+];
 
 /// Returns the error that the CLI means, if its words are known.
 pub(super) fn classify(message: &str) -> Option<RunError> {
@@ -80,19 +106,46 @@ mod tests {
     #[test]
     fn the_words_of_the_cli_have_names_and_families() {
         let table = [
-            ("Error: Authentication required. Run 'agent login', …", "AuthenticationRequired", "auth"),
-            ("Workspace Trust Required", "WorkspaceTrustRequired", "other"),
-            ("Cannot use this model: x. Available models: auto", "CannotUseThisModel", "modelNotFound"),
-            ("ConnectError: [resource_exhausted] Error", "ApiError", "rateLimit"),
+            (
+                "Error: Authentication required. Run 'agent login', …",
+                "AuthenticationRequired",
+                "auth",
+            ),
+            (
+                "Workspace Trust Required",
+                "WorkspaceTrustRequired",
+                "other",
+            ),
+            (
+                "Cannot use this model: x. Available models: auto",
+                "CannotUseThisModel",
+                "modelNotFound",
+            ),
+            (
+                "ConnectError: [resource_exhausted] Error",
+                "ApiError",
+                "rateLimit",
+            ),
             ("S: [unavailable] upstream", "ApiError", "overload"),
-            ("getaddrinfo ENOTFOUND api.example.com", "NetworkError", "network"),
+            (
+                "getaddrinfo ENOTFOUND api.example.com",
+                "NetworkError",
+                "network",
+            ),
         ];
         for (line, name, family) in table {
             let error = classify(line).unwrap();
-            assert_eq!((error.name.as_str(), error.family.unwrap().as_str()), (name, family));
+            assert_eq!(
+                (error.name.as_str(), error.family.unwrap().as_str()),
+                (name, family)
+            );
             assert_eq!(error.message, line);
         }
-        for line in ["(node:14293) ExperimentalWarning: 429", "the model said: Authentication required", ""] {
+        for line in [
+            "(node:14293) ExperimentalWarning: 429",
+            "the model said: Authentication required",
+            "",
+        ] {
             assert_eq!(classify(line), None, "{line}");
         }
     }
@@ -101,15 +154,30 @@ mod tests {
     fn a_failure_on_standard_error_alone_ends_the_run() {
         let stderr = "Workspace Trust Required\n\nPass --trust, --yolo, or -f\n";
         let told = parse("", stderr, &Exit::with_code(1));
-        assert_eq!(told.verdict(), "WorkspaceTrustRequired: Workspace Trust Required");
+        assert_eq!(
+            told.verdict(),
+            "WorkspaceTrustRequired: Workspace Trust Required"
+        );
         assert_eq!(told.notices.len(), 2);
         // Unknown words, a signal and success are judged by the exit alone.
-        assert_eq!(parse("", "Segmentation fault\n", &Exit::with_code(1)).verdict(), "none");
-        assert_eq!(parse("", stderr, &Exit::with_signal("SIGTERM")).verdict(), "none");
+        assert_eq!(
+            parse("", "Segmentation fault\n", &Exit::with_code(1)).verdict(),
+            "none"
+        );
+        assert_eq!(
+            parse("", stderr, &Exit::with_signal("SIGTERM")).verdict(),
+            "none"
+        );
         assert_eq!(parse("", stderr, &Exit::with_code(143)).verdict(), "none");
         assert_eq!(parse("", stderr, &Exit::with_code(0)).verdict(), "none");
-        assert_eq!(parse("pong\n", stderr, &Exit::with_code(0)).verdict(), "success");
-        assert_eq!(parse("pong\n", stderr, &Exit::unknown()).verdict(), "success");
+        assert_eq!(
+            parse("pong\n", stderr, &Exit::with_code(0)).verdict(),
+            "success"
+        );
+        assert_eq!(
+            parse("pong\n", stderr, &Exit::unknown()).verdict(),
+            "success"
+        );
     }
 
     #[test]

@@ -21,14 +21,17 @@ mod answer;
 mod argv;
 mod body;
 mod calls;
+mod detail;
 mod ending;
 mod events;
 mod failure;
+mod messages;
 mod notices;
 mod out;
 mod outcome;
 mod sniff;
 mod speech;
+mod step;
 mod tools;
 mod wire;
 
@@ -167,7 +170,11 @@ impl Cursor {
     fn gather(&mut self, line: &Line<'_>, held: usize, out: &mut Out<'_, '_>) -> Option<usize> {
         if self.pretty.is_none() && line.bytes.trim_ascii() == b"{" {
             let document = Document::new(self.limit);
-            self.pretty = Some(Pretty { document, first: out.place(), held });
+            self.pretty = Some(Pretty {
+                document,
+                first: out.place(),
+                held,
+            });
         }
         let pretty = self.pretty.as_mut()?;
         pretty.document.push_line(line);
@@ -182,28 +189,37 @@ impl Cursor {
     }
 
     fn finish_pretty(&mut self, out: &mut Out<'_, '_>) {
-        if let Some(Pretty { document, first, .. }) = self.pretty.take() {
+        if let Some(Pretty {
+            document, first, ..
+        }) = self.pretty.take()
+        {
             let place = first.through(out.place());
-            let reason = document.is_over_limit().then_some("the event is longer than the limit");
-            self.events.on_document(document.bytes(), reason, &mut out.at(place));
+            let reason = document
+                .is_over_limit()
+                .then_some("the event is longer than the limit");
+            self.events
+                .on_document(document.bytes(), reason, &mut out.at(place));
         }
     }
 
     /// What began like an event over many lines is none.
     fn drop_pretty(&mut self, out: &mut Out<'_, '_>) {
-        if let Some(Pretty { document, first, .. }) = self.pretty.take() {
+        if let Some(Pretty {
+            document, first, ..
+        }) = self.pretty.take()
+        {
             let reason = Some("the event does not end");
-            self.events.on_document(document.bytes(), reason, &mut out.at(first));
+            self.events
+                .on_document(document.bytes(), reason, &mut out.at(first));
         }
     }
 
     /// Judges lines among which there was no event.
     fn finish_held(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
         if self.held.is_empty() {
-            if let Some(asked) = self.asked {
-                out.emit(Signal::Format(asked.format()));
-            }
-        } else if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. }))
+            return;
+        }
+        if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. }))
             || (self.asked.is_none() && self.held.is_cut_json())
         {
             self.begin_events(usize::MAX, out);
@@ -234,7 +250,7 @@ impl RuntimeParser for Cursor {
         let mut out = Out::new(sink);
         match self.mode {
             Mode::Undecided => self.finish_held(exit, &mut out),
-            Mode::Answer => self.held.finish_stream(exit, &mut out),
+            Mode::Answer => Held::finish_stream(exit, &mut out),
             Mode::Events => self.drop_pretty(&mut out),
         }
         self.events.finish(&mut out);

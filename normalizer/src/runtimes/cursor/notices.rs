@@ -11,11 +11,19 @@ use crate::json::{DecodeError, Str, decode};
 use crate::signal::Signal;
 
 impl Events {
-    pub(super) fn on_system(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+    pub(super) fn on_system(
+        &mut self,
+        event: &[u8],
+        out: &mut Out<'_, '_>,
+    ) -> Result<(), DecodeError> {
         let system: wire::System<'_> = Self::read("system", event, out)?;
         out.set_time(system.at);
         let subtype = system.subtype.as_deref();
-        let unknown = if subtype == Some("init") { system.unknown.as_slice() } else { &[] };
+        let unknown = if subtype == Some("init") {
+            system.unknown.as_slice()
+        } else {
+            &[]
+        };
         self.note("system", system.session.as_ref(), unknown, out);
         match subtype {
             Some("init") => {
@@ -64,11 +72,22 @@ impl Events {
             ("connection", Some(state @ ("reconnecting" | "reconnected"))) => {
                 let endpoint = connection.endpoint.map(Str::into_owned);
                 let state = state.to_owned();
-                out.emit(Signal::Event(Connection { state, attempt, endpoint }.into()));
+                out.emit(Signal::Event(
+                    Connection {
+                        state,
+                        attempt,
+                        endpoint,
+                    }
+                    .into(),
+                ));
             }
             ("retry", Some("starting")) => {
                 let reason = connection.is_resume.map(|is_resume| {
-                    let reason = if is_resume { "retrying, resuming" } else { "retrying, from the start" };
+                    let reason = if is_resume {
+                        "retrying, resuming"
+                    } else {
+                        "retrying, from the start"
+                    };
                     reason.to_owned()
                 });
                 let retry = ApiRetry {
@@ -85,7 +104,11 @@ impl Events {
         Ok(())
     }
 
-    pub(super) fn on_interaction(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+    pub(super) fn on_interaction(
+        &mut self,
+        event: &[u8],
+        out: &mut Out<'_, '_>,
+    ) -> Result<(), DecodeError> {
         let tag = "interaction_query";
         let interaction: wire::Interaction<'_> = Self::read(tag, event, out)?;
         out.set_time(interaction.at);
@@ -103,12 +126,23 @@ impl Events {
             id => id.to_string(),
         });
         let only_key = || {
-            let keys = payload.as_object().into_iter().flat_map(|fields| fields.keys());
+            let keys = payload
+                .as_object()
+                .into_iter()
+                .flat_map(|fields| fields.keys());
             keys.filter(|key| *key != "id").map(String::as_str).next()
         };
-        let query_type = interaction.query_type.as_deref().or_else(only_key).unwrap_or("unknown");
+        let query_type = interaction
+            .query_type
+            .as_deref()
+            .or_else(only_key)
+            .unwrap_or("unknown");
         let event = Interaction {
-            phase: interaction.subtype.as_deref().unwrap_or_default().to_owned(),
+            phase: interaction
+                .subtype
+                .as_deref()
+                .unwrap_or_default()
+                .to_owned(),
             query_type: query_type.to_owned(),
             query_id,
             payload: Some(payload).filter(|payload| !payload.is_null()),
@@ -176,13 +210,21 @@ mod tests {
     #[test]
     fn notices_have_their_kinds() {
         let told = run(&[
-            other(json!({"type": "connection", "subtype": "reconnecting", "attempt": 2, "endpoint_url": "https://api.example.com", "timestamp_ms": 5})),
+            other(
+                json!({"type": "connection", "subtype": "reconnecting", "attempt": 2, "endpoint_url": "https://api.example.com", "timestamp_ms": 5}),
+            ),
             other(json!({"type": "retry", "subtype": "starting", "attempt": 2, "is_resume": true})),
-            other(json!({"type": "interaction_query", "subtype": "request", "query_type": "webSearchRequestQuery",
-                "query": {"id": 7, "webSearchRequestQuery": {"args": {"searchTerm": "x"}}}})),
-            other(json!({"type": "interaction_query", "subtype": "response", "query_type": "webSearchRequestQuery",
-                "response": {"id": 7, "webSearchRequestResponse": {"rejected": {"reason": "no"}}}})),
-            other(json!({"type": "system", "subtype": "task_notification", "task_id": "t1", "status": "completed", "summary": "all read"})),
+            other(
+                json!({"type": "interaction_query", "subtype": "request", "query_type": "webSearchRequestQuery",
+                "query": {"id": 7, "webSearchRequestQuery": {"args": {"searchTerm": "x"}}}}),
+            ),
+            other(
+                json!({"type": "interaction_query", "subtype": "response", "query_type": "webSearchRequestQuery",
+                "response": {"id": 7, "webSearchRequestResponse": {"rejected": {"reason": "no"}}}}),
+            ),
+            other(
+                json!({"type": "system", "subtype": "task_notification", "task_id": "t1", "status": "completed", "summary": "all read"}),
+            ),
             other(json!({"type": "system", "subtype": "background_shell_timeout", "shellId": 3})),
         ]);
         assert_eq!(
@@ -210,10 +252,21 @@ mod tests {
             other(json!({"type": "text", "part": {"text": "old"}})),
             other(json!({"kind": "none"})),
         ]);
-        let tags: Vec<_> = told.unparsed.iter().map(|(tag, _)| tag.as_deref()).collect();
+        let tags: Vec<_> = told
+            .unparsed
+            .iter()
+            .map(|(tag, _)| tag.as_deref())
+            .collect();
         assert_eq!(
             tags,
-            [Some("weather"), Some("system"), Some("connection"), Some("thinking"), Some("text"), None]
+            [
+                Some("weather"),
+                Some("system"),
+                Some("connection"),
+                Some("thinking"),
+                Some("text"),
+                None
+            ]
         );
         assert_eq!(told.unparsed[0].1, "unknown type");
         assert_eq!(told.unparsed[1].1, "unknown subtype `sunrise`");
@@ -227,7 +280,11 @@ mod tests {
         ]);
         assert_eq!(told.unknown_keys, ["thinking.mood"]);
         assert_eq!(told.unparsed.len(), 1);
-        assert!(told.unparsed[0].1.starts_with("text: "), "{:?}", told.unparsed);
+        assert!(
+            told.unparsed[0].1.starts_with("text: "),
+            "{:?}",
+            told.unparsed
+        );
     }
 
     #[test]
@@ -244,6 +301,9 @@ mod tests {
             assert_eq!(told.session.as_deref(), Some(SESSION), "{id}");
         }
         let event = json!({"type": "user", "message": "x", "session_id": "my-chat_2.b"});
-        assert_eq!(run(&[format!("{event}\n")]).session.as_deref(), Some("my-chat_2.b"));
+        assert_eq!(
+            run(&[format!("{event}\n")]).session.as_deref(),
+            Some("my-chat_2.b")
+        );
     }
 }

@@ -18,7 +18,10 @@ impl<'o, 's> Out<'o, 's> {
 
     /// Returns the same sink at another place.
     pub(super) fn at(&mut self, place: Place) -> Out<'_, 's> {
-        Out { sink: self.sink, place }
+        Out {
+            sink: self.sink,
+            place,
+        }
     }
 
     pub(super) fn place(&self) -> Place {

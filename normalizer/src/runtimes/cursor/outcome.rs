@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::body::{Answer, Body, Lean};
 use crate::json::Str;
-use crate::signal::{Block, CallDetail};
+use crate::signal::Block;
 
 /// Outcomes that are known by name; any other key that holds an object is taken for one, too.
 const FAILURES: &[&str] = &[
@@ -25,7 +25,14 @@ const FAILURES: &[&str] = &[
 ];
 
 /// Words for a failed call beside its result.
-const FAILED: &[&str] = &["error", "failed", "failure", "cancelled", "canceled", "rejected"];
+const FAILED: &[&str] = &[
+    "error",
+    "failed",
+    "failure",
+    "cancelled",
+    "canceled",
+    "rejected",
+];
 
 /// What came of a call.
 #[derive(Debug, Default)]
@@ -33,10 +40,14 @@ pub(super) struct Judged<'a> {
     pub(super) content: Vec<Block<'a>>,
     /// `None` where the runtime did not tell.
     pub(super) is_error: Option<bool>,
-    /// It was not allowed to run; the reason, if one was given.
-    pub(super) denied: Option<Option<String>>,
+    /// It was not allowed to run.
+    pub(super) denied: Option<Denied>,
     pub(super) duration_ms: Option<u64>,
 }
+
+/// A refusal, with its reason if one was given.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Denied(pub(super) Option<String>);
 
 /// Tells whether a call was reported as failed by a word beside its result.
 pub(super) fn is_failed(word: &str) -> bool {
@@ -129,9 +140,12 @@ fn judge_lean<'a>(name: &str, outcome: &str, lean: Lean<'a>) -> Option<Judged<'a
         return None;
     }
     Some(Judged {
-        content: content.into_iter().map(|text| Block::Text(text.into_cow())).collect(),
+        content: content
+            .into_iter()
+            .map(|text| Block::Text(text.into_cow()))
+            .collect(),
         is_error: Some(is_error),
-        denied: is_denial(outcome).then(|| reason.map(Str::into_owned)),
+        denied: is_denial(outcome).then(|| Denied(reason.map(Str::into_owned))),
         duration_ms,
     })
 }
@@ -156,23 +170,43 @@ fn judge_whole(name: &str, result: Value) -> Judged<'static> {
         }
     };
     let Some(outcome) = outcome_of(&fields) else {
-        let is_error = fields.get("isError").or(fields.get("is_error")).and_then(Value::as_bool);
+        let is_error = fields
+            .get("isError")
+            .or(fields.get("is_error"))
+            .and_then(Value::as_bool);
         let content = success_blocks(name, Value::Object(fields));
-        return Judged { content, is_error, ..Judged::default() };
+        return Judged {
+            content,
+            is_error,
+            ..Judged::default()
+        };
     };
     let outcome = outcome.to_owned();
     let mut fields = fields;
     let value = fields.remove(&outcome).unwrap_or_default();
-    let duration_ms = value.get("executionTime").or(value.get("durationMs")).and_then(millis);
+    let duration_ms = value
+        .get("executionTime")
+        .or(value.get("durationMs"))
+        .and_then(millis);
     if outcome == "success" {
         let is_error = value.get("exitCode").is_some_and(is_nonzero)
             || value.get("isError").and_then(Value::as_bool) == Some(true);
         let content = success_blocks(name, value);
-        return Judged { content, is_error: Some(is_error), denied: None, duration_ms };
+        return Judged {
+            content,
+            is_error: Some(is_error),
+            denied: None,
+            duration_ms,
+        };
     }
-    let denied = is_denial(&outcome).then(|| reason_of(&value).map(str::to_owned));
+    let denied = is_denial(&outcome).then(|| Denied(reason_of(&value).map(str::to_owned)));
     let content = failure_blocks(value);
-    Judged { content, is_error: Some(true), denied, duration_ms }
+    Judged {
+        content,
+        is_error: Some(true),
+        denied,
+        duration_ms,
+    }
 }
 
 /// Returns the key that says how it went.
@@ -180,7 +214,10 @@ fn outcome_of(fields: &Map<String, Value>) -> Option<&str> {
     if fields.contains_key("success") {
         return Some("success");
     }
-    let known = FAILURES.iter().copied().find(|key| fields.contains_key(*key));
+    let known = FAILURES
+        .iter()
+        .copied()
+        .find(|key| fields.contains_key(*key));
     known.or_else(|| {
         let mut objects = fields.iter().filter(|(_, value)| value.is_object());
         match (objects.next(), objects.next()) {
@@ -221,7 +258,9 @@ fn success_blocks(name: &str, value: Value) -> Vec<Block<'static>> {
                 silent.then(|| vec![text("")])
             })
         }
-        "edit" | "write" => take(&mut fields, &["diffString", "message"]).map(|main| vec![text(main)]),
+        "edit" | "write" => {
+            take(&mut fields, &["diffString", "message"]).map(|main| vec![text(main)])
+        }
         "delete" => take(&mut fields, &["message"]).map(|main| vec![text(main)]),
         "webFetch" => take(&mut fields, &["markdown"]).map(|main| vec![text(main)]),
         "semSearch" => take(&mut fields, &["results"]).map(|main| vec![text(main)]),
@@ -236,7 +275,12 @@ fn success_blocks(name: &str, value: Value) -> Vec<Block<'static>> {
 fn steps(steps: &mut Value) -> Option<Vec<Block<'static>>> {
     let said = |step: &Value| {
         let step = step.as_object().filter(|step| step.len() == 1)?;
-        Some(text(step.get("assistantMessage")?.get("text")?.as_str()?.to_owned()))
+        Some(text(
+            step.get("assistantMessage")?
+                .get("text")?
+                .as_str()?
+                .to_owned(),
+        ))
     };
     let said: Option<Vec<_>> = steps.as_array()?.iter().map(said).collect();
     said.filter(|said| !said.is_empty())
@@ -252,19 +296,26 @@ fn content_blocks(content: &mut Value) -> Option<Vec<Block<'static>>> {
 }
 
 fn content_block(item: &Value) -> Block<'static> {
-    let plain = item.as_str().or(item.pointer("/text/text").and_then(Value::as_str));
+    let plain = item
+        .as_str()
+        .or(item.pointer("/text/text").and_then(Value::as_str));
     if let Some(plain) = plain.or(item.get("text").and_then(Value::as_str)) {
         return text(plain.to_owned());
     }
-    let image = item.get("image").or(Some(item).filter(|item| item.get("type") == Some(&"image".into())));
+    let image = item
+        .get("image")
+        .or(Some(item).filter(|item| item.get("type") == Some(&"image".into())));
     let field = |keys: [&str; 2]| {
         let image = image?;
-        keys.iter().find_map(|key| image.get(*key)?.as_str()).map(str::to_owned)
+        keys.iter()
+            .find_map(|key| image.get(*key)?.as_str())
+            .map(str::to_owned)
     };
     match (field(["mimeType", "mime_type"]), field(["data", "data"])) {
-        (Some(mime_type), Some(data)) => {
-            Block::Image { mime_type: mime_type.into(), data: data.into() }
-        }
+        (Some(mime_type), Some(data)) => Block::Image {
+            mime_type: mime_type.into(),
+            data: data.into(),
+        },
         _ => text(item.to_string()),
     }
 }
@@ -302,28 +353,6 @@ fn failure_blocks(value: Value) -> Vec<Block<'static>> {
     blocks
 }
 
-/// Returns the command, the files and the URL of a call of one of the CLI's own tools.
-pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
-    let field = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let list = |key: &str| -> Vec<String> {
-        let items = input.get(key).and_then(Value::as_array);
-        items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    let mut detail = CallDetail::default();
-    match name {
-        "shell" => detail.command = field("command"),
-        "read" | "edit" | "write" | "delete" | "ls" | "grep" => {
-            detail.paths = field("path").into_iter().collect();
-        }
-        "glob" => detail.paths = field("targetDirectory").into_iter().collect(),
-        "semSearch" => detail.paths = list("targetDirectories"),
-        "readLints" => detail.paths = list("paths"),
-        "webFetch" => detail.url = field("url"),
-        _ => {}
-    }
-    detail
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -331,7 +360,7 @@ mod tests {
     use super::*;
 
     /// Judges one call both ways; they must agree.
-    fn judged(kind: &str, result: &Value) -> (Option<bool>, Vec<String>, Option<Option<String>>) {
+    fn judged(kind: &str, result: &Value) -> (Option<bool>, Vec<String>, Option<Denied>) {
         let printed = json!({ kind: { "args": {}, "result": result } }).to_string();
         let event = format!("{{\"tool_call\":{printed}}}");
         let mut full: super::super::body::FullEvent<'_> = serde_json::from_str(&event).unwrap();
@@ -351,33 +380,124 @@ mod tests {
         whole
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table")]
     #[test]
     fn everything_but_success_is_a_failure_and_success_may_hide_one() {
         let table = [
-            ("shellToolCall", json!({"success": {"exitCode": 0, "stdout": "ok\n"}}), Some(false), "ok\n"),
-            ("shellToolCall", json!({"success": {"exitCode": 3, "stdout": "no\n"}}), Some(true), "no\n"),
+            (
+                "shellToolCall",
+                json!({"success": {"exitCode": 0, "stdout": "ok\n"}}),
+                Some(false),
+                "ok\n",
+            ),
+            (
+                "shellToolCall",
+                json!({"success": {"exitCode": 3, "stdout": "no\n"}}),
+                Some(true),
+                "no\n",
+            ),
             (
                 "shellToolCall",
                 json!({"failure": {"exitCode": 1, "stdout": "o", "stderr": "e", "interleavedOutput": "oe"}, "isBackground": false}),
                 Some(true),
                 "oe",
             ),
-            ("shellToolCall", json!({"failure": {"exitCode": 1, "stdout": "o", "stderr": "e"}}), Some(true), "o|e"),
-            ("shellToolCall", json!({"spawnError": {"command": "", "error": "no shell"}}), Some(true), "no shell"),
-            ("shellToolCall", json!({"timeout": {"timeoutMs": 5}}), Some(true), "{\"timeoutMs\":5}"),
-            ("shellToolCall", json!({"timeout": {"stdout": "so far", "message": "too slow"}}), Some(true), "so far|too slow"),
-            ("shellToolCall", json!({"success": {"stdout": "", "stderr": ""}}), Some(false), ""),
-            ("shellToolCall", json!({"success": {"pid": 7}, "isBackground": true}), Some(false), "{\"pid\":7}"),
-            ("readToolCall", json!({"success": {"content": "  a\n", "totalLines": 1}}), Some(false), "  a\n"),
-            ("readToolCall", json!({"error": {"errorMessage": "gone"}}), Some(true), "gone"),
-            ("readToolCall", json!({"fileNotFound": {"path": "/x"}}), Some(true), "{\"path\":\"/x\"}"),
-            ("editToolCall", json!({"success": {"diffString": "+a", "message": "Wrote"}}), Some(false), "+a"),
-            ("writeToolCall", json!({"success": {"path": "a", "linesCreated": 2}}), Some(false), "{\"path\":\"a\",\"linesCreated\":2}"),
-            ("globToolCall", json!({"success": {"files": ["a"]}}), Some(false), "{\"files\":[\"a\"]}"),
-            ("globToolCall", json!({"error": {"error": "bad pattern"}}), Some(true), "bad pattern"),
-            ("mcpToolCall", json!({"success": {"content": [{"text": {"text": "t"}}], "isError": false}}), Some(false), "t"),
-            ("mcpToolCall", json!({"success": {"content": [{"text": {"text": "t"}}], "isError": true}}), Some(true), "t"),
-            ("webFetchToolCall", json!({"success": {"url": "u", "markdown": "# T"}}), Some(false), "# T"),
+            (
+                "shellToolCall",
+                json!({"failure": {"exitCode": 1, "stdout": "o", "stderr": "e"}}),
+                Some(true),
+                "o|e",
+            ),
+            (
+                "shellToolCall",
+                json!({"spawnError": {"command": "", "error": "no shell"}}),
+                Some(true),
+                "no shell",
+            ),
+            (
+                "shellToolCall",
+                json!({"timeout": {"timeoutMs": 5}}),
+                Some(true),
+                "{\"timeoutMs\":5}",
+            ),
+            (
+                "shellToolCall",
+                json!({"timeout": {"stdout": "so far", "message": "too slow"}}),
+                Some(true),
+                "so far|too slow",
+            ),
+            (
+                "shellToolCall",
+                json!({"success": {"stdout": "", "stderr": ""}}),
+                Some(false),
+                "",
+            ),
+            (
+                "shellToolCall",
+                json!({"success": {"pid": 7}, "isBackground": true}),
+                Some(false),
+                "{\"pid\":7}",
+            ),
+            (
+                "readToolCall",
+                json!({"success": {"content": "  a\n", "totalLines": 1}}),
+                Some(false),
+                "  a\n",
+            ),
+            (
+                "readToolCall",
+                json!({"error": {"errorMessage": "gone"}}),
+                Some(true),
+                "gone",
+            ),
+            (
+                "readToolCall",
+                json!({"fileNotFound": {"path": "/x"}}),
+                Some(true),
+                "{\"path\":\"/x\"}",
+            ),
+            (
+                "editToolCall",
+                json!({"success": {"diffString": "+a", "message": "Wrote"}}),
+                Some(false),
+                "+a",
+            ),
+            (
+                "writeToolCall",
+                json!({"success": {"path": "a", "linesCreated": 2}}),
+                Some(false),
+                "{\"path\":\"a\",\"linesCreated\":2}",
+            ),
+            (
+                "globToolCall",
+                json!({"success": {"files": ["a"]}}),
+                Some(false),
+                "{\"files\":[\"a\"]}",
+            ),
+            (
+                "globToolCall",
+                json!({"error": {"error": "bad pattern"}}),
+                Some(true),
+                "bad pattern",
+            ),
+            (
+                "mcpToolCall",
+                json!({"success": {"content": [{"text": {"text": "t"}}], "isError": false}}),
+                Some(false),
+                "t",
+            ),
+            (
+                "mcpToolCall",
+                json!({"success": {"content": [{"text": {"text": "t"}}], "isError": true}}),
+                Some(true),
+                "t",
+            ),
+            (
+                "webFetchToolCall",
+                json!({"success": {"url": "u", "markdown": "# T"}}),
+                Some(false),
+                "# T",
+            ),
             (
                 "taskToolCall",
                 json!({"success": {"conversationSteps": [{"assistantMessage": {"text": "10"}}], "durationMs": "5"}}),
@@ -385,13 +505,22 @@ mod tests {
                 "10",
             ),
             ("novelToolCall", json!("plain"), Some(false), "plain"),
-            ("novelToolCall", json!({"answer": 5}), None, "{\"answer\":5}"),
+            (
+                "novelToolCall",
+                json!({"answer": 5}),
+                None,
+                "{\"answer\":5}",
+            ),
             ("novelToolCall", json!({"success": {}}), Some(false), "{}"),
             ("novelToolCall", json!({"success": null}), Some(false), ""),
         ];
         for (kind, result, is_error, output) in table {
             let (error, texts, _) = judged(kind, &result);
-            assert_eq!((error, texts.join("|").as_str()), (is_error, output), "{kind} {result}");
+            assert_eq!(
+                (error, texts.join("|").as_str()),
+                (is_error, output),
+                "{kind} {result}"
+            );
         }
     }
 
@@ -407,13 +536,16 @@ mod tests {
     fn a_refused_call_is_denied_with_its_reason_if_there_is_one() {
         let result = json!({"rejected": {"command": "rm -rf /", "reason": "not allowed"}});
         let (error, texts, denied) = judged("shellToolCall", &result);
-        assert_eq!((error, denied), (Some(true), Some(Some("not allowed".to_owned()))));
+        assert_eq!(
+            (error, denied),
+            (Some(true), Some(Denied(Some("not allowed".to_owned()))))
+        );
         assert_eq!(texts, ["not allowed"]);
         let (error, _, denied) = judged("editToolCall", &json!({"rejected": {"reason": ""}}));
-        assert_eq!((error, denied), (Some(true), Some(None)));
+        assert_eq!((error, denied), (Some(true), Some(Denied(None))));
         let result = json!({"permissionDenied": {"error": "read only"}});
         let (_, _, denied) = judged("writeToolCall", &result);
-        assert_eq!(denied, Some(Some("read only".to_owned())));
+        assert_eq!(denied, Some(Denied(Some("read only".to_owned()))));
     }
 
     #[test]
@@ -425,21 +557,12 @@ mod tests {
             content,
             [
                 text("t"),
-                Block::Image { mime_type: "image/png".into(), data: "aGk=".into() },
+                Block::Image {
+                    mime_type: "image/png".into(),
+                    data: "aGk=".into()
+                },
                 text("{\"odd\":1}"),
             ]
         );
-    }
-
-    #[test]
-    fn commands_paths_and_urls_come_from_known_tools() {
-        let input = json!({"command": "ls", "path": "/a", "url": "http://x", "paths": ["/b", 1], "targetDirectory": "/c"});
-        assert_eq!(detail("shell", &input).command.as_deref(), Some("ls"));
-        assert_eq!(detail("read", &input).paths, ["/a"]);
-        assert_eq!(detail("readLints", &input).paths, ["/b"]);
-        assert_eq!(detail("glob", &input).paths, ["/c"]);
-        assert_eq!(detail("webFetch", &input).url.as_deref(), Some("http://x"));
-        assert_eq!(detail("mcp", &input), CallDetail::default());
-        assert_eq!(detail("shell", &Value::Null), CallDetail::default());
     }
 }

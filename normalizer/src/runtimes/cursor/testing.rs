@@ -14,7 +14,10 @@ use crate::signal::{Block, CallRef, Emitted, Outcome, Place, Signal, Verdict};
 
 /// Creates a context with a command line.
 pub(super) fn context(line: &str) -> Context {
-    let mut context = Context::new(JobId::parse("job-1").unwrap(), RunId::parse("run-1").unwrap());
+    let mut context = Context::new(
+        JobId::parse("job-1").unwrap(),
+        RunId::parse("run-1").unwrap(),
+    );
     if !line.is_empty() {
         context.argv = Some(line.split(' ').map(str::to_owned).collect());
     }
@@ -82,7 +85,9 @@ impl Told {
     /// Returns the text of the last step that has any.
     pub(super) fn last_text(&self) -> String {
         let texts = self.texts.iter().zip(&self.text_steps);
-        let last = texts.filter(|(_, step)| **step == self.steps).map(|(text, _)| text.as_str());
+        let last = texts
+            .filter(|(_, step)| **step == self.steps)
+            .map(|(text, _)| text.as_str());
         last.collect()
     }
 
@@ -105,6 +110,7 @@ impl Told {
         self.open = if open { Open::Text } else { Open::None };
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm a signal")]
     fn apply(&mut self, emitted: Emitted<'_>) {
         self.places.push(emitted.place);
         match emitted.signal {
@@ -145,7 +151,9 @@ impl Told {
                 self.open = Open::None;
                 self.thinking.push(text.into_owned());
             }
-            Signal::ToolCall { call, name, input, .. } => {
+            Signal::ToolCall {
+                call, name, input, ..
+            } => {
                 self.step();
                 let id = id(call);
                 match self.calls.iter_mut().find(|call| call.id == id) {
@@ -154,11 +162,22 @@ impl Told {
                     None => {
                         self.open = Open::None;
                         let (name, step) = (name.into_owned(), self.steps);
-                        self.calls.push(Call { id, name, input, step, ..Call::default() });
+                        self.calls.push(Call {
+                            id,
+                            name,
+                            input,
+                            step,
+                            ..Call::default()
+                        });
                     }
                 }
             }
-            Signal::ToolResult { call, content, is_error, .. } => {
+            Signal::ToolResult {
+                call,
+                content,
+                is_error,
+                ..
+            } => {
                 let id = id(call);
                 let texts: Vec<String> = content
                     .into_iter()
@@ -173,7 +192,12 @@ impl Told {
                         call.is_error = is_error;
                         call.output = output;
                     }
-                    None => self.calls.push(Call { id, is_error, output, ..Call::default() }),
+                    None => self.calls.push(Call {
+                        id,
+                        is_error,
+                        output,
+                        ..Call::default()
+                    }),
                 }
             }
             Signal::MessageCut => self.cut = true,
@@ -187,12 +211,16 @@ impl Told {
             }),
             Signal::Event(event) => {
                 let kind = event.notice_kind().unwrap();
-                self.notices.push(format!("{kind}: {}", event.notice_text()));
+                self.notices
+                    .push(format!("{kind}: {}", event.notice_text()));
             }
             Signal::Unparsed { tag, reason } => {
-                self.unparsed.push((tag.map(Into::into), reason.into_owned()));
+                self.unparsed
+                    .push((tag.map(Into::into), reason.into_owned()));
             }
-            Signal::UnknownKey { message, key } => self.unknown_keys.push(format!("{message}.{key}")),
+            Signal::UnknownKey { message, key } => {
+                self.unknown_keys.push(format!("{message}.{key}"));
+            }
             Signal::TurnOpened => {
                 if let Some(outcome) = self.results.pop() {
                     self.notices.push(format!("result: {:?}", outcome.verdict));
@@ -212,9 +240,19 @@ fn id(call: CallRef<'_>) -> String {
 
 fn feed(parser: &mut Cursor, stream: Stream, text: &str, told: &mut Told) {
     let mut each = |framed: Framed<'_>| {
-        let Framed::Line(line) = framed else { panic!("no line is too long") };
-        let span = Some(Span { stream, start: line.start, end: line.end });
-        let place = Place { span, line: line.number, at: 0 };
+        let Framed::Line(line) = framed else {
+            panic!("no line is too long")
+        };
+        let span = Some(Span {
+            stream,
+            start: line.start,
+            end: line.end,
+        });
+        let place = Place {
+            span,
+            line: line.number,
+            at: 0,
+        };
         let mut apply = |emitted: Emitted<'_>| told.apply(emitted);
         parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
     };
@@ -228,7 +266,11 @@ fn run(context: &Context, stdout: &str, stderr: &str, exit: &Exit) -> Told {
     let mut parser = Cursor::new(context);
     feed(&mut parser, Stream::Stdout, stdout, &mut told);
     feed(&mut parser, Stream::Stderr, stderr, &mut told);
-    let place = Place { span: None, line: 0, at: 0 };
+    let place = Place {
+        span: None,
+        line: 0,
+        at: 0,
+    };
     let mut apply = |emitted: Emitted<'_>| told.apply(emitted);
     parser.finish(exit, &mut SignalSink::new(place, &mut apply));
     told.cut |= told.open != Open::None;
@@ -247,11 +289,18 @@ pub(super) fn parse_as(argv: &str, stdout: &str, stderr: &str, exit: &Exit) -> T
 
 /// Parses with a limit on what is held.
 pub(super) fn parse_with_limit(limit: usize, stdout: &str, exit: &Exit) -> Told {
-    let context = Context { limit, ..context("") };
+    let context = Context {
+        limit,
+        ..context("")
+    };
     run(&context, stdout, "", exit)
 }
 
 /// Composes the lines of a stream.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers compose values in place"
+)]
 pub(super) mod line {
     use serde_json::{Value, json};
 
@@ -263,8 +312,10 @@ pub(super) mod line {
     }
 
     pub(crate) fn init() -> String {
-        event(json!({"type": "system", "subtype": "init", "apiKeySource": "login",
-            "cwd": "/home/dev/proj", "model": "Auto", "permissionMode": "default"}))
+        event(
+            json!({"type": "system", "subtype": "init", "apiKeySource": "login",
+            "cwd": "/home/dev/proj", "model": "Auto", "permissionMode": "default"}),
+        )
     }
 
     pub(crate) fn user(text: &str) -> String {
@@ -308,12 +359,19 @@ pub(super) mod line {
     }
 
     pub(crate) fn call(subtype: &str, id: &str, key: &str, tool: Value) -> String {
-        event(json!({"type": "tool_call", "subtype": subtype, "call_id": id, "tool_call": tool,
-            "model_call_id": key, "timestamp_ms": 14}))
+        event(
+            json!({"type": "tool_call", "subtype": subtype, "call_id": id, "tool_call": tool,
+            "model_call_id": key, "timestamp_ms": 14}),
+        )
     }
 
     pub(crate) fn started(id: &str, key: &str) -> String {
-        call("started", id, key, json!({"shellToolCall": {"args": {"command": id}}}))
+        call(
+            "started",
+            id,
+            key,
+            json!({"shellToolCall": {"args": {"command": id}}}),
+        )
     }
 
     pub(crate) fn completed(id: &str, key: &str) -> String {
@@ -327,8 +385,10 @@ pub(super) mod line {
     }
 
     pub(crate) fn result(text: &str) -> String {
-        event(json!({"type": "result", "subtype": "success", "duration_ms": 1200,
+        event(
+            json!({"type": "result", "subtype": "success", "duration_ms": 1200,
             "duration_api_ms": 1200, "is_error": false, "result": text, "request_id": "r-1",
-            "usage": {"inputTokens": 7, "outputTokens": 5, "cacheReadTokens": 90, "cacheWriteTokens": 3}}))
+            "usage": {"inputTokens": 7, "outputTokens": 5, "cacheReadTokens": 90, "cacheWriteTokens": 3}}),
+        )
     }
 }

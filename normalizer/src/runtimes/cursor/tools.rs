@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::body::{FullEvent, LeanEvent};
 use super::calls::{Calls, Known};
+use super::detail::detail;
 use super::events::{Events, unknown_subtype};
 use super::out::Out;
-use super::outcome::{self, Judged};
+use super::outcome::{self, Denied, Judged};
 use crate::json::{DecodeError, Str};
 use crate::signal::{CallRef, Signal};
 
@@ -61,7 +62,11 @@ impl Events {
         self.note_call(&event, out);
         let input = take_input(&mut event);
         let name = event.body.name();
-        let id = event.id.as_ref().filter(|id| !id.is_empty()).or(event.body.call_id.as_ref());
+        let id = event
+            .id
+            .as_ref()
+            .filter(|id| !id.is_empty())
+            .or(event.body.call_id.as_ref());
         let call = reference(&mut self.calls, id, name, true);
         self.make_call(call, name.into(), input, event.key.as_deref(), out);
     }
@@ -72,7 +77,11 @@ impl Events {
         self.note_call(&event, out);
         let input = take_input(&mut event);
         let name = event.body.name();
-        let id = event.id.as_ref().filter(|id| !id.is_empty()).or(event.body.call_id.as_ref());
+        let id = event
+            .id
+            .as_ref()
+            .filter(|id| !id.is_empty())
+            .or(event.body.call_id.as_ref());
         let call = reference(&mut self.calls, id, name, false);
         self.make_call(call, name.into(), input, event.key.as_deref(), out);
         self.answer_call(call, Some(name), judged, out);
@@ -101,10 +110,22 @@ impl Events {
         } else {
             let key = key.filter(|key| !key.is_empty());
             let step = self.speech.begin_call(key, out);
-            self.calls.add(call, Known { step, has_input, is_done: false });
+            self.calls.add(
+                call,
+                Known {
+                    step,
+                    has_input,
+                    is_done: false,
+                },
+            );
         }
-        let detail = outcome::detail(&name, &input);
-        out.emit(Signal::ToolCall { call, name, input, detail });
+        let detail = detail(&name, &input);
+        out.emit(Signal::ToolCall {
+            call,
+            name,
+            input,
+            detail,
+        });
     }
 
     pub(super) fn answer_call(
@@ -119,18 +140,33 @@ impl Events {
         {
             self.speech.end_call(known.step);
         }
-        let Judged { content, is_error, denied, duration_ms } = judged;
+        let Judged {
+            content,
+            is_error,
+            denied,
+            duration_ms,
+        } = judged;
         let name = name.map(Cow::from);
-        if let Some(message) = denied {
+        if let Some(Denied(message)) = denied {
             let tool_call_id = match call {
                 CallRef::Printed(id) => ToolCallId::from_printed(id),
                 CallRef::Local(_) => None,
             };
             let tool_name = name.as_deref().unwrap_or_default().to_owned();
-            let denied = PermissionDenied { tool_name, tool_call_id, message };
+            let denied = PermissionDenied {
+                tool_name,
+                tool_call_id,
+                message,
+            };
             out.emit(Signal::Event(denied.into()));
         }
-        out.emit(Signal::ToolResult { call, name, content, is_error, duration_ms });
+        out.emit(Signal::ToolResult {
+            call,
+            name,
+            content,
+            is_error,
+            duration_ms,
+        });
     }
 }
 
@@ -150,14 +186,21 @@ pub(super) fn reference<'a>(
 /// Takes the input of a call: its arguments, or whatever stands in their place.
 fn take_input(event: &mut FullEvent<'_>) -> Value {
     let payload = &mut event.body.payload;
-    match (std::mem::take(&mut payload.args), std::mem::take(&mut payload.arguments)) {
+    match (
+        std::mem::take(&mut payload.args),
+        std::mem::take(&mut payload.arguments),
+    ) {
         (Value::Null, Value::String(text)) => {
             serde_json::from_str(&text).unwrap_or(Value::String(text))
         }
         (Value::Null, Value::Null) => {
             let mut rest = std::mem::take(&mut payload.rest);
             rest.remove("description");
-            if rest.is_empty() { Value::Null } else { Value::Object(rest) }
+            if rest.is_empty() {
+                Value::Null
+            } else {
+                Value::Object(rest)
+            }
         }
         (Value::Null, arguments) => arguments,
         (args, _) => args,
@@ -190,16 +233,25 @@ mod tests {
         let call = only(&[started(id, "k"), call("completed", id, "k", tool)]);
         assert_eq!((call.id.as_str(), call.name.as_str()), (id, "shell"));
         assert_eq!(call.input, json!({"command": id}));
-        assert_eq!((call.is_error, call.output.as_deref()), (Some(true), Some("no")));
+        assert_eq!(
+            (call.is_error, call.output.as_deref()),
+            (Some(true), Some("no"))
+        );
     }
 
     #[test]
     fn a_failed_completion_without_arguments_keeps_those_of_the_start() {
         let tool = json!({"readToolCall": {"result": {"error": {"errorMessage": "gone"}}}, "toolCallId": "c1"});
         let begun = json!({"readToolCall": {"args": {"path": "/home/dev/proj/a", "limit": 3}}});
-        let call = only(&[call("started", "c1", "k", begun), call("completed", "c1", "k", tool)]);
+        let call = only(&[
+            call("started", "c1", "k", begun),
+            call("completed", "c1", "k", tool),
+        ]);
         assert_eq!(call.input, json!({"path": "/home/dev/proj/a", "limit": 3}));
-        assert_eq!((call.is_error, call.output.as_deref()), (Some(true), Some("gone")));
+        assert_eq!(
+            (call.is_error, call.output.as_deref()),
+            (Some(true), Some("gone"))
+        );
     }
 
     #[test]
@@ -214,7 +266,10 @@ mod tests {
     fn a_start_without_input_takes_that_of_its_completion() {
         let tool = json!({"lsToolCall": {"args": {"path": "/"}, "result": {"success": {}}}});
         let begun = json!({"lsToolCall": {}});
-        let call = only(&[call("started", "c1", "k", begun), call("completed", "c1", "k", tool)]);
+        let call = only(&[
+            call("started", "c1", "k", begun),
+            call("completed", "c1", "k", tool),
+        ]);
         assert_eq!(call.input, json!({"path": "/"}));
     }
 
@@ -225,7 +280,13 @@ mod tests {
         let call = only(&[started("c1", "k"), call("completed", "c1", "k", tool)]);
         assert_eq!((call.is_error, call.output), (None, None));
         let begun = json!({"awaitToolCall": {}});
-        assert_eq!(only(&[super::super::testing::line::call("started", "c1", "k", begun)]).input, Value::Null);
+        assert_eq!(
+            only(&[super::super::testing::line::call(
+                "started", "c1", "k", begun
+            )])
+            .input,
+            Value::Null
+        );
     }
 
     #[test]
@@ -237,10 +298,17 @@ mod tests {
         ];
         for (arguments, input) in table {
             let begun = json!({"function": {"name": "lookup", "arguments": arguments}});
-            let done = json!({"function": {"name": "lookup", "arguments": arguments, "result": "found"}});
-            let call = only(&[call("started", "c1", "k", begun), call("completed", "c1", "k", done)]);
+            let done =
+                json!({"function": {"name": "lookup", "arguments": arguments, "result": "found"}});
+            let call = only(&[
+                call("started", "c1", "k", begun),
+                call("completed", "c1", "k", done),
+            ]);
             assert_eq!((call.name.as_str(), call.input), ("lookup", input));
-            assert_eq!((call.is_error, call.output.as_deref()), (Some(false), Some("found")));
+            assert_eq!(
+                (call.is_error, call.output.as_deref()),
+                (Some(false), Some("found"))
+            );
         }
     }
 
@@ -250,12 +318,20 @@ mod tests {
         let result = json!({"success": {"content": [{"text": {"text": "boom"}}], "isError": true}});
         let tool = json!({"mcpToolCall": {"args": args, "result": result}});
         let call = only(&[call("completed", "c1", "k", tool)]);
-        assert_eq!((call.name.as_str(), call.input, call.is_error), ("mcp", args, Some(true)));
+        assert_eq!(
+            (call.name.as_str(), call.input, call.is_error),
+            ("mcp", args, Some(true))
+        );
     }
 
     #[test]
     fn other_words_for_the_end_of_a_call_end_it_too() {
-        let table = [("finished", None), ("failed", Some(true)), ("error", Some(true)), ("cancelled", Some(true))];
+        let table = [
+            ("finished", None),
+            ("failed", Some(true)),
+            ("error", Some(true)),
+            ("cancelled", Some(true)),
+        ];
         for (subtype, is_error) in table {
             let tool = json!({"shellToolCall": {"args": {"command": "c1"}}});
             let call = only(&[started("c1", "k"), call(subtype, "c1", "k", tool)]);
@@ -275,7 +351,10 @@ mod tests {
             result("I could not."),
         ]);
         assert_eq!(told.notices, ["permissionDenied: shell: blocked"]);
-        assert_eq!((told.calls[0].is_error, told.verdict()), (Some(true), "success"));
+        assert_eq!(
+            (told.calls[0].is_error, told.verdict()),
+            (Some(true), "success")
+        );
     }
 
     #[test]
@@ -320,9 +399,21 @@ mod tests {
         assert_eq!(told.thinking, ["hm"]);
         assert_eq!(told.texts, ["Looking.", "Done."]);
         let call = &told.calls[0];
-        assert_eq!((call.id.as_str(), call.name.as_str(), &call.input), ("t1", "search", &json!({"q": 1})));
-        assert_eq!((call.is_error, call.output.as_deref()), (Some(true), Some("none")));
-        assert_eq!(told.unparsed, [(Some("assistant".to_owned()), "unknown block `hologram`".to_owned())]);
+        assert_eq!(
+            (call.id.as_str(), call.name.as_str(), &call.input),
+            ("t1", "search", &json!({"q": 1}))
+        );
+        assert_eq!(
+            (call.is_error, call.output.as_deref()),
+            (Some(true), Some("none"))
+        );
+        assert_eq!(
+            told.unparsed,
+            [(
+                Some("assistant".to_owned()),
+                "unknown block `hologram`".to_owned()
+            )]
+        );
         assert!(told.users.is_empty());
         assert_eq!(told.steps, 2);
     }

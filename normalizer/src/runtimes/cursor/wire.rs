@@ -150,7 +150,11 @@ wire_struct! {
 
 impl<'a> From<Str<'a>> for Block<'a> {
     fn from(text: Str<'a>) -> Self {
-        Self { kind: Some("text".into()), text: Some(text), ..Self::default() }
+        Self {
+            kind: Some("text".into()),
+            text: Some(text),
+            ..Self::default()
+        }
     }
 }
 
@@ -167,12 +171,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Message<'a> {
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
                 let content = Content(vec![Str::from(text).into()]);
-                Ok(Message { content, unknown: Vec::new() })
+                Ok(Message {
+                    content,
+                    unknown: Vec::new(),
+                })
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
                 let content = Content(vec![Str::from(text.to_owned()).into()]);
-                Ok(Message { content, unknown: Vec::new() })
+                Ok(Message {
+                    content,
+                    unknown: Vec::new(),
+                })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
@@ -181,7 +191,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Message<'a> {
                 if let (Some(text), true) = (fields.text, content.0.is_empty()) {
                     content.0.push(text.into());
                 }
-                Ok(Message { content, unknown: fields.unknown })
+                Ok(Message {
+                    content,
+                    unknown: fields.unknown,
+                })
             }
         }
 
@@ -225,7 +238,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 /// Reads the `type`, and the `subtype` if it follows, of an event that begins with them, as all
 /// events of the CLI do. Otherwise, or with escapes in them, `None`.
 pub(super) fn tags(event: &[u8]) -> (Option<&str>, Option<&str>) {
-    let Some((tag, rest)) = event.strip_prefix(b"{").and_then(|rest| field(rest, b"\"type\"")) else {
+    let Some((tag, rest)) = event
+        .strip_prefix(b"{")
+        .and_then(|rest| field(rest, b"\"type\""))
+    else {
         return (None, None);
     };
     let rest = rest.trim_ascii_start().strip_prefix(b",");
@@ -235,9 +251,17 @@ pub(super) fn tags(event: &[u8]) -> (Option<&str>, Option<&str>) {
 
 /// Reads a key and the plain string that follows it; returns the string and what is behind it.
 fn field<'a>(text: &'a [u8], key: &[u8]) -> Option<(&'a str, &'a [u8])> {
-    let text = text.trim_ascii_start().strip_prefix(key)?.trim_ascii_start();
-    let text = text.strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"\"")?;
-    let end = text.iter().position(|byte| !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'_'))?;
+    let text = text
+        .trim_ascii_start()
+        .strip_prefix(key)?
+        .trim_ascii_start();
+    let text = text
+        .strip_prefix(b":")?
+        .trim_ascii_start()
+        .strip_prefix(b"\"")?;
+    let end = text
+        .iter()
+        .position(|byte| !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'_'))?;
     let (value, rest) = text.split_at(end);
     Some((str::from_utf8(value).ok()?, rest.strip_prefix(b"\"")?))
 }
@@ -249,13 +273,25 @@ mod tests {
     #[test]
     fn tags_are_read_from_the_beginning() {
         let table = [
-            (r#"{"type":"thinking","subtype":"delta","text":"x"}"#, (Some("thinking"), Some("delta"))),
-            (r#"{ "type" : "assistant", "message":{}}"#, (Some("assistant"), None)),
-            (r#"{"type":"tool_call","call_id":"x","subtype":"started"}"#, (Some("tool_call"), None)),
+            (
+                r#"{"type":"thinking","subtype":"delta","text":"x"}"#,
+                (Some("thinking"), Some("delta")),
+            ),
+            (
+                r#"{ "type" : "assistant", "message":{}}"#,
+                (Some("assistant"), None),
+            ),
+            (
+                r#"{"type":"tool_call","call_id":"x","subtype":"started"}"#,
+                (Some("tool_call"), None),
+            ),
             (r#"{"subtype":"init","type":"system"}"#, (None, None)),
             (r#"{"type":"caf\u00e9"}"#, (None, None)),
             (r#"{"type":"resu"#, (None, None)),
-            (r#"{"type":"result","subtype":"succ"#, (Some("result"), None)),
+            (
+                r#"{"type":"result","subtype":"succ"#,
+                (Some("result"), None),
+            ),
             (r#"{"type":5}"#, (None, None)),
             ("", (None, None)),
         ];
@@ -269,12 +305,19 @@ mod tests {
         let read = |text: &'static str| serde_json::from_str::<Message<'_>>(text).unwrap();
         let texts = |message: &Message<'_>| -> Vec<String> {
             let blocks = message.content.0.iter();
-            blocks.map(|block| block.text.as_deref().unwrap_or("-").to_owned()).collect()
+            blocks
+                .map(|block| block.text.as_deref().unwrap_or("-").to_owned())
+                .collect()
         };
         assert_eq!(texts(&read(r#""a\nb""#)), ["a\nb"]);
         assert_eq!(texts(&read(r#"{"role":"user","content":"a"}"#)), ["a"]);
         assert_eq!(texts(&read(r#"{"text":"a"}"#)), ["a"]);
-        assert_eq!(texts(&read(r#"{"content":[{"type":"text","text":"a"},{"type":"x"}]}"#)), ["a", "-"]);
+        assert_eq!(
+            texts(&read(
+                r#"{"content":[{"type":"text","text":"a"},{"type":"x"}]}"#
+            )),
+            ["a", "-"]
+        );
         let message = read(r#"{"role":"assistant","new":1,"content":[]}"#);
         assert_eq!(message.unknown, ["new".into()]);
     }

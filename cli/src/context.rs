@@ -1,0 +1,145 @@
+//! What is known of a run before it begins, and how its process ended, as the store keeps them.
+
+use runtape_core::{Expert, JobId, Metadata, RunId};
+use runtape_normalizer::{Context, Exit};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What is known of a run before it begins.
+///
+/// Kept with the run, so that its records can be made again from its tape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunContext {
+    /// The job.
+    pub job_id: JobId,
+    /// The run.
+    pub run_id: RunId,
+    /// The expert that the run is given to, if any.
+    pub expert: Option<Expert>,
+    /// What was asked for.
+    pub query: Option<String>,
+    /// The command line.
+    pub argv: Option<Vec<String>>,
+    /// More to be kept with the run: `host`, `user`, `cwd`, `timeSource` …
+    pub metadata: Metadata,
+}
+
+/// The part of a context that the store keeps as it is.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Kept {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expert: Option<Expert>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argv: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    metadata: Metadata,
+}
+
+impl RunContext {
+    /// Creates a context that knows the ids and nothing else.
+    #[must_use]
+    pub fn new(job_id: JobId, run_id: RunId) -> Self {
+        Self {
+            job_id,
+            run_id,
+            expert: None,
+            query: None,
+            argv: None,
+            metadata: Metadata::default(),
+        }
+    }
+
+    pub(crate) fn to_normalizer(&self) -> Context {
+        let mut context = Context::new(self.job_id.clone(), self.run_id.clone());
+        context.expert.clone_from(&self.expert);
+        context.query.clone_from(&self.query);
+        context.argv.clone_from(&self.argv);
+        context.metadata = self.metadata.clone();
+        context
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let kept = Kept {
+            expert: self.expert.clone(),
+            query: self.query.clone(),
+            argv: self.argv.clone(),
+            metadata: self.metadata.clone(),
+        };
+        serde_json::to_value(kept).unwrap_or(Value::Null)
+    }
+
+    /// Reads a context back; what cannot be read is as if it had not been known.
+    pub(crate) fn from_json(job_id: JobId, run_id: RunId, kept: &Value) -> Self {
+        let kept = Kept::deserialize(kept).unwrap_or_default();
+        Self {
+            job_id,
+            run_id,
+            expert: kept.expert,
+            query: kept.query,
+            argv: kept.argv,
+            metadata: kept.metadata,
+        }
+    }
+}
+
+pub(crate) fn exit_to_json(exit: &Exit) -> Value {
+    let mut value = json!({});
+    if let Some(code) = exit.code {
+        value["code"] = code.into();
+    }
+    if let Some(signal) = &exit.signal {
+        value["signal"] = signal.as_str().into();
+    }
+    if exit.timed_out {
+        value["timedOut"] = true.into();
+    }
+    if exit.recorder_lost {
+        value["recorderLost"] = true.into();
+    }
+    value
+}
+
+pub(crate) fn exit_from_json(value: &Value) -> Exit {
+    Exit {
+        code: value["code"]
+            .as_i64()
+            .and_then(|code| i32::try_from(code).ok()),
+        signal: value["signal"].as_str().map(str::to_owned),
+        timed_out: value["timedOut"] == true,
+        recorder_lost: value["recorderLost"] == true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_survives_being_kept() {
+        for exit in [
+            Exit::unknown(),
+            Exit::with_code(3),
+            Exit::with_signal("SIGKILL"),
+            Exit::lost(),
+            Exit {
+                timed_out: true,
+                ..Exit::with_code(143)
+            },
+        ] {
+            assert_eq!(exit_from_json(&exit_to_json(&exit)), exit);
+        }
+    }
+
+    #[test]
+    fn a_context_survives_being_kept() {
+        let mut context = RunContext::new("j".parse().unwrap(), "r".parse().unwrap());
+        context.argv = Some(vec!["claude".to_owned()]);
+        context.metadata.set("host", "h");
+        let kept = context.to_json();
+        let read = RunContext::from_json("j".parse().unwrap(), "r".parse().unwrap(), &kept);
+        assert_eq!(read, context);
+    }
+}

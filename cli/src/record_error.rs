@@ -1,0 +1,26 @@
+//! What can go wrong while a run is recorded.
+
+use runtape_core::{CoreError, RunId};
+use runtape_normalizer::NormalizeError;
+use runtape_store::StoreError;
+
+/// Why a run could not be recorded, recovered or normalized again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The runtime's output cannot be read.
+    #[error(transparent)]
+    Normalize(#[from] NormalizeError),
+    /// An id is not one.
+    #[error(transparent)]
+    Core(#[from] CoreError),
+    /// The normalizer ended a run without a terminal record.
+    #[error("run {run} was ended without a terminal record, please report this")]
+    Unfinished {
+        /// The run.
+        run: RunId,
+    },
+}

@@ -1,0 +1,200 @@
+//! Joins normalizer and store: output in, history kept.
+
+use runtape_core::{Record, RunId, Runtime, Stream, Summarizer};
+use runtape_normalizer::{Exit, LiveItem, Normalizer, Output};
+use runtape_store::{BeginRun, Store, TapeChunk};
+
+use crate::context::{RunContext, exit_to_json};
+use crate::record_error::RecordError;
+
+/// A batch is written when it holds this many bytes of output …
+const BATCH_BYTES: usize = 256 * 1024;
+/// … or when its oldest piece is this old, in milliseconds.
+const BATCH_AGE: i64 = 50;
+
+/// Records one process: what it prints is normalized and kept as it arrives.
+///
+/// ```
+/// use runtape::{Recorder, core::{Runtime, Stream}, normalizer::Exit, store::Store, RunContext};
+///
+/// # fn main() -> Result<(), runtape::RecordError> {
+/// let mut store = Store::open_in_memory()?;
+/// let context = RunContext::new("job-1".parse()?, "run-1".parse()?);
+/// let mut recorder = Recorder::start(&mut store, Runtime::ClaudeCode, context, 1_700_000_000_000)?;
+/// recorder.push(Stream::Stdout, b"Hello.\n", 1_700_000_000_010)?;
+/// let finished = recorder.finish(&Exit::with_code(0), 1_700_000_000_020)?;
+/// assert_eq!(finished.summary.final_text.as_deref(), Some("Hello."));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Recorder<'a> {
+    store: &'a mut Store,
+    run_id: RunId,
+    normalizer: Normalizer,
+    summarizer: Summarizer,
+    /// Bytes seen of standard output.
+    stdout: u64,
+    /// Bytes seen of standard error.
+    stderr: u64,
+    batch: Batch,
+}
+
+/// What was normalized and is not yet stored.
+#[derive(Default)]
+struct Batch {
+    records: Vec<Record>,
+    chunks: Vec<TapeChunk>,
+    bytes: usize,
+    since: Option<i64>,
+}
+
+/// A recorded run.
+#[derive(Debug)]
+pub struct Finished {
+    /// The run in one object.
+    pub summary: runtape_core::RunSummary,
+    /// What can be shown of its end.
+    pub live: Vec<LiveItem>,
+    /// The number of its seal.
+    pub seal: u64,
+}
+
+impl<'a> Recorder<'a> {
+    /// Opens a run in the store. `now` is in milliseconds since 1970, here as everywhere.
+    pub fn start(
+        store: &'a mut Store,
+        runtime: Runtime,
+        context: RunContext,
+        now: i64,
+    ) -> Result<Self, RecordError> {
+        let normalizer = Normalizer::new(runtime.clone(), context.to_normalizer())?;
+        Self::open(store, runtime, &context, normalizer, now)
+    }
+
+    /// The same, also yielding what can be shown at once.
+    pub fn start_live(
+        store: &'a mut Store,
+        runtime: Runtime,
+        context: RunContext,
+        now: i64,
+    ) -> Result<Self, RecordError> {
+        let normalizer = Normalizer::with_live(runtime.clone(), context.to_normalizer())?;
+        Self::open(store, runtime, &context, normalizer, now)
+    }
+
+    fn open(
+        store: &'a mut Store,
+        runtime: Runtime,
+        context: &RunContext,
+        normalizer: Normalizer,
+        now: i64,
+    ) -> Result<Self, RecordError> {
+        store.begin_run(&BeginRun {
+            job_id: context.job_id.clone(),
+            run_id: context.run_id.clone(),
+            runtime,
+            started_at: now,
+            context: context.to_json(),
+        })?;
+        Ok(Self {
+            store,
+            run_id: context.run_id.clone(),
+            normalizer,
+            summarizer: Summarizer::new(),
+            stdout: 0,
+            stderr: 0,
+            batch: Batch::default(),
+        })
+    }
+
+    /// Takes the next bytes of a stream. Returns what can be shown at once.
+    pub fn push(
+        &mut self,
+        stream: Stream,
+        bytes: &[u8],
+        received_at: i64,
+    ) -> Result<Vec<LiveItem>, RecordError> {
+        if bytes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let length = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        let chunk = TapeChunk {
+            stream,
+            start: *length,
+            received_at,
+            bytes: bytes.to_vec(),
+        };
+        *length = chunk.end();
+        self.batch.chunks.push(chunk);
+        self.batch.bytes += bytes.len();
+        self.batch.since.get_or_insert(received_at);
+        let output = self.normalizer.push(stream, bytes, received_at);
+        let live = self.batch.keep(output, &mut self.summarizer);
+        self.tick(received_at)?;
+        Ok(live)
+    }
+
+    /// Writes the batch if it is due. To be called now and then while nothing arrives.
+    pub fn tick(&mut self, now: i64) -> Result<(), RecordError> {
+        let old = self
+            .batch
+            .since
+            .is_some_and(|since| now - since >= BATCH_AGE);
+        if old || self.batch.bytes >= BATCH_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what has arrived so far.
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        self.batch.write(self.store, &self.run_id)
+    }
+
+    /// Ends the run: exactly one terminal event, and a seal.
+    pub fn finish(self, exit: &Exit, now: i64) -> Result<Finished, RecordError> {
+        let Self {
+            store,
+            run_id,
+            normalizer,
+            mut summarizer,
+            mut batch,
+            ..
+        } = self;
+        let output = normalizer.finish(exit);
+        let live = batch.keep(output, &mut summarizer);
+        batch.write(store, &run_id)?;
+        let seal = store.finish_run(&run_id, &exit_to_json(exit), now)?;
+        let summary = summarizer
+            .finish()
+            .ok_or(RecordError::Unfinished { run: run_id })?;
+        Ok(Finished {
+            summary,
+            live,
+            seal,
+        })
+    }
+}
+
+impl Batch {
+    /// Takes over the records of an output and returns what can be shown.
+    fn keep(&mut self, output: Output, summarizer: &mut Summarizer) -> Vec<LiveItem> {
+        for record in &output.records {
+            summarizer.push(record);
+        }
+        self.records.extend(output.records);
+        output.live
+    }
+
+    fn write(&mut self, store: &mut Store, run_id: &RunId) -> Result<(), RecordError> {
+        if self.chunks.is_empty() && self.records.is_empty() {
+            return Ok(());
+        }
+        store.append(run_id, &self.records, &self.chunks)?;
+        *self = Self::default();
+        Ok(())
+    }
+}

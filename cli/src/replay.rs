@@ -1,0 +1,125 @@
+//! Records from a tape: closing runs whose recorder died, and reading old tapes with a new parser.
+
+use std::collections::BTreeMap;
+
+use runtape_core::{Record, RunId, RunSummary, summarize};
+use runtape_normalizer::{Exit, Normalizer};
+use runtape_store::{BeginRun, OpenRun, Store};
+
+use crate::context::{RunContext, exit_from_json, exit_to_json};
+use crate::record_error::RecordError;
+
+/// A run that was closed because its recorder died.
+#[derive(Debug)]
+pub struct Recovered {
+    /// The run in one object; its status is what the tape proves, else the error `RecorderLost`.
+    pub summary: RunSummary,
+    /// The run.
+    pub run_id: RunId,
+}
+
+/// What normalizing a run again changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renormalized {
+    /// The run.
+    pub run_id: RunId,
+    /// Records that are the same as before.
+    pub same: usize,
+    /// Records under the same number that differ.
+    pub changed: usize,
+    /// Records that were not there before.
+    pub added: usize,
+    /// Records that are not there any more.
+    pub removed: usize,
+}
+
+impl Renormalized {
+    /// Tells whether the records are now others than before.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.changed + self.added + self.removed > 0
+    }
+}
+
+/// Makes the records of a run from its tape.
+fn replay(store: &Store, begin: &BeginRun, exit: &Exit) -> Result<Vec<Record>, RecordError> {
+    let context = RunContext::from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
+    let mut normalizer = Normalizer::new(begin.runtime.clone(), context.to_normalizer())?;
+    let mut records = Vec::new();
+    store.each_tape_chunk(&begin.run_id, |chunk| {
+        records.extend(
+            normalizer
+                .push(chunk.stream, &chunk.bytes, chunk.received_at)
+                .records,
+        );
+        true
+    })?;
+    records.extend(normalizer.finish(exit).records);
+    Ok(records)
+}
+
+/// Closes the runs whose recorder died: from their tape, with what it proves.
+///
+/// Runs that a living process writes are left alone. `now` is in milliseconds since 1970.
+pub fn recover(store: &mut Store, now: i64) -> Result<Vec<Recovered>, RecordError> {
+    let open = store.open_runs()?;
+    open.iter()
+        .map(|open| recover_one(store, open, now))
+        .collect()
+}
+
+fn recover_one(store: &mut Store, open: &OpenRun, now: i64) -> Result<Recovered, RecordError> {
+    let run_id = open.begin.run_id.clone();
+    let begin = store.resume_run(&run_id)?;
+    let exit = Exit::lost();
+    let records = replay(store, &begin, &exit)?;
+    // What was stored before is the beginning of this, so appending it again changes nothing.
+    store.append(&run_id, &records, &[])?;
+    store.finish_run(&run_id, &exit_to_json(&exit), now)?;
+    let summary = summarize(&records).ok_or_else(|| RecordError::Unfinished {
+        run: run_id.clone(),
+    })?;
+    Ok(Recovered { summary, run_id })
+}
+
+/// Makes a finished run's records anew from its tape with the current parser, in one transaction.
+///
+/// Where nothing changes, nothing is written.
+pub fn renormalize(
+    store: &mut Store,
+    run_id: &RunId,
+    now: i64,
+) -> Result<Renormalized, RecordError> {
+    let begin = store.begin_of(run_id)?;
+    let exit = store
+        .exit(run_id)?
+        .map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
+    let old = store.tree_records(run_id)?;
+    let new = replay(store, &begin, &exit)?;
+    let report = compare(run_id, &old, &new);
+    if report.is_changed() {
+        store.replace_records(run_id, &new, now)?;
+    }
+    Ok(report)
+}
+
+fn compare(run_id: &RunId, old: &[Record], new: &[Record]) -> Renormalized {
+    let by_place = |records: &[Record]| -> BTreeMap<(RunId, u64), Record> {
+        let places = records
+            .iter()
+            .map(|r| ((r.run_id.clone(), r.seq), r.clone()));
+        places.collect()
+    };
+    let (old, new) = (by_place(old), by_place(new));
+    let both = new
+        .iter()
+        .filter_map(|(place, record)| Some((old.get(place)?, record)));
+    let (same, changed): (Vec<_>, Vec<_>) = both.partition(|(old, new)| old == new);
+    Renormalized {
+        run_id: run_id.clone(),
+        same: same.len(),
+        changed: changed.len(),
+        added: new.keys().filter(|place| !old.contains_key(place)).count(),
+        removed: old.keys().filter(|place| !new.contains_key(place)).count(),
+    }
+}

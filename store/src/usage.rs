@@ -1,0 +1,104 @@
+//! Reading the ledger: what was used, and where each number comes from.
+
+use runtape_core::record::{UsageEntry, UsageSource};
+use runtape_core::{RunId, Runtime, TokenCounts};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::place::unsigned;
+use crate::runs;
+use crate::steps::counts;
+use crate::store::Store;
+
+/// An entry of the ledger, with where it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LedgerEntry {
+    /// The run that it belongs to.
+    pub run_id: RunId,
+    /// The record that says so.
+    pub seq: u64,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// The numbers, their key and source.
+    #[serde(flatten)]
+    pub entry: UsageEntry,
+    /// An earlier run of the same session reported the same response: it does not count here.
+    pub is_repeated: bool,
+}
+
+/// What was used on a day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DailyUsage {
+    /// The day, in UTC.
+    pub day: String,
+    /// The runtime.
+    pub runtime: Runtime,
+    /// The model, where it is known.
+    pub model: Option<String>,
+    /// Root runs that used something.
+    pub runs: u64,
+    /// The numbers.
+    #[serde(flatten)]
+    pub counts: TokenCounts,
+}
+
+impl Store {
+    /// Returns what a run used by itself, entry by entry.
+    pub fn usage_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>> {
+        self.read(|connection| {
+            let row = runs::get(connection, run)?;
+            let mut statement = connection.prepare_cached(
+                "SELECT seq, at, usage.key, source.text, step, model.text, input_tokens,
+                        output_tokens, reasoning_tokens, cached_input_tokens, repeated
+                 FROM usage
+                 JOIN word AS source ON source.key = usage.source
+                 LEFT JOIN word AS model ON model.key = usage.model
+                 WHERE run = ?1 ORDER BY seq",
+            )?;
+            let rows = statement.query_map([row.key], |row| {
+                let source = match row.get_ref(3)?.as_str()? {
+                    "response" => UsageSource::Response,
+                    "total" => UsageSource::Total,
+                    _ => UsageSource::Remainder,
+                };
+                Ok(LedgerEntry {
+                    run_id: run.clone(),
+                    seq: row.get(0).map(unsigned)?,
+                    at: row.get(1)?,
+                    entry: UsageEntry {
+                        key: row.get(2)?,
+                        source,
+                        step: row.get::<_, Option<i64>>(4)?.map(unsigned),
+                        model: row.get(5)?,
+                        counts: counts(row, 6)?,
+                    },
+                    is_repeated: row.get(10)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Returns what was used by day, runtime and model, each response once.
+    pub fn usage_daily(&self) -> Result<Vec<DailyUsage>> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT day, runtime, model, runs, input_tokens, output_tokens, reasoning_tokens,
+                        cached_input_tokens
+                 FROM v_usage_daily ORDER BY day, runtime, model",
+            )?;
+            let rows = statement.query_map([], |row| {
+                Ok(DailyUsage {
+                    day: row.get(0)?,
+                    runtime: Runtime::from_name(row.get_ref(1)?.as_str()?),
+                    model: row.get(2)?,
+                    runs: row.get(3).map(unsigned)?,
+                    counts: counts(row, 4)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}
