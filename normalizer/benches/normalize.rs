@@ -94,13 +94,17 @@ fn some_replicas(replicator: &Replicator, runtime: &str, format: &str) -> Vec<Re
     some.collect()
 }
 
-/// Normalizes everything that has a word in its name, once.
+/// Normalizes everything that has a word in its name, once, and reads it as the baseline does.
 fn profile(word: &str) -> Outcome<()> {
     let replicator = Replicator::new(SEED);
     for (runtime, format) in replicator.formats() {
         if format!("{runtime} {format}").contains(word) {
             let replicas = some_replicas(&replicator, runtime, format);
             replicas.iter().try_for_each(normalize)?;
+            let baseline = baseline(format);
+            replicas
+                .iter()
+                .for_each(|replica| baseline(&replica.stdout));
         }
     }
     Ok(())
@@ -116,10 +120,8 @@ fn compare_throughput(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
         }
         let replicas = some_replicas(&replicator, runtime, format);
         let bytes: usize = replicas.iter().map(|replica| replica.stdout.len()).sum();
-        let (least, baseline): (f64, fn(&[u8])) = match format {
-            "chat" => (0.10, check_lines),
-            _ => (1.0, parse_lines),
-        };
+        let least = if format == "chat" { 0.10 } else { 1.0 };
+        let baseline = baseline(format);
         let (ours, theirs) = interleave(
             || replicas.iter().try_for_each(normalize),
             || {
@@ -263,6 +265,15 @@ fn lines(output: &[u8]) -> impl Iterator<Item = &[u8]> {
         start = end + 1;
         line
     })
+}
+
+/// Returns what any reader of a format has to do.
+fn baseline(format: &str) -> fn(&[u8]) {
+    if format == "chat" {
+        check_lines
+    } else {
+        parse_lines
+    }
 }
 
 /// The baseline for JSON lines: parse each, keep nothing.
