@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::argv::{Argv, Asked};
 use super::failure::ApiFailure;
 use super::partial::Streams;
+use super::result::RawUsages;
 use super::usage::Totals;
 use super::wire::Head;
 use crate::json::{DecodeError, Decoded, Str, decode};
@@ -61,6 +62,7 @@ pub(super) struct Conversation {
     pub(super) children: HashMap<Box<str>, Child>,
     pub(super) streams: Streams,
     pub(super) totals: Totals,
+    pub(super) raw_usage: RawUsages,
     /// The last API error that the CLI put into the model's place.
     pub(super) api_failure: Option<ApiFailure>,
     /// When the limit that rejected a request ends.
@@ -105,6 +107,7 @@ impl Conversation {
             children: HashMap::new(),
             streams: Streams::default(),
             totals: Totals::default(),
+            raw_usage: RawUsages::default(),
             api_failure: None,
             limit_resets_at: None,
         }
@@ -139,6 +142,7 @@ impl Conversation {
     /// Reports what only the end of the output tells.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         self.streams.finish(out);
+        self.raw_usage.finish(out);
         let total = self
             .totals
             .counts_with_later(self.argv.resumed, self.thought);

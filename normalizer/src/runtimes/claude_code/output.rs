@@ -4,7 +4,6 @@
 //! are held: they may be the answer.
 
 use super::answer::Held;
-use super::argv::Asked;
 use super::conversation::Conversation;
 use super::values::{cut_signal, emit_stdout, is_messages, on_line, on_value, within};
 use crate::exit::Exit;
@@ -55,7 +54,7 @@ impl Output {
         out: &mut SignalSink<'_>,
     ) {
         if let Mode::Held(held) = &mut self.mode
-            && conversation.argv.asked == Some(Asked::Text)
+            && conversation.argv.is_text()
         {
             held.push(line, out.place());
             return held.bound(self.limit, out);
@@ -82,7 +81,7 @@ impl Output {
                 if !is_messages(
                     line.bytes,
                     held.lines == 0,
-                    conversation.argv.asked,
+                    conversation.argv.is_json(),
                     &mut held.cut,
                 ) {
                     held.push(line, out.place());
@@ -160,7 +159,7 @@ impl Output {
             return;
         }
         if let Mode::Held(held) = &mut self.mode {
-            if !is_messages(bytes, true, conversation.argv.asked, &mut None) {
+            if !is_messages(bytes, true, conversation.argv.is_json(), &mut None) {
                 held.push_document(bytes, pretty.place);
                 return held.bound(self.limit, out);
             }

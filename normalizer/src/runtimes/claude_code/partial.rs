@@ -298,12 +298,13 @@ impl Conversation {
         note_keys("stream_event.event", &event.unknown, out);
         match event.kind.as_str() {
             "message_start" => {
-                note_keys("assistant.message", &event.message.unknown, out);
-                self.streams.begin(scope, &event.message, out);
+                let message = event.message.unwrap_or_default();
+                note_keys("assistant.message", &message.unknown, out);
+                self.streams.begin(scope, &message, out);
             }
             "content_block_start" => {
                 if let Some(block) = event.block {
-                    self.on_block_start(scope, block, out);
+                    self.on_block_start(scope, *block, out);
                 }
             }
             "content_block_delta" => self.on_delta(scope, event.delta, out),

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use runtape_core::runtime_event::StdoutText;
 use serde::de::IgnoredAny;
 
-use super::argv::Asked;
 use super::conversation::{Conversation, is_session_id, tag_of, unparsed};
 use super::wire::Head;
 use crate::json::{DecodeError, Piece, decode, pieces};
@@ -19,7 +18,7 @@ use crate::signal::{Emitted, Place, Scope, Signal};
 pub(super) fn is_messages(
     bytes: &[u8],
     is_first: bool,
-    asked: Option<Asked>,
+    json_asked: bool,
     cut: &mut Option<String>,
 ) -> bool {
     let trimmed = bytes.trim_ascii();
@@ -35,7 +34,7 @@ pub(super) fn is_messages(
     let json = trimmed.get(start..).unwrap_or_default();
     if let Ok(head) = first_head(inside_array(json)) {
         let has_session = head.session.as_ref().is_some_and(|id| is_session_id(id));
-        let is_asked = begins && head.kind.is_some() && asked.is_some();
+        let is_asked = begins && head.kind.is_some() && json_asked;
         if head.is_message() && (is_first || has_session) || is_first && is_asked {
             return true;
         }

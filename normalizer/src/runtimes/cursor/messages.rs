@@ -84,7 +84,7 @@ impl Events {
                 self.has_text |= !text.is_empty();
                 self.speech.say(text, out);
             } else {
-                self.on_block(block, None, out);
+                self.on_block("assistant", block, None, out);
             }
         }
     }
@@ -116,7 +116,7 @@ impl Events {
                     if std::mem::take(&mut is_open) {
                         out.emit(Signal::TextEnd);
                     }
-                    self.on_block(block, key, out);
+                    self.on_block("assistant", block, key, out);
                 }
             }
         }
@@ -127,10 +127,10 @@ impl Events {
     }
 
     /// Takes a block that is no text: not recorded from the CLI so far, but not to be lost.
-    fn on_block(&mut self, block: Block<'_>, key: Option<&str>, out: &mut Out<'_, '_>) {
+    fn on_block(&mut self, tag: &str, block: Block<'_>, key: Option<&str>, out: &mut Out<'_, '_>) {
         for unknown in &block.unknown {
             out.emit(Signal::UnknownKey {
-                message: "assistant",
+                message: tag,
                 key: unknown,
             });
         }
@@ -169,7 +169,7 @@ impl Events {
             kind => {
                 let reason = format!("unknown block `{kind}`").into();
                 out.emit(Signal::Unparsed {
-                    tag: Some("assistant".into()),
+                    tag: Some(tag.to_owned().into()),
                     reason,
                 });
             }
@@ -197,7 +197,7 @@ impl Events {
                     said.push('\n');
                     said.push_str(&text);
                 }
-                (None, _) => self.on_block(block, None, out),
+                (None, _) => self.on_block("user", block, None, out),
             }
         }
         if let Some(said) = said {

@@ -414,7 +414,13 @@ mod tests {
         assert_eq!(told.steps, 2);
         let whole = other(serde_json::json!(
             {"type": "thinking", "subtype": "completed", "text": "all"}));
-        let told = run(&[thinking("all"), whole.clone(), whole, last("x"), result("x")]);
+        let told = run(&[
+            thinking("all"),
+            whole.clone(),
+            whole,
+            last("x"),
+            result("x"),
+        ]);
         assert_eq!(told.thinking, ["all", "all"]);
     }
 

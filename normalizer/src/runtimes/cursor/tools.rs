@@ -24,7 +24,8 @@ impl Events {
     ) -> Result<(), DecodeError> {
         // Of a call that is known only the result is new.
         if subtype == Some("completed")
-            && let Ok(lean) = serde_json::from_slice::<LeanEvent<'_>>(event)
+            && let Ok(text) = str::from_utf8(event)
+            && let Ok(lean) = serde_json::from_str::<LeanEvent<'_>>(text)
         {
             let id = lean.id.as_ref().filter(|id| !id.is_empty());
             let known = id.and_then(|id| self.calls.get(CallRef::Printed(id)));

@@ -209,3 +209,19 @@ fn what_is_inside_a_cut_line_is_no_message() {
         assert_eq!(unparsed, 1, "{stdout}");
     }
 }
+
+#[test]
+fn the_output_may_be_of_another_format_than_the_default() {
+    let mut given = Given {
+        argv: &["wrapper", "-p", "Hi"],
+        stdout: lines(&[init(), says("m1", "one"), result("one")]),
+        ..Given::default()
+    };
+    let summary = given.summary();
+    assert_eq!(summary.output_format.as_deref(), Some("stream-json"));
+    assert_eq!(summary.texts, ["one"]);
+    given.argv = &["claude", "-p", "Hi", "--output-format", "text"];
+    let summary = given.summary();
+    assert_eq!(summary.output_format.as_deref(), Some("text"));
+    assert_eq!(summary.texts, [given.stdout.trim_end()]);
+}
