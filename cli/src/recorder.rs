@@ -31,7 +31,8 @@ pub struct Recorder<'a> {
     store: &'a mut Store,
     run_id: RunId,
     normalizer: Normalizer,
-    summarizer: Summarizer,
+    /// Absent where nobody wants the summary, which grows with all that the model said.
+    summarizer: Option<Summarizer>,
     /// Bytes seen of standard output.
     stdout: u64,
     /// Bytes seen of standard error.
@@ -100,11 +101,19 @@ impl<'a> Recorder<'a> {
             store,
             run_id: context.run_id.clone(),
             normalizer,
-            summarizer: Summarizer::new(),
+            summarizer: Some(Summarizer::new()),
             stdout: 0,
             stderr: 0,
             batch: Batch::default(),
         })
+    }
+
+    /// Makes no summary, so that memory does not grow with the run; end it with
+    /// [`close`](Self::close).
+    #[must_use]
+    pub fn without_summary(mut self) -> Self {
+        self.summarizer = None;
+        self
     }
 
     /// Takes the next bytes of a stream. Returns what can be shown at once.
@@ -132,7 +141,7 @@ impl<'a> Recorder<'a> {
         self.batch.bytes += bytes.len();
         self.batch.since.get_or_insert(received_at);
         let output = self.normalizer.push(stream, bytes, received_at);
-        let live = self.batch.keep(output, &mut self.summarizer);
+        let live = self.batch.keep(output, self.summarizer.as_mut());
         self.tick(received_at)?;
         Ok(live)
     }
@@ -155,35 +164,51 @@ impl<'a> Recorder<'a> {
     }
 
     /// Ends the run: exactly one terminal event, and a seal.
-    pub fn finish(self, exit: &Exit, now: i64) -> Result<Finished, RecordError> {
+    pub fn finish(mut self, exit: &Exit, now: i64) -> Result<Finished, RecordError> {
+        let mut summarizer = self.summarizer.take();
+        let run = self.run_id.clone();
+        let (live, seal) = self.end(exit, now, summarizer.as_mut())?;
+        let summary = summarizer.and_then(Summarizer::finish);
+        Ok(Finished {
+            summary: summary.ok_or(RecordError::Unfinished { run })?,
+            live,
+            seal,
+        })
+    }
+
+    /// Ends the run without a summary. Returns the number of its seal.
+    pub fn close(self, exit: &Exit, now: i64) -> Result<u64, RecordError> {
+        self.end(exit, now, None).map(|(_, seal)| seal)
+    }
+
+    fn end(
+        self,
+        exit: &Exit,
+        now: i64,
+        summarizer: Option<&mut Summarizer>,
+    ) -> Result<(Vec<LiveItem>, u64), RecordError> {
         let Self {
             store,
             run_id,
             normalizer,
-            mut summarizer,
             mut batch,
             ..
         } = self;
-        let output = normalizer.finish(exit);
-        let live = batch.keep(output, &mut summarizer);
+        let live = batch.keep(normalizer.finish(exit), summarizer);
         batch.write(store, &run_id)?;
         let seal = store.finish_run(&run_id, &exit_to_json(exit), now)?;
-        let summary = summarizer
-            .finish()
-            .ok_or(RecordError::Unfinished { run: run_id })?;
-        Ok(Finished {
-            summary,
-            live,
-            seal,
-        })
+        Ok((live, seal))
     }
 }
 
 impl Batch {
     /// Takes over the records of an output and returns what can be shown.
-    fn keep(&mut self, output: Output, summarizer: &mut Summarizer) -> Vec<LiveItem> {
-        for record in &output.records {
-            summarizer.push(record);
+    fn keep(&mut self, output: Output, summarizer: Option<&mut Summarizer>) -> Vec<LiveItem> {
+        if let Some(summarizer) = summarizer {
+            output
+                .records
+                .iter()
+                .for_each(|record| summarizer.push(record));
         }
         self.records.extend(output.records);
         output.live

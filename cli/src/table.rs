@@ -1,0 +1,258 @@
+//! Aligned tables that fit the width of the terminal.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::console::{Console, Tone};
+use crate::error::CliError;
+use crate::plain;
+
+/// Columns between two cells.
+const GAP: usize = 2;
+/// A column that has to give way keeps at least this much.
+const NARROWEST: usize = 8;
+
+/// A cell: its text, made harmless, and its tone.
+pub(crate) struct Cell {
+    text: String,
+    tone: Tone,
+    is_number: bool,
+}
+
+impl Cell {
+    /// Creates a cell of any text.
+    pub(crate) fn text(text: &str) -> Self {
+        Self {
+            text: plain::one_line(text),
+            tone: Tone::Plain,
+            is_number: false,
+        }
+    }
+
+    /// Creates a cell that is empty where nothing is known.
+    pub(crate) fn maybe(text: Option<&str>) -> Self {
+        Self::text(text.unwrap_or_default())
+    }
+
+    /// Creates a cell that is aligned to the right.
+    pub(crate) fn number(text: impl ToString) -> Self {
+        Self {
+            is_number: true,
+            ..Self::text(&text.to_string())
+        }
+    }
+
+    /// Creates a cell with a count, empty where it is not known.
+    pub(crate) fn count(count: Option<i64>) -> Self {
+        Self::number(count.map(thousands).unwrap_or_default())
+    }
+
+    /// Creates a cell with an amount of money, empty where it is not known.
+    pub(crate) fn cost(cost: Option<f64>) -> Self {
+        Self::number(cost.map(|cost| format!("{cost:.4}")).unwrap_or_default())
+    }
+
+    /// Gives the cell a tone.
+    pub(crate) fn toned(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+}
+
+/// Writes a number with its thousands apart.
+pub(crate) fn thousands(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("-{text}") } else { text }
+}
+
+/// Writes a number of bytes for people.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let mut unit = "B";
+    let mut whole = bytes;
+    let mut tenths = 0;
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if whole < 1024 {
+            break;
+        }
+        tenths = whole % 1024 * 10 / 1024;
+        whole /= 1024;
+        unit = next;
+    }
+    if unit == "B" {
+        format!("{whole} B")
+    } else {
+        format!("{whole}.{tenths} {unit}")
+    }
+}
+
+/// Cuts a text to a width, with an ellipsis where something was cut.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let columns = character.width().unwrap_or(0);
+        if used + columns + 1 > width {
+            break;
+        }
+        used += columns;
+        kept.push(character);
+    }
+    kept.push('…');
+    kept
+}
+
+/// A table: a head, rows, and the columns that give way where there is not enough room.
+pub(crate) struct Table {
+    head: Vec<&'static str>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// Creates a table with the names of its columns.
+    pub(crate) fn new(head: &[&'static str]) -> Self {
+        Self {
+            head: head.to_vec(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
+    fn widths(&self, room: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.head.iter().map(|name| name.width()).collect();
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.text.width());
+            }
+        }
+        // The widest column gives way first, for it has the most to say less of; ids and
+        // numbers are short and stay whole.
+        let room = room.saturating_sub(GAP * widths.len().saturating_sub(1));
+        while widths.iter().sum::<usize>() > room {
+            let over = widths.iter().sum::<usize>() - room;
+            let mut sorted = widths.clone();
+            sorted.sort_unstable_by(|a, b| b.cmp(a));
+            let widest = sorted.first().copied().unwrap_or(0);
+            let second = sorted.iter().copied().find(|width| *width < widest);
+            let floor = second.unwrap_or(0).max(NARROWEST);
+            if widest <= NARROWEST {
+                break;
+            }
+            if let Some(width) = widths.iter_mut().rev().find(|width| **width == widest) {
+                *width -= over.min(widest - floor.min(widest - 1));
+            }
+        }
+        widths
+    }
+
+    /// Writes the table; columns without any content are left out.
+    pub(crate) fn print(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
+        let is_used: Vec<bool> = (0..self.head.len())
+            .map(|index| {
+                let mut cells = self.rows.iter().filter_map(|row| row.get(index));
+                cells.any(|cell| !cell.text.is_empty())
+            })
+            .collect();
+        let mut used = is_used.iter();
+        self.head.retain(|_| used.next().copied().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut used = is_used.iter();
+            row.retain(|_| used.next().copied().unwrap_or(true));
+        }
+        let widths = self.widths(console.width);
+        let is_number: Vec<bool> = (0..self.head.len())
+            .map(|index| {
+                let cell = self.rows.first().and_then(|row| row.get(index));
+                cell.is_some_and(|cell| cell.is_number)
+            })
+            .collect();
+        let head = self
+            .head
+            .iter()
+            .zip(&is_number)
+            .map(|(name, is_number)| Cell {
+                text: (*name).to_owned(),
+                tone: Tone::Strong,
+                is_number: *is_number,
+            });
+        let head: Vec<Cell> = head.collect();
+        for row in std::iter::once(&head).chain(&self.rows) {
+            let line = line(console, row, &widths);
+            console.line(&line)?;
+        }
+        Ok(())
+    }
+}
+
+fn line(console: &Console<'_>, row: &[Cell], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (index, (cell, width)) in row.iter().zip(widths).enumerate() {
+        let text = cut(&cell.text, *width);
+        let space = " ".repeat(width.saturating_sub(text.width()));
+        if index > 0 {
+            line.push_str(&" ".repeat(GAP));
+        }
+        if cell.is_number {
+            line.push_str(&space);
+        }
+        line.push_str(&console.paint(cell.tone, &text));
+        if !cell.is_number && index + 1 < row.len() {
+            line.push_str(&space);
+        }
+    }
+    line.truncate(line.trim_end_matches(' ').len());
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(table: Table, width: usize) -> String {
+        let mut out = Vec::new();
+        let mut console = Console::new(&mut out, false);
+        (console.width, console.colour) = (width, false);
+        table.print(&mut console).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_are_aligned_cut_and_left_out() {
+        let mut table = Table::new(&["run", "steps", "empty", "text"]);
+        table.row(vec![
+            Cell::text("a"),
+            Cell::number(10),
+            Cell::text(""),
+            Cell::text("a text\nthat is too long for the room there is"),
+        ]);
+        table.row(vec![
+            Cell::text("bcd"),
+            Cell::number(7),
+            Cell::text(""),
+            Cell::text("\u{1b}[2J"),
+        ]);
+        let expected = "run  steps  text\na       10  a text that i…\nbcd      7  ␛[2J\n";
+        assert_eq!(printed(table, 26), expected);
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(-999), "-999");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(12), "12 B");
+        assert_eq!(cut("日本語", 5), "日本…");
+    }
+}
