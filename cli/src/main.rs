@@ -10,6 +10,7 @@ mod input;
 mod plain;
 mod table;
 mod times;
+mod transcript;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

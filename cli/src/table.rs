@@ -16,6 +16,8 @@ pub(crate) struct Cell {
     text: String,
     tone: Tone,
     is_number: bool,
+    /// Of no use in part: numbers, ids.
+    is_whole: bool,
 }
 
 impl Cell {
@@ -25,6 +27,16 @@ impl Cell {
             text: plain::one_line(text),
             tone: Tone::Plain,
             is_number: false,
+            is_whole: false,
+        }
+    }
+
+    /// Creates a cell with an id, which is never cut: people copy it.
+    pub(crate) fn id(id: impl AsRef<str>) -> Self {
+        Self {
+            tone: Tone::Name,
+            is_whole: true,
+            ..Self::text(id.as_ref())
         }
     }
 
@@ -37,6 +49,7 @@ impl Cell {
     pub(crate) fn number(text: impl ToString) -> Self {
         Self {
             is_number: true,
+            is_whole: true,
             ..Self::text(&text.to_string())
         }
     }
@@ -112,17 +125,27 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 
 /// A table: a head, rows, and the columns that give way where there is not enough room.
 pub(crate) struct Table {
-    head: Vec<&'static str>,
+    head: Vec<String>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// Creates a table with the names of its columns.
-    pub(crate) fn new(head: &[&'static str]) -> Self {
+    pub(crate) fn new(head: &[&str]) -> Self {
+        Self::with_head(head.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    /// Creates a table whose columns are named by what was found.
+    pub(crate) fn with_head(head: Vec<String>) -> Self {
         Self {
-            head: head.to_vec(),
+            head: head.iter().map(|name| plain::one_line(name)).collect(),
             rows: Vec::new(),
         }
+    }
+
+    /// Tells whether there is anything to show.
+    pub(crate) fn has_rows(&self) -> bool {
+        !self.rows.is_empty()
     }
 
     /// Adds a row.
@@ -137,22 +160,23 @@ impl Table {
                 *width = (*width).max(cell.text.width());
             }
         }
-        // The widest column gives way first, for it has the most to say less of; ids and
-        // numbers are short and stay whole.
         let room = room.saturating_sub(GAP * widths.len().saturating_sub(1));
-        while widths.iter().sum::<usize>() > room {
-            let over = widths.iter().sum::<usize>() - room;
-            let mut sorted = widths.clone();
-            sorted.sort_unstable_by(|a, b| b.cmp(a));
-            let widest = sorted.first().copied().unwrap_or(0);
-            let second = sorted.iter().copied().find(|width| *width < widest);
-            let floor = second.unwrap_or(0).max(NARROWEST);
-            if widest <= NARROWEST {
-                break;
+        let gives_way: Vec<bool> = (0..widths.len())
+            .map(|index| {
+                let mut cells = self.rows.iter().filter_map(|row| row.get(index));
+                cells.all(|cell| !cell.is_whole)
+            })
+            .collect();
+        // The widest column gives way first, for it has the most to say less of.
+        let mut over = widths.iter().sum::<usize>().saturating_sub(room);
+        while over > 0 {
+            let flexible = widths.iter_mut().zip(&gives_way).filter(|(_, gives_way)| **gives_way);
+            let widest = flexible.map(|(width, _)| width).max_by_key(|width| **width);
+            match widest {
+                Some(width) if *width > NARROWEST => *width -= 1,
+                _ => break,
             }
-            if let Some(width) = widths.iter_mut().rev().find(|width| **width == widest) {
-                *width -= over.min(widest - floor.min(widest - 1));
-            }
+            over -= 1;
         }
         widths
     }
@@ -183,9 +207,10 @@ impl Table {
             .iter()
             .zip(&is_number)
             .map(|(name, is_number)| Cell {
-                text: (*name).to_owned(),
+                text: name.clone(),
                 tone: Tone::Strong,
                 is_number: *is_number,
+                is_whole: false,
             });
         let head: Vec<Cell> = head.collect();
         for row in std::iter::once(&head).chain(&self.rows) {

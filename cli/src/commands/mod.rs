@@ -1,7 +1,28 @@
 //! The subcommands, one file each.
 
+mod backup;
+mod checkpoint;
+mod drift;
+mod errors;
+mod events;
+mod files;
+mod follow;
+mod gc;
 mod ingest;
+mod jobs;
 mod normalize;
+mod raw;
+mod recover;
+mod renormalize;
+mod runs;
+mod search;
+mod show;
+mod sql;
+mod stats;
+mod tools;
+mod transcript;
+mod usage;
+mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -20,6 +41,15 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Refuses to claim success where nothing was found.
+    #[expect(clippy::unused_self, reason = "reads as a step of the session")]
+    pub(crate) fn found<T>(&self, items: &[T]) -> Result<(), CliError> {
+        if items.is_empty() {
+            return Err(CliError::NothingFound);
+        }
+        Ok(())
+    }
+
     /// Tells a person something that is no result.
     pub(crate) fn note(&self, text: &str) {
         // Standard error may be closed; there is nobody left to tell then.
@@ -37,6 +67,26 @@ impl Session<'_> {
 pub(crate) enum Command {
     Ingest(ingest::IngestArgs),
     Normalize(normalize::NormalizeArgs),
+    Runs(runs::RunsArgs),
+    Jobs(jobs::JobsArgs),
+    Show(show::ShowArgs),
+    Transcript(transcript::TranscriptArgs),
+    Events(events::EventsArgs),
+    Checkpoint(checkpoint::CheckpointArgs),
+    Search(search::SearchArgs),
+    Usage(usage::UsageArgs),
+    Tools(tools::ToolsArgs),
+    Files(files::FilesArgs),
+    Errors(errors::ErrorsArgs),
+    Drift(drift::DriftArgs),
+    Raw(raw::RawArgs),
+    Sql(sql::SqlArgs),
+    Verify(verify::VerifyArgs),
+    Recover(recover::RecoverArgs),
+    Renormalize(renormalize::RenormalizeArgs),
+    Stats(stats::StatsArgs),
+    Backup(backup::BackupArgs),
+    Gc(gc::GcArgs),
 }
 
 /// Runs a subcommand, writing its results to the session's console.
@@ -44,6 +94,26 @@ pub(crate) fn run(command: Command, session: &mut Session<'_>) -> Result<ExitCod
     match command {
         Command::Ingest(args) => ingest::run(&args, session)?,
         Command::Normalize(args) => normalize::run(args, session)?,
+        Command::Runs(args) => runs::run(&args, session)?,
+        Command::Jobs(args) => jobs::run(&args, session)?,
+        Command::Show(args) => show::run(&args, session)?,
+        Command::Transcript(args) => transcript::run(&args, session)?,
+        Command::Events(args) => events::run(&args, session)?,
+        Command::Checkpoint(args) => checkpoint::run(&args, session)?,
+        Command::Search(args) => search::run(&args, session)?,
+        Command::Usage(args) => usage::run(&args, session)?,
+        Command::Tools(args) => tools::run(&args, session)?,
+        Command::Files(args) => files::run(&args, session)?,
+        Command::Errors(args) => errors::run(&args, session)?,
+        Command::Drift(args) => drift::run(&args, session)?,
+        Command::Raw(args) => raw::run(&args, session)?,
+        Command::Sql(args) => sql::run(&args, session)?,
+        Command::Verify(args) => verify::run(&args, session)?,
+        Command::Recover(args) => recover::run(&args, session)?,
+        Command::Renormalize(args) => renormalize::run(&args, session)?,
+        Command::Stats(args) => stats::run(&args, session)?,
+        Command::Backup(args) => backup::run(&args, session)?,
+        Command::Gc(args) => gc::run(&args, session)?,
     }
     Ok(ExitCode::SUCCESS)
 }
