@@ -13,7 +13,7 @@ pub(crate) struct FilterArgs {
     /// Only runs of this runtime
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<Runtime>,
-    /// Only runs that ended this way: completed, stoppedByError, …; proceeding for open ones
+    /// Only runs that ended this way: completed, error, maxSteps, …; open for those that go on
     #[arg(long, value_name = "STATUS", value_parser = parse_status)]
     status: Option<CheckpointStatus>,
     /// Only runs of this job
@@ -58,6 +58,8 @@ fn parse_status(name: &str) -> Result<CheckpointStatus, String> {
         "error" | "failed" => "stoppedByError",
         "open" | "running" => "proceeding",
         "maxSteps" => "stoppedByExceededMaxSteps",
+        "interactive" => "stoppedByInteractiveTool",
+        "delegate" => "stoppedByDelegate",
         name => name,
     };
     by_name(name).ok_or_else(|| {

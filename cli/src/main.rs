@@ -8,6 +8,7 @@ mod exit_codes;
 mod filter;
 mod input;
 mod plain;
+mod spool_directory;
 mod table;
 mod times;
 mod transcript;

@@ -5,6 +5,7 @@ use runtape_normalizer::{Exit, LiveItem, Normalizer, Output};
 use runtape_store::{BeginRun, Store, TapeChunk};
 
 use crate::context::{RunContext, exit_to_json};
+use crate::detached::Detached;
 use crate::record_error::RecordError;
 
 /// A batch is written when it holds this many bytes of output …
@@ -87,9 +88,11 @@ impl<'a> Recorder<'a> {
         store: &'a mut Store,
         runtime: Runtime,
         context: &RunContext,
-        normalizer: Normalizer,
+        mut normalizer: Normalizer,
         now: i64,
     ) -> Result<Self, RecordError> {
+        // Nothing was printed yet, but if nothing ever is, the run still has a time.
+        let _ = normalizer.push(Stream::Stdout, &[], now);
         store.begin_run(&BeginRun {
             job_id: context.job_id.clone(),
             run_id: context.run_id.clone(),
@@ -123,8 +126,15 @@ impl<'a> Recorder<'a> {
         bytes: &[u8],
         received_at: i64,
     ) -> Result<Vec<LiveItem>, RecordError> {
+        let live = self.take(stream, bytes, received_at);
+        self.tick(received_at)?;
+        Ok(live)
+    }
+
+    /// Takes the next bytes of a stream without writing anything yet. Returns what can be shown.
+    pub fn take(&mut self, stream: Stream, bytes: &[u8], received_at: i64) -> Vec<LiveItem> {
         if bytes.is_empty() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let length = match stream {
             Stream::Stdout => &mut self.stdout,
@@ -141,9 +151,17 @@ impl<'a> Recorder<'a> {
         self.batch.bytes += bytes.len();
         self.batch.since.get_or_insert(received_at);
         let output = self.normalizer.push(stream, bytes, received_at);
-        let live = self.batch.keep(output, self.summarizer.as_mut());
-        self.tick(received_at)?;
-        Ok(live)
+        self.batch.keep(output, self.summarizer.as_mut())
+    }
+
+    /// Goes on without the store, which failed: returns the run, and the output that is not
+    /// stored. The store lets go of the run, so that it can be taken up again.
+    #[must_use]
+    pub fn detach(self) -> (Detached, Vec<TapeChunk>) {
+        self.store.release_run(&self.run_id);
+        let summarizer = self.summarizer.unwrap_or_default();
+        let detached = Detached::new(self.normalizer, summarizer, self.stdout, self.stderr);
+        (detached, self.batch.chunks)
     }
 
     /// Writes the batch if it is due. To be called now and then while nothing arrives.

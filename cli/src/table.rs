@@ -1,11 +1,15 @@
 //! Aligned tables that fit the width of the terminal.
 
+use runtape_core::{CheckpointStatus, RunId};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::console::{Console, Tone};
 use crate::error::CliError;
 use crate::plain;
+use crate::times;
 
+/// Characters of a random id that are shown: 36 to this power are enough.
+const SHORT: usize = 10;
 /// Columns between two cells.
 const GAP: usize = 2;
 /// A column that has to give way keeps at least this much.
@@ -28,6 +32,35 @@ impl Cell {
             tone: Tone::Plain,
             is_number: false,
             is_whole: false,
+        }
+    }
+
+    /// Creates a cell with a run's id, as short as a person needs it.
+    pub(crate) fn run(run: &RunId) -> Self {
+        Self::id(short(run))
+    }
+
+    /// Creates a cell with a time.
+    pub(crate) fn time(at: i64) -> Self {
+        Self {
+            is_whole: true,
+            ..Self::text(&times::local(at))
+        }
+    }
+
+    /// Creates a cell with a run's status in one word, which --status takes as well.
+    pub(crate) fn status(status: CheckpointStatus) -> Self {
+        let word = match status {
+            CheckpointStatus::Init | CheckpointStatus::Proceeding => "open",
+            CheckpointStatus::StoppedByError => "error",
+            CheckpointStatus::StoppedByExceededMaxSteps => "maxSteps",
+            CheckpointStatus::StoppedByInteractiveTool => "interactive",
+            CheckpointStatus::StoppedByDelegate => "delegate",
+            CheckpointStatus::Completed => "completed",
+        };
+        Self {
+            is_whole: true,
+            ..Self::text(word).toned(Tone::of_status(status.as_str()))
         }
     }
 
@@ -69,6 +102,24 @@ impl Cell {
         self.tone = tone;
         self
     }
+}
+
+/// Returns the beginning of a run's id, which is as good as all of it on a command line. Ids that
+/// a person chose may begin alike, and stay whole.
+pub(crate) fn short(run: &RunId) -> &str {
+    let id = run.as_str();
+    let is_random = id.len() == 24
+        && id
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    id.get(..SHORT).filter(|_| is_random).unwrap_or(id)
+}
+
+/// Writes a count with its noun.
+pub(crate) fn plural(count: impl TryInto<i64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(i64::MAX);
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", thousands(count))
 }
 
 /// Writes a number with its thousands apart.
@@ -170,7 +221,10 @@ impl Table {
         // The widest column gives way first, for it has the most to say less of.
         let mut over = widths.iter().sum::<usize>().saturating_sub(room);
         while over > 0 {
-            let flexible = widths.iter_mut().zip(&gives_way).filter(|(_, gives_way)| **gives_way);
+            let flexible = widths
+                .iter_mut()
+                .zip(&gives_way)
+                .filter(|(_, gives_way)| **gives_way);
             let widest = flexible.map(|(width, _)| width).max_by_key(|width| **width);
             match widest {
                 Some(width) if *width > NARROWEST => *width -= 1,

@@ -32,7 +32,8 @@ impl TranscriptPrinter {
         if let RecordKind::Message(message) = &record.kind {
             for note in &message.results {
                 if let Some(duration) = note.duration_ms {
-                    self.durations.insert(note.tool_call_id.to_string(), duration);
+                    self.durations
+                        .insert(note.tool_call_id.to_string(), duration);
                 }
             }
         }
@@ -47,10 +48,18 @@ impl TranscriptPrinter {
     }
 
     /// Writes one entry.
-    pub(crate) fn print(&mut self, console: &mut Console<'_>, entry: &TranscriptEntry) -> Result<(), CliError> {
+    pub(crate) fn print(
+        &mut self,
+        console: &mut Console<'_>,
+        entry: &TranscriptEntry,
+    ) -> Result<(), CliError> {
         match &entry.kind {
-            TranscriptKind::Assistant(text) => self.text(console, Tone::Plain, &text.text, text.delta == Some(true)),
-            TranscriptKind::Thinking(text) => self.text(console, Tone::Faint, &text.text, text.delta == Some(true)),
+            TranscriptKind::Assistant(text) => {
+                self.text(console, Tone::Plain, &text.text, text.delta == Some(true))
+            }
+            TranscriptKind::Thinking(text) => {
+                self.text(console, Tone::Faint, &text.text, text.delta == Some(true))
+            }
             other => {
                 self.close(console)?;
                 self.block(console, other)
@@ -59,7 +68,13 @@ impl TranscriptPrinter {
     }
 
     /// Writes text that may go on in the next entry.
-    fn text(&mut self, console: &mut Console<'_>, tone: Tone, text: &str, goes_on: bool) -> Result<(), CliError> {
+    fn text(
+        &mut self,
+        console: &mut Console<'_>,
+        tone: Tone,
+        text: &str,
+        goes_on: bool,
+    ) -> Result<(), CliError> {
         if text.is_empty() {
             return Ok(());
         }
@@ -83,8 +98,17 @@ impl TranscriptPrinter {
     fn block(&mut self, console: &mut Console<'_>, kind: &TranscriptKind) -> Result<(), CliError> {
         match kind {
             TranscriptKind::Init(init) => {
-                let session = if init.session_id.is_empty() { String::new() } else { format!(", session {}", init.session_id) };
-                note(console, Tone::Faint, "·", &format!("{}{session}", init.model))
+                let session = if init.session_id.is_empty() {
+                    String::new()
+                } else {
+                    format!(", session {}", init.session_id)
+                };
+                note(
+                    console,
+                    Tone::Faint,
+                    "·",
+                    &format!("{}{session}", init.model),
+                )
             }
             TranscriptKind::User(user) => note(console, Tone::Strong, ">", &user.text),
             TranscriptKind::ToolCall(call) => card(console, call),
@@ -101,7 +125,11 @@ impl TranscriptPrinter {
                 note(console, tone, " ", &line.text)
             }
             TranscriptKind::Result(result) => {
-                let tone = if result.is_error { Tone::Bad } else { Tone::Good };
+                let tone = if result.is_error {
+                    Tone::Bad
+                } else {
+                    Tone::Good
+                };
                 let mark = if result.is_error { "✗" } else { "✓" };
                 let mut text = result.subtype.clone();
                 for error in &result.errors {
@@ -126,18 +154,32 @@ impl TranscriptPrinter {
     }
 
     fn result(&mut self, console: &mut Console<'_>, result: &ToolResult) -> Result<(), CliError> {
-        let tone = if result.is_error { Tone::Bad } else { Tone::Faint };
+        let tone = if result.is_error {
+            Tone::Bad
+        } else {
+            Tone::Faint
+        };
         let duration = self.durations.remove(&result.tool_use_id);
-        let duration = duration.and_then(|ms| i64::try_from(ms).ok()).map(times::duration);
+        let duration = duration
+            .and_then(|ms| i64::try_from(ms).ok())
+            .map(times::duration);
         let text = plain::lines(result.content.trim_end());
         let lines: Vec<&str> = text.lines().collect();
         let shown = if self.full { lines.len() } else { RESULT_LINES };
         for line in lines.iter().take(shown) {
-            let line = if self.full { (*line).to_owned() } else { cut(line, console.width.saturating_sub(4)) };
+            let line = if self.full {
+                (*line).to_owned()
+            } else {
+                cut(line, console.width.saturating_sub(4))
+            };
             let line = console.paint(tone, &format!("  │ {line}"));
             console.line(&line)?;
         }
-        let mut end = if result.is_error { "failed".to_owned() } else { "done".to_owned() };
+        let mut end = if result.is_error {
+            "failed".to_owned()
+        } else {
+            "done".to_owned()
+        };
         if lines.len() > shown {
             end = format!("{end}, {} more lines", lines.len() - shown);
         }
@@ -170,7 +212,17 @@ fn card(console: &mut Console<'_>, call: &ToolCall) -> Result<(), CliError> {
 
 /// Returns what a person wants to read of a call's input: its only or first telling text.
 fn gist(input: &Value) -> String {
-    let telling = ["command", "file_path", "path", "absolute_path", "pattern", "query", "url", "description", "prompt"];
+    let telling = [
+        "command",
+        "file_path",
+        "path",
+        "absolute_path",
+        "pattern",
+        "query",
+        "url",
+        "description",
+        "prompt",
+    ];
     let text = telling.iter().find_map(|key| input.get(key)?.as_str());
     match (text, input) {
         (Some(text), _) => text.to_owned(),
@@ -197,13 +249,35 @@ mod tests {
         let entries: Vec<TranscriptKind> = vec![
             Assistant::new("Hel", true).into(),
             Assistant::new("lo \u{1b}[2J", true).into(),
-            ToolCall { name: "Bash".into(), input: json!({"command": "ls\n-l"}), tool_use_id: Some("a".into()) }.into(),
-            ToolResult { tool_use_id: "a".into(), tool_name: None, content: "x\ny\n".into(), is_error: true }.into(),
-            RunResult { text: String::new(), input_tokens: 5, output_tokens: 7, cached_tokens: 0, cost_usd: 0.5,
-                subtype: "completed".into(), is_error: false, errors: vec![] }.into(),
+            ToolCall {
+                name: "Bash".into(),
+                input: json!({"command": "ls\n-l"}),
+                tool_use_id: Some("a".into()),
+            }
+            .into(),
+            ToolResult {
+                tool_use_id: "a".into(),
+                tool_name: None,
+                content: "x\ny\n".into(),
+                is_error: true,
+            }
+            .into(),
+            RunResult {
+                text: String::new(),
+                input_tokens: 5,
+                output_tokens: 7,
+                cached_tokens: 0,
+                cost_usd: 0.5,
+                subtype: "completed".into(),
+                is_error: false,
+                errors: vec![],
+            }
+            .into(),
         ];
         for kind in entries {
-            printer.print(&mut console, &TranscriptEntry::new(0, kind)).unwrap();
+            printer
+                .print(&mut console, &TranscriptEntry::new(0, kind))
+                .unwrap();
         }
         let text = String::from_utf8(out).unwrap();
         let expected = "Hello ␛[2J\n  ┌ Bash ls -l\n  │ x\n  │ y\n  └ failed\n✓ completed · 5 in, 7 out · $0.5000\n";

@@ -27,5 +27,9 @@ pub(crate) fn run(args: &BackupArgs, session: &mut Session<'_>) -> Result<(), Cl
     if console.json {
         return console.object(&json!({ "file": file, "bytes": size }));
     }
-    console.line(&format!("{}: {}", crate::plain::one_line(&file), bytes(size)))
+    console.line(&format!(
+        "{}: {}",
+        crate::plain::one_line(&file),
+        bytes(size)
+    ))
 }

@@ -68,7 +68,10 @@ pub(crate) fn run(args: &CheckpointArgs, session: &mut Session<'_>) -> Result<()
         console.line(&text)?;
     }
     console.line("")?;
-    checkpoint.messages.iter().try_for_each(|message| line(console, message))
+    checkpoint
+        .messages
+        .iter()
+        .try_for_each(|message| line(console, message))
 }
 
 fn line(console: &mut Console<'_>, message: &Message) -> Result<(), CliError> {
@@ -80,16 +83,24 @@ fn line(console: &mut Console<'_>, message: &Message) -> Result<(), CliError> {
             for part in &expert.contents {
                 parts.push(match part {
                     ExpertPart::TextPart(part) => ("expert", Tone::Plain, part.text.clone()),
-                    ExpertPart::ThinkingPart(part) => ("thinking", Tone::Faint, part.thinking.clone()),
-                    ExpertPart::ToolCallPart(part) => {
-                        ("call", Tone::Name, format!("{} {}", part.tool_name, part.args))
+                    ExpertPart::ThinkingPart(part) => {
+                        ("thinking", Tone::Faint, part.thinking.clone())
                     }
+                    ExpertPart::ToolCallPart(part) => (
+                        "call",
+                        Tone::Name,
+                        format!("{} {}", part.tool_name, part.args),
+                    ),
                 });
             }
         }
         Message::ToolMessage(tool) => {
             for result in tool.results() {
-                let tone = if result.is_error == Some(true) { Tone::Bad } else { Tone::Faint };
+                let tone = if result.is_error == Some(true) {
+                    Tone::Bad
+                } else {
+                    Tone::Faint
+                };
                 parts.push(("result", tone, result.text().unwrap_or_default()));
             }
         }

@@ -4,7 +4,7 @@ use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, short};
 
 /// Show output that no parser understood, by kind
 ///
@@ -23,7 +23,9 @@ pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), Cli
     if console.json {
         return found.iter().try_for_each(|drift| console.view(drift));
     }
-    let mut table = Table::new(&["runtime", "version", "type", "lines", "runs", "example", "reason", "excerpt"]);
+    let mut table = Table::new(&[
+        "runtime", "version", "type", "lines", "runs", "example", "reason", "excerpt",
+    ]);
     for drift in &found {
         table.row(vec![
             Cell::text(drift.runtime.as_str()),
@@ -31,7 +33,7 @@ pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), Cli
             Cell::maybe(drift.tag.as_deref()).toned(Tone::Warning),
             Cell::number(drift.lines),
             Cell::number(drift.runs),
-            Cell::id(format!("{}:{}", drift.run_id, drift.seq)),
+            Cell::id(format!("{}:{}", short(&drift.run_id), drift.seq)),
             Cell::text(&drift.reason),
             Cell::maybe(drift.excerpt.as_deref()),
         ]);

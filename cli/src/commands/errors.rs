@@ -22,7 +22,9 @@ pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), Cl
     if console.json {
         return runs.iter().try_for_each(|run| console.view(run));
     }
-    let mut table = Table::new(&["at", "run", "runtime", "family", "name", "http", "retry", "message"]);
+    let mut table = Table::new(&[
+        "at", "run", "runtime", "family", "name", "http", "retry", "message",
+    ]);
     for run in &runs {
         let Some(error) = &run.error else { continue };
         let retry = match (error.retry_at, error.is_retryable) {
@@ -31,12 +33,17 @@ pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), Cl
             (None, false) => "no".to_owned(),
         };
         table.row(vec![
-            Cell::text(&times::local(run.finished_at.unwrap_or(run.started_at))),
-            Cell::id(&run.run_id),
+            Cell::time(run.finished_at.unwrap_or(run.started_at)),
+            Cell::run(&run.run_id),
             Cell::text(run.runtime.as_str()),
             Cell::maybe(error.family.map(runtape_core::ErrorFamily::as_str)).toned(Tone::Warning),
             Cell::text(&error.name).toned(Tone::Bad),
-            Cell::number(error.status_code.map(|code| code.to_string()).unwrap_or_default()),
+            Cell::number(
+                error
+                    .status_code
+                    .map(|code| code.to_string())
+                    .unwrap_or_default(),
+            ),
             Cell::text(&retry),
             Cell::text(&error.message),
         ]);

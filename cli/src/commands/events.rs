@@ -73,7 +73,11 @@ pub(crate) fn run(args: &EventsArgs, session: &mut Session<'_>) -> Result<(), Cl
 fn line(console: &mut Console<'_>, record: &Record, event: &Event) -> Result<(), CliError> {
     let time = console.paint(Tone::Faint, &times::local(record.at));
     let seq = console.paint(Tone::Faint, &format!("{:>5}", record.seq));
-    let tone = if event.is_terminal() { Tone::Strong } else { Tone::Name };
+    let tone = if event.is_terminal() {
+        Tone::Strong
+    } else {
+        Tone::Name
+    };
     let tag = console.paint(tone, &format!("{:<28}", plain::one_line(event.tag())));
     // Time, number and type take 19, 5 and 28 columns, and two between each.
     let room = console.width.saturating_sub(58).max(20);
@@ -93,12 +97,16 @@ fn gist(record: &Record) -> String {
                     let parts = expert.contents.iter().map(|part| match part {
                         ExpertPart::TextPart(part) => part.text.clone(),
                         ExpertPart::ThinkingPart(part) => part.thinking.clone(),
-                        ExpertPart::ToolCallPart(part) => format!("{}({})", part.tool_name, part.args),
+                        ExpertPart::ToolCallPart(part) => {
+                            format!("{}({})", part.tool_name, part.args)
+                        }
                     });
                     parts.collect::<Vec<_>>().join(" ")
                 }
                 Message::ToolMessage(tool) => {
-                    let texts = tool.results().map(|result| result.text().unwrap_or_default());
+                    let texts = tool
+                        .results()
+                        .map(|result| result.text().unwrap_or_default());
                     texts.collect::<Vec<_>>().join(" ")
                 }
                 Message::UserMessage(user) => user.text(),
@@ -106,8 +114,16 @@ fn gist(record: &Record) -> String {
             }
         }
         RecordKind::Checkpoint(head) => {
-            let error = head.error.as_ref().map(|error| format!(": {}", error.message));
-            format!("step {} {}{}", head.step, head.status.as_str(), error.unwrap_or_default())
+            let error = head
+                .error
+                .as_ref()
+                .map(|error| format!(": {}", error.message));
+            format!(
+                "step {} {}{}",
+                head.step,
+                head.status.as_str(),
+                error.unwrap_or_default()
+            )
         }
         RecordKind::Event(event) => event.event.notice_text(),
         _ => String::new(),

@@ -23,14 +23,18 @@ pub(crate) fn run(args: &FilesArgs, session: &mut Session<'_>) -> Result<(), Cli
     }
     let mut table = Table::new(&["path", "tool", "calls", "failed", "runs", "last run"]);
     for file in &files {
-        let tone = if file.errors > 0 { Tone::Bad } else { Tone::Plain };
+        let tone = if file.errors > 0 {
+            Tone::Bad
+        } else {
+            Tone::Plain
+        };
         table.row(vec![
             Cell::text(&file.path).toned(Tone::Name),
             Cell::text(&file.tool),
             Cell::number(file.calls),
             Cell::number(file.errors).toned(tone),
             Cell::number(file.runs),
-            Cell::id(&file.run_id),
+            Cell::run(&file.run_id),
         ]);
     }
     table.print(console)

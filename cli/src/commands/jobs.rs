@@ -34,7 +34,7 @@ pub(crate) fn run(args: &JobsArgs, session: &mut Session<'_>) -> Result<(), CliE
         let took = took.filter(|took| *took > 0);
         table.row(vec![
             Cell::id(&job.id),
-            Cell::text(&times::local(job.started_at)),
+            Cell::time(job.started_at),
             Cell::text(status).toned(Tone::of_status(status)),
             Cell::text(&job.coordinator_expert_key),
             number(job.total_steps),

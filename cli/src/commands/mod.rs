@@ -12,6 +12,8 @@ mod ingest;
 mod jobs;
 mod normalize;
 mod raw;
+#[cfg(unix)]
+mod record;
 mod recover;
 mod renormalize;
 mod runs;
@@ -65,6 +67,8 @@ impl Session<'_> {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[cfg(unix)]
+    Record(record::RecordArgs),
     Ingest(ingest::IngestArgs),
     Normalize(normalize::NormalizeArgs),
     Runs(runs::RunsArgs),
@@ -92,6 +96,8 @@ pub(crate) enum Command {
 /// Runs a subcommand, writing its results to the session's console.
 pub(crate) fn run(command: Command, session: &mut Session<'_>) -> Result<ExitCode, CliError> {
     match command {
+        #[cfg(unix)]
+        Command::Record(args) => return record::run(&args, session),
         Command::Ingest(args) => ingest::run(&args, session)?,
         Command::Normalize(args) => normalize::run(args, session)?,
         Command::Runs(args) => runs::run(&args, session)?,

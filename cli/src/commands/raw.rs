@@ -57,13 +57,22 @@ pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliEr
 }
 
 fn record(session: &mut Session<'_>, store: &Store, run: &RunId, seq: u64) -> Result<(), CliError> {
-    let bytes = store.tape_of_record(run, seq)?.ok_or_else(|| CliError::NotFound {
-        what: format!("raw output of {run}:{seq}: no such record, or it came from the exit, and it is"),
-    })?;
+    let bytes = store
+        .tape_of_record(run, seq)?
+        .ok_or_else(|| CliError::NotFound {
+            what: format!(
+                "raw output of {run}:{seq}: no such record, or it came from the exit, and it is"
+            ),
+        })?;
     write(session, &bytes)
 }
 
-fn tape(session: &mut Session<'_>, store: &Store, run: &RunId, stream: StreamName) -> Result<(), CliError> {
+fn tape(
+    session: &mut Session<'_>,
+    store: &Store,
+    run: &RunId,
+    stream: StreamName,
+) -> Result<(), CliError> {
     let stream = match stream {
         StreamName::Stdout => Stream::Stdout,
         StreamName::Stderr => Stream::Stderr,
@@ -93,7 +102,9 @@ fn write(session: &mut Session<'_>, bytes: &[u8]) -> Result<(), CliError> {
 /// Looks for an event's id, in the latest runs first: events are made on reading, so there is no
 /// index of them.
 fn find_event(store: &Store, id: &str) -> Result<Option<(RunId, u64)>, CliError> {
-    let runs = store.runs(&RunFilter::default(), None, u32::MAX as usize)?.items;
+    let runs = store
+        .runs(&RunFilter::default(), None, u32::MAX as usize)?
+        .items;
     for run in runs {
         let mut materializer = Materializer::new();
         let mut found = None;

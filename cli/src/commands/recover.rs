@@ -5,10 +5,11 @@ use serde::Serialize;
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
-use crate::table::{Cell, Table};
+use crate::spool_directory as spool;
+use crate::table::{Cell, Table, plural};
 use crate::times;
 
-/// Close runs whose recorder died
+/// Close runs whose recorder died, and take in what could not be stored at the time
 ///
 /// Runs that a living process writes are left alone.
 #[derive(Debug, clap::Args)]
@@ -27,6 +28,25 @@ struct Closed {
 pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let mut store = session.database.open()?;
     let mut closed = Vec::new();
+    let mut failed = 0;
+    for path in spool::files() {
+        match runtape::take_in_spool(&mut store, &path, times::now()) {
+            Ok(run) => closed.push(Closed {
+                run_id: run
+                    .runs
+                    .first()
+                    .map(|run| run.run_id.to_string())
+                    .unwrap_or_default(),
+                source: "spool",
+                status: run.status.as_str().to_owned(),
+                error: run.error.map(|error| error.name),
+            }),
+            Err(error) => {
+                failed += 1;
+                session.warn(&format!("{}: {error}", path.display()));
+            }
+        }
+    }
     for run in runtape::recover(&mut store, times::now())? {
         closed.push(Closed {
             run_id: run.run_id.to_string(),
@@ -50,6 +70,11 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
         }
         table.print(console)?;
     }
-    session.note(&format!("{} runs closed", closed.len()));
+    session.note(&format!("{} closed", plural(closed.len(), "run")));
+    if failed > 0 {
+        return Err(CliError::NotFound {
+            what: format!("a usable run in {failed} spool files"),
+        });
+    }
     Ok(())
 }

@@ -5,7 +5,6 @@ use runtape_store::RunFilter;
 use serde_json::json;
 
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::table::{Cell, Table};
@@ -17,7 +16,11 @@ use crate::times;
 #[derive(Debug, clap::Args)]
 pub(crate) struct RenormalizeArgs {
     /// The runs: ids, beginnings of ids, or `last`
-    #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(
+        value_name = "RUN",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
     runs: Vec<String>,
     /// Every finished run
     #[arg(long)]
@@ -64,9 +67,14 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
     if !session.console.json && table.has_rows() {
         table.print(&mut session.console)?;
     }
-    session.note(&format!("{} runs read again, {changed} replaced", runs.len() - without_tape));
+    session.note(&format!(
+        "{} runs read again, {changed} replaced",
+        runs.len() - without_tape
+    ));
     if without_tape > 0 {
-        session.note(&format!("{without_tape} runs left as they are: their tapes were dropped"));
+        session.note(&format!(
+            "{without_tape} runs left as they are: their tapes were dropped"
+        ));
     }
     Ok(())
 }

@@ -37,25 +37,28 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
         return page.items.iter().try_for_each(|run| console.view(run));
     }
     let mut table = Table::new(&[
-        "run", "started", "runtime", "status", "model", "steps", "input", "output", "cost $", "took",
-        "error",
+        "run", "started", "runtime", "status", "model", "steps", "input", "output", "cost $",
+        "took", "error",
     ]);
     for run in &page.items {
-        let status = run.status.as_str();
         let error = run.error.as_ref();
         table.row(vec![
-            Cell::id(&run.run_id),
-            Cell::text(&times::local(run.started_at)),
+            Cell::run(&run.run_id),
+            Cell::time(run.started_at),
             Cell::text(run.runtime.as_str()),
-            Cell::text(status).toned(Tone::of_status(status)),
+            Cell::status(run.status),
             Cell::maybe(run.model.as_deref()),
             Cell::number(run.steps),
             Cell::count(run.usage.input_tokens),
             Cell::count(run.usage.output_tokens),
             Cell::cost(run.cost_usd),
             Cell::number(run.duration_ms.map(times::duration).unwrap_or_default()),
-            Cell::text(&error.map(|error| format!("{}: {}", error.name, error.message)).unwrap_or_default())
-                .toned(Tone::Bad),
+            Cell::text(
+                &error
+                    .map(|error| format!("{}: {}", error.name, error.message))
+                    .unwrap_or_default(),
+            )
+            .toned(Tone::Bad),
         ]);
     }
     table.print(console)?;

@@ -31,12 +31,19 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
     }
     for hit in &page.items {
         let run = console.paint(Tone::Name, hit.run_id.as_str());
-        let place = console.paint(Tone::Faint, &format!("step {}, record {}, {}", hit.step, hit.seq, hit.runtime));
+        let place = console.paint(
+            Tone::Faint,
+            &format!("step {}, record {}, {}", hit.step, hit.seq, hit.runtime),
+        );
         console.line(&format!("{run}  {place}"))?;
         let mut text = String::new();
         for part in &hit.snippet {
             let piece = plain::lines(&part.text).replace(['\n', '\t'], " ");
-            let tone = if part.is_match { Tone::Bad } else { Tone::Plain };
+            let tone = if part.is_match {
+                Tone::Bad
+            } else {
+                Tone::Plain
+            };
             text.push_str(&console.paint(tone, &piece));
         }
         console.line(&format!("    {text}"))?;

@@ -42,7 +42,9 @@ fn gather(store: &Store, text: &str) -> Result<Shown, CliError> {
     let run_id = resolve_run(store, text)?;
     let run = store.run(&run_id)?;
     let tree = store.tree(&run_id)?;
-    let children = tree.into_iter().filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
+    let children = tree
+        .into_iter()
+        .filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
     let (stdout_bytes, stderr_bytes) = store.tape_lengths(&run_id)?;
     let final_text = summarize(&store.records(&run_id, 0, usize::MAX)?);
     Ok(Shown {
@@ -68,7 +70,11 @@ pub(crate) fn run(args: &ShowArgs, session: &mut Session<'_>) -> Result<(), CliE
         console.line("")?;
         steps(console, &shown)?;
     }
-    if let Some(text) = shown.final_text.as_deref().filter(|text| !text.trim().is_empty()) {
+    if let Some(text) = shown
+        .final_text
+        .as_deref()
+        .filter(|text| !text.trim().is_empty())
+    {
         console.line("")?;
         console.line(&plain::lines(text.trim_end()))?;
     }
@@ -83,7 +89,9 @@ pub(crate) fn usage_text(usage: &TokenCounts) -> Option<String> {
         (usage.output_tokens, "output"),
         (usage.reasoning_tokens.filter(|n| *n > 0), "of it reasoning"),
     ];
-    let parts = parts.into_iter().filter_map(|(count, name)| Some(format!("{} {name}", thousands(count?))));
+    let parts = parts
+        .into_iter()
+        .filter_map(|(count, name)| Some(format!("{} {name}", thousands(count?))));
     let text = parts.collect::<Vec<_>>().join(", ");
     (!text.is_empty()).then_some(text)
 }
@@ -94,23 +102,47 @@ fn facts(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
     let status = run.status.as_str();
     let error = run.error.as_ref().map(|error| {
         let family = error.family.map(|family| format!(" [{}]", family.as_str()));
-        format!("{}{}: {}", error.name, family.unwrap_or_default(), error.message)
+        format!(
+            "{}{}: {}",
+            error.name,
+            family.unwrap_or_default(),
+            error.message
+        )
     });
-    let retry = run.error.as_ref().and_then(|error| error.retry_at).map(times::local);
-    let exit = shown.exit.as_ref().map(|exit| match (&exit["signal"], &exit["code"]) {
-        (Value::String(signal), _) => signal.clone(),
-        (_, Value::Number(code)) => format!("code {code}"),
-        _ if exit["recorderLost"] == true => "not seen: the recorder died".to_owned(),
-        _ => "not known".to_owned(),
-    });
+    let retry = run
+        .error
+        .as_ref()
+        .and_then(|error| error.retry_at)
+        .map(times::local);
+    let exit = shown
+        .exit
+        .as_ref()
+        .map(|exit| match (&exit["signal"], &exit["code"]) {
+            (Value::String(signal), _) => signal.clone(),
+            (_, Value::Number(code)) => format!("code {code}"),
+            _ if exit["recorderLost"] == true => "not seen: the recorder died".to_owned(),
+            _ => "not known".to_owned(),
+        });
     let children = shown.children.iter().map(|child| child.run_id.to_string());
     let children = children.collect::<Vec<_>>().join(", ");
-    let output = format!("{} stdout, {} stderr", bytes(shown.stdout_bytes), bytes(shown.stderr_bytes));
+    let output = format!(
+        "{} stdout, {} stderr",
+        bytes(shown.stdout_bytes),
+        bytes(shown.stderr_bytes)
+    );
     let rows = [
         ("run", Some(run.run_id.to_string()), Tone::Name),
         ("job", Some(run.job_id.to_string()), Tone::Plain),
-        ("parent", run.parent_run_id.as_ref().map(ToString::to_string), Tone::Plain),
-        ("children", (!children.is_empty()).then_some(children), Tone::Plain),
+        (
+            "parent",
+            run.parent_run_id.as_ref().map(ToString::to_string),
+            Tone::Plain,
+        ),
+        (
+            "children",
+            (!children.is_empty()).then_some(children),
+            Tone::Plain,
+        ),
         ("runtime", Some(run.runtime.to_string()), Tone::Plain),
         ("version", text(run.cli_version.as_deref()), Tone::Plain),
         ("model", text(run.model.as_deref()), Tone::Plain),
@@ -125,9 +157,17 @@ fn facts(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
         ("took", run.duration_ms.map(times::duration), Tone::Plain),
         ("steps", Some(run.steps.to_string()), Tone::Plain),
         ("records", Some(run.records.to_string()), Tone::Plain),
-        ("unparsed", (run.unparsed > 0).then(|| run.unparsed.to_string()), Tone::Warning),
+        (
+            "unparsed",
+            (run.unparsed > 0).then(|| run.unparsed.to_string()),
+            Tone::Warning,
+        ),
         ("tokens", usage_text(&run.usage), Tone::Plain),
-        ("cost", run.cost_usd.map(|cost| format!("${cost:.4}")), Tone::Plain),
+        (
+            "cost",
+            run.cost_usd.map(|cost| format!("${cost:.4}")),
+            Tone::Plain,
+        ),
         ("output", Some(output), Tone::Plain),
         ("seal", run.seal.map(|seal| seal.to_string()), Tone::Plain),
     ];
@@ -142,14 +182,26 @@ fn facts(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
 }
 
 fn steps(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
-    let mut table = Table::new(&["step", "status", "calls", "pending", "messages", "input", "output", "checkpoint"]);
+    let mut table = Table::new(&[
+        "step",
+        "status",
+        "calls",
+        "pending",
+        "messages",
+        "input",
+        "output",
+        "checkpoint",
+    ]);
     for step in shown.steps_ended.iter().take(STEPS) {
-        let status = step.status.as_str();
         table.row(vec![
             Cell::number(step.step),
-            Cell::text(status).toned(Tone::of_status(status)),
+            Cell::status(step.status),
             Cell::number(step.tool_calls),
-            Cell::number(if step.pending_tool_calls > 0 { step.pending_tool_calls.to_string() } else { String::new() }),
+            Cell::number(if step.pending_tool_calls > 0 {
+                step.pending_tool_calls.to_string()
+            } else {
+                String::new()
+            }),
             Cell::number(step.messages),
             Cell::count(step.usage.input_tokens),
             Cell::count(step.usage.output_tokens),

@@ -39,7 +39,10 @@ pub(crate) fn run(_: &StatsArgs, session: &mut Session<'_>) -> Result<(), CliErr
     console.line("")?;
     let mut table = Table::new(&["table", "size"]);
     for entry in stats.tables.iter().take(TABLES) {
-        table.row(vec![Cell::text(&entry.name), Cell::number(bytes(entry.bytes))]);
+        table.row(vec![
+            Cell::text(&entry.name),
+            Cell::number(bytes(entry.bytes)),
+        ]);
     }
     table.print(console)
 }

@@ -34,10 +34,14 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
                 (_, None) => ("none", Tone::Warning),
                 _ => ("done", Tone::Good),
             };
-            let about = call.command.as_deref().or(call.path.as_deref()).or(call.url.as_deref());
+            let about = call
+                .command
+                .as_deref()
+                .or(call.path.as_deref())
+                .or(call.url.as_deref());
             table.row(vec![
-                Cell::text(&times::local(call.at)),
-                Cell::id(&call.run_id),
+                Cell::time(call.at),
+                Cell::run(&call.run_id),
                 Cell::number(call.step),
                 Cell::text(&call.tool),
                 Cell::text(result).toned(tone),
@@ -53,10 +57,26 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
     if console.json {
         return tools.iter().try_for_each(|tool| console.view(tool));
     }
-    let mut table = Table::new(&["runtime", "tool", "calls", "failed", "no result", "runs", "mean", "last"]);
+    let mut table = Table::new(&[
+        "runtime",
+        "tool",
+        "calls",
+        "failed",
+        "no result",
+        "runs",
+        "mean",
+        "last",
+    ]);
     for tool in &tools {
-        let tone = if tool.errors > 0 { Tone::Bad } else { Tone::Plain };
-        #[expect(clippy::cast_possible_truncation, reason = "a mean of milliseconds, for people")]
+        let tone = if tool.errors > 0 {
+            Tone::Bad
+        } else {
+            Tone::Plain
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a mean of milliseconds, for people"
+        )]
         let mean = tool.mean_ms.map(|mean| times::duration(mean as i64));
         table.row(vec![
             Cell::text(tool.runtime.as_str()),
@@ -66,7 +86,7 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
             Cell::number(tool.unanswered),
             Cell::number(tool.runs),
             Cell::number(mean.unwrap_or_default()),
-            Cell::text(&times::local(tool.last_at)),
+            Cell::time(tool.last_at),
         ]);
     }
     table.print(console)

@@ -67,12 +67,24 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
     }
     let known = |group: &UsageGroup| {
         let counts = &group.counts;
-        let parts = [counts.input_tokens, counts.cached_input_tokens, counts.output_tokens];
+        let parts = [
+            counts.input_tokens,
+            counts.cached_input_tokens,
+            counts.output_tokens,
+        ];
         parts.into_iter().flatten().sum::<i64>()
     };
     let most = groups.iter().map(known).max().unwrap_or(0).max(1);
     let mut table = Table::new(&[
-        args.by.name(), "runs", "input", "cached", "output", "reasoning", "total", "cost $", "share",
+        args.by.name(),
+        "runs",
+        "input",
+        "cached",
+        "output",
+        "reasoning",
+        "total",
+        "cost $",
+        "share",
     ]);
     for group in &groups {
         // Rounded up: what is there at all is seen.
@@ -94,9 +106,20 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
 
 /// Shows the ledger: each entry, its source, and whether it counts.
 fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result<(), CliError> {
-    let runs = store.runs(&args.filter.to_filter(), None, args.filter.limit())?.items;
+    let runs = store
+        .runs(&args.filter.to_filter(), None, args.filter.limit())?
+        .items;
     let mut table = Table::new(&[
-        "run", "step", "source", "model", "input", "cached", "output", "reasoning", "counts", "key",
+        "run",
+        "step",
+        "source",
+        "model",
+        "input",
+        "cached",
+        "output",
+        "reasoning",
+        "counts",
+        "key",
     ]);
     let mut entries = Vec::new();
     for run in &runs {
@@ -112,7 +135,7 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
         let entry = &line.entry;
         let source = serde_json::to_value(entry.source)?;
         table.row(vec![
-            Cell::id(&line.run_id),
+            Cell::run(&line.run_id),
             Cell::number(entry.step.map(|step| step.to_string()).unwrap_or_default()),
             Cell::maybe(source.as_str()),
             Cell::maybe(entry.model.as_deref()),
@@ -120,9 +143,17 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
             Cell::count(entry.counts.cached_input_tokens),
             Cell::count(entry.counts.output_tokens),
             Cell::count(entry.counts.reasoning_tokens),
-            Cell::text(if line.is_repeated { "no, repeated" } else { "yes" }),
+            Cell::text(if line.is_repeated {
+                "no, repeated"
+            } else {
+                "yes"
+            }),
             Cell::text(&entry.key).toned(Tone::Faint),
         ]);
     }
-    if console.json { Ok(()) } else { table.print(console) }
+    if console.json {
+        Ok(())
+    } else {
+        table.print(console)
+    }
 }

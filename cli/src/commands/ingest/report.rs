@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
-use crate::table::{Cell, Table, thousands};
+use crate::table::{Cell, Table, plural, thousands};
 
 /// What became of one file.
 #[derive(Debug, Serialize)]
@@ -96,7 +96,7 @@ impl Report {
         if !session.console.json && !self.groups.is_empty() {
             self.table().print(&mut session.console)?;
         }
-        let mut parts = vec![format!("{stored} runs stored")];
+        let mut parts = vec![format!("{} stored", plural(stored, "run"))];
         let more = [
             (self.skipped, "known already"),
             (self.unusable, "unusable"),
