@@ -116,7 +116,8 @@ fn opaque_schema(description: &str) -> Schema {
         "type": "string",
         "description": description,
         "minLength": 1,
-        "maxLength": OPAQUE_MAX
+        "maxLength": OPAQUE_MAX,
+        "$comment": "Readers in JavaScript count UTF-16 units, and so do we; a schema counts characters, of which there are at most as many."
     })
 }
 

@@ -48,6 +48,7 @@ mod media_url;
 mod message;
 mod metadata;
 mod notice;
+mod omit;
 pub mod record;
 pub mod run_event;
 mod runtime;

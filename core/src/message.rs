@@ -142,6 +142,8 @@ macro_rules! part_enum {
         pub enum $name {
             $(
                 #[doc = concat!("A [`", stringify!($variant), "`].")]
+                // The struct describes itself in the schema, where a link would lead nowhere.
+                #[schemars(description = "")]
                 $variant($variant),
             )*
         }
@@ -256,14 +258,15 @@ message_struct!(
 macro_rules! message_enum {
     ($(#[$doc:meta])* $name:ident { $($variant:ident),* $(,)? }) => {
         $(#[$doc])*
-        ///
-        /// Cloning is cheap: what is inside is shared, so that a message stands in memory once
-        /// however many checkpoints hold it.
+        // Cloning is cheap: what is inside is shared, so that a message stands in memory once
+        // however many checkpoints hold it. (No doc comment: those become schema descriptions.)
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "type", rename_all = "camelCase")]
         pub enum $name {
             $(
                 #[doc = concat!("A [`", stringify!($variant), "`].")]
+                // The struct describes itself in the schema, where a link would lead nowhere.
+                #[schemars(description = "")]
                 $variant(Arc<$variant>),
             )*
         }

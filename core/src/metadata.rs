@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::Runtime;
 
@@ -159,6 +159,30 @@ impl JsonSchema for Metadata {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "What is known of a run beyond Perstack's fields. Open: other keys may be present.",
+            "properties": Self::known_keys(generator)
+        })
+    }
+}
+
+impl Metadata {
+    /// Schema of a change to metadata: as metadata itself, but a null may stand for any key.
+    pub(crate) fn patch_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut keys = Self::known_keys(generator);
+        for rule in keys.values_mut() {
+            // `oneOf`, because a null beside a type or in `anyOf` is how an optional field looks.
+            // A rule that names no type takes a null as it is.
+            if rule.get("type").or(rule.get("$ref")).is_some() {
+                *rule = json!({ "oneOf": [rule.take(), { "type": "null" }] });
+            }
+        }
+        json_schema!({ "type": "object", "properties": keys })
+    }
+
+    /// Schemas of the keys we know.
+    fn known_keys(generator: &mut SchemaGenerator) -> Map<String, Value> {
         let runtime = generator.subschema_for::<Runtime>();
         let text =
             |description: &str| json_schema!({ "type": "string", "description": description });
@@ -167,32 +191,55 @@ impl JsonSchema for Metadata {
         let flag =
             |description: &str| json_schema!({ "type": "boolean", "description": description });
         let texts = |description: &str| json_schema!({ "type": "array", "items": { "type": "string" }, "description": description });
-        json_schema!({
-            "type": "object",
-            "description": "What is known of a run beyond Perstack's fields. Open: other keys may be present.",
-            "properties": {
-                "runtime": runtime,
-                "externalExecution": flag("An agent CLI did the work, rather than Perstack itself."),
-                "sessionId": text("The session to resume."),
-                "model": text("The model's name as the runtime gave it."),
-                "cliVersion": text("The agent CLI's version."),
-                "cwd": text("The directory it worked in."),
-                "argv": texts("The command line."),
-                "host": text("The machine it ran on."),
-                "user": text("The user it ran as."),
-                "exitCode": count("The exit code of the process."),
-                "exitUnknown": flag("The exit code is not known."),
-                "signal": text("The signal that ended the process."),
-                "durationMs": count("How long the run took, in milliseconds, as the runtime reported it."),
-                "costUsd": json_schema!({ "type": "number", "description": "What the run cost in US dollars, as reported." }),
-                "rawUsage": json_schema!({ "description": "The usage objects as the runtime printed them." }),
-                "usageUnknown": texts("Usage counters that are 0 only because nobody reported them."),
-                "outputFormat": text("The output format that was read."),
-                "parserVersion": text("The version of the parser that made the records."),
-                "unparsedLines": count("How many lines no parser understood."),
-                "timeSource": text("Where times come from; `file` means a file's modification time.")
-            }
-        })
+        let keys = [
+            ("runtime", runtime),
+            (
+                "externalExecution",
+                flag("An agent CLI did the work, rather than Perstack itself."),
+            ),
+            ("sessionId", text("The session to resume.")),
+            ("model", text("The model's name as the runtime gave it.")),
+            ("cliVersion", text("The agent CLI's version.")),
+            ("cwd", text("The directory it worked in.")),
+            ("argv", texts("The command line.")),
+            ("host", text("The machine it ran on.")),
+            ("user", text("The user it ran as.")),
+            ("exitCode", count("The exit code of the process.")),
+            ("exitUnknown", flag("The exit code is not known.")),
+            ("signal", text("The signal that ended the process.")),
+            (
+                "durationMs",
+                count("How long the run took, in milliseconds, as the runtime reported it."),
+            ),
+            (
+                "costUsd",
+                json_schema!({ "type": "number", "description": "What the run cost in US dollars, as reported." }),
+            ),
+            (
+                "rawUsage",
+                json_schema!({ "description": "The usage objects as the runtime printed them." }),
+            ),
+            (
+                "usageUnknown",
+                texts("Usage counters that are 0 only because nobody reported them."),
+            ),
+            ("outputFormat", text("The output format that was read.")),
+            (
+                "parserVersion",
+                text("The version of the parser that made the records."),
+            ),
+            (
+                "unparsedLines",
+                count("How many lines no parser understood."),
+            ),
+            (
+                "timeSource",
+                text("Where times come from; `file` means a file's modification time."),
+            ),
+        ];
+        keys.into_iter()
+            .map(|(key, rule)| (key.to_owned(), rule.to_value()))
+            .collect()
     }
 }
 

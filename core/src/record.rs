@@ -94,6 +94,7 @@ pub struct RunOpened {
 #[serde(rename_all = "camelCase")]
 pub struct MetadataPatch {
     /// Keys to set; a null removes its key.
+    #[schemars(schema_with = "Metadata::patch_schema")]
     pub set: Metadata,
 }
 
@@ -124,7 +125,7 @@ pub struct MessageRecord {
     pub step: u64,
     /// The message.
     pub message: Message,
-    /// Where on the tape each part begins, in the order of the message's contents.
+    /// Where in the raw output each part begins, in bytes, in the order of the message's contents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<u64>,
     /// What is known of tool calls beyond their arguments.

@@ -59,7 +59,7 @@ runtimes! {
     Hermes => "hermes",
     /// The `OpenClaw` gateway.
     Openclaw => "openclaw",
-    /// `codex` of `OpenAI`.
+    /// `codex` by `OpenAI`.
     Codex => "codex",
     /// `opencode`.
     Opencode => "opencode",

@@ -26,7 +26,7 @@ impl Stream {
     }
 }
 
-/// A half-open range of bytes in one stream of the tape.
+/// A half-open range of bytes in one stream of the recorded raw output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Span {

@@ -75,7 +75,7 @@ macro_rules! tagged_enum {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_doc])* #[serde(rename = $tag)] $variant($payload),)*
-            /// Written by a newer version of this crate.
+            /// A type that this version does not know. Readers keep it as it is.
             #[serde(untagged)]
             #[schemars(with = "UnknownSchema")]
             Unknown($crate::tagged::UnknownKind),

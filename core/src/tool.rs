@@ -1,7 +1,7 @@
 //! Tool calls and their results, as events carry them.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{MessagePart, ToolCallId, ToolCallPart, ToolName, ToolResultPart};
@@ -17,7 +17,7 @@ pub struct ToolCall {
     /// The tool's name.
     pub tool_name: ToolName,
     /// The tool's arguments by name. What is not such an object is wrapped under `input`.
-    #[serde(deserialize_with = "named_args")]
+    #[serde(deserialize_with = "named_args", serialize_with = "write_named_args")]
     #[schemars(schema_with = "named_args_schema")]
     pub args: Map<String, Value>,
 }
@@ -83,6 +83,17 @@ fn named_args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, 
     Ok(args)
 }
 
+/// Writes arguments as Perstack reads them: an empty key takes them all under `input`.
+fn write_named_args<S: Serializer>(
+    args: &Map<String, Value>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    if args.contains_key("") {
+        return serializer.collect_map([("input", args)]);
+    }
+    args.serialize(serializer)
+}
+
 fn named_args_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "type": "object", "propertyNames": { "minLength": 1 } })
 }
@@ -109,7 +120,21 @@ mod tests {
                 args,
             };
             let call = ToolCall::from_part(&part, &ToolName::from_printed("s"));
-            assert_eq!(Value::Object(call.args), expected);
+            assert_eq!(Value::Object(call.args.clone()), expected);
+            assert_eq!(serde_json::to_value(call).unwrap()["args"], expected);
         }
+    }
+
+    #[test]
+    fn arguments_without_a_name_are_never_written_as_such() {
+        let call = ToolCall {
+            id: ToolCallId::parse("c").unwrap(),
+            skill_name: ToolName::from_printed("s"),
+            tool_name: ToolName::from_printed("t"),
+            args: Map::from_iter([(String::new(), json!(1))]),
+        };
+        let json = serde_json::to_value(call).unwrap();
+        assert_eq!(json["args"], json!({"input": {"": 1}}));
+        assert!(serde_json::from_value::<ToolCall>(json).is_ok());
     }
 }

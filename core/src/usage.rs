@@ -49,9 +49,9 @@ impl Usage {
 
 /// Tokens used, where each counter may be unknown.
 ///
-/// Unknown is never zero: a counter nobody reported is `None` here, and 0 in [`Usage`] only
-/// together with its name in `metadata.usageUnknown`. Numbers are signed because a stated total
-/// can lie below the sum of what was seen; the difference is then a negative entry.
+/// Unknown is never zero: a counter nobody reported is absent here, and 0 in a checkpoint's
+/// `usage` only together with its name in `metadata.usageUnknown`. Numbers are signed because a
+/// stated total can lie below the sum of what was seen; the difference is then a negative entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenCounts {

@@ -13,9 +13,13 @@ use serde_json::Value;
 pub enum Scope<'a> {
     /// The run that the tape is of.
     Main,
-    /// The sub-agent that the call with this id (as printed) started.
+    /// The sub-agent that the call with this id (as printed, or else as derived) started. Where
+    /// one call starts several, [`CHILD_LABEL`] and what tells them apart follow the id.
     Child(&'a str),
 }
+
+/// Separates a call's id from the label of one of several sub-agents that it started.
+pub const CHILD_LABEL: char = '\u{1f}';
 
 /// Names a tool call from its first signal to its last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

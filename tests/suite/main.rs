@@ -2,3 +2,4 @@
 
 mod captures;
 mod ground_truth;
+mod properties;

@@ -141,7 +141,10 @@ impl Truth {
                     id: None,
                     name: text(&call["name"]).unwrap_or_default(),
                     input: call["arguments"].clone(),
-                    is_error: call["is_error"].as_bool(),
+                    // Without a result nobody knows how the call ended.
+                    is_error: call["is_error"]
+                        .as_bool()
+                        .filter(|_| call["result"].is_string()),
                     contains: None,
                 })
                 .collect(),

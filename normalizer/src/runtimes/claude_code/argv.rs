@@ -87,10 +87,13 @@ impl Asked {
 }
 
 /// What the command line tells.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Argv {
     /// The format; `None` if the command line is not known.
     pub(super) asked: Option<Asked>,
+    /// No format was asked for, so that it is text unless the output shows that a wrapper or the
+    /// settings have it otherwise.
+    pub(super) by_default: bool,
     /// An earlier session goes on, whose usage is in `modelUsage` as well.
     pub(super) resumed: bool,
     /// The model.
@@ -98,6 +101,16 @@ pub(super) struct Argv {
 }
 
 impl Argv {
+    /// Tells whether whatever is printed is the answer.
+    pub(super) fn is_text(&self) -> bool {
+        self.asked == Some(Asked::Text) && !self.by_default
+    }
+
+    /// Tells whether messages are to be expected.
+    pub(super) fn is_json(&self) -> bool {
+        self.asked.is_some_and(|asked| asked != Asked::Text)
+    }
+
     pub(super) fn of(context: &Context) -> Self {
         let asked = context
             .argv
@@ -115,6 +128,7 @@ impl Argv {
             });
         Self {
             asked,
+            by_default: context.flag(&["--output-format"]).is_none(),
             resumed: context.has_flag(RESUMING),
             model: context.flag(&["--model"]).map(str::to_owned),
         }

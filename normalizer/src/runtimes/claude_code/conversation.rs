@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::argv::{Argv, Asked};
 use super::failure::ApiFailure;
 use super::partial::Streams;
+use super::result::RawUsages;
 use super::usage::Totals;
 use super::wire::Head;
 use crate::json::{DecodeError, Decoded, Str, decode};
@@ -17,6 +18,10 @@ use crate::times::iso_millis;
 
 /// What is known of a sub-agent, by the call that started it.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Child {
     /// It printed something, so that it is a run of its own.
     pub(super) seen: bool,
@@ -30,6 +35,10 @@ pub(super) struct Child {
 
 /// The state of a run between two messages.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Conversation {
     pub(super) argv: Argv,
     /// The most bytes held for one record.
@@ -53,6 +62,7 @@ pub(super) struct Conversation {
     pub(super) children: HashMap<Box<str>, Child>,
     pub(super) streams: Streams,
     pub(super) totals: Totals,
+    pub(super) raw_usage: RawUsages,
     /// The last API error that the CLI put into the model's place.
     pub(super) api_failure: Option<ApiFailure>,
     /// When the limit that rejected a request ends.
@@ -61,6 +71,10 @@ pub(super) struct Conversation {
 
 /// Which shapes of output were met.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Shapes {
     /// Messages so far, as far as 2.
     messages: u8,
@@ -93,6 +107,7 @@ impl Conversation {
             children: HashMap::new(),
             streams: Streams::default(),
             totals: Totals::default(),
+            raw_usage: RawUsages::default(),
             api_failure: None,
             limit_resets_at: None,
         }
@@ -127,6 +142,7 @@ impl Conversation {
     /// Reports what only the end of the output tells.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         self.streams.finish(out);
+        self.raw_usage.finish(out);
         let total = self
             .totals
             .counts_with_later(self.argv.resumed, self.thought);
@@ -177,15 +193,15 @@ impl Conversation {
         let Some(call) = parent.map(Str::as_str).filter(|call| !call.is_empty()) else {
             return Scope::Main;
         };
-        match self.children.get_mut(call) {
-            Some(child) => child.seen = true,
-            None => {
-                let child = Child {
-                    seen: true,
-                    ..Child::default()
-                };
-                self.children.insert(call.into(), child);
-            }
+        // Looked up first: only a new child needs a copy of the id.
+        if let Some(child) = self.children.get_mut(call) {
+            child.seen = true;
+        } else {
+            let child = Child {
+                seen: true,
+                ..Child::default()
+            };
+            self.children.insert(call.into(), child);
         }
         Scope::Child(call)
     }

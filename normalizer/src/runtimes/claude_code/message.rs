@@ -37,6 +37,7 @@ impl Conversation {
         if scope == Scope::Main {
             self.spoken = true;
             self.nudged = false;
+            self.compacted = false;
         }
         let message = line.message;
         let key = message
@@ -44,7 +45,12 @@ impl Conversation {
             .as_ref()
             .or(line.request_id.as_ref())
             .or(line.uuid.as_ref());
-        let key = key.map(Str::as_str);
+        let interrupted = if line.aborted == Some(true) {
+            self.streams.interrupted(scope)
+        } else {
+            None
+        };
+        let key = interrupted.as_deref().or(key.map(Str::as_str));
         out.emit_in(scope, Signal::Step(key));
         self.on_model(scope, message.model.as_ref(), out);
         self.on_response_usage(scope, key, &message, out);
@@ -253,8 +259,9 @@ impl Conversation {
         set_time(line.timestamp.as_ref(), out);
         self.on_session(line.session.as_ref(), out);
         let scope = self.scope(line.parent.as_ref());
-        let is_summary = line.is_summary == Some(true) || self.compacted;
-        let by_cli = line.is_synthetic == Some(true) || is_summary;
+        let is_synthetic = line.is_synthetic == Some(true);
+        let is_summary = line.is_summary == Some(true) || (self.compacted && is_synthetic);
+        let by_cli = is_synthetic || is_summary;
         let blocks = line.message.content.into_blocks();
         // Text beside a result was put there by the CLI: reminders, not what a user said.
         let has_result = blocks

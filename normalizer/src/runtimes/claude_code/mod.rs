@@ -17,6 +17,7 @@
 //!   `success`; and there may be several in one run.
 //! - `modelUsage` and `total_cost_usd` are of the session, earlier runs included.
 
+mod answer;
 mod argv;
 mod content;
 mod conversation;
@@ -29,6 +30,7 @@ mod sniff;
 mod system;
 mod tools;
 mod usage;
+mod values;
 mod wire;
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ struct MessageStream {
 #[derive(Debug, Default)]
 pub(super) struct Streams(Vec<MessageStream>);
 
-fn run_of<'a>(scope: Scope<'a>) -> &'a str {
+fn run_of(scope: Scope<'_>) -> &str {
     match scope {
         Scope::Main => "",
         Scope::Child(call) => call,
@@ -140,6 +140,13 @@ impl Streams {
             }
             None => self.0.push(stream),
         }
+    }
+
+    /// Returns the message that an interrupted one is, where it was being written: its last line
+    /// need not have its id.
+    pub(super) fn interrupted(&mut self, scope: Scope<'_>) -> Option<String> {
+        let stream = self.of(scope).filter(|stream| stream.open.is_some())?;
+        Some(stream.id.clone())
     }
 
     /// Takes a block that was printed whole. Returns whether its pieces were reported already.
@@ -291,12 +298,13 @@ impl Conversation {
         note_keys("stream_event.event", &event.unknown, out);
         match event.kind.as_str() {
             "message_start" => {
-                note_keys("assistant.message", &event.message.unknown, out);
-                self.streams.begin(scope, &event.message, out);
+                let message = event.message.unwrap_or_default();
+                note_keys("assistant.message", &message.unknown, out);
+                self.streams.begin(scope, &message, out);
             }
             "content_block_start" => {
                 if let Some(block) = event.block {
-                    self.on_block_start(scope, block, out);
+                    self.on_block_start(scope, *block, out);
                 }
             }
             "content_block_delta" => self.on_delta(scope, event.delta, out),

@@ -10,9 +10,9 @@ use super::content::Loose;
 use super::conversation::{Conversation, note_keys, read, unparsed, whole_millis};
 use super::failure::{ApiFailure, is_unknown_session, retry_time, unknown_session};
 use super::usage::Stated;
-use super::wire::RunResult;
+use super::wire::{RawUsage, RunResult};
 use crate::failure::error;
-use crate::json::{DecodeError, Str};
+use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
 
@@ -33,7 +33,7 @@ impl Conversation {
         } else {
             self.on_session(line.session.as_ref(), out);
         }
-        self.on_usage_stated(&mut line, out);
+        self.on_usage_stated(&mut line, json, out);
         for denial in &line.denials {
             let denied = PermissionDenied {
                 tool_name: denial.tool_name.as_str().to_owned(),
@@ -89,12 +89,18 @@ impl Conversation {
         Ok(())
     }
 
-    fn on_usage_stated(&mut self, line: &mut RunResult<'_>, out: &mut SignalSink<'_>) {
-        let values = (&line.usage, &line.model_usage, &line.since_last);
-        let stated = Stated::read(values, line.total_cost_usd, |reason| {
-            unparsed(out, Some("result"), reason);
-        });
-        self.shapes.stream |= stated.is_of_stream();
+    fn on_usage_stated(&mut self, line: &mut RunResult<'_>, json: &[u8], out: &mut SignalSink<'_>) {
+        let stated = Stated {
+            usage: line.usage.take(),
+            models: line.model_usage.take(),
+            since_last: line.since_last.take(),
+            total_cost: line.total_cost_usd,
+        };
+        if let Some(usage) = &stated.usage {
+            note_keys("result.usage", &usage.unknown, out);
+        }
+        // Only the stream formats of 2.1 have it.
+        self.shapes.stream |= stated.since_last.is_some();
         if !self.model_known
             && let Some(model) = stated.main_model(self.argv.model.as_deref())
         {
@@ -102,26 +108,7 @@ impl Conversation {
             out.emit(Signal::Model(model));
         }
         self.totals.add(&stated);
-        let raw = [
-            ("usage", std::mem::take(&mut line.usage)),
-            ("modelUsage", std::mem::take(&mut line.model_usage)),
-            (
-                "model_usage_since_last_result",
-                std::mem::take(&mut line.since_last),
-            ),
-            (
-                "total_cost_usd",
-                line.total_cost_usd.map_or(Value::Null, Value::from),
-            ),
-        ];
-        let raw: Map<String, Value> = raw
-            .into_iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect();
-        if !raw.is_empty() {
-            out.emit(Signal::RawUsage(Value::Object(raw)));
-        }
+        self.raw_usage.push(json, out);
         if let Some(total) = self.totals.counts(self.argv.resumed, self.thought) {
             out.emit(Signal::Total(total));
         }
@@ -190,6 +177,57 @@ impl Conversation {
                 Verdict::Error(error(subtype, message, ErrorFamily::Other))
             }
         }
+    }
+}
+
+/// The usage of result lines as it was printed: of the first few, and of the last.
+///
+/// A session may have any number of results, and what is kept must not grow with them.
+#[derive(Debug, Default)]
+pub(super) struct RawUsages {
+    count: usize,
+    /// The last result line, unless its usage was reported.
+    last: Vec<u8>,
+}
+
+impl RawUsages {
+    const REPORTED: usize = 8;
+
+    fn push(&mut self, json: &[u8], out: &mut SignalSink<'_>) {
+        self.count += 1;
+        if self.count <= Self::REPORTED {
+            report_usage(json, out);
+        } else {
+            self.last.clear();
+            self.last.extend_from_slice(json);
+        }
+    }
+
+    /// Reports the last one.
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+        if !self.last.is_empty() {
+            report_usage(&self.last, out);
+        }
+    }
+}
+
+fn report_usage(json: &[u8], out: &mut SignalSink<'_>) {
+    let Ok(raw) = decode::<RawUsage>(json) else {
+        return;
+    };
+    let raw = raw.value;
+    let raw: Map<String, Value> = [
+        ("usage", raw.usage),
+        ("modelUsage", raw.model_usage),
+        ("model_usage_since_last_result", raw.since_last),
+        ("total_cost_usd", raw.total_cost_usd),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_null())
+    .map(|(key, value)| (key.to_owned(), value))
+    .collect();
+    if !raw.is_empty() {
+        out.emit(Signal::RawUsage(Value::Object(raw)));
     }
 }
 

@@ -4,13 +4,9 @@
 //! the last `modelUsage`, unless the session was resumed, for then it holds earlier runs; else the
 //! sum of `result.usage`, which lacks sub-agents and side calls.
 
-use std::collections::BTreeMap;
-
 use runtape_core::TokenCounts;
-use serde_json::Value;
 
-use super::wire::{ModelUsage, Usage};
-use crate::json::decode;
+use super::wire::{ByModel, ModelUsage, Usage};
 
 fn count(number: Option<u64>) -> Option<i64> {
     number.and_then(|number| i64::try_from(number).ok())
@@ -46,10 +42,8 @@ fn of_main_loop(usage: &Usage) -> TokenCounts {
     }
 }
 
-type ByModel = BTreeMap<String, ModelUsage>;
-
-fn of_models(models: &ByModel, without_models: TokenCounts) -> TokenCounts {
-    if models.is_empty() {
+fn of_models(models: &ByModel<'_>, without_models: TokenCounts) -> TokenCounts {
+    if models.0.is_empty() {
         let zero = TokenCounts {
             input_tokens: Some(0),
             cached_input_tokens: Some(0),
@@ -61,90 +55,51 @@ fn of_models(models: &ByModel, without_models: TokenCounts) -> TokenCounts {
             ..zero
         };
     }
-    models.values().fold(TokenCounts::default(), |sum, model| {
-        sum.plus(TokenCounts {
-            input_tokens: prompt(model.input, model.cache_creation),
-            cached_input_tokens: count(model.cache_read),
-            output_tokens: count(model.output),
-            reasoning_tokens: count(model.thinking),
+    models
+        .0
+        .iter()
+        .fold(TokenCounts::default(), |sum, (_, model)| {
+            sum.plus(TokenCounts {
+                input_tokens: prompt(model.input, model.cache_creation),
+                cached_input_tokens: count(model.cache_read),
+                output_tokens: count(model.output),
+                reasoning_tokens: count(model.thinking),
+            })
         })
-    })
 }
 
-fn cost(models: &ByModel) -> Option<f64> {
-    models
-        .values()
-        .try_fold(0.0, |sum, model| Some(sum + model.cost?))
+fn cost(models: &ByModel<'_>) -> Option<f64> {
+    let mut models = models.0.iter();
+    models.try_fold(0.0, |sum, (_, model)| Some(sum + model.cost?))
 }
 
 /// The numbers of one result line.
 #[derive(Debug, Default)]
-pub(super) struct Stated {
-    usage: Option<Usage>,
-    models: Option<ByModel>,
-    since_last: Option<ByModel>,
-    total_cost: Option<f64>,
+pub(super) struct Stated<'a> {
+    pub(super) usage: Option<Usage>,
+    pub(super) models: Option<ByModel<'a>>,
+    pub(super) since_last: Option<ByModel<'a>>,
+    pub(super) total_cost: Option<f64>,
 }
 
-impl Stated {
-    /// Reads the numbers; `fault` is told of those that are none.
-    pub(super) fn read(
-        (usage, models, since_last): (&Value, &Value, &Value),
-        total_cost: Option<f64>,
-        mut fault: impl FnMut(String),
-    ) -> Self {
-        Self {
-            usage: typed("usage", usage, &mut fault),
-            models: typed("modelUsage", models, &mut fault),
-            since_last: typed("model_usage_since_last_result", since_last, &mut fault),
-            total_cost,
-        }
-    }
-
-    /// Tells whether only the stream formats of 2.1 have what was read.
-    pub(super) fn is_of_stream(&self) -> bool {
-        self.since_last.is_some()
-    }
-
+impl Stated<'_> {
     /// Returns the model of the main loop, where only one of those used can be it.
     pub(super) fn main_model(&self, asked: Option<&str>) -> Option<&str> {
-        let models = self.models.as_ref()?;
-        if let Some((model, _)) = asked.and_then(|asked| models.get_key_value(asked)) {
+        let models = &self.models.as_ref()?.0;
+        let is_asked = |name: &str| Some(name) == asked;
+        if let Some((model, _)) = models.iter().find(|(model, _)| is_asked(model)) {
             return Some(model);
         }
         let used = self.usage.as_ref()?;
-        let mut candidates = models.iter().filter(|(_, model)| {
-            models.len() == 1
-                || (used.output > Some(0)
-                    && model.output >= used.output
-                    && model.input >= used.input)
-        });
+        let can_be = |model: &ModelUsage| {
+            used.output > Some(0) && model.output >= used.output && model.input >= used.input
+        };
+        let mut candidates = models
+            .iter()
+            .filter(|(_, model)| models.len() == 1 || can_be(model));
         match (candidates.next(), candidates.next()) {
             (Some((model, _)), None) => Some(model),
             _ => None,
-        }
-    }
-}
-
-/// Reads a value that is also kept as it was printed. Null is none.
-fn typed<T: serde::de::DeserializeOwned>(
-    name: &str,
-    value: &Value,
-    fault: &mut impl FnMut(String),
-) -> Option<T> {
-    if value.is_null() {
-        return None;
-    }
-    match decode::<T>(value.to_string().as_bytes()) {
-        Ok(decoded) => {
-            for found in decoded.faults {
-                fault(format!("{name}.{}: {}", found.path, found.reason));
-            }
-            Some(decoded.value)
-        }
-        Err(error) => {
-            fault(format!("{name}: {error}"));
-            None
         }
     }
 }
@@ -162,7 +117,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    pub(super) fn add(&mut self, stated: &Stated) {
+    pub(super) fn add(&mut self, stated: &Stated<'_>) {
         self.later.clear();
         let main_loop = stated.usage.as_ref().map(of_main_loop);
         if let Some(counts) = main_loop {
@@ -171,7 +126,7 @@ impl Totals {
         let without_models = main_loop.unwrap_or_default();
         // An empty `modelUsage` beside a main loop that used something is one not filled in.
         if let Some(models) = &stated.models
-            && (!models.is_empty() || without_models.total().is_none_or(|total| total == 0))
+            && (!models.0.is_empty() || without_models.total().is_none_or(|total| total == 0))
         {
             self.session = Some(of_models(models, without_models));
         }
@@ -247,7 +202,8 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde::Deserialize;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -261,10 +217,18 @@ mod tests {
             "cache_creation_input_tokens": 2, "output_tokens_details": {"thinking_tokens": 0}})
     }
 
-    fn stated(usage: &Value, models: &Value, since_last: &Value, cost: f64) -> Stated {
-        Stated::read((usage, models, since_last), Some(cost), |fault| {
-            panic!("{fault}")
-        })
+    fn stated<'a>(
+        usage: &Value,
+        models: &'a Value,
+        since_last: &'a Value,
+        cost: f64,
+    ) -> Stated<'a> {
+        Stated {
+            usage: Deserialize::deserialize(usage).unwrap(),
+            models: Deserialize::deserialize(models).unwrap(),
+            since_last: Deserialize::deserialize(since_last).unwrap(),
+            total_cost: Some(cost),
+        }
     }
 
     #[test]
@@ -361,18 +325,6 @@ mod tests {
             (counts.input_tokens, counts.output_tokens),
             (Some(14), None)
         );
-    }
-
-    #[test]
-    fn numbers_that_are_none_are_faults_not_zeros() {
-        let mut faults = Vec::new();
-        let usage = json!({"input_tokens": "12", "output_tokens": 4});
-        let read = Stated::read((&usage, &json!("x"), &Value::Null), None, |fault| {
-            faults.push(fault);
-        });
-        assert_eq!(read.usage.unwrap().output, Some(4));
-        assert_eq!(faults.len(), 2);
-        assert!(faults[0].starts_with("usage.input_tokens: "), "{faults:?}");
     }
 
     #[test]

@@ -111,6 +111,34 @@ wire_struct! {
     }
 }
 
+/// The tokens of each model, in the order they were printed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ByModel<'a>(pub(super) Vec<(Str<'a>, ModelUsage)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for ByModel<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+
+        impl<'de> Visitor<'de> for Entries {
+            type Value = ByModel<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(ByModel(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries)
+    }
+}
+
 wire_struct! {
     /// Results of tools, a sub-agent's prompt, or what the CLI itself told the model.
     pub(super) struct User<'a> {
@@ -218,8 +246,8 @@ wire_struct! {
     /// The event itself.
     pub(super) struct ApiEvent<'a> {
         "type" => kind: Str<'a>,
-        "message" => message: ApiMessage<'a>,
-        "content_block" => block: Option<Block<'a>>,
+        "message" => message: Option<Box<ApiMessage<'a>>>,
+        "content_block" => block: Option<Box<Block<'a>>>,
         "delta" => delta: Delta<'a>,
         "usage" => usage: Option<Usage>,
         "error" => error: Loose<'a>,
@@ -366,9 +394,9 @@ wire_struct! {
         "session_id" => session: Option<Str<'a>>,
         "duration_ms" => duration_ms: Option<f64> as number::opt_f64,
         "total_cost_usd" => total_cost_usd: Option<f64> as number::opt_f64,
-        "usage" => usage: Value,
-        "modelUsage" => model_usage: Value,
-        "model_usage_since_last_result" => since_last: Value,
+        "usage" => usage: Option<Usage>,
+        "modelUsage" => model_usage: Option<ByModel<'a>>,
+        "model_usage_since_last_result" => since_last: Option<ByModel<'a>>,
         "permission_denials" => denials: Vec<Denial<'a>>,
         "structured_output" => structured_output: Value,
         "local_command" => local_command: Loose<'a>,
@@ -382,6 +410,17 @@ wire_struct! {
         "fast_mode_disabled_reason", "subagent_stats", "safety_stops", "ttft_ms",
         "ttft_stream_ms", "time_to_request_ms", "first_content_frame_ms", "queued_turn_count",
         "result_index", "origin", "timestamp"
+    }
+}
+
+wire_struct! {
+    /// The usage in a result as it was printed.
+    pub(super) struct RawUsage {
+        "usage" => usage: Value,
+        "modelUsage" => model_usage: Value,
+        "model_usage_since_last_result" => since_last: Value,
+        "total_cost_usd" => total_cost_usd: Value,
+        ; rest skipped
     }
 }
 

@@ -161,7 +161,7 @@ impl Held {
     }
 
     /// Ends a long answer, judged by the exit.
-    pub(super) fn finish_stream(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
+    pub(super) fn finish_stream(exit: &Exit, out: &mut Out<'_, '_>) {
         if exit.signal.is_none() && !exit.timed_out {
             out.emit(Signal::TextEnd);
             judge(exit, out.place(), out);

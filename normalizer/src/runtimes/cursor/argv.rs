@@ -49,7 +49,6 @@ const WITH_VALUE: &[&str] = &[
     "--model",
     "--output-format",
     "--plugin-dir",
-    "--resume",
     "--sandbox",
     "--workspace",
     "--worktree-base",
@@ -67,17 +66,21 @@ pub(super) fn query(context: &Context) -> Option<String> {
         ENTRY.commands.contains(&name)
     };
     let program = argv.iter().position(is_program).unwrap_or(0);
-    let mut words = argv.iter().skip(program + 1).map(String::as_str);
+    let mut words = argv.iter().skip(program + 1).map(String::as_str).peekable();
     let mut prompt: Vec<&str> = Vec::new();
     while let Some(word) = words.next() {
         match word {
             "--" => prompt.extend(words.by_ref()),
+            // Its id may be left out, to choose from a list.
+            "--resume" => {
+                words.next_if(|next| !next.starts_with('-'));
+            }
             option if WITH_VALUE.contains(&option) => {
                 words.next();
             }
             option if option.len() > 1 && option.starts_with('-') => {}
             // `cursor-agent agent …` is the same as `cursor-agent …`.
-            "agent" | "chat" if prompt.is_empty() => {}
+            "agent" if prompt.is_empty() => {}
             word => prompt.push(word),
         }
     }
@@ -119,6 +122,7 @@ mod tests {
                 "/opt/bin/cursor-agent -p --resume abc fix it --force",
                 Some("fix it"),
             ),
+            ("cursor-agent -p --resume --force go", Some("go")),
             (
                 "cursor-agent agent --print --model=auto Hello",
                 Some("Hello"),

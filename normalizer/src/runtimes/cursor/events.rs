@@ -4,23 +4,20 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::StdoutText;
 use serde::de::Deserialize;
-use serde_json::Value;
 
 use super::argv::Asked;
 use super::calls::Calls;
 use super::out::Out;
-use super::outcome::{self, Judged};
 use super::speech::Speech;
-use super::tools::reference;
-use super::wire::{self, Block, Message, tags};
+use super::wire::{self, tags};
 use crate::escapes::strip_escapes;
 use crate::json::{DecodeError, Decoded, Fault, Piece, Str, decode, pieces};
 use crate::lines::Ending;
-use crate::signal::{self, Signal};
+use crate::signal::Signal;
 
 /// The events of one run.
 pub(super) struct Events {
-    asked: Option<Asked>,
+    pub(super) asked: Option<Asked>,
     pub(super) format: Option<&'static str>,
     session: Option<Box<str>>,
     pub(super) speech: Speech,
@@ -178,6 +175,9 @@ impl Events {
 
     /// Ends what no line will end.
     pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
+        if let (None, Some(asked)) = (self.format, self.asked) {
+            self.set_format(asked.format(), out);
+        }
         self.speech.finish(out);
     }
 
@@ -230,7 +230,7 @@ impl Events {
                 None => "stream-json",
             };
             self.set_format(format, out);
-        } else if self.format == Some("json") && tag != "result" && self.asked.is_none() {
+        } else if self.format == Some("json") && tag != "result" {
             self.set_format("stream-json", out);
         }
         if let Some(session) = session
@@ -245,186 +245,9 @@ impl Events {
         }
     }
 
-    fn set_format(&mut self, format: &'static str, out: &mut Out<'_, '_>) {
+    pub(super) fn set_format(&mut self, format: &'static str, out: &mut Out<'_, '_>) {
         self.format = Some(format);
         out.emit(Signal::Format(format));
-    }
-
-    fn on_thinking(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
-        let thinking: wire::Thinking<'_> = Self::read("thinking", event, out)?;
-        out.set_time(thinking.at);
-        self.note(
-            "thinking",
-            thinking.session.as_ref(),
-            &thinking.unknown,
-            out,
-        );
-        let text = thinking.text.unwrap_or_default();
-        match thinking.subtype.as_deref() {
-            Some("delta") => {
-                if !text.is_empty() {
-                    self.speech.think(text.into_cow(), out);
-                }
-            }
-            Some("completed") => self.speech.end_thinking(out),
-            None if !text.is_empty() => {
-                self.speech.think(text.into_cow(), out);
-                self.speech.end_thinking(out);
-            }
-            subtype => unknown_subtype("thinking", subtype, out),
-        }
-        Ok(())
-    }
-
-    fn on_assistant(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
-        let assistant: wire::Assistant<'_> = Self::read("assistant", event, out)?;
-        out.set_time(assistant.at);
-        self.note(
-            "assistant",
-            assistant.session.as_ref(),
-            &assistant.unknown,
-            out,
-        );
-        let Some(Message { content, unknown }) = assistant.message else {
-            return Ok(());
-        };
-        self.note("assistant", None, &unknown, out);
-        let key = assistant.key.as_deref().filter(|key| !key.is_empty());
-        if assistant.at.is_some() && key.is_none() {
-            self.on_delta(content.0, out);
-        } else {
-            self.on_whole(content.0, key, out);
-        }
-        Ok(())
-    }
-
-    fn on_delta(&mut self, blocks: Vec<Block<'_>>, out: &mut Out<'_, '_>) {
-        if self.format == Some("stream-json") && self.asked.is_none() {
-            self.set_format("stream-json-partial", out);
-        }
-        for mut block in blocks {
-            if let Some(text) = take_text(&mut block) {
-                self.has_text |= !text.is_empty();
-                self.speech.say(text, out);
-            } else {
-                self.on_block(block, None, out);
-            }
-        }
-    }
-
-    fn on_whole(&mut self, blocks: Vec<Block<'_>>, key: Option<&str>, out: &mut Out<'_, '_>) {
-        let says = |block: &Block<'_>| {
-            !is_text(block) || block.text.as_deref().is_some_and(|text| !text.is_empty())
-        };
-        if !blocks.iter().any(says) {
-            return;
-        }
-        let is_repeated = self.speech.begin_whole(key, out);
-        let mut is_open = false;
-        let is_single = blocks.len() == 1;
-        for mut block in blocks {
-            match take_text(&mut block) {
-                Some(_) if is_repeated => {}
-                Some(text) if text.is_empty() => {}
-                Some(text) => {
-                    self.has_text = true;
-                    is_open = !is_single;
-                    out.emit(if is_single {
-                        Signal::Text(text)
-                    } else {
-                        Signal::TextDelta(text)
-                    });
-                }
-                None => {
-                    if std::mem::take(&mut is_open) {
-                        out.emit(Signal::TextEnd);
-                    }
-                    self.on_block(block, key, out);
-                }
-            }
-        }
-        if is_open {
-            out.emit(Signal::TextEnd);
-        }
-        self.speech.end_whole();
-    }
-
-    /// Takes a block that is no text: not recorded from the CLI so far, but not to be lost.
-    fn on_block(&mut self, block: Block<'_>, key: Option<&str>, out: &mut Out<'_, '_>) {
-        for unknown in &block.unknown {
-            out.emit(Signal::UnknownKey {
-                message: "assistant",
-                key: unknown,
-            });
-        }
-        match block.kind.as_deref().unwrap_or_default() {
-            "thinking" | "redacted_thinking" => {
-                if !self.speech.thought() {
-                    let text = block.thinking.or(block.text).unwrap_or_default().into_cow();
-                    let signature = block.signature.map(Str::into_cow);
-                    out.emit(Signal::Thinking { text, signature });
-                }
-            }
-            "tool_use" | "tool_call" => {
-                let name = block.name.unwrap_or_default();
-                let call = reference(&mut self.calls, block.id.as_ref(), &name, true);
-                self.make_call(call, name.into_cow(), block.input, key, out);
-            }
-            "tool_result" | "tool_response" => {
-                let call = reference(&mut self.calls, block.id.as_ref(), "", false);
-                let is_error = block.is_error == Some(true)
-                    || block.status.as_deref().is_some_and(outcome::is_failed);
-                let content = match (block.output, block.text) {
-                    (Value::Null, text) => text.map(Str::into_owned),
-                    (Value::String(text), _) => Some(text),
-                    (other, _) => Some(other.to_string()),
-                };
-                let judged = Judged {
-                    content: content
-                        .into_iter()
-                        .map(|text| signal::Block::Text(text.into()))
-                        .collect(),
-                    is_error: Some(is_error),
-                    ..Judged::default()
-                };
-                self.answer_call(call, None, judged, out);
-            }
-            kind => {
-                let reason = format!("unknown block `{kind}`").into();
-                out.emit(Signal::Unparsed {
-                    tag: Some("assistant".into()),
-                    reason,
-                });
-            }
-        }
-    }
-
-    fn on_user(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
-        let user: wire::User<'_> = Self::read("user", event, out)?;
-        out.set_time(user.at);
-        self.note("user", user.session.as_ref(), &user.unknown, out);
-        let Some(Message { content, unknown }) = user.message else {
-            return Ok(());
-        };
-        self.note("user", None, &unknown, out);
-        let mut said: Option<Cow<'_, str>> = None;
-        for mut block in content.0 {
-            match (take_text(&mut block), &mut said) {
-                (Some(text), None) => said = Some(text),
-                (Some(text), Some(said)) => {
-                    let said = said.to_mut();
-                    said.push('\n');
-                    said.push_str(&text);
-                }
-                (None, _) => self.on_block(block, None, out),
-            }
-        }
-        if let Some(said) = said {
-            self.speech.end_turn(out);
-            self.has_result = false;
-            out.emit(Signal::User(said));
-        }
-        Ok(())
     }
 
     fn on_unknown(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
@@ -471,21 +294,11 @@ pub(super) fn unknown_subtype(tag: &str, subtype: Option<&str>, out: &mut Out<'_
     });
 }
 
-fn is_text(block: &Block<'_>) -> bool {
-    match block.kind.as_deref() {
-        Some(kind) => matches!(kind, "text" | "output_text"),
-        None => block.text.is_some(),
-    }
-}
-
-/// Takes the text of a text block; `None` for another block.
-fn take_text<'a>(block: &mut Block<'a>) -> Option<Cow<'a, str>> {
-    is_text(block).then(|| block.text.take().unwrap_or_default().into_cow())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::testing::line::{SESSION, completed, init, last, result, started, user};
+    use serde_json::Value;
+
+    use super::super::testing::line::{completed, init, last, result, started, user};
     use super::super::testing::{Told, parse};
     use super::*;
     use crate::exit::Exit;
@@ -513,7 +326,7 @@ mod tests {
             );
         }
         let lines = [init(), last("hello"), result("hello")];
-        let printed: String = lines.iter().map(|line| format!("stdout{line}")).collect();
+        let printed = format!("stdout{}", lines.join("stdout"));
         let told = run(&printed);
         assert_eq!(
             (told.texts.as_slice(), told.verdict()),
@@ -623,22 +436,6 @@ mod tests {
         assert_eq!(
             (told.texts[0].as_str(), told.unparsed.len()),
             ("cut \u{fffd} here", 0)
-        );
-    }
-
-    #[test]
-    fn a_message_may_be_missing_empty_or_plain_text() {
-        let lines = [
-            format!("{{\"type\":\"assistant\",\"session_id\":\"{SESSION}\"}}\n"),
-            last(""),
-            format!(
-                "{{\"type\":\"assistant\",\"session_id\":\"{SESSION}\",\"message\":\"plain\"}}\n"
-            ),
-        ];
-        let told = run(&lines.concat());
-        assert_eq!(
-            (told.texts.as_slice(), told.unparsed.len()),
-            (["plain".to_owned()].as_slice(), 0)
         );
     }
 

@@ -21,14 +21,17 @@ mod answer;
 mod argv;
 mod body;
 mod calls;
+mod detail;
 mod ending;
 mod events;
 mod failure;
+mod messages;
 mod notices;
 mod out;
 mod outcome;
 mod sniff;
 mod speech;
+mod step;
 mod tools;
 mod wire;
 
@@ -214,10 +217,9 @@ impl Cursor {
     /// Judges lines among which there was no event.
     fn finish_held(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
         if self.held.is_empty() {
-            if let Some(asked) = self.asked {
-                out.emit(Signal::Format(asked.format()));
-            }
-        } else if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. }))
+            return;
+        }
+        if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. }))
             || (self.asked.is_none() && self.held.is_cut_json())
         {
             self.begin_events(usize::MAX, out);
@@ -248,7 +250,7 @@ impl RuntimeParser for Cursor {
         let mut out = Out::new(sink);
         match self.mode {
             Mode::Undecided => self.finish_held(exit, &mut out),
-            Mode::Answer => self.held.finish_stream(exit, &mut out),
+            Mode::Answer => Held::finish_stream(exit, &mut out),
             Mode::Events => self.drop_pretty(&mut out),
         }
         self.events.finish(&mut out);

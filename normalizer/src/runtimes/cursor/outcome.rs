@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::body::{Answer, Body, Lean};
 use crate::json::Str;
-use crate::signal::{Block, CallDetail};
+use crate::signal::Block;
 
 /// Outcomes that are known by name; any other key that holds an object is taken for one, too.
 const FAILURES: &[&str] = &[
@@ -40,10 +40,14 @@ pub(super) struct Judged<'a> {
     pub(super) content: Vec<Block<'a>>,
     /// `None` where the runtime did not tell.
     pub(super) is_error: Option<bool>,
-    /// It was not allowed to run; the reason, if one was given.
-    pub(super) denied: Option<Option<String>>,
+    /// It was not allowed to run.
+    pub(super) denied: Option<Denied>,
     pub(super) duration_ms: Option<u64>,
 }
+
+/// A refusal, with its reason if one was given.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Denied(pub(super) Option<String>);
 
 /// Tells whether a call was reported as failed by a word beside its result.
 pub(super) fn is_failed(word: &str) -> bool {
@@ -141,7 +145,7 @@ fn judge_lean<'a>(name: &str, outcome: &str, lean: Lean<'a>) -> Option<Judged<'a
             .map(|text| Block::Text(text.into_cow()))
             .collect(),
         is_error: Some(is_error),
-        denied: is_denial(outcome).then(|| reason.map(Str::into_owned)),
+        denied: is_denial(outcome).then(|| Denied(reason.map(Str::into_owned))),
         duration_ms,
     })
 }
@@ -195,7 +199,7 @@ fn judge_whole(name: &str, result: Value) -> Judged<'static> {
             duration_ms,
         };
     }
-    let denied = is_denial(&outcome).then(|| reason_of(&value).map(str::to_owned));
+    let denied = is_denial(&outcome).then(|| Denied(reason_of(&value).map(str::to_owned)));
     let content = failure_blocks(value);
     Judged {
         content,
@@ -349,33 +353,6 @@ fn failure_blocks(value: Value) -> Vec<Block<'static>> {
     blocks
 }
 
-/// Returns the command, the files and the URL of a call of one of the CLI's own tools.
-pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
-    let field = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let list = |key: &str| -> Vec<String> {
-        let items = input.get(key).and_then(Value::as_array);
-        items
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect()
-    };
-    let mut detail = CallDetail::default();
-    match name {
-        "shell" => detail.command = field("command"),
-        "read" | "edit" | "write" | "delete" | "ls" | "grep" => {
-            detail.paths = field("path").into_iter().collect();
-        }
-        "glob" => detail.paths = field("targetDirectory").into_iter().collect(),
-        "semSearch" => detail.paths = list("targetDirectories"),
-        "readLints" => detail.paths = list("paths"),
-        "webFetch" => detail.url = field("url"),
-        _ => {}
-    }
-    detail
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -383,7 +360,7 @@ mod tests {
     use super::*;
 
     /// Judges one call both ways; they must agree.
-    fn judged(kind: &str, result: &Value) -> (Option<bool>, Vec<String>, Option<Option<String>>) {
+    fn judged(kind: &str, result: &Value) -> (Option<bool>, Vec<String>, Option<Denied>) {
         let printed = json!({ kind: { "args": {}, "result": result } }).to_string();
         let event = format!("{{\"tool_call\":{printed}}}");
         let mut full: super::super::body::FullEvent<'_> = serde_json::from_str(&event).unwrap();
@@ -403,6 +380,7 @@ mod tests {
         whole
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table")]
     #[test]
     fn everything_but_success_is_a_failure_and_success_may_hide_one() {
         let table = [
@@ -560,14 +538,14 @@ mod tests {
         let (error, texts, denied) = judged("shellToolCall", &result);
         assert_eq!(
             (error, denied),
-            (Some(true), Some(Some("not allowed".to_owned())))
+            (Some(true), Some(Denied(Some("not allowed".to_owned()))))
         );
         assert_eq!(texts, ["not allowed"]);
         let (error, _, denied) = judged("editToolCall", &json!({"rejected": {"reason": ""}}));
-        assert_eq!((error, denied), (Some(true), Some(None)));
+        assert_eq!((error, denied), (Some(true), Some(Denied(None))));
         let result = json!({"permissionDenied": {"error": "read only"}});
         let (_, _, denied) = judged("writeToolCall", &result);
-        assert_eq!(denied, Some(Some("read only".to_owned())));
+        assert_eq!(denied, Some(Denied(Some("read only".to_owned()))));
     }
 
     #[test]
@@ -586,17 +564,5 @@ mod tests {
                 text("{\"odd\":1}"),
             ]
         );
-    }
-
-    #[test]
-    fn commands_paths_and_urls_come_from_known_tools() {
-        let input = json!({"command": "ls", "path": "/a", "url": "http://x", "paths": ["/b", 1], "targetDirectory": "/c"});
-        assert_eq!(detail("shell", &input).command.as_deref(), Some("ls"));
-        assert_eq!(detail("read", &input).paths, ["/a"]);
-        assert_eq!(detail("readLints", &input).paths, ["/b"]);
-        assert_eq!(detail("glob", &input).paths, ["/c"]);
-        assert_eq!(detail("webFetch", &input).url.as_deref(), Some("http://x"));
-        assert_eq!(detail("mcp", &input), CallDetail::default());
-        assert_eq!(detail("shell", &Value::Null), CallDetail::default());
     }
 }

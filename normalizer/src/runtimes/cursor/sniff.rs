@@ -21,7 +21,9 @@ const OTHERS: &[&str] = &[
 /// Text says nothing. Events have claude-code's types and more: what is sure is what only cursor has.
 pub(super) fn sniff(bytes: &[u8]) -> u8 {
     let lines = bytes.split(|byte| *byte == b'\n').take(LINES);
-    lines.map(score).max().unwrap_or(0)
+    let best = lines.map(score).max().unwrap_or(0);
+    // A result that went through a pretty-printer.
+    if best == 0 { score(bytes) } else { best }
 }
 
 fn score(line: &[u8]) -> u8 {
@@ -113,5 +115,8 @@ mod tests {
             let more = format!("\n{line}\n{{\"type\":\"thin");
             assert_eq!(sniff(more.as_bytes()), expected, "{line}");
         }
+        let pretty =
+            "{\n  \"type\": \"result\",\n  \"session_id\": \"s1\",\n  \"request_id\": \"r\"\n}\n";
+        assert_eq!(sniff(pretty.as_bytes()), 90);
     }
 }

@@ -9,14 +9,11 @@
 //! So a whole segment repeats what was said exactly when deltas came since the last segment ended.
 //! Texts are never compared: two segments may be equal, and deltas win over a whole that differs. A
 //! segment ends at its whole text, at a tool call or at the result, and nowhere else.
-//!
-//! A step is what shares a `model_call_id`. Deltas and thinking have none and come before the event
-//! that has it, so mostly they open a step that is named later. Where they might still belong to the
-//! step before (its calls run, or it said something and no call came yet) they wait for that event.
 
 use std::borrow::Cow;
 
 use super::out::Out;
+use super::step::{Room, Step};
 use crate::signal::{Place, Signal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,30 +31,11 @@ struct Waiting {
     place: Place,
 }
 
-/// Where something without a `model_call_id` belongs.
-enum Room {
-    /// To the open step.
-    Here,
-    /// To the next one.
-    Next,
-    /// To either.
-    Unknown,
-}
-
 /// The message that the model is writing.
 #[derive(Debug)]
 pub(super) struct Speech {
     limit: usize,
-    /// Counts steps, to tell calls of the open one from others.
-    step: u32,
-    is_open: bool,
-    key: Option<Box<str>>,
-    calls: u32,
-    pending: u32,
-    /// A segment of the open step has ended.
-    ended: bool,
-    /// Thinking was streamed in the open step.
-    thought: bool,
+    step: Step,
     /// Deltas came since the last segment ended.
     text: bool,
     /// A thinking part is open.
@@ -73,13 +51,7 @@ impl Speech {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
-            step: 0,
-            is_open: false,
-            key: None,
-            calls: 0,
-            pending: 0,
-            ended: false,
-            thought: false,
+            step: Step::default(),
             text: false,
             thinking: false,
             unplaced: Vec::new(),
@@ -90,7 +62,13 @@ impl Speech {
 
     /// Tells whether thinking was streamed in the open step, so that a thinking block repeats it.
     pub(super) fn thought(&self) -> bool {
-        self.thought
+        self.step.thought
+    }
+
+    /// Tells whether a segment of thinking has begun and not ended.
+    pub(super) fn is_thinking(&self) -> bool {
+        let waiting = self.unplaced.last().or(self.late.last());
+        waiting.map_or(self.thinking, |last| last.kind == Kind::Thinking)
     }
 
     /// Takes a delta of text.
@@ -126,61 +104,42 @@ impl Speech {
 
     /// Makes ready for a whole segment. Returns whether it was said already, in deltas.
     pub(super) fn begin_whole(&mut self, key: Option<&str>, out: &mut Out<'_, '_>) -> bool {
-        self.settle(key.is_some() && key == self.key.as_deref(), out);
+        self.settle(key.is_some() && self.step.is_named(key), out);
         if self.text {
-            if self.key.is_none() && self.calls == 0 {
-                self.key = key.map(Into::into);
-            }
+            self.step.adopt(key);
             self.end_text(out);
             return true;
         }
-        let is_new = match key {
-            _ if !self.is_open => true,
-            Some(_) if self.key.as_deref() == key => false,
-            Some(_) => self.key.is_some() || self.calls > 0 || self.ended,
-            None => self.key.is_some() || self.calls > 0 || self.ended,
-        };
-        if is_new {
-            self.stop_thinking(out.place(), out);
-            self.open_step(key, out.place(), out);
+        self.stop_thinking(out.place(), out);
+        if self.step.has_room_for_text(key) {
+            self.step.adopt(key);
         } else {
-            self.key = key.map(Into::into);
-            self.stop_thinking(out.place(), out);
+            self.open_step(key, out.place(), out);
         }
         false
     }
 
     /// Notes that a whole segment was emitted.
     pub(super) fn end_whole(&mut self) {
-        self.ended = true;
+        self.step.ended = true;
     }
 
     /// Makes ready for a tool call; returns the number of the step it belongs to.
     pub(super) fn begin_call(&mut self, key: Option<&str>, out: &mut Out<'_, '_>) -> u32 {
-        self.settle(key.is_none() || key == self.key.as_deref(), out);
+        self.settle(key.is_none() || self.step.is_named(key), out);
         self.end_text(out);
         self.stop_thinking(out.place(), out);
-        let is_new = match key {
-            _ if !self.is_open => true,
-            Some(_) if self.key.as_deref() == key => false,
-            Some(_) => self.key.is_some() || self.calls > 0,
-            None => self.calls > 0 && self.pending == 0,
-        };
-        if is_new {
+        if self.step.has_room_for_call(key) {
+            self.step.adopt(key);
+        } else {
             self.open_step(key, out.place(), out);
-        } else if key.is_some() {
-            self.key = key.map(Into::into);
         }
-        self.calls = self.calls.saturating_add(1);
-        self.pending = self.pending.saturating_add(1);
-        self.step
+        self.step.begin_call()
     }
 
     /// Notes that a call of a step is over.
     pub(super) fn end_call(&mut self, step: u32) {
-        if step == self.step {
-            self.pending = self.pending.saturating_sub(1);
-        }
+        self.step.end_call(step);
     }
 
     /// Ends the message: the user speaks, or a turn begins or ends.
@@ -188,7 +147,7 @@ impl Speech {
         self.settle(false, out);
         self.end_text(out);
         self.stop_thinking(out.place(), out);
-        self.is_open = false;
+        self.step.is_open = false;
     }
 
     /// Ends the message because the run failed: text that was still being written is cut.
@@ -200,25 +159,20 @@ impl Speech {
             out.emit(Signal::MessageCut);
         }
         self.stop_thinking(out.place(), out);
-        self.is_open = false;
+        self.step.is_open = false;
     }
 
-    /// Emits what waits. What was still being written stays open: it is cut.
+    /// Emits what waits. What was still being written stays open: it is cut. And a message without
+    /// text is no empty answer where the run ended before its result: it is cut, too.
     pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
         self.settle(false, out);
-        if self.text && !self.late.is_empty() {
+        let is_late = self.text && !self.late.is_empty();
+        let is_silent = self.step.is_open && !self.text && !self.step.ended;
+        if is_late {
             self.release_late(out);
-            out.emit(Signal::MessageCut);
         }
-    }
-
-    fn room(&self) -> Room {
-        match (self.calls, self.pending) {
-            _ if !self.is_open => Room::Next,
-            (0, _) if !self.ended => Room::Here,
-            (0, _) if self.key.is_none() => Room::Next,
-            (0, _) | (_, 1..) => Room::Unknown,
-            (_, 0) => Room::Next,
+        if is_late || is_silent {
+            out.emit(Signal::MessageCut);
         }
     }
 
@@ -230,7 +184,7 @@ impl Speech {
         if self.text {
             return false;
         }
-        match self.room() {
+        match self.step.room() {
             Room::Here => false,
             Room::Next => {
                 self.open_step(None, out.place(), out);
@@ -304,13 +258,7 @@ impl Speech {
 
     fn open_step(&mut self, key: Option<&str>, place: Place, out: &mut Out<'_, '_>) {
         out.emit_at(place, Signal::Step(key));
-        self.step = self.step.wrapping_add(1);
-        self.is_open = true;
-        self.key = key.map(Into::into);
-        self.calls = 0;
-        self.pending = 0;
-        self.ended = false;
-        self.thought = false;
+        self.step.open(key);
     }
 
     fn say_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut Out<'_, '_>) {
@@ -321,14 +269,14 @@ impl Speech {
 
     fn think_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut Out<'_, '_>) {
         self.thinking = true;
-        self.thought = true;
+        self.step.thought = true;
         out.emit_at(place, Signal::ThinkingDelta(text));
     }
 
     fn end_text(&mut self, out: &mut Out<'_, '_>) {
         if self.text {
             self.text = false;
-            self.ended = true;
+            self.step.ended = true;
             out.emit(Signal::TextEnd);
             self.release_late(out);
         }
@@ -464,6 +412,16 @@ mod tests {
         ]);
         assert_eq!(told.thinking, ["**Planning**", "More", "after"]);
         assert_eq!(told.steps, 2);
+        let whole = other(serde_json::json!(
+            {"type": "thinking", "subtype": "completed", "text": "all"}));
+        let told = run(&[
+            thinking("all"),
+            whole.clone(),
+            whole,
+            last("x"),
+            result("x"),
+        ]);
+        assert_eq!(told.thinking, ["all", "all"]);
     }
 
     #[test]
@@ -568,6 +526,7 @@ mod tests {
         let lines = [flush("a", "k"), started("c1", "k"), delta("half")].concat();
         let told = parse(&lines, "", &Exit::with_code(1));
         assert_eq!((told.last_text().as_str(), told.cut), ("half", true));
+        assert!(parse(&started("c1", "k"), "", &Exit::with_code(0)).cut);
         let failed =
             other(serde_json::json!({"type": "result", "subtype": "error", "is_error": true}));
         assert!(parse(&[delta("half"), failed].concat(), "", &Exit::with_code(1)).cut);

@@ -110,6 +110,7 @@ impl Told {
         self.open = if open { Open::Text } else { Open::None };
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm a signal")]
     fn apply(&mut self, emitted: Emitted<'_>) {
         self.places.push(emitted.place);
         match emitted.signal {
@@ -218,7 +219,7 @@ impl Told {
                     .push((tag.map(Into::into), reason.into_owned()));
             }
             Signal::UnknownKey { message, key } => {
-                self.unknown_keys.push(format!("{message}.{key}"))
+                self.unknown_keys.push(format!("{message}.{key}"));
             }
             Signal::TurnOpened => {
                 if let Some(outcome) = self.results.pop() {
@@ -296,6 +297,10 @@ pub(super) fn parse_with_limit(limit: usize, stdout: &str, exit: &Exit) -> Told 
 }
 
 /// Composes the lines of a stream.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers compose values in place"
+)]
 pub(super) mod line {
     use serde_json::{Value, json};
 

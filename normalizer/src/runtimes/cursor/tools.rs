@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use super::body::{FullEvent, LeanEvent};
 use super::calls::{Calls, Known};
+use super::detail::detail;
 use super::events::{Events, unknown_subtype};
 use super::out::Out;
-use super::outcome::{self, Judged};
+use super::outcome::{self, Denied, Judged};
 use crate::json::{DecodeError, Str};
 use crate::signal::{CallRef, Signal};
 
@@ -23,7 +24,8 @@ impl Events {
     ) -> Result<(), DecodeError> {
         // Of a call that is known only the result is new.
         if subtype == Some("completed")
-            && let Ok(lean) = serde_json::from_slice::<LeanEvent<'_>>(event)
+            && let Ok(text) = str::from_utf8(event)
+            && let Ok(lean) = serde_json::from_str::<LeanEvent<'_>>(text)
         {
             let id = lean.id.as_ref().filter(|id| !id.is_empty());
             let known = id.and_then(|id| self.calls.get(CallRef::Printed(id)));
@@ -118,7 +120,7 @@ impl Events {
                 },
             );
         }
-        let detail = outcome::detail(&name, &input);
+        let detail = detail(&name, &input);
         out.emit(Signal::ToolCall {
             call,
             name,
@@ -146,7 +148,7 @@ impl Events {
             duration_ms,
         } = judged;
         let name = name.map(Cow::from);
-        if let Some(message) = denied {
+        if let Some(Denied(message)) = denied {
             let tool_call_id = match call {
                 CallRef::Printed(id) => ToolCallId::from_printed(id),
                 CallRef::Local(_) => None,

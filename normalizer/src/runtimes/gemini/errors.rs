@@ -216,6 +216,8 @@ pub(super) struct Ending<'a> {
     pub(super) last_words: &'a str,
     /// Whether a session was to be resumed, and which.
     pub(super) resume: &'a Resume,
+    /// Whether anything was on standard output: login and session are looked at before that.
+    pub(super) has_begun: bool,
 }
 
 /// Whether the command line asks for an earlier session.
@@ -245,8 +247,10 @@ impl Ending<'_> {
                     ErrorFamily::TurnLimit,
                 )));
             }
-            (41, _) => ErrorFamily::Auth,
-            (42, Resume::Unknown | Resume::Yes(_)) => ErrorFamily::UnknownSession,
+            (41, _) if !self.has_begun => ErrorFamily::Auth,
+            (42, Resume::Unknown | Resume::Yes(_)) if !self.has_begun => {
+                ErrorFamily::UnknownSession
+            }
             _ => {
                 let status = status_of_exit(code)?;
                 let stated = Stated {
@@ -413,6 +417,7 @@ mod tests {
             Ending {
                 last_words: "last words",
                 resume: &resume,
+                has_begun: false,
             }
             .verdict(code)
             .map(|verdict| match verdict {

@@ -60,6 +60,8 @@ struct Gemini {
     resume: Resume,
     limit: usize,
     has_format: bool,
+    /// Something was printed, so the CLI got past its start.
+    has_begun: bool,
     stdout: Stdout,
     stderr: Stderr,
 }
@@ -104,12 +106,14 @@ impl Gemini {
             resume,
             limit,
             has_format: false,
+            has_begun: false,
             stdout,
             stderr: Stderr::new(limit),
         }
     }
 
     fn on_stdout(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        self.has_begun |= !line.bytes.trim_ascii().is_empty();
         self.reconsider(line, out);
         match &mut self.stdout {
             Stdout::Undecided(undecided) => {
@@ -215,6 +219,7 @@ impl Gemini {
         let ending = Ending {
             last_words: &last_words,
             resume: &self.resume,
+            has_begun: self.has_begun,
         };
         if let Some(verdict) = ending.verdict(code) {
             out.emit(Signal::Result(Outcome::of(verdict)));

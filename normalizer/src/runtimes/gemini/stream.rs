@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::cut::supply_end;
 use super::errors::Stated;
 use super::result::Failure;
-use super::wire::{Content, Head, Init, Message, Output, ToolResult, ToolUse, leading_tag};
+use super::wire::{
+    Content, Head, Init, Message, Output, ToolResult, ToolUse, leading_tag, plain_fragment,
+};
 use super::{session_id, tools};
 use crate::escapes::strip_escapes;
 use crate::json::{DecodeError, Piece, Str, decode, pieces};
@@ -66,7 +68,13 @@ pub(super) struct StreamJson {
 impl StreamJson {
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        // Nearly every line is one sound message, so it is read as that first.
+        if let Some((time, text)) = plain_fragment(line.bytes) {
+            set_time(Some(time), out);
+            self.is_sure = true;
+            self.on_fragment(Str::from(text), out);
+            return;
+        }
+        // Nearly every other line is one sound message, so it is read as that first.
         if line.bytes.first() == Some(&b'{') && self.on_value(line.bytes, out).is_ok() {
             return;
         }

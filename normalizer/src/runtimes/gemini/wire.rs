@@ -288,6 +288,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for Output<'a> {
     }
 }
 
+/// Returns the time and the text of a fragment that is printed as 0.61.0 does and has no escapes.
+///
+/// Most lines are that, and short, so that a reader for any order of keys is most of their cost.
+pub(super) fn plain_fragment(bytes: &[u8]) -> Option<(&str, &str)> {
+    const TIME: usize = "1970-01-01T00:00:00.000Z".len();
+    let rest = bytes.strip_prefix(b"{\"type\":\"message\",\"timestamp\":\"")?;
+    let (time, rest) = rest.split_at_checked(TIME)?;
+    let rest = rest.strip_prefix(b"\",\"role\":\"assistant\",\"content\":\"")?;
+    let (text, _) = rest.split_at_checked(memchr::memchr2(b'"', b'\\', rest)?)?;
+    let is_sound = |text: &[u8]| text.iter().all(|byte| *byte >= b' ');
+    if rest.get(text.len()..)? != b"\",\"delta\":true}" || !is_sound(text) || !is_sound(time) {
+        return None;
+    }
+    let time = std::str::from_utf8(time)
+        .ok()
+        .filter(|time| !time.contains(['"', '\\']))?;
+    Some((time, std::str::from_utf8(text).ok()?))
+}
+
 /// Returns the tag of an object in which it comes first, as it always does since 0.37.
 pub(super) fn leading_tag(bytes: &[u8]) -> Option<&str> {
     let rest = skip(skip(bytes, b"{")?, b"\"type\"")?;
@@ -326,6 +345,49 @@ mod tests {
         assert_eq!(tag_of(br#"{"a":1,"type":"init"}"#).as_deref(), Some("init"));
         assert_eq!(tag_of(br#"{"a":1}"#), None);
         assert_eq!(tag_of(br#"{"type":1}"#), None);
+    }
+
+    #[test]
+    fn a_plain_fragment_is_read_as_any_message_is() {
+        let table = [
+            (
+                r#"{"type":"message","timestamp":"1970-01-01T00:00:01.000Z","role":"assistant","content":"a é","delta":true}"#,
+                Some("a é"),
+            ),
+            (
+                r#"{"type":"message","timestamp":"1970-01-01T00:00:01.000Z","role":"assistant","content":"","delta":true}"#,
+                Some(""),
+            ),
+            (
+                r#"{"type":"message","timestamp":"1970-01-01T00:00:01.000Z","role":"assistant","content":"a\"","delta":true}"#,
+                None,
+            ),
+            (
+                r#"{"type":"message","timestamp":"1970-01-01T00:00:01.000Z","role":"assistant","content":"a","delta":false}"#,
+                None,
+            ),
+            (
+                r#"{"type":"message","timestamp":"1970-01-01T00:00:01.000Z","role":"user","content":"a","delta":true}"#,
+                None,
+            ),
+            (
+                r#"{"type":"message","timestamp":"1970","role":"assistant","content":"a","delta":true}"#,
+                None,
+            ),
+            (
+                "{\"type\":\"message\",\"timestamp\":\"1970-01-01T00:00:01.000Z\",\"role\":\"assistant\",\"content\":\"\t\",\"delta\":true}",
+                None,
+            ),
+        ];
+        for (line, expected) in table {
+            let found = plain_fragment(line.as_bytes());
+            assert_eq!(found.map(|(_, text)| text), expected, "{line}");
+            if let Some((time, text)) = found {
+                let message = decode::<Message<'_>>(line.as_bytes()).unwrap().value;
+                assert_eq!(message.timestamp.as_deref(), Some(time));
+                assert!(matches!(message.content, Content::Text(content) if content == text));
+            }
+        }
     }
 
     #[test]

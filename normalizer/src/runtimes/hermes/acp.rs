@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use super::acp_title::tool_of_title;
 use super::acp_wire::{Content, Message, Params, Response, Update, UsageCounts};
+use super::progress::Progress;
 use super::report::{error_of_text, looks_like_failure};
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use crate::failure;
-use crate::json::{Decoded, Fault, Piece, decode, pieces};
+use crate::json::{Decoded, Fault, Piece, Str, decode, pieces};
 use crate::parser::SignalSink;
 use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Scope, Signal, Verdict};
 
@@ -43,8 +44,8 @@ pub(super) struct Acp {
     session: String,
     /// The agent has introduced itself, but no session is open: what comes is history.
     replaying: bool,
-    opened: bool,
-    called: bool,
+    progress: Progress,
+    /// A call was made since the last text.
     separated: bool,
     part: Part,
     /// The first text of a message, until it is known not to be an error in its place.
@@ -59,8 +60,7 @@ impl Acp {
         Self {
             session: String::new(),
             replaying: false,
-            opened: false,
-            called: false,
+            progress: Progress::None,
             separated: false,
             part: Part::None,
             held: None,
@@ -137,7 +137,7 @@ impl Acp {
             }
             Some("session/request_permission") => {
                 let Some(params) = message.params else { return };
-                self.on_permission(params, out);
+                Self::on_permission(params, out);
             }
             // What a client offers: files and terminals.
             Some(method) if method.starts_with("fs/") || method.starts_with("terminal/") => {}
@@ -243,11 +243,11 @@ impl Acp {
         out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
     }
 
-    fn on_permission(&mut self, params: Params<'_>, out: &mut SignalSink<'_>) {
+    fn on_permission(params: Params<'_>, out: &mut SignalSink<'_>) {
         let call = params.call;
-        let payload = call.map(|call| {
-            json!({ "title": call.title.map(|text| text.into_owned()), "input": call.raw_input })
-        });
+        let payload = call.map(
+            |call| json!({ "title": call.title.map(Str::into_owned), "input": call.raw_input }),
+        );
         let interaction = Interaction {
             phase: "request".to_owned(),
             query_type: "permission".to_owned(),
@@ -258,11 +258,9 @@ impl Acp {
     }
 
     fn on_update(&mut self, update: Update<'_>, out: &mut SignalSink<'_>) {
-        let kind = update.kind_of_update.as_deref().unwrap_or_default();
+        let kind = update.tag.as_deref().unwrap_or_default();
         note_unknown(kind, &update.unknown, out);
         match kind {
-            // Only printed when a session is loaded.
-            "user_message_chunk" => {}
             "agent_message_chunk" | "agent_thought_chunk" | "tool_call" | "tool_call_update"
                 if self.replaying => {}
             "agent_message_chunk" => self.on_text(&update.content.into_text(), out),
@@ -274,7 +272,12 @@ impl Acp {
                     out.emit(Signal::Metadata("title", title.into_owned().into()));
                 }
             }
-            "usage_update" | "plan" | "available_commands_update" | "current_mode_update" => {}
+            // The user's words are only printed when a session is loaded.
+            "user_message_chunk"
+            | "usage_update"
+            | "plan"
+            | "available_commands_update"
+            | "current_mode_update" => {}
             _ => {
                 let tag = Some(Cow::Owned(kind.to_owned()));
                 out.emit(Signal::Unparsed {
@@ -320,8 +323,10 @@ impl Acp {
         self.end_turn(None, out);
         self.release(out);
         self.end_part(out);
-        self.opened = true;
-        self.called = true;
+        if self.progress == Progress::None {
+            self.speak(out.place(), out);
+        }
+        self.progress = Progress::Calling;
         self.separated = true;
         let id = update.call.unwrap_or_default();
         let title = update.title.unwrap_or_default();
@@ -331,7 +336,7 @@ impl Acp {
             update
                 .locations
                 .into_iter()
-                .filter_map(|place| place.path.map(|path| path.into_owned())),
+                .filter_map(|place| place.path.map(Str::into_owned)),
         );
         if name == super::tools::TERMINAL {
             let shown = update.content.into_text();
@@ -351,10 +356,8 @@ impl Acp {
     }
 
     fn speak(&mut self, place: Place, out: &mut SignalSink<'_>) {
-        if !self.opened || self.called {
+        if self.progress.speak() {
             out.emit_at(place, Scope::Main, Signal::Step(None));
-            self.opened = true;
-            self.called = false;
         }
     }
 
@@ -397,6 +400,7 @@ impl Acp {
         };
         self.release(out);
         out.emit(Signal::TextEnd);
+        self.progress = Progress::None;
         let subtype = Some(Cow::Owned(ended.reason));
         out.emit(Signal::Result(Outcome {
             subtype,

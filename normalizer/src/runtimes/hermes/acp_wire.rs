@@ -41,7 +41,7 @@ wire_struct! {
 wire_struct! {
     /// News of a session.
     pub(super) struct Update<'a> {
-        "sessionUpdate" => kind_of_update: Option<Str<'a>>,
+        "sessionUpdate" => tag: Option<Str<'a>>,
         "content" => content: Content<'a>,
         "title" => title: Option<Str<'a>>,
         "status" => status: Option<Str<'a>>,

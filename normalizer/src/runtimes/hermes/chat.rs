@@ -5,9 +5,13 @@
 //! like; everything else starts at column 0 to 3.
 
 use runtape_core::RunId;
-use runtape_core::runtime_event::{Info, Interaction, StdoutText, Task, Warning};
 
+use super::borders::{
+    is_answer_bottom, is_answer_top, is_panel_bottom, is_panel_top, is_reasoning_bottom, is_rule,
+    reasoning_top,
+};
 use super::diff::Diff;
+use super::notices;
 use super::report::{self, Report, Reported};
 use super::session::{self, is_session_id, leading_session_id};
 use super::talk::Talk;
@@ -39,6 +43,17 @@ enum Open {
     ErrorPanel,
 }
 
+/// What the exit summary says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It was not printed.
+    None,
+    /// How to go on with the session.
+    Summary,
+    /// There is no session to go on with.
+    Goodbye,
+}
+
 /// Reads the output of `hermes chat`.
 #[derive(Debug)]
 pub(super) struct Chat {
@@ -55,9 +70,7 @@ pub(super) struct Chat {
     report: Report,
     /// A box or a call was streamed: panels are for errors only.
     streamed: bool,
-    /// The exit summary was printed.
-    ended: bool,
-    goodbye: bool,
+    end: End,
     unknown_session: Option<String>,
     interrupted: Option<String>,
     /// What was printed before the work began and may tell why it never did.
@@ -80,8 +93,7 @@ impl Chat {
             verbose: None,
             report: Report::default(),
             streamed: false,
-            ended: false,
-            goodbye: false,
+            end: End::None,
             unknown_session: None,
             interrupted: None,
             complaint: None,
@@ -98,16 +110,16 @@ impl Chat {
         }
     }
 
-    /// Returns the format as far as it is known.
-    pub(super) fn format(&self) -> &'static str {
-        self.format
+    fn has_ended(&self) -> bool {
+        self.end != End::None
     }
 
     /// Reads a line.
     pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let rank = rank(ending);
         let around = rank < self.rank;
-        match self.open {
+        let open = self.open;
+        match open {
             Open::Answer if !around => {
                 if let Some(text) = line.strip_prefix(ANSWER) {
                     if let Some(text) = self.text.push(text) {
@@ -122,7 +134,7 @@ impl Chat {
                 self.text.settle();
             }
             Open::Reasoning { width } if !around => {
-                if is_bottom(line, width) {
+                if is_reasoning_bottom(line, width) {
                     self.close(out);
                 } else if !self.is_between(line, out)
                     && let Some(text) = self.text.push(line)
@@ -131,11 +143,7 @@ impl Chat {
                 }
                 return;
             }
-            Open::Panel | Open::ErrorPanel if !around => {
-                if self.push_panel(line, out) {
-                    return;
-                }
-            }
+            Open::Panel | Open::ErrorPanel if !around && self.push_panel(line, out) => return,
             _ => {}
         }
         self.body(line, rank, out);
@@ -150,7 +158,7 @@ impl Chat {
         let cut =
             line.starts_with("  ... (") && line.ends_with(" more lines — /reasoning full to show)");
         if cut {
-            info(None, line.trim_start(), out);
+            notices::info(None, line.trim_start(), out);
         }
         cut
     }
@@ -201,7 +209,7 @@ impl Chat {
             Some(0xF0) => self.start_up(line, out),
             Some(_) => self.worded(line, out),
         };
-        if known || self.report.take(line, out) == Reported::Part {
+        if known || notices::take(line, out) || self.report.take(line, out) == Reported::Part {
             if let Some(model) = self.report.take_model() {
                 out.emit(Signal::Model(&model));
             }
@@ -213,12 +221,7 @@ impl Chat {
         if !self.started {
             self.complaint.get_or_insert_with(|| line.to_owned());
         }
-        out.emit(Signal::Event(
-            StdoutText {
-                text: line.to_owned(),
-            }
-            .into(),
-        ));
+        notices::stray(line.to_owned(), out);
     }
 
     /// Lines at column 1 or 2.
@@ -234,35 +237,27 @@ impl Chat {
         let Some(rest) = line.strip_prefix("  ") else {
             return false;
         };
+        if self.verbose.is_some() && rest.starts_with(" ✅ Enabled toolsets: ") {
+            return true;
+        }
         if let Some(rest) = rest.strip_prefix("hermes --resume ") {
-            if self.ended
+            if self.has_ended()
                 && let Some(id) = leading_session_id(rest)
             {
                 out.emit(Signal::Session(id));
             }
-            return self.ended;
+            return self.has_ended();
         }
-        if self.ended && rest.starts_with("hermes -c ") {
+        if self.has_ended() && rest.starts_with("hermes -c ") {
             return true;
         }
         self.on_aside(rest, out)
     }
 
-    /// Lines at column 2 that hermes prints about the work.
+    /// Lines at column 2 that only this format has.
     fn on_aside(&mut self, rest: &str, out: &mut SignalSink<'_>) -> bool {
         if rest.starts_with("⏱ Timeout — ") {
             self.talk.deny(TERMINAL, None, rest, out);
-        } else if let Some(task) = finished_task(rest) {
-            out.emit(Signal::Event(task.into()));
-        } else if let Some(tip) = rest.strip_prefix("(tip) ") {
-            info(Some("tip"), tip, out);
-        } else if let Some(text) = rest.strip_prefix("⚠ ") {
-            out.emit(Signal::Event(
-                Warning {
-                    message: text.to_owned(),
-                }
-                .into(),
-            ));
         } else if let Some(text) = rest.strip_prefix("[thinking] ") {
             self.talk.speak(out);
             self.talk.thinking(text, out);
@@ -275,25 +270,20 @@ impl Chat {
 
     /// Borders and rules at column 0.
     fn bordered(&mut self, line: &str, rank: u8, out: &mut SignalSink<'_>) -> bool {
-        if line.starts_with("╭─ ") && line.ends_with('╮') {
+        if is_answer_top(line) {
             self.close(out);
             self.went_on();
             self.streamed = true;
             self.talk.open_box(out);
             self.open_as(Open::Answer, rank);
-        } else if line.starts_with("╰─") && line.ends_with('╯') {
+        } else if is_answer_bottom(line) {
             self.close(out);
-        } else if line.starts_with("┌─ Reasoning ") && line.ends_with('┐') {
+        } else if let Some(width) = reasoning_top(line) {
             self.close(out);
             self.went_on();
             self.talk.speak(out);
-            self.open_as(
-                Open::Reasoning {
-                    width: line.chars().count(),
-                },
-                rank,
-            );
-        } else if line.starts_with('─') && is_rule(line) {
+            self.open_as(Open::Reasoning { width }, rank);
+        } else if is_rule(line) {
             self.started = true;
         } else {
             return false;
@@ -303,29 +293,14 @@ impl Chat {
 
     /// Lines that begin with a mark of their own.
     fn marked(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
-        if let Some(rest) = line.strip_prefix("↻ Resumed session ") {
-            resumed(line, rest, out);
-        } else if let Some(rest) = line.strip_prefix("↩ ") {
-            let task = Task {
-                task_id: None,
-                tool_call_id: None,
-                status: "background".to_owned(),
-                description: Some(rest.to_owned()),
-            };
-            out.emit(Signal::Event(task.into()));
-        } else if let Some(rest) = line.strip_prefix("⚡ Interrupt") {
-            self.interrupted = Some(format!("Interrupt{rest}"));
-            out.emit(Signal::Event(
-                Warning {
-                    message: format!("Interrupt{rest}"),
-                }
-                .into(),
-            ));
-        } else {
-            // The report of what `-v` found at the start.
-            return self.verbose.is_some() && line.starts_with("✅ Enabled toolset ");
+        if let Some(rest) = line.strip_prefix("⚡ Interrupt") {
+            let message = format!("Interrupt{rest}");
+            notices::warning(&message, out);
+            self.interrupted = Some(message);
+            return true;
         }
-        true
+        // The report of what `-v` found at the start.
+        self.verbose.is_some() && line.starts_with("✅ Enabled toolset ")
     }
 
     /// Lines of `-v` about the run as a whole.
@@ -359,28 +334,18 @@ impl Chat {
     fn worded(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
         if line == "Resume this session with:" || line.starts_with("Goodbye! ⚕") {
             self.close(out);
-            self.ended = true;
-            self.goodbye |= line.starts_with('G');
-        } else if self.ended && self.on_summary(line, out) {
+            self.end = if line.starts_with('G') {
+                End::Goodbye
+            } else {
+                End::Summary
+            };
+        } else if self.has_ended() && self.on_summary(line, out) {
         } else if let Some(id) = line.strip_prefix("Session not found: ") {
             let known = !self.started || is_session_id(id);
             if known && !self.talk.has_spoken() {
                 self.unknown_session = Some(line.to_owned());
             }
             return false;
-        } else if line.starts_with("(clarify timed out after ") {
-            clarified(line, out);
-        } else if let Some(rest) = line.strip_prefix("[subagent-") {
-            let Some((id, text)) = rest.split_once("] ") else {
-                return false;
-            };
-            let task = Task {
-                task_id: Some(format!("subagent-{id}")),
-                tool_call_id: None,
-                status: "progress".to_owned(),
-                description: Some(text.to_owned()),
-            };
-            out.emit(Signal::Event(task.into()));
         } else {
             return false;
         }
@@ -425,7 +390,7 @@ impl Chat {
     fn went_on(&mut self) {
         self.report.recover();
         self.error_text.clear();
-        self.ended = false;
+        self.end = End::None;
         self.interrupted = None;
         self.started = true;
     }
@@ -479,7 +444,7 @@ impl Chat {
         if let Some(verbose) = &mut self.verbose {
             verbose.close(&mut self.talk, out);
         }
-        self.talk.finish(!self.ended, out);
+        self.talk.finish(!self.has_ended(), out);
         if let Some(verdict) = self.verdict() {
             let answer = self.report.was_empty().then(|| "".into());
             let duration_ms = self.duration_ms;
@@ -503,7 +468,7 @@ impl Chat {
             return Some(Verdict::Error(self.report.error(text)));
         }
         // Without the summary the output was cut, whatever the exit code.
-        if !self.ended {
+        if !self.has_ended() {
             return None;
         }
         if let Some(verdict) = self.report.limit_verdict() {
@@ -516,7 +481,7 @@ impl Chat {
         if let Some(message) = &self.interrupted {
             return error("Interrupted", message);
         }
-        if self.goodbye && !self.talk.has_spoken() {
+        if self.end == End::Goodbye && !self.talk.has_spoken() {
             let message = self
                 .complaint
                 .as_deref()
@@ -525,74 +490,4 @@ impl Chat {
         }
         Some(Verdict::Success)
     }
-}
-
-/// Tells of a session that is continued.
-pub(super) fn resumed(line: &str, rest: &str, out: &mut SignalSink<'_>) {
-    if let Some(id) = leading_session_id(rest) {
-        out.emit(Signal::Session(id));
-    }
-    info(None, line, out);
-}
-
-/// Tells of a question that nobody answered.
-pub(super) fn clarified(line: &str, out: &mut SignalSink<'_>) {
-    let interaction = Interaction {
-        phase: "response".to_owned(),
-        query_type: "clarify".to_owned(),
-        query_id: None,
-        payload: Some(line.trim_matches(['(', ')']).into()),
-    };
-    out.emit(Signal::Event(interaction.into()));
-}
-
-fn info(topic: Option<&str>, message: &str, out: &mut SignalSink<'_>) {
-    let info = Info {
-        topic: topic.map(str::to_owned),
-        message: message.to_owned(),
-    };
-    out.emit(Signal::Event(info.into()));
-}
-
-/// Reads `✓ [2/2] <goal>  (0.7s)`.
-pub(super) fn finished_task(rest: &str) -> Option<Task> {
-    let (status, rest) = match rest.strip_prefix("✓ [") {
-        Some(rest) => ("completed", rest),
-        None => ("failed", rest.strip_prefix("✗ [")?),
-    };
-    let (number, description) = rest.split_once("] ")?;
-    Some(Task {
-        task_id: Some(number.to_owned()),
-        tool_call_id: None,
-        status: status.to_owned(),
-        description: Some(description.to_owned()),
-    })
-}
-
-fn is_rule(line: &str) -> bool {
-    line.chars().all(|c| c == '─')
-}
-
-/// Tells whether a line is the lower border of a reasoning box of this width.
-fn is_bottom(line: &str, width: usize) -> bool {
-    let inner = line
-        .strip_prefix('└')
-        .and_then(|rest| rest.strip_suffix('┘'));
-    inner.is_some_and(|inner| is_rule(inner) && inner.chars().count() + 2 == width)
-}
-
-/// ` ─  ⚕ Hermes  ───… `
-fn is_panel_top(line: &str) -> bool {
-    let rest = line
-        .strip_prefix(" ─  ")
-        .and_then(|rest| rest.trim_end().strip_suffix('─'));
-    rest.is_some_and(|rest| rest.contains("  ─") || rest.ends_with("  "))
-}
-
-/// ` ───…─── `
-fn is_panel_bottom(line: &str) -> bool {
-    let rest = line
-        .strip_prefix(' ')
-        .map(|rest| rest.trim_end_matches(' '));
-    rest.is_some_and(|rest| rest.len() > 30 && is_rule(rest))
 }

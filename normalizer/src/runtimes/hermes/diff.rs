@@ -45,8 +45,7 @@ impl Diff {
             Some(b'-') => (1, 0),
             Some(b'+') => (0, 1),
             Some(b'\\') => (0, 0),
-            Some(b' ') => (1, 1),
-            None => (1, 1),
+            Some(b' ') | None => (1, 1),
             Some(_) => return false,
         };
         self.old = self.old.saturating_sub(old);

@@ -18,10 +18,13 @@
 mod acp;
 mod acp_title;
 mod acp_wire;
+mod borders;
 mod chat;
 mod diff;
 mod late;
 mod library;
+mod notices;
+mod progress;
 mod quiet;
 mod report;
 mod session;
@@ -30,6 +33,8 @@ mod subagents;
 mod talk;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tool_line;
 mod tools;
@@ -126,16 +131,23 @@ enum Mode {
     Acp(Box<Acp>),
 }
 
+/// What the command line says of the format, where an output may be of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hint {
+    None,
+    /// `-Q` or `-z`.
+    Quiet,
+    /// A Python program that uses the library.
+    Library,
+}
+
 /// Reads what hermes prints, in any of its formats.
 #[derive(Debug)]
 struct Hermes {
     run: RunId,
     /// The prompt is known better than its echo shows it.
     has_query: bool,
-    /// The command line says that the output is quiet.
-    is_quiet: bool,
-    /// The command line says that hermes is used as a library.
-    is_library: bool,
+    hint: Hint,
     /// The output was printed to a terminal.
     on_terminal: bool,
     mode: Mode,
@@ -144,19 +156,23 @@ struct Hermes {
 
 impl Hermes {
     fn new(context: &Context) -> Self {
-        let argv = context.argv.as_deref();
-        let is_library = argv.is_some_and(|words| {
-            words.first().is_some_and(|word| {
-                std::path::Path::new(word)
-                    .extension()
-                    .is_some_and(|ending| ending == "py")
-            })
-        });
+        let program = context.argv.as_ref().and_then(|words| words.first());
+        let is_python = |word: &String| {
+            std::path::Path::new(word)
+                .extension()
+                .is_some_and(|end| end == "py")
+        };
+        let hint = if context.has_flag(&["-Q", "--quiet", "-z", "--oneshot"]) {
+            Hint::Quiet
+        } else if program.is_some_and(is_python) {
+            Hint::Library
+        } else {
+            Hint::None
+        };
         Self {
             run: context.run_id.clone(),
             has_query: context.query.is_some() || query(context).is_some(),
-            is_quiet: context.has_flag(&["-Q", "--quiet", "-z", "--oneshot"]),
-            is_library,
+            hint,
             on_terminal: false,
             mode: Mode::Undecided { blank: false },
             stderr: Stderr::default(),
@@ -211,7 +227,7 @@ impl Hermes {
         let plain = matches!(ending, Ending::Lf | Ending::None);
         let (mode, format) = if line.starts_with('{') && line.contains("\"jsonrpc\"") {
             (Mode::Acp(Box::new(Acp::new())), "acp")
-        } else if line.starts_with("Query:") && !self.is_quiet {
+        } else if line.starts_with("Query:") && self.hint != Hint::Quiet {
             let text = line.to_owned();
             let first = Echo {
                 place: out.place(),
@@ -225,7 +241,10 @@ impl Hermes {
                 maybe: false,
             };
             return;
-        } else if plain && !self.is_quiet && (self.is_library || is_library_line(line)) {
+        } else if plain
+            && self.hint != Hint::Quiet
+            && (self.hint == Hint::Library || is_library_line(line))
+        {
             (Mode::Library(Box::new(Library::new(run))), "lib")
         } else {
             (Mode::Quiet(Box::default()), "quiet")
@@ -355,7 +374,7 @@ impl RuntimeParser for Hermes {
             Mode::Acp(acp) => acp.finish(&self.stderr, out),
             Mode::Echo { .. } => {}
             Mode::Undecided { .. } => {
-                if self.is_quiet || self.stderr.session.is_some() {
+                if self.hint == Hint::Quiet || self.stderr.session.is_some() {
                     out.emit(Signal::Format("quiet"));
                 }
                 if let Some(verdict) = self.stderr.verdict().filter(|_| !exit.is_success()) {

@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 
-use runtape_core::runtime_event::{StdoutText, Task, Warning};
+use runtape_core::runtime_event::{StdoutText, Warning};
 use serde::de::IgnoredAny;
 
-use super::chat::{clarified, finished_task, resumed};
+use super::borders::{is_answer_top, is_reasoning_bottom, reasoning_top};
 use super::diff::Diff;
+use super::notices;
 use super::report::{Report, Reported, error_of_text};
 use super::session::is_session_id;
 use super::stderr::Stderr;
@@ -48,7 +49,7 @@ pub(super) struct Quiet {
     thinking: Boxed,
     diff: Option<(Diff, Place)>,
     /// Lines with the end of a leak that are none of the known ones.
-    strays: Vec<(Place, String, Ending)>,
+    strays: Vec<(Place, String)>,
     strays_length: usize,
     /// A line that was cut off while reasoning leaked.
     tail: Option<(Place, String)>,
@@ -102,18 +103,18 @@ impl Quiet {
             self.diff = Some((Diff::default(), out.place()));
             return Taken::Yes;
         }
-        if line.starts_with("┌─ Reasoning ") && line.ends_with('┐') {
-            self.reasoning = Some(line.chars().count());
+        if let Some(width) = reasoning_top(line) {
+            self.reasoning = Some(width);
             self.thought = true;
             return Taken::Yes;
         }
         if let Some(width) = self.reasoning {
-            if is_bottom(line, width) {
+            if is_reasoning_bottom(line, width) {
                 self.reasoning = None;
                 self.end_thinking(out);
             } else if ending == Ending::None {
                 self.tail = Some((out.place(), line.to_owned()));
-            } else if self.is_known_leak(line, out) {
+            } else if Self::is_known_leak(line, out) {
             } else if let Some(text) = self.thinking.push(line) {
                 out.emit(Signal::ThinkingDelta(Cow::Borrowed(text)));
             }
@@ -123,11 +124,11 @@ impl Quiet {
             self.end_thinking(out);
             return Taken::IsChat;
         }
-        if is_blank(line) || self.is_known_leak(line, out) {
+        if (is_blank(line) && self.strays.is_empty()) || Self::is_known_leak(line, out) {
             return Taken::Yes;
         }
         self.strays_length += line.len();
-        self.strays.push((out.place(), line.to_owned(), ending));
+        self.strays.push((out.place(), line.to_owned()));
         if self.strays_length > MOST_HELD {
             // No leak is that long: the line ends were converted.
             self.take_strays_for_answer(out);
@@ -135,33 +136,13 @@ impl Quiet {
         Taken::Yes
     }
 
-    fn is_known_leak(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
-        if let Some(rest) = line.strip_prefix("↻ Resumed session ") {
-            resumed(line, rest, out);
-        } else if line.starts_with("(clarify timed out after ") {
-            clarified(line, out);
-        } else if let Some(rest) = line.strip_prefix("  ⏱ Timeout — ") {
-            let message = format!("⏱ Timeout — {rest}");
-            out.emit(Signal::Event(
-                tools::denied(tools::TERMINAL, &message).into(),
-            ));
-        } else if let Some(rest) = line.strip_prefix("  ⚠ tirith ") {
-            let message = format!("tirith {rest}");
-            out.emit(Signal::Event(Warning { message }.into()));
-        } else if let Some(rest) = line.strip_prefix("↩ Background ") {
-            let task = Task {
-                task_id: None,
-                tool_call_id: None,
-                status: "background".to_owned(),
-                description: Some(format!("Background {rest}")),
-            };
-            out.emit(Signal::Event(task.into()));
-        } else if let Some(task) = line.strip_prefix("  ").and_then(finished_task) {
-            out.emit(Signal::Event(task.into()));
-        } else {
-            return false;
+    fn is_known_leak(line: &str, out: &mut SignalSink<'_>) -> bool {
+        if line.starts_with("  ⏱ Timeout — ") {
+            let denied = tools::denied(tools::TERMINAL, line.trim_start());
+            out.emit(Signal::Event(denied.into()));
+            return true;
         }
-        true
+        notices::take(line, out)
     }
 
     fn end_diff(&mut self, out: &mut SignalSink<'_>) {
@@ -183,7 +164,10 @@ impl Quiet {
     fn begin_answer(&mut self, out: &mut SignalSink<'_>) {
         self.end_diff(out);
         self.end_thinking(out);
-        for (place, text, _) in std::mem::take(&mut self.strays) {
+        for (place, text) in std::mem::take(&mut self.strays) {
+            if is_blank(&text) {
+                continue;
+            }
             out.emit_at(
                 place,
                 Scope::Main,
@@ -194,7 +178,7 @@ impl Quiet {
 
     fn take_strays_for_answer(&mut self, out: &mut SignalSink<'_>) {
         self.strays_length = 0;
-        for (place, text, _) in std::mem::take(&mut self.strays) {
+        for (place, text) in std::mem::take(&mut self.strays) {
             self.push_answer_at(place, &text, Ending::Lf, out);
         }
     }
@@ -268,7 +252,7 @@ impl Quiet {
         }
         let mut text = std::mem::take(&mut self.held);
         if stderr.session.is_none() {
-            self.take_session(&mut text, out);
+            Self::take_session(&mut text, out);
         }
         let place = self.place(out);
         if self.lines == 1 && is_cut_json(&text) {
@@ -316,7 +300,7 @@ impl Quiet {
     /// Takes the session id that older versions print after the answer.
     ///
     /// Only the very last line can be it, behind an empty one: an answer may well quote another.
-    fn take_session(&self, text: &mut String, out: &mut SignalSink<'_>) {
+    fn take_session(text: &mut String, out: &mut SignalSink<'_>) {
         let Some((before, id)) = text.rsplit_once("\n\nsession_id: ") else {
             return;
         };
@@ -330,22 +314,13 @@ impl Quiet {
 
 /// Tells whether a leaked line shows that nothing is quiet here.
 fn is_chat(line: &str) -> bool {
-    let top = line.starts_with("╭─ ") && line.ends_with('╮');
     let called = || {
         matches!(
             tool_line::of_chat(line),
             Some(ToolLine::Preparing(_) | ToolLine::Done(_))
         )
     };
-    top || (line.starts_with("  ") && called())
-}
-
-fn is_bottom(line: &str, width: usize) -> bool {
-    let inner = line
-        .strip_prefix('└')
-        .and_then(|rest| rest.strip_suffix('┘'));
-    let inner = inner.filter(|inner| inner.chars().all(|c| c == '─'));
-    inner.is_some_and(|inner| inner.chars().count() + 2 == width)
+    is_answer_top(line) || (line.starts_with("  ") && called())
 }
 
 fn is_cut_json(text: &str) -> bool {

@@ -49,11 +49,6 @@ impl Report {
         self.fatal.is_some() && self.empty
     }
 
-    /// Tells whether the turn limit was reached.
-    pub(super) fn hit_limit(&self) -> bool {
-        self.limit.is_some()
-    }
-
     /// Returns the model that a failed request named, once.
     pub(super) fn take_model(&mut self) -> Option<String> {
         self.model.take()
@@ -373,7 +368,7 @@ mod tests {
     #[test]
     fn a_turn_limit_is_no_failure() {
         let (report, _) = reported(&["⚠️  Reached maximum iterations (2). Requesting summary..."]);
-        assert!(report.hit_limit() && !report.has_failed());
+        assert!(!report.has_failed());
         let Some(Verdict::TurnLimit(error)) = report.limit_verdict() else {
             panic!("a limit")
         };

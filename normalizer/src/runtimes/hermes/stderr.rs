@@ -3,7 +3,7 @@
 use runtape_core::TokenCounts;
 use runtape_core::runtime_event::StderrText;
 
-use super::chat::resumed;
+use super::notices::resumed;
 use super::report::{self, Report, Reported};
 use super::session::is_session_id;
 use super::text::is_blank;

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use runtape_core::runtime_event::Task;
 use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
+use super::notices::task;
 use crate::parser::SignalSink;
-use crate::signal::{CallDetail, CallRef, Scope, Signal};
+use crate::signal::{CHILD_LABEL, CallDetail, CallRef, Scope, Signal};
 
 /// A line of the tree: ` [1] ├─ 💻 terminal  "ls"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Subagents {
         let key = if label.is_empty() {
             call.to_owned()
         } else {
-            format!("{call}#{label}")
+            format!("{call}{CHILD_LABEL}{label}")
         };
         let label = label.to_owned();
         self.children.push(Child {
@@ -161,13 +161,8 @@ impl Subagents {
         };
         if ended {
             if let Kind::Call { name: text, .. } | Kind::Said(text) = branch.kind {
-                let task = Task {
-                    task_id: branch.label.map(str::to_owned),
-                    tool_call_id: None,
-                    status: "progress".to_owned(),
-                    description: Some(text.to_owned()),
-                };
-                out.emit(Signal::Event(task.into()));
+                let id = branch.label.map(str::to_owned);
+                task(id, "progress", text, out);
             }
             return;
         }

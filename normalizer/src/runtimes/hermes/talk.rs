@@ -10,6 +10,7 @@ use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
 use super::late::{Late, own};
+use super::progress::Progress;
 use super::tool_line::{Begun, Done};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
@@ -59,21 +60,13 @@ impl Held {
         };
         (self.place, signal)
     }
-
-    /// Sets what the tool gave back.
-    pub(super) fn set_output(&mut self, output: String) {
-        self.output = Some(output);
-    }
 }
 
 /// The model's messages: steps, text, calls.
 #[derive(Debug)]
 pub(super) struct Talk {
     run: RunId,
-    /// A step is open.
-    opened: bool,
-    /// A call was made in it.
-    called: bool,
+    progress: Progress,
     next: u64,
     open: HashMap<Key, VecDeque<OpenCall>>,
     held: BTreeMap<u64, Held>,
@@ -90,8 +83,7 @@ impl Talk {
     pub(super) fn new(run: RunId) -> Self {
         Self {
             run,
-            opened: false,
-            called: false,
+            progress: Progress::None,
             next: 0,
             open: HashMap::new(),
             held: BTreeMap::new(),
@@ -108,12 +100,12 @@ impl Talk {
 
     /// Tells whether the model said or called anything.
     pub(super) fn has_spoken(&self) -> bool {
-        self.opened
+        self.progress != Progress::None
     }
 
     /// The model speaks: after a call that is the next step.
     pub(super) fn speak(&mut self, out: &mut SignalSink<'_>) {
-        if self.opened && !self.called {
+        if !self.progress.speak() {
             return;
         }
         // A call of an earlier message will not be completed any more.
@@ -124,8 +116,6 @@ impl Talk {
             }
             _ => self.flush_held(out),
         }
-        self.opened = true;
-        self.called = false;
         self.emit(Signal::Step(None), out);
     }
 
@@ -189,8 +179,7 @@ impl Talk {
     ) -> u64 {
         let ordinal = self.next;
         self.next += 1;
-        self.opened = true;
-        self.called = true;
+        self.progress = Progress::Calling;
         if open {
             let call = OpenCall {
                 ordinal,

@@ -1,17 +1,15 @@
 //! Helpers for the tests of this runtime.
 
-use runtape_core::{JobId, RunId, Span, Stream};
+use runtape_core::{JobId, RunId, RunSummary, Runtime, Stream, summarize};
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Place, Scope};
+use crate::signal::{Emitted, Place};
+use crate::{Context, Exit, Normalizer};
 
-/// Collects what a piece of a parser emits, one line per signal.
+/// Collects what a piece of a parser emits.
 pub(super) fn collect(work: impl FnOnce(&mut SignalSink<'_>)) -> Vec<String> {
     let mut seen = Vec::new();
-    let mut apply = |emitted: Emitted<'_>| seen.push(show(&emitted));
+    let mut apply = |emitted: Emitted<'_>| seen.push(format!("{:?}", emitted.signal));
     let place = Place {
         span: None,
         line: 0,
@@ -21,64 +19,92 @@ pub(super) fn collect(work: impl FnOnce(&mut SignalSink<'_>)) -> Vec<String> {
     seen
 }
 
-fn show(emitted: &Emitted<'_>) -> String {
-    match emitted.scope {
-        Scope::Main => format!("{:?}", emitted.signal),
-        Scope::Child(_) => format!("child {:?}", emitted.signal),
-    }
-}
-
-/// A context that knows only its ids, and the command line if given.
+/// A context that knows its ids, and the command line if one is given.
 pub(super) fn context(argv: &[&str]) -> Context {
-    let mut context = Context::new(
-        JobId::parse("job-1").unwrap(),
-        RunId::parse("run-1").unwrap(),
-    );
+    let job = JobId::parse("job-1").unwrap();
+    let mut context = Context::new(job, RunId::parse("run-1").unwrap());
     if !argv.is_empty() {
         context.argv = Some(argv.iter().map(|word| (*word).to_owned()).collect());
     }
     context
 }
 
-/// Returns the signals of an output, without those about the format.
-pub(super) fn signals(stdout: &str, stderr: &str, exit: &Exit) -> Vec<String> {
-    signals_of(&context(&[]), stdout, stderr, exit)
+/// Returns the summary of an output in a context.
+pub(super) fn summary_of(context: Context, stdout: &str, stderr: &str, exit: &Exit) -> RunSummary {
+    let mut normalizer = Normalizer::new(Runtime::Hermes, context).unwrap();
+    let mut records = normalizer
+        .push(Stream::Stdout, stdout.as_bytes(), 1)
+        .records;
+    records.extend(
+        normalizer
+            .push(Stream::Stderr, stderr.as_bytes(), 1)
+            .records,
+    );
+    records.extend(normalizer.finish(exit).records);
+    summarize(&records).unwrap()
 }
 
-/// Returns the signals of an output in a context.
-pub(super) fn signals_of(
-    context: &Context,
-    stdout: &str,
-    stderr: &str,
-    exit: &Exit,
-) -> Vec<String> {
-    let mut parser = (super::ENTRY.parser)(context);
-    let mut seen = Vec::new();
-    let mut apply = |emitted: Emitted<'_>| seen.push(show(&emitted));
-    for (stream, text) in [(Stream::Stdout, stdout), (Stream::Stderr, stderr)] {
-        let mut each = |framed: Framed<'_>| {
-            let Framed::Line(line) = framed else { return };
-            let span = Some(Span {
-                stream,
-                start: line.start,
-                end: line.end,
-            });
-            let place = Place {
-                span,
-                line: line.number,
-                at: line.received_at,
-            };
-            parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
-        };
-        let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
-        splitter.push(text.as_bytes(), 0, &mut each);
-        splitter.finish(&mut each);
-    }
-    let place = Place {
-        span: None,
-        line: 0,
-        at: 0,
+/// Returns the summary of what a process printed that ended with code 0.
+pub(super) fn summary(stdout: &str) -> RunSummary {
+    summary_of(context(&[]), stdout, "", &Exit::with_code(0))
+}
+
+/// Returns what `hermes chat` prints to a pipe around a body. Its lines end in `\r\n`, but for
+/// those that begin with `\u{1}`.
+pub(super) fn chat(body: &str) -> String {
+    let body = screen(body);
+    format!(
+        "Query: Do it.\nInitializing agent...\r\n{}\r\n\n{body}\nResume this session with:\n  \
+         hermes --resume 20261115_234656_5eb98f\n\nSession:        20261115_234656_5eb98f\n\
+         Duration:       1m 2s\nMessages:       4 (1 user, 2 tool calls)\n",
+        "─".repeat(40)
+    )
+}
+
+/// Gives lines the ends that they have in a pipe.
+pub(super) fn screen(body: &str) -> String {
+    let end = |line: &str| match line.strip_prefix('\u{1}') {
+        Some(line) => format!("{line}\n"),
+        None => format!("{line}\r\n"),
     };
-    parser.finish(exit, &mut SignalSink::new(place, &mut apply));
-    seen
+    body.lines().map(end).collect()
+}
+
+/// An answer box of 80 columns.
+pub(super) fn answer(lines: &[&str]) -> String {
+    let lines = lines.join("\n    ");
+    format!("\n{}\n    {lines}\n{}\n", answer_top(), answer_bottom())
+}
+
+/// The upper border of an answer box.
+pub(super) fn answer_top() -> String {
+    format!("╭─ ⚕ Hermes {}╮", "─".repeat(67))
+}
+
+/// The lower border of an answer box.
+pub(super) fn answer_bottom() -> String {
+    format!("╰{}╯", "─".repeat(78))
+}
+
+/// A reasoning box of 80 columns.
+pub(super) fn reasoning(lines: &[&str]) -> String {
+    let lines = lines.join("\n");
+    format!("\n{}\n{lines}\n└{}┘\n", reasoning_top(), "─".repeat(78))
+}
+
+/// The upper border of a reasoning box.
+pub(super) fn reasoning_top() -> String {
+    format!("┌─ Reasoning {}┐", "─".repeat(66))
+}
+
+/// A panel of 80 columns.
+pub(super) fn panel(lines: &[&str]) -> String {
+    let line = |text: &str| format!("     {text:<75}\n");
+    let lines: String = lines.iter().map(|text| line(text)).collect();
+    let blank = " ".repeat(80);
+    format!(
+        " ─  ⚕ Hermes  {} \n{blank}\n{lines}{blank}\n {} \n",
+        "─".repeat(65),
+        "─".repeat(78)
+    )
 }

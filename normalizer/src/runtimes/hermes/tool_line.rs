@@ -95,7 +95,7 @@ pub(super) fn of_library(line: &str) -> Option<ToolLine<'_>> {
     if let Some(rest) = rest.strip_prefix("[done] ") {
         return sample_done(rest).map(ToolLine::Done);
     }
-    if let Some((body, duration_ms, failure)) = split_end(rest, " ") {
+    if let Some((body, duration_ms, failure)) = split_any_end(rest) {
         let done = completion(body, duration_ms, failure)?;
         let known = done.tool.is_some() || !body.is_ascii();
         return known.then_some(ToolLine::Done(done));
@@ -107,7 +107,7 @@ pub(super) fn of_library(line: &str) -> Option<ToolLine<'_>> {
 
 /// Reads `[done] $ ls — /src  0.3s`: the input, a dash, the output, the time.
 fn sample_done(rest: &str) -> Option<Done<'_>> {
-    let (body, duration_ms, failure) = split_end(rest, " ").unwrap_or((rest, None, None));
+    let (body, duration_ms, failure) = split_any_end(rest).unwrap_or((rest, None, None));
     let (verb, detail) = body.split_once(' ').unwrap_or((body, ""));
     let (detail, output) = match detail.strip_prefix("— ") {
         Some(output) => ("", Some(output)),
@@ -189,6 +189,11 @@ fn split_end<'a>(line: &'a str, gap: &str) -> Option<(&'a str, Option<u64>, Opti
     None
 }
 
+/// The same for lines that were printed, or copied, with one space where hermes has two.
+fn split_any_end(line: &str) -> Option<(&str, Option<u64>, Option<&str>)> {
+    split_end(line, "  ").or_else(|| split_end(line, " "))
+}
+
 fn split_time<'a>(line: &'a str, gap: &str) -> Option<(&'a str, u64)> {
     let space = line.rfind(' ')?;
     let ms = tenths(line.get(space + 1..)?)?;
@@ -215,7 +220,15 @@ fn split_first(text: &str) -> Option<(char, &str)> {
 mod tests {
     use super::*;
 
-    fn done(line: &str) -> Option<(Option<&str>, &str, &str, Option<u64>, Option<&str>)> {
+    type Read<'a> = (
+        Option<&'a str>,
+        &'a str,
+        &'a str,
+        Option<u64>,
+        Option<&'a str>,
+    );
+
+    fn done(line: &str) -> Option<Read<'_>> {
         match of_chat(line).or_else(|| of_library(line))? {
             ToolLine::Done(done) => Some((
                 done.tool,

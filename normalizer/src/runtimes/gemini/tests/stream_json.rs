@@ -182,6 +182,18 @@ fn a_stream_without_a_result_leaves_its_last_text_open() {
 }
 
 #[test]
+fn an_exit_code_of_the_start_says_nothing_once_the_model_spoke() {
+    let stdout = [INIT, &fragment("Never fin")].concat();
+    for code in [41, 42] {
+        assert_eq!(
+            read(&stdout, code)[3..],
+            ["step", "+\"Never fin\""],
+            "{code}"
+        );
+    }
+}
+
+#[test]
 fn a_cut_line_or_an_opened_turn_takes_back_the_last_word() {
     let ended = [INIT, &fragment("A"), SUCCESS].concat();
     let cut = read(&format!("{ended}{{\"type\":\"resu"), 0);

@@ -1,0 +1,271 @@
+//! How fast output becomes records: `cargo bench -p runtape-normalizer`.
+//!
+//! Every number that is required is a ratio to something that any program reading the same bytes
+//! would have to do, measured in the same process, turn by turn, so that it holds on any machine
+//! and a busy one does not tip the scale. The exception is memory, measured in a process of its
+//! own: this one, started again. Ends with a table, and with failure if a requirement is missed.
+
+#![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use memchr::memchr_iter;
+use runtape_core::{JobId, RunId, Runtime, Stream};
+use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_tests::synthetic::{LongRun, Random, Replica, Replicator};
+use serde_json::Value;
+
+/// How much is normalized at a time when speed is measured.
+const BYTES: usize = 6_000_000;
+/// How often each side is measured; the median counts.
+const ROUNDS: usize = 9;
+/// What is read from a pipe at once.
+const CHUNK: usize = 64 * 1024;
+/// How long the run is whose memory is measured, and its longest lines.
+const LONG_RUN: usize = 1 << 30;
+const LONGEST_LINE: usize = 1 << 20;
+/// Names the process that measures memory.
+const PEAK_MEMORY: &str = "--peak-memory";
+
+const RUNTIMES: &[Runtime] = &[
+    Runtime::ClaudeCode,
+    Runtime::Cursor,
+    Runtime::Gemini,
+    Runtime::Hermes,
+];
+const SEED: u64 = 20;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// One row of the closing table.
+struct Row {
+    what: String,
+    required: String,
+    measured: String,
+    ok: bool,
+}
+
+fn main() -> Outcome<ExitCode> {
+    let arguments: Vec<String> = env::args().collect();
+    let measures = arguments.iter().skip_while(|word| *word != PEAK_MEMORY);
+    if let Some(runtime) = measures.clone().nth(1) {
+        println!("{}", peak_memory(&runtime.parse()?)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut rows = Vec::new();
+    compare_throughput(&mut rows)?;
+    compare_steps(&mut rows)?;
+    measure_memory(&mut rows)?;
+    println!("\n{:44} {:>12} {:>12}  ok", "what", "required", "measured");
+    for row in &rows {
+        let ok = if row.ok { "yes" } else { "NO" };
+        println!(
+            "{:44} {:>12} {:>12}  {ok}",
+            row.what, row.required, row.measured
+        );
+    }
+    Ok(ExitCode::from(u8::from(rows.iter().any(|row| !row.ok))))
+}
+
+/// Normalizes replicas of the corpus, against what reading the same lines takes at the least.
+fn compare_throughput(rows: &mut Vec<Row>) -> Outcome<()> {
+    let replicator = Replicator::new(SEED);
+    for (runtime, format) in replicator.formats() {
+        let mut size = 0;
+        let replicas: Vec<Replica> = replicator
+            .replicas(runtime, format)
+            .take_while(|replica| {
+                size += replica.stdout.len();
+                size < BYTES
+            })
+            .collect();
+        let bytes: usize = replicas.iter().map(|replica| replica.stdout.len()).sum();
+        let (least, baseline): (f64, fn(&[u8])) = match format {
+            "chat" => (0.10, check_lines),
+            _ => (1.0, parse_lines),
+        };
+        let (ours, theirs) = interleave(
+            || replicas.iter().try_for_each(normalize),
+            || {
+                replicas
+                    .iter()
+                    .for_each(|replica| baseline(&replica.stdout))
+            },
+        )?;
+        let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
+        let what = format!("{runtime} {format}");
+        println!(
+            "{what:32} {:7.1} MB/s, baseline {:7.1} MB/s, ratio {ratio:.2}",
+            megabytes_a_second(bytes, ours),
+            megabytes_a_second(bytes, theirs),
+        );
+        rows.push(Row {
+            what: format!("{what}: speed"),
+            required: format!(">= {least:.2} x"),
+            measured: format!("{ratio:.2} x"),
+            ok: ratio >= least,
+        });
+    }
+    Ok(())
+}
+
+/// Compares a run of 10,000 steps with one of 1,000: the time must not grow faster than the run.
+fn compare_steps(rows: &mut Vec<Row>) -> Outcome<()> {
+    for runtime in RUNTIMES {
+        let run = |steps| {
+            let run = LongRun::new(runtime.as_str(), SEED).ok_or("a runtime without long runs")?;
+            Outcome::Ok(run.write(steps))
+        };
+        let (short, long) = (run(1_000)?, run(10_000)?);
+        let (long_time, short_time) = interleave(
+            || normalize_output(runtime, None, &long),
+            || normalize_output(runtime, None, &short).unwrap_or_default(),
+        )?;
+        let ratio = long_time.as_secs_f64() / short_time.as_secs_f64();
+        println!(
+            "{:32} {:7.1} MB/s, 10,000 steps to 1,000 steps, ratio {ratio:.2}",
+            format!("{runtime}, one long run"),
+            megabytes_a_second(long.len(), long_time),
+        );
+        rows.push(Row {
+            what: format!("{runtime}: 10,000 steps to 1,000"),
+            required: "<= 11.00 x".to_owned(),
+            measured: format!("{ratio:.2} x"),
+            ok: ratio <= 11.0,
+        });
+    }
+    Ok(())
+}
+
+/// Measures the memory of a run that is far longer than it, in a process of its own.
+fn measure_memory(rows: &mut Vec<Row>) -> Outcome<()> {
+    for runtime in RUNTIMES {
+        let mut command = Command::new(env::current_exe()?);
+        let output = command.args([PEAK_MEMORY, runtime.as_str()]).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
+        }
+        let kibibytes: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
+        let mebibytes = kibibytes / 1024.0;
+        println!(
+            "{:32} {mebibytes:7.1} MiB at most, 1 GiB in one run",
+            runtime.to_string()
+        );
+        rows.push(Row {
+            what: format!("{runtime}: peak memory, 1 GiB in one run"),
+            required: "<= 128 MiB".to_owned(),
+            measured: format!("{mebibytes:.1} MiB"),
+            ok: mebibytes <= 128.0,
+        });
+    }
+    Ok(())
+}
+
+/// Normalizes a run of 1 GiB and returns the most memory this process ever held, in KiB.
+fn peak_memory(runtime: &Runtime) -> Outcome<u64> {
+    let mut normalizer = Normalizer::new(runtime.clone(), context(None)?)?;
+    let mut run = LongRun::new(runtime.as_str(), SEED).ok_or("a runtime without long runs")?;
+    let mut random = Random::new(SEED);
+    let mut buffer = Vec::new();
+    let mut written = 0;
+    run.opening(&mut buffer);
+    while written < LONG_RUN {
+        // Lines of every length: as many below a kilobyte as above a hundred.
+        let longest = 64 << random.below(15);
+        run = run.with_result_bytes(longest / 2..longest.min(LONGEST_LINE - 1_000));
+        run.step(&mut buffer);
+        written += buffer.len();
+        for chunk in buffer.chunks(CHUNK) {
+            black_box(normalizer.push(Stream::Stdout, chunk, 0));
+        }
+        buffer.clear();
+    }
+    run.ending(&mut buffer);
+    black_box(normalizer.push(Stream::Stdout, &buffer, 0));
+    black_box(normalizer.finish(&Exit::with_code(0)));
+    let status = fs::read_to_string("/proc/self/status")?;
+    let mut lines = status.lines();
+    let peak = lines.find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|rest| rest.trim().strip_suffix(" kB"));
+    Ok(peak
+        .ok_or("no VmHWM in /proc/self/status")?
+        .trim()
+        .parse()?)
+}
+
+fn normalize(replica: &Replica) -> Outcome<()> {
+    let runtime = Runtime::from_name(&replica.runtime);
+    normalize_output(&runtime, replica.argv.clone(), &replica.stdout)
+}
+
+/// Turns one run's output into records, and drops them.
+fn normalize_output(runtime: &Runtime, argv: Option<Vec<String>>, output: &[u8]) -> Outcome<()> {
+    let mut normalizer = Normalizer::new(runtime.clone(), context(argv)?)?;
+    for chunk in output.chunks(CHUNK) {
+        black_box(normalizer.push(Stream::Stdout, chunk, 0));
+    }
+    black_box(normalizer.finish(&Exit::with_code(0)));
+    Ok(())
+}
+
+fn context(argv: Option<Vec<String>>) -> Outcome<Context> {
+    let mut context = Context::new(JobId::parse("bench")?, RunId::parse("bench")?);
+    context.argv = argv;
+    Ok(context)
+}
+
+fn lines(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    memchr_iter(b'\n', output).filter_map(move |end| {
+        let line = output.get(start..end);
+        start = end + 1;
+        line
+    })
+}
+
+/// The baseline for JSON lines: parse each, keep nothing.
+fn parse_lines(output: &[u8]) {
+    for line in lines(output) {
+        let _ = black_box(serde_json::from_slice::<Value>(line));
+    }
+}
+
+/// The baseline for text: find the lines, check that they are text.
+fn check_lines(output: &[u8]) {
+    for line in lines(output) {
+        let _ = black_box(std::str::from_utf8(line));
+    }
+}
+
+/// Measures two things in turn and returns the median time of each.
+fn interleave(
+    mut one: impl FnMut() -> Outcome<()>,
+    mut other: impl FnMut(),
+) -> Outcome<(Duration, Duration)> {
+    let (mut ones, mut others) = (Vec::new(), Vec::new());
+    one()?; // The first round pays for cold caches and fresh memory; it does not count.
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        other();
+        others.push(start.elapsed());
+        let start = Instant::now();
+        one()?;
+        ones.push(start.elapsed());
+    }
+    Ok((median(ones), median(others)))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+fn megabytes_a_second(bytes: usize, time: Duration) -> f64 {
+    bytes as f64 / 1e6 / time.as_secs_f64()
+}

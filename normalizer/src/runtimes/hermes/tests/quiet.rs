@@ -1,0 +1,142 @@
+//! Whole outputs: quiet.
+
+use runtape_core::{CheckpointStatus, ErrorFamily};
+
+use super::super::testing::{context, reasoning_top, screen, summary, summary_of};
+use crate::Exit;
+
+#[test]
+fn the_answer_is_everything_as_it_is() {
+    let text = "# Head\n\n┊ 💻 $ ls  0.1s\n    code\nsession_id: 20200101_000000_abcdef\n  \n";
+    let stderr = "\nsession_id: 20261115_234454_91d32d\n";
+    let summary = summary_of(context(&[]), text, stderr, &Exit::with_code(0));
+    assert_eq!(summary.final_text.as_deref(), text.strip_suffix('\n'));
+    assert_eq!(
+        summary.session_id.as_deref(),
+        Some("20261115_234454_91d32d")
+    );
+    assert_eq!(summary.output_format.as_deref(), Some("quiet"));
+    assert!(summary.tool_calls.is_empty() && summary.notices.is_empty());
+}
+
+#[test]
+fn leaked_reasoning_ends_where_a_line_ends_plainly() {
+    let leak = screen(&format!(
+        "\n{}\none\n\nlast.one\n  ┊ review diff\na/x → b/x\n@@ -0,0 +1,1 @@\n+a\ntwo\n",
+        reasoning_top()
+    ));
+    let text =
+        format!("{leak}⚠️  Reached maximum iterations (2). Requesting summary...\nThe answer.\n");
+    let summary = summary(&text);
+    assert_eq!(summary.thinking, ["one\n\nlast.one\ntwo"]);
+    assert_eq!(summary.texts, ["The answer."]);
+    assert_eq!(summary.status, CheckpointStatus::StoppedByExceededMaxSteps);
+    assert_eq!(summary.final_text.as_deref(), Some("The answer."));
+    let kinds: Vec<&str> = summary
+        .notices
+        .iter()
+        .map(|notice| notice.kind.as_str())
+        .collect();
+    assert_eq!(kinds, ["stdout", "warning", "exitMismatch"]);
+}
+
+#[test]
+fn a_failed_run_prints_its_error_in_the_answers_place() {
+    let exit = Exit::with_code(1);
+    let failed = summary_of(context(&[]), "HTTP 401: no\n", "\nsession_id: x\n", &exit);
+    assert!(failed.texts.is_empty() && failed.final_text.is_none());
+    let error = failed.error.unwrap();
+    assert_eq!(
+        (error.name.as_str(), error.message.as_str()),
+        ("ApiError", "HTTP 401: no")
+    );
+    let none = summary_of(
+        context(&[]),
+        "No previous CLI session found to continue.\n",
+        "",
+        &exit,
+    );
+    assert_eq!(
+        none.error.unwrap().family,
+        Some(ErrorFamily::UnknownSession)
+    );
+    // 0.13 prints it on standard error.
+    let old = summary_of(
+        context(&[]),
+        "",
+        "Error: Error code: 401 - {'error': 1}\n",
+        &exit,
+    );
+    let error = old.error.unwrap();
+    assert_eq!(
+        (error.name.as_str(), error.status_code),
+        ("ApiError", Some(401))
+    );
+}
+
+#[test]
+fn prose_never_decides() {
+    for text in [
+        "HTTP 401: that is what it said\n",
+        "Session not found: 20200101_000000_abcdef\n",
+    ] {
+        let summary = summary(text);
+        assert_eq!(summary.status, CheckpointStatus::Completed, "{text}");
+        assert_eq!(summary.final_text.as_deref(), text.strip_suffix('\n'));
+    }
+}
+
+#[test]
+fn nothing_is_cut_off_and_a_newline_is_an_empty_answer() {
+    assert_eq!(summary("").error.unwrap().name, "TruncatedOutput");
+    let empty = summary("\n");
+    assert_eq!(
+        (empty.status, empty.final_text.as_deref()),
+        (CheckpointStatus::Completed, Some(""))
+    );
+    let cut = summary("{\"jso");
+    assert_eq!(cut.error.unwrap().name, "TruncatedOutput");
+    assert_eq!((cut.texts.len(), cut.unparsed.len()), (0, 1));
+}
+
+#[test]
+fn a_model_that_said_nothing_gave_an_empty_answer() {
+    let summary = summary("⚠️ No reply: the model returned empty content after retries.\n");
+    assert_eq!(summary.final_text.as_deref(), Some(""));
+    assert!(summary.texts.is_empty());
+    assert_eq!(summary.notices.len(), 1);
+}
+
+#[test]
+fn an_unknown_exit_is_told() {
+    let summary = summary_of(context(&[]), "Yes.\n", "", &Exit::unknown());
+    assert_eq!(summary.status, CheckpointStatus::Completed);
+    assert_eq!(summary.final_text.as_deref(), Some("Yes."));
+}
+
+#[test]
+fn converted_line_ends_do_no_harm() {
+    let summary = summary("One.\r\n\r\nTwo.\r\n");
+    assert_eq!(summary.final_text.as_deref(), Some("One.\n\nTwo."));
+}
+
+#[test]
+fn an_answer_may_begin_like_the_echo_of_a_prompt() {
+    let text = "Query: SELECT 1\nInitializing agent...\nno\n";
+    let stderr = "\nsession_id: 20261115_234454_91d32d\n";
+    let found = summary_of(context(&[]), text, stderr, &Exit::unknown());
+    assert_eq!(found.final_text.as_deref(), text.strip_suffix('\n'));
+    let killed = summary_of(context(&[]), "Query: x\n", "", &Exit::with_code(137));
+    assert_eq!(killed.error.unwrap().name, "KilledBySignal");
+    assert!(killed.texts.is_empty());
+}
+
+#[test]
+fn the_session_that_older_versions_print_is_not_answer() {
+    let summary = summary("Yes.\n\nsession_id: 20261115_234454_91d32d\n");
+    assert_eq!(summary.final_text.as_deref(), Some("Yes."));
+    assert_eq!(
+        summary.session_id.as_deref(),
+        Some("20261115_234454_91d32d")
+    );
+}

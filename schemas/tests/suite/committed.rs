@@ -1,0 +1,214 @@
+//! The committed files are what the types say, and read well by themselves.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use runtape_schemas::{REGENERATE, SchemaKind, files};
+use serde_json::Value;
+
+fn directory() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/v1"))
+}
+
+#[test]
+fn committed_files_are_those_of_the_types() {
+    let mut differing = Vec::new();
+    let mut expected = BTreeSet::new();
+    for file in files() {
+        if !fs::read_to_string(directory().join(&file.name)).is_ok_and(|text| text == file.text) {
+            differing.push(file.name.clone());
+        }
+        expected.insert(file.name);
+    }
+    let found: BTreeSet<String> = fs::read_dir(directory())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    differing.extend(found.difference(&expected).cloned());
+    assert!(
+        differing.is_empty(),
+        "schemas/v1 differs from the types in {differing:?}. If the change is meant, and one that v1 \
+         allows (schemas/README.md), run:\n\n    {REGENERATE}\n"
+    );
+}
+
+/// Calls `each` with the path and content of every schema in a document.
+fn every_schema(schema: &Value, path: &str, each: &mut impl FnMut(&str, &Value)) {
+    each(path, schema);
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    for (keyword, value) in keywords {
+        let path = format!("{path}/{keyword}");
+        match (keyword.as_str(), value) {
+            ("properties" | "$defs", Value::Object(members)) => {
+                for (name, member) in members {
+                    every_schema(member, &format!("{path}/{name}"), each);
+                }
+            }
+            ("oneOf" | "anyOf" | "allOf", Value::Array(branches)) => {
+                for (at, branch) in branches.iter().enumerate() {
+                    every_schema(branch, &format!("{path}/{at}"), each);
+                }
+            }
+            ("items" | "not" | "if" | "then" | "else" | "propertyNames", member) => {
+                every_schema(member, &path, each);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn documents_have_a_head_and_only_keywords_of_the_draft() {
+    const KEYWORDS: &[&str] = &[
+        "$anchor",
+        "$comment",
+        "$defs",
+        "$id",
+        "$ref",
+        "$schema",
+        "anyOf",
+        "const",
+        "description",
+        "enum",
+        "examples",
+        "if",
+        "items",
+        "maxLength",
+        "maximum",
+        "minLength",
+        "minimum",
+        "not",
+        "oneOf",
+        "pattern",
+        "properties",
+        "propertyNames",
+        "required",
+        "then",
+        "title",
+        "type",
+    ];
+    for file in files() {
+        let schema: Value = serde_json::from_str(&file.text).unwrap();
+        assert_eq!(
+            schema["$schema"],
+            "https://json-schema.org/draft/2020-12/schema"
+        );
+        let id = format!("https://runtape.dev/schemas/v1/{}", file.name);
+        assert_eq!(schema["$id"], id);
+        for key in ["title", "description"] {
+            assert!(
+                schema[key].as_str().is_some_and(|text| !text.is_empty()),
+                "{id} {key}"
+            );
+        }
+        every_schema(&schema, "", &mut |path, schema| {
+            for keyword in schema
+                .as_object()
+                .into_iter()
+                .flat_map(|schema| schema.keys())
+            {
+                assert!(
+                    KEYWORDS.contains(&keyword.as_str()),
+                    "{id}{path}: {keyword}"
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn descriptions_are_for_a_reader_who_has_only_the_schema() {
+    for kind in SchemaKind::ALL {
+        every_schema(kind.schema(), "", &mut |path, schema| {
+            if let Some(text) = schema.get("description").and_then(Value::as_str) {
+                for leak in ["[`", "`]", "](", "::", "crate", "`None`", "`Some"] {
+                    assert!(!text.contains(leak), "{kind}{path}: {text}");
+                }
+            }
+            for (name, rule) in schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+            {
+                // The type's own value, and what only narrows it, need no words.
+                let is_type = rule
+                    .get("const")
+                    .or(rule.get("not"))
+                    .or(rule.get("enum"))
+                    .is_some();
+                let branch = rule.get("oneOf").and_then(|branches| branches.get(0));
+                let described = [Some(rule), branch]
+                    .into_iter()
+                    .flatten()
+                    .any(|rule| rule.get("description").or(rule.get("$ref")).is_some());
+                assert!(
+                    is_type || described,
+                    "{kind}{path}/{name} has no description"
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn a_field_that_may_be_absent_is_never_null() {
+    for kind in SchemaKind::ALL {
+        every_schema(kind.schema(), "", &mut |path, schema| {
+            // A change to metadata removes a key by null, and says so.
+            if path.ends_with("/MetadataPatch/properties/set") {
+                return;
+            }
+            let required = schema.get("required").and_then(Value::as_array);
+            let is_required =
+                |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
+            for (name, rule) in schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+            {
+                let nullable = rule.to_string().contains("\"null\"");
+                assert!(
+                    !nullable || is_required(name),
+                    "{kind}{path}/{name} takes null"
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn two_types_never_share_a_name() {
+    for kind in SchemaKind::ALL {
+        for name in kind.schema()["$defs"]
+            .as_object()
+            .into_iter()
+            .flat_map(|defs| defs.keys())
+        {
+            // schemars tells two types of the same name apart by a number.
+            assert!(
+                !name.ends_with(|c: char| c.is_ascii_digit()),
+                "{kind}: {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_bundle_says_the_same_as_the_single_files() {
+    let bundle = runtape_schemas::bundle();
+    for kind in SchemaKind::ALL {
+        let definitions = kind.schema()["$defs"].as_object();
+        for (name, definition) in definitions.into_iter().flatten() {
+            let mut bundled = bundle["$defs"][name].clone();
+            bundled.as_object_mut().unwrap().shift_remove("$anchor");
+            assert_eq!(&bundled, definition, "{kind}: {name}");
+        }
+        let title = kind.schema()["title"].as_str().unwrap();
+        assert_eq!(bundle["$defs"][title]["$anchor"], kind.name());
+    }
+}
