@@ -135,6 +135,12 @@ pub enum StoreError {
         /// What is wrong with it, and how to write it.
         fault: String,
     },
+    /// A query in SQL that cannot be answered.
+    #[error("the query failed: {fault}")]
+    BadSql {
+        /// What is wrong with it.
+        fault: String,
+    },
     /// A cursor that no page gave.
     #[error("bad cursor {cursor:?}: use the one that came with the last page")]
     BadCursor {
