@@ -1,4 +1,4 @@
-//! Keeps records and tapes in SQLite.
+//! Keeps records and tapes in `SQLite`.
 //!
 //! A [`Store`] is one file that many processes may write at once. A writer begins a run, appends
 //! records together with the output they came from, and finishes the run, which seals it:
