@@ -277,7 +277,7 @@ impl Hermes {
             return self.push(line, ending, out);
         }
         *maybe = initializing;
-        *length += line.len();
+        *length += line.len() + size_of::<Echo>();
         lines.push(Echo {
             place: out.place(),
             text: line.to_owned(),
