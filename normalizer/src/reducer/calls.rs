@@ -50,13 +50,11 @@ impl Reducer {
         };
         let mut id = state.call_id(call);
         if !state.count_once("call", id.as_str()) {
-            match state.reuse(call, &id) {
-                Some(other) => id = other,
-                None => {
-                    self.on_input(run, call, input, detail, place);
-                    return;
-                }
-            }
+            let Some(other) = state.reuse(call, &id) else {
+                self.on_input(run, call, input, detail, place);
+                return;
+            };
+            id = other;
         }
         let bytes = weight(&input);
         self.make_room(run, bytes);

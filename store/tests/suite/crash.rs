@@ -23,7 +23,7 @@ fn write(path: &Path, round: u64) {
     let mut store = Store::open(path, &Options::default()).unwrap();
     store.begin_run(&made.begin).unwrap();
     let mut out = std::io::stdout();
-    let mut chunks = made.chunks.chunks(3);
+    let mut chunks = made.chunks.chunks(4);
     for (batch, records) in made.records.chunks(7).enumerate() {
         let chunks = chunks.next().unwrap_or_default();
         store.append(made.id(), records, chunks).unwrap();

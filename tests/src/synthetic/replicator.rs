@@ -138,7 +138,7 @@ impl Capture {
         let word = |key: &str| Some(meta.get(key)?.as_str()?.to_owned());
         let (runtime, mut format) = (word("runtime")?, word("format")?);
         if meta.get("partial_output") == Some(&Value::Bool(true)) {
-            format = "stream-json-partial".to_owned();
+            "stream-json-partial".clone_into(&mut format);
         }
         if !FORMATS.contains(&format.as_str()) {
             return None;
