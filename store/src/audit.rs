@@ -371,7 +371,6 @@ impl Store {
             }
             let names: Vec<String> = statement
                 .column_names()
-                .into_iter()
                 .map(Into::into)
                 .collect();
             let mut rows = statement.query([]).map_err(|error| bad(&error))?;
