@@ -90,10 +90,10 @@ fn is_about_the_file(error: &CliError) -> bool {
         CliError::Read { .. }
             | CliError::Undetected { .. }
             | CliError::NotFound { .. }
-            | CliError::Record(RecordError::Normalize(_))
-            | CliError::Record(RecordError::Store(
-                StoreError::Locked { .. } | StoreError::Conflict { .. }
-            ))
+            | CliError::Record(
+                RecordError::Normalize(_)
+                    | RecordError::Store(StoreError::Locked { .. } | StoreError::Conflict { .. })
+            )
     )
 }
 
