@@ -366,7 +366,7 @@ impl Store {
             let mut statement = connection.prepare(sql).map_err(|error| bad(&error))?;
             if !statement.readonly() {
                 return Err(bad(
-                    &"it would change the database, which only reading may not",
+                    &"it would change the database, and only reading is allowed",
                 ));
             }
             let names: Vec<String> = statement

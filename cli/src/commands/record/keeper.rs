@@ -149,7 +149,9 @@ fn keep(
                 .map_err(|error| error.to_string()),
             Err(error) => {
                 let (_, chunks) = recorder.detach();
-                chunks.iter().for_each(|chunk| spooler.push(chunk));
+                for chunk in &chunks {
+                    spooler.push(chunk);
+                }
                 Err(error.to_string())
             }
         },
@@ -212,7 +214,9 @@ fn tick<'a>(state: State<'a>, spooler: &mut Spooler<'_>) -> State<'a> {
         Err(error) => {
             spooler.kept.fault = Some(error.to_string());
             let (detached, chunks) = recorder.detach();
-            chunks.iter().for_each(|chunk| spooler.push(chunk));
+            for chunk in &chunks {
+                spooler.push(chunk);
+            }
             State::Spooling(Box::new(detached))
         }
     }
