@@ -151,7 +151,7 @@ fn ingest(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outco
     }
     let context = context(args, source, &run_id)?;
     let now = input.received_at();
-    let recorder = Recorder::start(store, runtime, context, now)?;
+    let recorder = Recorder::start(store, runtime, &context, now)?;
     let mut recorder = recorder.without_summary();
     recorder.push(Stream::Stdout, &first, now)?;
     if source.is_stdin() {

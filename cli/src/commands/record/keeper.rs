@@ -169,7 +169,7 @@ fn keep(
 fn start<'a>(store: Option<&'a mut Store>, spooler: &mut Spooler<'_>) -> State<'a> {
     let (runtime, context) = (spooler.runtime, spooler.context);
     if let Some(store) = store {
-        match Recorder::start(store, runtime.clone(), context.clone(), spooler.started_at) {
+        match Recorder::start(store, runtime.clone(), context, spooler.started_at) {
             Ok(recorder) => return State::Storing(Box::new(recorder.without_summary())),
             Err(error) => spooler.kept.fault = Some(error.to_string()),
         }
