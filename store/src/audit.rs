@@ -369,10 +369,7 @@ impl Store {
                     &"it would change the database, and only reading is allowed",
                 ));
             }
-            let names: Vec<String> = statement
-                .column_names()
-                .map(Into::into)
-                .collect();
+            let names: Vec<String> = statement.column_names().map(Into::into).collect();
             let mut rows = statement.query([]).map_err(|error| bad(&error))?;
             while let Some(row) = rows.next().map_err(|error| bad(&error))? {
                 let mut object = Map::new();
