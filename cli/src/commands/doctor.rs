@@ -196,7 +196,8 @@ fn mode(diagnosis: &mut Diagnosis, path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(meta) = path.metadata() else { return };
     let mode = meta.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
+    let others = mode & 0o077;
+    if others == 0 {
         diagnosis.add(
             "database.mode",
             Level::Info,
