@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use runtape::RecordError;
 use runtape_core::CoreError;
 use runtape_normalizer::NormalizeError;
+use runtape_schemas::SchemaError;
 use runtape_store::StoreError;
 
 use crate::exit_codes;
@@ -54,6 +55,15 @@ pub(crate) enum CliError {
     NothingToIngest,
     #[error("{count} {what}")]
     Faults { count: usize, what: &'static str },
+    #[error("no session to resume: {reason}")]
+    NoSession { reason: String },
+    #[error("{}, line {line}: not a record", path.display())]
+    BadLine {
+        path: PathBuf,
+        line: usize,
+        #[source]
+        error: serde_json::Error,
+    },
     #[error("{message}")]
     Usage { message: String },
     #[error("cannot start {program:?}")]
@@ -72,6 +82,8 @@ pub(crate) enum CliError {
     Normalize(#[from] NormalizeError),
     #[error(transparent)]
     Core(#[from] CoreError),
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]

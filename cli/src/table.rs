@@ -40,6 +40,14 @@ impl Cell {
         Self::id(short(run))
     }
 
+    /// Creates a cell with a word that is of no use in part.
+    pub(crate) fn word(word: &str) -> Self {
+        Self {
+            is_whole: true,
+            ..Self::text(word)
+        }
+    }
+
     /// Creates a cell with a time.
     pub(crate) fn time(at: i64) -> Self {
         Self {

@@ -23,46 +23,22 @@ const PLAIN: u8 = 0;
 const DICTIONARY_1: u8 = 1;
 /// zstd with what the caller has at hand on both sides.
 const AGAINST: u8 = 2;
+/// zstd with nothing else.
+const ALONE: u8 = 3;
 
 /// Longest block: a damaged length must not ask for all memory.
 const LONGEST: usize = 1 << 30;
 
-/// Length up to which a block is worth more effort: databases of many short runs are made of
-/// such blocks, while long runs must keep up with what streams in.
+/// Length up to which a block is worth more effort and the dictionary: databases of many short
+/// runs are made of such blocks, while long runs must keep up with what streams in, and are their
+/// own dictionary.
 const SMALL: usize = 16 << 10;
+const SMALL_LEVEL: i32 = 5;
+const LARGE_LEVEL: i32 = 1;
 
-/// How much time is spent on making a block small.
-#[derive(Clone, Copy)]
-enum Effort {
-    Little,
-    Much,
-}
-
-impl Effort {
-    fn for_length(length: usize) -> Self {
-        if length <= SMALL {
-            Self::Much
-        } else {
-            Self::Little
-        }
-    }
-
-    fn level(self) -> i32 {
-        match self {
-            Self::Little => 1,
-            Self::Much => 5,
-        }
-    }
-}
-
-fn encoder(effort: Effort) -> &'static EncoderDictionary<'static> {
-    static LITTLE: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
-    static MUCH: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
-    match effort {
-        Effort::Little => &LITTLE,
-        Effort::Much => &MUCH,
-    }
-    .get_or_init(|| EncoderDictionary::copy(DICTIONARY, effort.level()))
+fn encoder() -> &'static EncoderDictionary<'static> {
+    static ENCODER: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
+    ENCODER.get_or_init(|| EncoderDictionary::copy(DICTIONARY, SMALL_LEVEL))
 }
 
 fn decoder() -> &'static DecoderDictionary<'static> {
@@ -72,10 +48,11 @@ fn decoder() -> &'static DecoderDictionary<'static> {
 
 thread_local! {
     // Making one takes longer than compressing a small block.
-    static LITTLE: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    static MUCH: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static SMALL_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static LARGE_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static AGAINST_OTHER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static DECODE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static DECODE_ALONE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     static DECODE_OTHER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -107,13 +84,15 @@ fn coded(coding: u8, data: &[u8], compressed: &io::Result<Vec<u8>>) -> Vec<u8> {
 
 /// Compresses a block.
 pub(crate) fn encode(data: &[u8]) -> Vec<u8> {
-    let effort = Effort::for_length(data.len());
-    let slot = match effort {
-        Effort::Little => &LITTLE,
-        Effort::Much => &MUCH,
-    };
-    let compressed = slot.with(|slot| {
-        let make = || Compressor::with_prepared_dictionary(encoder(effort));
+    if data.len() > SMALL {
+        let compressed = LARGE_BLOCKS.with(|slot| {
+            let make = || Compressor::new(LARGE_LEVEL);
+            reuse(slot, make, |compressor| compressor.compress(data))
+        });
+        return coded(ALONE, data, &compressed);
+    }
+    let compressed = SMALL_BLOCKS.with(|slot| {
+        let make = || Compressor::with_prepared_dictionary(encoder());
         reuse(slot, make, |compressor| compressor.compress(data))
     });
     coded(DICTIONARY_1, data, &compressed)
@@ -121,13 +100,12 @@ pub(crate) fn encode(data: &[u8]) -> Vec<u8> {
 
 /// Compresses a block against other data, which must be given again to read it.
 pub(crate) fn encode_against(data: &[u8], other: &[u8]) -> Vec<u8> {
-    let level = Effort::for_length(data.len()).level();
     let compressed = AGAINST_OTHER.with(|slot| {
         reuse(
             slot,
-            || Compressor::new(level),
+            || Compressor::new(SMALL_LEVEL),
             |compressor| {
-                compressor.set_dictionary(level, other)?;
+                compressor.set_dictionary(SMALL_LEVEL, other)?;
                 compressor.compress(data)
             },
         )
@@ -151,6 +129,11 @@ pub(crate) fn decode(block: &[u8], length: usize, other: &[u8]) -> Result<Vec<u8
         DICTIONARY_1 => DECODE.with(|slot| {
             let make = || Decompressor::with_prepared_dictionary(decoder());
             reuse(slot, make, |decompressor| {
+                decompressor.decompress(body, length)
+            })
+        }),
+        ALONE => DECODE_ALONE.with(|slot| {
+            reuse(slot, Decompressor::new, |decompressor| {
                 decompressor.decompress(body, length)
             })
         }),

@@ -323,7 +323,7 @@ pub(crate) fn merge(
         Ok(())
     })?;
     let total: usize = lengths.iter().sum();
-    let small = total <= TARGET / 4;
+    let small = total <= TARGET / 16;
     let records = records.filter(|records| small && !records.is_empty());
     if lengths.len() < 2 && records.is_none() {
         return Ok(());

@@ -2,14 +2,20 @@
 
 mod backup;
 mod checkpoint;
+mod completions;
+mod diff;
+mod doctor;
 mod drift;
 mod errors;
 mod events;
+mod export;
 mod files;
 mod follow;
 mod gc;
+mod import;
 mod ingest;
 mod jobs;
+mod man;
 mod normalize;
 mod raw;
 #[cfg(unix)]
@@ -17,13 +23,17 @@ mod record;
 mod recover;
 mod renormalize;
 mod runs;
+mod runtimes;
+mod schema;
 mod search;
+mod session;
 mod show;
 mod sql;
 mod stats;
 mod tools;
 mod transcript;
 mod usage;
+mod validate;
 mod verify;
 
 use std::io::Write;
@@ -91,6 +101,16 @@ pub(crate) enum Command {
     Stats(stats::StatsArgs),
     Backup(backup::BackupArgs),
     Gc(gc::GcArgs),
+    Diff(diff::DiffArgs),
+    Session(session::SessionArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
+    Validate(validate::ValidateArgs),
+    Schema(schema::SchemaArgs),
+    Runtimes(runtimes::RuntimesArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// Runs a subcommand, writing its results to the session's console.
@@ -120,6 +140,16 @@ pub(crate) fn run(command: Command, session: &mut Session<'_>) -> Result<ExitCod
         Command::Stats(args) => stats::run(&args, session)?,
         Command::Backup(args) => backup::run(&args, session)?,
         Command::Gc(args) => gc::run(&args, session)?,
+        Command::Diff(args) => diff::run(&args, session)?,
+        Command::Session(args) => session::run(&args, session)?,
+        Command::Export(args) => export::run(&args, session)?,
+        Command::Import(args) => import::run(&args, session)?,
+        Command::Validate(args) => validate::run(&args, session)?,
+        Command::Schema(args) => schema::run(&args, session)?,
+        Command::Runtimes(args) => runtimes::run(&args, session)?,
+        Command::Doctor(args) => doctor::run(&args, session)?,
+        Command::Completions(args) => completions::run(&args, session)?,
+        Command::Man(args) => man::run(&args, session)?,
     }
     Ok(ExitCode::SUCCESS)
 }

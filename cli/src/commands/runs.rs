@@ -5,7 +5,6 @@ use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
 use crate::table::{Cell, Table};
-use crate::times;
 
 /// List runs, those that began last first
 #[derive(Debug, clap::Args)]
@@ -45,14 +44,13 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
         table.row(vec![
             Cell::run(&run.run_id),
             Cell::time(run.started_at),
-            Cell::text(run.runtime.as_str()),
+            Cell::word(run.runtime.as_str()),
             Cell::status(run.status),
             Cell::maybe(run.model.as_deref()),
             Cell::number(run.steps),
             Cell::count(run.usage.input_tokens),
             Cell::count(run.usage.output_tokens),
             Cell::cost(run.cost_usd),
-            Cell::number(run.duration_ms.map(times::duration).unwrap_or_default()),
             Cell::text(
                 &error
                     .map(|error| format!("{}: {}", error.name, error.message))

@@ -1,7 +1,10 @@
 //! `runtape verify`: can this record be trusted.
 
+use std::path::PathBuf;
+
 use crate::commands::Session;
 use crate::console::Tone;
+use crate::database::Database;
 use crate::error::CliError;
 use crate::plain;
 use crate::table::bytes;
@@ -17,10 +20,16 @@ pub(crate) struct VerifyArgs {
     /// A head that an earlier verify printed: nothing before it may have changed
     #[arg(long, value_name = "HASH")]
     head: Option<String>,
+    /// Check this bundle instead of the database
+    #[arg(long, value_name = "FILE")]
+    bundle: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+    let store = match &args.bundle {
+        Some(bundle) => Database::find(Some(bundle.clone()))?.read()?,
+        None => session.database.read()?,
+    };
     let report = match &args.head {
         Some(head) => store.verify_head(head)?,
         None => store.verify()?,

@@ -305,3 +305,41 @@ fn a_live_run_of_many_small_batches_comes_back() {
     assert_eq!(store.tape(made.id()).unwrap(), made.chunks);
     assert_eq!(store.verify().unwrap().faults, []);
 }
+
+#[test]
+fn a_batch_is_all_or_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path().join("db"), &Options::default()).unwrap();
+    let (one, two, three) = (
+        Plan::new("one", 2).make(),
+        Plan::new("two", 2).make(),
+        Plan::new("three", 2).make(),
+    );
+    store.begin_run(&one.begin).unwrap();
+    store.append(one.id(), &one.records[..5], &[]).unwrap();
+    let failed = store.batch(|store| {
+        store.append(one.id(), &one.records, &one.chunks)?;
+        two.store(store);
+        store.append(three.id(), &three.records, &[])
+    });
+    assert!(matches!(failed, Err(StoreError::NotOpen { .. })));
+    assert!(matches!(
+        store.run(two.id()),
+        Err(StoreError::UnknownRun { .. })
+    ));
+    assert_eq!(
+        store.records(one.id(), 0, usize::MAX).unwrap(),
+        one.records[..5]
+    );
+    store
+        .batch(|store| {
+            store.append(one.id(), &one.records, &one.chunks)?;
+            store.finish_run(one.id(), &json!(0), 1)?;
+            two.store(store);
+            three.store(store);
+            Ok(())
+        })
+        .unwrap();
+    let report = store.verify().unwrap();
+    assert_eq!((report.runs, report.faults), (3, Vec::new()));
+}

@@ -88,8 +88,11 @@ fn what_was_acknowledged_survives_kill() {
         let (records, bytes, is_finished) = reader.join().unwrap();
 
         let made = made(round);
-        let report = store.verify().unwrap();
-        assert_eq!(report.faults, [], "round {round}");
+        // Verifying reads all rounds so far.
+        if round % 10 == 9 || rounds <= 20 {
+            let report = store.verify().unwrap();
+            assert_eq!(report.faults, [], "round {round}");
+        }
         let Ok(run) = store.run(made.id()) else {
             assert_eq!(records, 0);
             continue;

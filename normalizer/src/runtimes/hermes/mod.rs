@@ -97,7 +97,16 @@ fn sniff(bytes: &[u8]) -> u8 {
     if first.starts_with("Query:") {
         return if has(INITIALIZING) { 100 } else { 30 };
     }
-    if first.starts_with("┌─ Reasoning ─") || first.starts_with("  ┊ ") {
+    // What only hermes prints before an answer.
+    let leaks = [
+        "┌─ Reasoning ─",
+        "  ┊ ",
+        "↻ Resumed session ",
+        "↩ Background ",
+        "(clarify timed out after ",
+        "  ⏱ Timeout — denying command",
+    ];
+    if leaks.iter().any(|leak| first.starts_with(leak)) {
         return 95;
     }
     if is_library_line(&first) { 80 } else { 0 }
@@ -277,7 +286,7 @@ impl Hermes {
             return self.push(line, ending, out);
         }
         *maybe = initializing;
-        *length += line.len();
+        *length += line.len() + size_of::<Echo>();
         lines.push(Echo {
             place: out.place(),
             text: line.to_owned(),
