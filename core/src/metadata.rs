@@ -85,6 +85,12 @@ impl Metadata {
         metadata
     }
 
+    /// Creates metadata without keys, with room for some.
+    #[must_use]
+    pub fn with_capacity(keys: usize) -> Self {
+        Self(Map::with_capacity(keys))
+    }
+
     /// Returns the runtime that did the work.
     #[must_use]
     pub fn runtime(&self) -> Option<Runtime> {

@@ -50,11 +50,11 @@ tagged_enum! {
     /// What happened around a run.
     pub enum RuntimeEventKind by "type" {
         /// The runtime is ready.
-        "initializeRuntime" => InitializeRuntime(InitializeRuntime),
+        "initializeRuntime" => InitializeRuntime(Box<InitializeRuntime>),
         /// A skill is being started.
         "skillStarting" => SkillStarting(SkillStarting),
         /// A skill is connected.
-        "skillConnected" => SkillConnected(SkillConnected),
+        "skillConnected" => SkillConnected(Box<SkillConnected>),
         /// A skill wrote to its error output.
         "skillStderr" => SkillStderr(SkillStderr),
         /// A skill is gone.
@@ -101,6 +101,20 @@ tagged_enum! {
         "unparsedOutput" => UnparsedOutput(UnparsedOutput),
         /// A piece of text or reasoning arrived. Live only.
         "streamText" => StreamText(StreamText),
+    }
+}
+
+// The two that are far larger than the others are boxed: every record has room for any event, and
+// most records are none.
+impl From<InitializeRuntime> for RuntimeEventKind {
+    fn from(payload: InitializeRuntime) -> Self {
+        Box::new(payload).into()
+    }
+}
+
+impl From<SkillConnected> for RuntimeEventKind {
+    fn from(payload: SkillConnected) -> Self {
+        Box::new(payload).into()
     }
 }
 

@@ -83,15 +83,27 @@ fn argument(flag: &str) -> Option<String> {
     env::args().skip_while(|word| word != flag).nth(1)
 }
 
+/// The output of one run, and what is known of it.
+struct Run {
+    runtime: Runtime,
+    argv: Option<Vec<String>>,
+    stdout: Vec<u8>,
+}
+
 /// Returns replicas of one format, a known number of bytes in all.
-fn some_replicas(replicator: &Replicator, runtime: &str, format: &str) -> Vec<Replica> {
+fn some_runs(replicator: &Replicator, runtime: &str, format: &str) -> Vec<Run> {
     let mut size = 0;
     let replicas = replicator.replicas(runtime, format);
     let some = replicas.take_while(|replica| {
         size += replica.stdout.len();
         size < BYTES
     });
-    some.collect()
+    let run = |replica: Replica| Run {
+        runtime: Runtime::from_name(&replica.runtime),
+        argv: replica.argv,
+        stdout: replica.stdout,
+    };
+    some.map(run).collect()
 }
 
 /// Normalizes everything that has a word in its name, once, and reads it as the baseline does.
@@ -99,12 +111,9 @@ fn profile(word: &str) -> Outcome<()> {
     let replicator = Replicator::new(SEED);
     for (runtime, format) in replicator.formats() {
         if format!("{runtime} {format}").contains(word) {
-            let replicas = some_replicas(&replicator, runtime, format);
-            replicas.iter().try_for_each(normalize)?;
-            let baseline = baseline(format);
-            replicas
-                .iter()
-                .for_each(|replica| baseline(&replica.stdout));
+            let runs = some_runs(&replicator, runtime, format);
+            normalize_all(&runs)?;
+            read_all(&runs, baseline(format));
         }
     }
     Ok(())
@@ -118,17 +127,12 @@ fn compare_throughput(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
         if !what.contains(only) {
             continue;
         }
-        let replicas = some_replicas(&replicator, runtime, format);
-        let bytes: usize = replicas.iter().map(|replica| replica.stdout.len()).sum();
+        let runs = some_runs(&replicator, runtime, format);
+        let bytes: usize = runs.iter().map(|run| run.stdout.len()).sum();
         let least = if format == "chat" { 0.10 } else { 1.0 };
-        let baseline = baseline(format);
         let (ours, theirs) = interleave(
-            || replicas.iter().try_for_each(normalize),
-            || {
-                replicas
-                    .iter()
-                    .for_each(|replica| baseline(&replica.stdout))
-            },
+            || normalize_all(&runs),
+            || Ok(read_all(&runs, baseline(format))),
         )?;
         let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
         println!(
@@ -154,19 +158,23 @@ fn compare_steps(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
         }
         let run = |steps| {
             let run = LongRun::new(runtime.as_str(), SEED).ok_or("a runtime without long runs")?;
-            Outcome::Ok(run.write(steps))
+            Outcome::Ok(Run {
+                runtime: runtime.clone(),
+                argv: None,
+                stdout: run.write(steps),
+            })
         };
-        let (short, long) = (run(1_000)?, run(10_000)?);
-        let (long_time, short_time) = interleave(
-            || normalize_output(runtime, None, &long),
-            // As often as fills the same time, so that a busy machine disturbs both alike.
-            || (0..10).for_each(|_| normalize_output(runtime, None, &short).unwrap_or_default()),
-        )?;
+        let long = [run(10_000)?];
+        // As many as fill the same time, so that a busy machine disturbs both alike.
+        let short = (0..10).map(|_| run(1_000)).collect::<Outcome<Vec<Run>>>()?;
+        let (long_time, short_time) =
+            interleave(|| normalize_all(&long), || normalize_all(&short))?;
+        let bytes: usize = long.iter().map(|run| run.stdout.len()).sum();
         let ratio = 10.0 * long_time.as_secs_f64() / short_time.as_secs_f64();
         println!(
             "{:32} {:7.1} MB/s, 10,000 steps to 1,000 steps, ratio {ratio:.2}",
             format!("{runtime}, one long run"),
-            megabytes_a_second(long.len(), long_time),
+            megabytes_a_second(bytes, long_time),
         );
         rows.push(Row {
             what: format!("{runtime}: 10,000 steps to 1,000"),
@@ -237,19 +245,35 @@ fn peak_memory(runtime: &Runtime) -> Outcome<u64> {
         .parse()?)
 }
 
-fn normalize(replica: &Replica) -> Outcome<()> {
-    let runtime = Runtime::from_name(&replica.runtime);
-    normalize_output(&runtime, replica.argv.clone(), &replica.stdout)
+/// Turns runs into records, and drops them. What a caller knows of a run beforehand is at hand.
+fn normalize_all(runs: &[Run]) -> Outcome<Duration> {
+    let contexts = runs.iter().map(|run| context(run.argv.clone()));
+    let contexts = contexts.collect::<Outcome<Vec<Context>>>()?;
+    let start = Instant::now();
+    for (run, context) in runs.iter().zip(contexts) {
+        normalize(run, context)?;
+    }
+    Ok(start.elapsed())
 }
 
-/// Turns one run's output into records, and drops them.
-fn normalize_output(runtime: &Runtime, argv: Option<Vec<String>>, output: &[u8]) -> Outcome<()> {
-    let mut normalizer = Normalizer::new(runtime.clone(), context(argv)?)?;
-    for chunk in output.chunks(CHUNK) {
+// A function of its own, so that a profiler can tell it from what is around it.
+#[inline(never)]
+fn normalize(run: &Run, context: Context) -> Outcome<()> {
+    let mut normalizer = Normalizer::new(run.runtime.clone(), context)?;
+    for chunk in run.stdout.chunks(CHUNK) {
         black_box(normalizer.push(Stream::Stdout, chunk, 0));
     }
     black_box(normalizer.finish(&Exit::with_code(0)));
     Ok(())
+}
+
+/// Does what any reader of the runs' output has to do.
+fn read_all(runs: &[Run], read: fn(&[u8])) -> Duration {
+    let start = Instant::now();
+    for run in runs {
+        read(&run.stdout);
+    }
+    start.elapsed()
 }
 
 fn context(argv: Option<Vec<String>>) -> Outcome<Context> {
@@ -292,18 +316,14 @@ fn check_lines(output: &[u8]) {
 
 /// Measures two things in turn and returns the median time of each.
 fn interleave(
-    mut one: impl FnMut() -> Outcome<()>,
-    mut other: impl FnMut(),
+    mut one: impl FnMut() -> Outcome<Duration>,
+    mut other: impl FnMut() -> Outcome<Duration>,
 ) -> Outcome<(Duration, Duration)> {
     let (mut ones, mut others) = (Vec::new(), Vec::new());
     one()?; // The first round pays for cold caches and fresh memory; it does not count.
     for _ in 0..ROUNDS {
-        let start = Instant::now();
-        other();
-        others.push(start.elapsed());
-        let start = Instant::now();
-        one()?;
-        ones.push(start.elapsed());
+        others.push(other()?);
+        ones.push(one()?);
     }
     Ok((median(ones), median(others)))
 }

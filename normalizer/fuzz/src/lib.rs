@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use runtape_core::{JobId, RunId, Runtime, Stream};
+use runtape_core::{JobId, Record, RunId, Runtime, Stream};
 use runtape_normalizer::{Context, Exit, Normalizer};
 
-/// Normalizes `data`. Its first two bytes choose the exit and the size of the chunks.
+/// Normalizes `data`. Its first two bytes choose the exit and the size of the chunks; what comes
+/// after a zero byte, which no runtime prints, is standard error.
 pub fn check(runtime: Runtime, data: &[u8]) {
     let [exit, chunk, output @ ..] = data else {
         return;
@@ -17,25 +18,45 @@ pub fn check(runtime: Runtime, data: &[u8]) {
         3 => Exit::with_signal("SIGKILL"),
         _ => Exit::lost(),
     };
+    let records = normalize(&runtime, output, usize::from(*chunk) * 16 + 1, &exit);
+    check_numbers(&records);
+    // Every other time, since it costs as much again.
+    if chunk % 2 == 0 {
+        let whole = normalize(&runtime, output, usize::MAX, &exit);
+        assert!(records == whole, "chunks change the records");
+    }
+}
+
+/// Normalizes both streams, a chunk at a time.
+fn normalize(runtime: &Runtime, output: &[u8], chunk: usize, exit: &Exit) -> Vec<Record> {
     let job = JobId::parse("fuzz").expect("a valid id");
     let run = RunId::parse("fuzz").expect("a valid id");
     let mut context = Context::new(job, run);
     // Small enough that the fuzzer reaches it.
     context.limit = 4096;
-    let mut normalizer = Normalizer::new(runtime, context).expect("a runtime that can be read");
+    let mut normalizer =
+        Normalizer::new(runtime.clone(), context).expect("a runtime that can be read");
     let mut records = Vec::new();
-    for bytes in output.chunks(usize::from(*chunk) * 16 + 1) {
-        records.extend(normalizer.push(Stream::Stdout, bytes, 1).records);
+    let streams = output.splitn(2, |byte| *byte == 0);
+    for (bytes, stream) in streams.zip([Stream::Stdout, Stream::Stderr]) {
+        for bytes in bytes.chunks(chunk) {
+            records.extend(normalizer.push(stream, bytes, 1).records);
+        }
     }
-    records.extend(normalizer.finish(&exit).records);
+    records.extend(normalizer.finish(exit).records);
+    records
+}
 
-    let mut runs: HashMap<RunId, (u64, bool)> = HashMap::new();
-    for record in &records {
-        let (next, ended) = runs.entry(record.run_id.clone()).or_default();
+/// Holds records to their numbering: no gaps, and one terminal record, the last, in every run.
+fn check_numbers(records: &[Record]) {
+    let mut runs: HashMap<&RunId, (u64, bool)> = HashMap::new();
+    for record in records {
+        let (next, ended) = runs.entry(&record.run_id).or_default();
         assert_eq!(record.seq, *next, "a gap in the sequence");
         assert!(!*ended, "a record after the terminal one");
         *next += 1;
         *ended = record.terminal().is_some();
     }
-    assert!(!runs.is_empty() && runs.values().all(|(_, ended)| *ended), "a run without an end");
+    let ended = runs.values().all(|(_, ended)| *ended);
+    assert!(!runs.is_empty() && ended, "a run without an end");
 }

@@ -55,12 +55,14 @@ pub struct Reducer {
     unknown_keys: BTreeMap<String, u64>,
     stderr_tail: String,
     output: Output,
+    /// How many records the next output will have, judging by the last.
+    expected: usize,
 }
 
 impl Reducer {
     /// Creates a reducer for one tape; `with_live` asks for what can be shown at once, too.
     #[must_use]
-    pub fn new(runtime: Runtime, context: Context, with_live: bool) -> Self {
+    pub fn new(runtime: Runtime, mut context: Context, with_live: bool) -> Self {
         let expert = context.expert.clone().unwrap_or_else(|| Expert {
             key: runtime.as_str().to_owned(),
             name: runtime.as_str().to_owned(),
@@ -72,8 +74,8 @@ impl Reducer {
             at: 0,
         };
         let mut root = Run::new(context.run_id.clone(), expert, place);
-        if let Some(argv) = &context.argv {
-            root.patch.set("argv", argv.clone());
+        if let Some(argv) = context.argv.take() {
+            root.patch.set("argv", argv);
         }
         root.patch.merge(&context.metadata);
         root.patch.set("parserVersion", env!("CARGO_PKG_VERSION"));
@@ -93,11 +95,13 @@ impl Reducer {
             unknown_keys: BTreeMap::new(),
             stderr_tail: String::new(),
             output: Output::default(),
+            expected: 16,
         }
     }
 
     /// Returns what became known since the last call.
     pub fn take_output(&mut self) -> Output {
+        self.expected = self.output.records.len().clamp(4, 64);
         std::mem::take(&mut self.output)
     }
 
@@ -240,6 +244,9 @@ impl Reducer {
         };
         let seq = Run::next(&mut state.seq);
         let run_id = state.id.clone();
+        if self.output.records.is_empty() {
+            self.output.records.reserve(self.expected);
+        }
         self.output.records.push(Record {
             run_id,
             seq,

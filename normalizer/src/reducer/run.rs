@@ -1,12 +1,15 @@
 //! The state of one run: its numbering, its open step, its calls.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
 use runtape_core::{Expert, ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
 
 use super::step::OpenStep;
 use crate::signal::{CallRef, Place};
+
+/// How many keys of metadata most runs know from the start.
+const USUAL_KEYS: usize = 8;
 
 /// A call that has no result yet.
 #[derive(Clone, Debug)]
@@ -15,6 +18,26 @@ pub(super) struct PendingCall {
     pub(super) name: ToolName,
     pub(super) step: u64,
     pub(super) at: i64,
+}
+
+/// Passes on a number that is a hash already.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The state of one run.
@@ -42,7 +65,7 @@ pub(super) struct Run {
     pub(super) pending: Vec<PendingCall>,
     pub(super) last: Place,
     /// Hashes of what must count once: responses and answered calls, a few bytes each.
-    seen: HashSet<u64>,
+    seen: HashSet<u64, BuildHasherDefault<Hashed>>,
     /// How often an id was used, for ids that were used again.
     reused: HashMap<Box<str>, u32>,
     /// The same keys in every run of the program: normalizing has no randomness.
@@ -60,7 +83,7 @@ impl Run {
             inputs: Vec::new(),
             expert,
             model: None,
-            patch: Metadata::default(),
+            patch: Metadata::with_capacity(USUAL_KEYS),
             step: 0,
             open: None,
             messages: 0,
@@ -69,7 +92,7 @@ impl Run {
             usage: TokenCounts::default(),
             pending: Vec::new(),
             last: at,
-            seen: HashSet::new(),
+            seen: HashSet::default(),
             reused: HashMap::new(),
             hasher: BuildHasherDefault::default(),
         }

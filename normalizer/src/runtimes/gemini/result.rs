@@ -94,8 +94,8 @@ impl StreamJson {
             self.say(answer, false, out);
             self.end_message(out);
         }
-        self.on_usage(&mut result, error.is_some(), out);
         let stated = result.stats.get("duration_ms").and_then(Value::as_u64);
+        self.on_usage(&mut result, error.is_some(), out);
         // 0 in a result that failed (0.61.0).
         let duration = stated
             .or(result.duration)
@@ -170,11 +170,12 @@ impl StreamJson {
         let found = found.into_iter().find(|usage| usage.is_object());
         let stats = match found {
             Some(usage) if !result.stats.is_object() => std::mem::take(usage),
-            _ => result.stats.clone(),
+            _ => std::mem::take(&mut result.stats),
         };
         if stats.is_object() {
             let counts = usage::of_stats(&stats);
-            let says_nothing = !failed && self.has_worked && usage::counts_no_request(&stats);
+            let says_nothing =
+                !failed && self.has_worked && usage::counts_no_request(&stats, counts);
             if !counts.is_unknown() && !says_nothing {
                 out.emit(Signal::Total(counts));
             }

@@ -105,15 +105,15 @@ pub(super) fn of_models(stats: &Value) -> TokenCounts {
     all.fold(TokenCounts::default(), TokenCounts::plus)
 }
 
-/// Tells whether the totals leave out every request: all zero, and no model is named.
+/// Tells whether the totals, read as `counts`, leave out every request: all zero, and no model is
+/// named.
 ///
 /// A request that loop detection cuts is not counted (0.61.0), so these zeros say nothing.
-pub(super) fn counts_no_request(stats: &Value) -> bool {
+pub(super) fn counts_no_request(stats: &Value, counts: TokenCounts) -> bool {
     let no_model = stats
         .get("models")
         .and_then(Value::as_object)
         .is_some_and(Object::is_empty);
-    let counts = of_stats(stats);
     no_model && counts.input_tokens == Some(0) && counts.output_tokens == Some(0)
 }
 
@@ -207,9 +207,9 @@ mod tests {
     #[test]
     fn zeros_without_a_model_count_no_request() {
         let zeros = json!({"total_tokens": 0, "input_tokens": 0, "output_tokens": 0, "models": {}});
-        assert!(counts_no_request(&zeros));
+        assert!(counts_no_request(&zeros, of_stats(&zeros)));
         let named = json!({"total_tokens": 0, "input_tokens": 0, "output_tokens": 0,
             "models": {"m": {"total_tokens": 0}}});
-        assert!(!counts_no_request(&named));
+        assert!(!counts_no_request(&named, of_stats(&named)));
     }
 }
