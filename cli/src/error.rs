@@ -3,8 +3,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use runtape::RecordError;
 use runtape_core::CoreError;
 use runtape_normalizer::NormalizeError;
+use runtape_schemas::SchemaError;
+use runtape_store::StoreError;
 
 use crate::exit_codes;
 
@@ -17,12 +20,74 @@ pub(crate) enum CliError {
         #[source]
         error: io::Error,
     },
+    #[error("failed to write {}", path.display())]
+    WriteFile {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("failed to make the directory {}", path.display())]
+    Directory {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
     #[error("cannot tell which runtime printed {what}")]
     Undetected { what: String },
+    #[error("there is no directory for the database")]
+    NoDatabase,
+    #[error("there is no database at {}", path.display())]
+    Empty { path: PathBuf },
+    #[error("no run {text:?}")]
+    UnknownRun { text: String },
+    #[error("{text:?} is the beginning of several runs: {}", candidates.join(", "))]
+    AmbiguousRun {
+        text: String,
+        candidates: Vec<String>,
+    },
+    #[error("{what} not found")]
+    NotFound { what: String },
+    #[error("nothing found")]
+    NothingFound,
+    #[error("{count} of {of} hold nothing usable")]
+    Unusable { count: usize, of: usize },
+    #[error("nothing to ingest: no file that ends in .stdout")]
+    NothingToIngest,
+    #[error("{count} {what}")]
+    Faults { count: usize, what: &'static str },
+    #[error("no session to resume: {reason}")]
+    NoSession { reason: String },
+    #[error("{}, line {line}: not a record", path.display())]
+    BadLine {
+        path: PathBuf,
+        line: usize,
+        #[source]
+        error: serde_json::Error,
+    },
+    #[error("{message}")]
+    Usage { message: String },
+    #[error("cannot start {program:?}")]
+    Spawn {
+        program: String,
+        #[source]
+        error: io::Error,
+    },
+    #[error("{what}")]
+    System {
+        what: &'static str,
+        #[source]
+        error: io::Error,
+    },
     #[error(transparent)]
     Normalize(#[from] NormalizeError),
     #[error(transparent)]
     Core(#[from] CoreError),
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
     #[error("--argv is not a JSON list of strings")]
     Argv(#[source] serde_json::Error),
     #[error("failed to write")]
@@ -43,31 +108,46 @@ impl CliError {
 
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Argv(_) => exit_codes::USAGE,
+            Self::Argv(_) | Self::Usage { .. } => exit_codes::USAGE,
+            Self::Faults { .. } => exit_codes::FAULTS,
             _ => exit_codes::FAILED,
         }
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
-            Self::Undetected { .. } => Some(format!(
-                "name it with --runtime, one of: {}",
-                runtape_normalizer::runtimes::readable()
-            )),
-            Self::Argv(_) => Some(r#"write it like --argv '["claude","-p","hello"]'"#.to_owned()),
-            _ => None,
-        }
+        let hint = match self {
+            Self::Undetected { .. } => {
+                return Some(format!(
+                    "name it with --runtime, one of: {}",
+                    runtape_normalizer::runtimes::readable()
+                ));
+            }
+            Self::Argv(_) => r#"write it like --argv '["claude","-p","hello"]'"#,
+            Self::NoDatabase => "name one with --db or $RUNTAPE_DB",
+            Self::Empty { .. } => {
+                "record something first: `runtape record -- COMMAND` or `runtape ingest FILE`"
+            }
+            Self::UnknownRun { .. } => "`runtape runs` lists the runs there are",
+            Self::AmbiguousRun { .. } => "type more of it",
+            Self::Spawn { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+                "is it installed, and in a directory of $PATH?"
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
     }
 
     /// Writes the error, its causes and a hint.
     pub(crate) fn report(&self, out: &mut impl Write) -> io::Result<()> {
-        write!(out, "runtape: {self}")?;
+        let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
-            write!(out, ": {error}")?;
+            text.push_str(": ");
+            text.push_str(&error.to_string());
             cause = error.source();
         }
-        writeln!(out)?;
+        // Messages may quote file names and what agents printed.
+        writeln!(out, "runtape: {}", crate::plain::lines(&text))?;
         match self.hint() {
             Some(hint) => writeln!(out, "hint: {hint}"),
             None => Ok(()),

@@ -6,12 +6,16 @@
 //! model in [`core`], bytes to records in [`normalizer`], persistence in [`store`].
 
 mod context;
+mod detached;
 mod record_error;
 mod recorder;
 mod replay;
+mod spool;
 
 pub use context::RunContext;
+pub use detached::Detached;
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};
 pub use replay::{Recovered, Renormalized, recover, renormalize};
+pub use spool::{SPOOL_EXTENSION, Spool, take_in_spool};
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

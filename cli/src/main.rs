@@ -1,28 +1,63 @@
 //! The `runtape` binary: parse, dispatch, exit code.
 
 mod commands;
+mod console;
+mod database;
 mod error;
 mod exit_codes;
+mod filter;
+mod input;
+mod plain;
+mod spool_directory;
+mod table;
+mod times;
+mod transcript;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::commands::Session;
+use crate::console::Console;
+use crate::database::Database;
+use crate::error::CliError;
+
 /// Records what agent CLIs print as one normalized history
 #[derive(Debug, Parser)]
 #[command(name = "runtape", version, after_help = exit_codes::HELP)]
-struct Arguments {
+pub(crate) struct Arguments {
+    /// The database; by default in the platform's data directory
+    #[arg(long, global = true, value_name = "FILE", env = "RUNTAPE_DB")]
+    db: Option<PathBuf>,
+    /// Print one JSON object a line instead of text for people
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
     command: commands::Command,
 }
 
+fn run(arguments: Arguments, out: &mut dyn Write) -> Result<ExitCode, CliError> {
+    let database = Database::find(arguments.db)?;
+    let console = Console::new(out, arguments.json);
+    let mut session = Session { console, database };
+    let code = commands::run(arguments.command, &mut session)?;
+    out.flush()?;
+    Ok(code)
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let result = commands::run(arguments.command, &mut out).and_then(|()| Ok(out.flush()?));
+    // A lock would keep `record` from writing in between; it flushes as it goes.
+    let mut out = io::BufWriter::new(io::stdout());
+    let result = run(arguments, &mut out);
+    if result.is_err() {
+        // What was found before the failure is still of use.
+        let _ = out.flush();
+    }
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             // Standard error may be closed too; there is nobody left to tell then.

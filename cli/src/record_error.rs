@@ -17,6 +17,14 @@ pub enum RecordError {
     /// An id is not one.
     #[error(transparent)]
     Core(#[from] CoreError),
+    /// A spool file cannot be read or removed.
+    #[error("{}: {source}", path.display())]
+    Spool {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The normalizer ended a run without a terminal record.
     #[error("run {run} was ended without a terminal record, please report this")]
     Unfinished {

@@ -5,6 +5,7 @@ use runtape_normalizer::{Exit, LiveItem, Normalizer, Output};
 use runtape_store::{BeginRun, Store, TapeChunk};
 
 use crate::context::{RunContext, exit_to_json};
+use crate::detached::Detached;
 use crate::record_error::RecordError;
 
 /// A batch is written when it holds this many bytes of output …
@@ -20,7 +21,7 @@ const BATCH_AGE: i64 = 50;
 /// # fn main() -> Result<(), runtape::RecordError> {
 /// let mut store = Store::open_in_memory()?;
 /// let context = RunContext::new("job-1".parse()?, "run-1".parse()?);
-/// let mut recorder = Recorder::start(&mut store, Runtime::ClaudeCode, context, 1_700_000_000_000)?;
+/// let mut recorder = Recorder::start(&mut store, Runtime::ClaudeCode, &context, 1_700_000_000_000)?;
 /// recorder.push(Stream::Stdout, b"Hello.\n", 1_700_000_000_010)?;
 /// let finished = recorder.finish(&Exit::with_code(0), 1_700_000_000_020)?;
 /// assert_eq!(finished.summary.final_text.as_deref(), Some("Hello."));
@@ -31,7 +32,8 @@ pub struct Recorder<'a> {
     store: &'a mut Store,
     run_id: RunId,
     normalizer: Normalizer,
-    summarizer: Summarizer,
+    /// Absent where nobody wants the summary, which grows with all that the model said.
+    summarizer: Option<Summarizer>,
     /// Bytes seen of standard output.
     stdout: u64,
     /// Bytes seen of standard error.
@@ -64,31 +66,33 @@ impl<'a> Recorder<'a> {
     pub fn start(
         store: &'a mut Store,
         runtime: Runtime,
-        context: RunContext,
+        context: &RunContext,
         now: i64,
     ) -> Result<Self, RecordError> {
         let normalizer = Normalizer::new(runtime.clone(), context.to_normalizer())?;
-        Self::open(store, runtime, &context, normalizer, now)
+        Self::open(store, runtime, context, normalizer, now)
     }
 
     /// The same, also yielding what can be shown at once.
     pub fn start_live(
         store: &'a mut Store,
         runtime: Runtime,
-        context: RunContext,
+        context: &RunContext,
         now: i64,
     ) -> Result<Self, RecordError> {
         let normalizer = Normalizer::with_live(runtime.clone(), context.to_normalizer())?;
-        Self::open(store, runtime, &context, normalizer, now)
+        Self::open(store, runtime, context, normalizer, now)
     }
 
     fn open(
         store: &'a mut Store,
         runtime: Runtime,
         context: &RunContext,
-        normalizer: Normalizer,
+        mut normalizer: Normalizer,
         now: i64,
     ) -> Result<Self, RecordError> {
+        // Nothing was printed yet, but if nothing ever is, the run still has a time.
+        let _ = normalizer.push(Stream::Stdout, &[], now);
         store.begin_run(&BeginRun {
             job_id: context.job_id.clone(),
             run_id: context.run_id.clone(),
@@ -100,11 +104,19 @@ impl<'a> Recorder<'a> {
             store,
             run_id: context.run_id.clone(),
             normalizer,
-            summarizer: Summarizer::new(),
+            summarizer: Some(Summarizer::new()),
             stdout: 0,
             stderr: 0,
             batch: Batch::default(),
         })
+    }
+
+    /// Makes no summary, so that memory does not grow with the run; end it with
+    /// [`close`](Self::close).
+    #[must_use]
+    pub fn without_summary(mut self) -> Self {
+        self.summarizer = None;
+        self
     }
 
     /// Takes the next bytes of a stream. Returns what can be shown at once.
@@ -114,8 +126,15 @@ impl<'a> Recorder<'a> {
         bytes: &[u8],
         received_at: i64,
     ) -> Result<Vec<LiveItem>, RecordError> {
+        let live = self.take(stream, bytes, received_at);
+        self.tick(received_at)?;
+        Ok(live)
+    }
+
+    /// Takes the next bytes of a stream without writing anything yet. Returns what can be shown.
+    pub fn take(&mut self, stream: Stream, bytes: &[u8], received_at: i64) -> Vec<LiveItem> {
         if bytes.is_empty() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let length = match stream {
             Stream::Stdout => &mut self.stdout,
@@ -132,9 +151,17 @@ impl<'a> Recorder<'a> {
         self.batch.bytes += bytes.len();
         self.batch.since.get_or_insert(received_at);
         let output = self.normalizer.push(stream, bytes, received_at);
-        let live = self.batch.keep(output, &mut self.summarizer);
-        self.tick(received_at)?;
-        Ok(live)
+        self.batch.keep(output, self.summarizer.as_mut())
+    }
+
+    /// Goes on without the store, which failed: returns the run, and the output that is not
+    /// stored. The store lets go of the run, so that it can be taken up again.
+    #[must_use]
+    pub fn detach(self) -> (Detached, Vec<TapeChunk>) {
+        self.store.release_run(&self.run_id);
+        let summarizer = self.summarizer.unwrap_or_default();
+        let detached = Detached::new(self.normalizer, summarizer, self.stdout, self.stderr);
+        (detached, self.batch.chunks)
     }
 
     /// Writes the batch if it is due. To be called now and then while nothing arrives.
@@ -155,35 +182,51 @@ impl<'a> Recorder<'a> {
     }
 
     /// Ends the run: exactly one terminal event, and a seal.
-    pub fn finish(self, exit: &Exit, now: i64) -> Result<Finished, RecordError> {
+    pub fn finish(mut self, exit: &Exit, now: i64) -> Result<Finished, RecordError> {
+        let mut summarizer = self.summarizer.take();
+        let run = self.run_id.clone();
+        let (live, seal) = self.end(exit, now, summarizer.as_mut())?;
+        let summary = summarizer.and_then(Summarizer::finish);
+        Ok(Finished {
+            summary: summary.ok_or(RecordError::Unfinished { run })?,
+            live,
+            seal,
+        })
+    }
+
+    /// Ends the run without a summary. Returns the number of its seal.
+    pub fn close(self, exit: &Exit, now: i64) -> Result<u64, RecordError> {
+        self.end(exit, now, None).map(|(_, seal)| seal)
+    }
+
+    fn end(
+        self,
+        exit: &Exit,
+        now: i64,
+        summarizer: Option<&mut Summarizer>,
+    ) -> Result<(Vec<LiveItem>, u64), RecordError> {
         let Self {
             store,
             run_id,
             normalizer,
-            mut summarizer,
             mut batch,
             ..
         } = self;
-        let output = normalizer.finish(exit);
-        let live = batch.keep(output, &mut summarizer);
+        let live = batch.keep(normalizer.finish(exit), summarizer);
         batch.write(store, &run_id)?;
         let seal = store.finish_run(&run_id, &exit_to_json(exit), now)?;
-        let summary = summarizer
-            .finish()
-            .ok_or(RecordError::Unfinished { run: run_id })?;
-        Ok(Finished {
-            summary,
-            live,
-            seal,
-        })
+        Ok((live, seal))
     }
 }
 
 impl Batch {
     /// Takes over the records of an output and returns what can be shown.
-    fn keep(&mut self, output: Output, summarizer: &mut Summarizer) -> Vec<LiveItem> {
-        for record in &output.records {
-            summarizer.push(record);
+    fn keep(&mut self, output: Output, summarizer: Option<&mut Summarizer>) -> Vec<LiveItem> {
+        if let Some(summarizer) = summarizer {
+            output
+                .records
+                .iter()
+                .for_each(|record| summarizer.push(record));
         }
         self.records.extend(output.records);
         output.live

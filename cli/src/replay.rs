@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use runtape_core::{Record, RunId, RunSummary, summarize};
+use runtape_core::{Record, RunId, RunSummary, Stream, summarize};
 use runtape_normalizer::{Exit, Normalizer};
 use runtape_store::{BeginRun, OpenRun, Store};
 
@@ -45,6 +45,8 @@ impl Renormalized {
 fn replay(store: &Store, begin: &BeginRun, exit: &Exit) -> Result<Vec<Record>, RecordError> {
     let context = RunContext::from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
     let mut normalizer = Normalizer::new(begin.runtime.clone(), context.to_normalizer())?;
+    // As the recorder began: nothing was printed yet.
+    let _ = normalizer.push(Stream::Stdout, &[], begin.started_at);
     let mut records = Vec::new();
     store.each_tape_chunk(&begin.run_id, |chunk| {
         records.extend(

@@ -4,6 +4,7 @@
 //! events, messages and parts are opaque. The ids of tool calls come from the runtimes and may
 //! hold anything (cursor's contain a newline).
 
+use std::io::Write;
 use std::sync::Arc;
 
 use schemars::{Schema, json_schema};
@@ -239,20 +240,19 @@ fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> Arc<str> {
     let (tag, sub) = kind.tag();
     // Hashing one short buffer is several times faster than feeding a hasher piece by piece.
     let mut buffer = [0_u8; 256];
-    let mut length = 0;
+    let mut rest = &mut buffer[..];
     for piece in [
         run.as_str().as_bytes(),
         tag.as_bytes(),
         sub.as_bytes(),
         &ordinal.to_le_bytes(),
     ] {
-        // The length keeps two pieces from running into each other.
-        let pieces = std::iter::once(piece_len(piece)).chain(piece.iter().copied());
-        for (slot, byte) in buffer.iter_mut().skip(length).zip(pieces) {
-            *slot = byte;
-            length += 1;
-        }
+        // The length keeps two pieces from running into each other. The buffer holds the longest
+        // run id and the longest tags; what did not fit would be cut, the same way every time.
+        let _ = rest.write_all(&[piece_len(piece)]);
+        let _ = rest.write_all(piece);
     }
+    let length = 256 - rest.len();
     cuid_shape(blake3::hash(buffer.get(..length).unwrap_or(&buffer)).as_bytes())
 }
 
@@ -261,29 +261,28 @@ fn piece_len(piece: &[u8]) -> u8 {
     u8::try_from(piece.len()).unwrap_or(u8::MAX)
 }
 
-/// Writes 32 bytes of hash as a letter and 23 base-36 digits.
+/// Writes 16 bytes of hash as a letter and 23 base-36 digits.
 fn cuid_shape(hash: &[u8; 32]) -> Arc<str> {
+    let mut text = [0_u8; CUID_LENGTH];
     // Twelve digits fit a 64-bit number; dividing wider ones would cost more than the hash.
-    let mut words = hash.chunks_exact(8).map(|word| {
-        word.iter()
-            .fold(0_u64, |number, byte| (number << 8) | u64::from(*byte))
-    });
-    let mut text = String::with_capacity(CUID_LENGTH);
-    for half in 0..2 {
-        let mut word = words.next().unwrap_or(0);
-        for place in 0..CUID_LENGTH / 2 {
+    let halves = text
+        .chunks_exact_mut(CUID_LENGTH / 2)
+        .zip(hash.chunks_exact(8));
+    for (half, (places, bytes)) in halves.enumerate() {
+        let mut word = <[u8; 8]>::try_from(bytes).map_or(0, u64::from_be_bytes);
+        for (place, byte) in places.iter_mut().enumerate() {
             // The very first place is a letter, the others are letters and digits.
             let radix = if half + place == 0 { 26 } else { 36 };
             let digit = u8::try_from(word % radix).unwrap_or(0);
             word /= radix;
-            text.push(char::from(if digit < 26 {
+            *byte = if digit < 26 {
                 b'a' + digit
             } else {
                 b'0' + digit - 26
-            }));
+            };
         }
     }
-    text.into()
+    std::str::from_utf8(&text).unwrap_or_default().into()
 }
 
 macro_rules! derive_fn {
@@ -468,6 +467,15 @@ mod tests {
         assert_ne!(id, CheckpointId::derive(&other, 1));
         assert_ne!(id.as_str(), MessageId::derive(&run, 1).as_str());
         assert_ne!(EventId::derive(&run, "a", 1), EventId::derive(&run, "b", 1));
+    }
+
+    #[test]
+    fn derived_ids_never_change() {
+        let run = RunId::parse("run-456").unwrap();
+        assert_eq!(
+            CheckpointId::derive(&run, 1).as_str(),
+            "ftzhcp8j7pt0vnz8r7ovq3dv"
+        );
     }
 
     #[test]

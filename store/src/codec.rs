@@ -4,15 +4,18 @@
 //! types, names of runtimes), so they are compressed against a dictionary that is part of this
 //! crate: that is what keeps small runs small.
 
+use std::cell::RefCell;
+use std::io;
 use std::sync::OnceLock;
 
 use crate::varint;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 
-/// Sample records; zstd finds in it what a block has in common with them. Never edited after a
-/// release: blocks in databases depend on every byte of it. A better one gets a number of its own.
-const DICTIONARY: &[u8] = include_bytes!("../dictionaries/1.jsonl");
+/// Trained with `zstd --train` on records of all runtimes with random words for prose. Never
+/// edited after a release: blocks in databases depend on every byte of it. A better one gets a
+/// number of its own.
+const DICTIONARY: &[u8] = include_bytes!("../dictionaries/1.zdict");
 
 /// Not compressed.
 const PLAIN: u8 = 0;
@@ -20,36 +23,22 @@ const PLAIN: u8 = 0;
 const DICTIONARY_1: u8 = 1;
 /// zstd with what the caller has at hand on both sides.
 const AGAINST: u8 = 2;
+/// zstd with nothing else.
+const ALONE: u8 = 3;
 
 /// Longest block: a damaged length must not ask for all memory.
 const LONGEST: usize = 1 << 30;
 
-/// How much time is spent on making a block small.
-#[derive(Clone, Copy)]
-pub(crate) enum Effort {
-    /// While output is streaming in.
-    Live,
-    /// When small blocks are merged at the end of a run.
-    Merge,
-}
+/// Length up to which a block is worth more effort and the dictionary: databases of many short
+/// runs are made of such blocks, while long runs must keep up with what streams in, and are their
+/// own dictionary.
+const SMALL: usize = 16 << 10;
+const SMALL_LEVEL: i32 = 5;
+const LARGE_LEVEL: i32 = 1;
 
-impl Effort {
-    fn level(self) -> i32 {
-        match self {
-            Self::Live => 1,
-            Self::Merge => 6,
-        }
-    }
-}
-
-fn encoder(effort: Effort) -> &'static EncoderDictionary<'static> {
-    static LIVE: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
-    static MERGE: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
-    match effort {
-        Effort::Live => &LIVE,
-        Effort::Merge => &MERGE,
-    }
-    .get_or_init(|| EncoderDictionary::copy(DICTIONARY, effort.level()))
+fn encoder() -> &'static EncoderDictionary<'static> {
+    static ENCODER: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
+    ENCODER.get_or_init(|| EncoderDictionary::copy(DICTIONARY, SMALL_LEVEL))
 }
 
 fn decoder() -> &'static DecoderDictionary<'static> {
@@ -57,9 +46,33 @@ fn decoder() -> &'static DecoderDictionary<'static> {
     DECODER.get_or_init(|| DecoderDictionary::copy(DICTIONARY))
 }
 
+thread_local! {
+    // Making one takes longer than compressing a small block.
+    static SMALL_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static LARGE_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static AGAINST_OTHER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static DECODE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static DECODE_ALONE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static DECODE_OTHER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Does some work with what was made the first time it was needed.
+fn reuse<C, T>(
+    slot: &RefCell<Option<C>>,
+    make: impl FnOnce() -> io::Result<C>,
+    work: impl FnOnce(&mut C) -> io::Result<T>,
+) -> io::Result<T> {
+    let mut slot = slot.borrow_mut();
+    let tool = match &mut *slot {
+        Some(tool) => tool,
+        empty => empty.insert(make()?),
+    };
+    work(tool)
+}
+
 /// Puts a coding before the data; keeps the data plain if that is shorter.
-fn coded(coding: u8, data: &[u8], compressed: std::io::Result<Vec<u8>>) -> Vec<u8> {
-    let (coding, body) = match &compressed {
+fn coded(coding: u8, data: &[u8], compressed: &io::Result<Vec<u8>>) -> Vec<u8> {
+    let (coding, body) = match compressed {
         Ok(compressed) if compressed.len() < data.len() => (coding, compressed.as_slice()),
         _ => (PLAIN, data),
     };
@@ -70,17 +83,34 @@ fn coded(coding: u8, data: &[u8], compressed: std::io::Result<Vec<u8>>) -> Vec<u
 }
 
 /// Compresses a block.
-pub(crate) fn encode(data: &[u8], effort: Effort) -> Vec<u8> {
-    let compressed = Compressor::with_prepared_dictionary(encoder(effort))
-        .and_then(|mut compressor| compressor.compress(data));
-    coded(DICTIONARY_1, data, compressed)
+pub(crate) fn encode(data: &[u8]) -> Vec<u8> {
+    if data.len() > SMALL {
+        let compressed = LARGE_BLOCKS.with(|slot| {
+            let make = || Compressor::new(LARGE_LEVEL);
+            reuse(slot, make, |compressor| compressor.compress(data))
+        });
+        return coded(ALONE, data, &compressed);
+    }
+    let compressed = SMALL_BLOCKS.with(|slot| {
+        let make = || Compressor::with_prepared_dictionary(encoder());
+        reuse(slot, make, |compressor| compressor.compress(data))
+    });
+    coded(DICTIONARY_1, data, &compressed)
 }
 
 /// Compresses a block against other data, which must be given again to read it.
 pub(crate) fn encode_against(data: &[u8], other: &[u8]) -> Vec<u8> {
-    let compressed = Compressor::with_dictionary(Effort::Merge.level(), other)
-        .and_then(|mut compressor| compressor.compress(data));
-    coded(AGAINST, data, compressed)
+    let compressed = AGAINST_OTHER.with(|slot| {
+        reuse(
+            slot,
+            || Compressor::new(SMALL_LEVEL),
+            |compressor| {
+                compressor.set_dictionary(SMALL_LEVEL, other)?;
+                compressor.compress(data)
+            },
+        )
+    });
+    coded(AGAINST, data, &compressed)
 }
 
 /// Tells whether a block can only be read together with other data.
@@ -96,10 +126,23 @@ pub(crate) fn decode(block: &[u8], length: usize, other: &[u8]) -> Result<Vec<u8
     }
     let data = match *coding {
         PLAIN => Ok(body.to_vec()),
-        DICTIONARY_1 => Decompressor::with_prepared_dictionary(decoder())
-            .and_then(|mut decompressor| decompressor.decompress(body, length)),
-        AGAINST => Decompressor::with_dictionary(other)
-            .and_then(|mut decompressor| decompressor.decompress(body, length)),
+        DICTIONARY_1 => DECODE.with(|slot| {
+            let make = || Decompressor::with_prepared_dictionary(decoder());
+            reuse(slot, make, |decompressor| {
+                decompressor.decompress(body, length)
+            })
+        }),
+        ALONE => DECODE_ALONE.with(|slot| {
+            reuse(slot, Decompressor::new, |decompressor| {
+                decompressor.decompress(body, length)
+            })
+        }),
+        AGAINST => DECODE_OTHER.with(|slot| {
+            reuse(slot, Decompressor::new, |decompressor| {
+                decompressor.set_dictionary(other)?;
+                decompressor.decompress(body, length)
+            })
+        }),
         unknown => return Err(format!("unknown coding {unknown}")),
     };
     let data = data.map_err(|error| format!("cannot be decompressed: {error}"))?;
@@ -114,7 +157,7 @@ pub(crate) fn decode(block: &[u8], length: usize, other: &[u8]) -> Result<Vec<u8
 pub(crate) fn pack(data: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     varint::write(&mut packed, u64::try_from(data.len()).unwrap_or(u64::MAX));
-    packed.extend(encode(data, Effort::Merge));
+    packed.extend(encode(data));
     packed
 }
 
@@ -132,11 +175,9 @@ mod tests {
     fn blocks_come_back() {
         let long = b"{\"type\":\"checkpoint\",\"step\":1}\n".repeat(1000);
         for data in [&b""[..], b"x", b"{\"runId\":\"a\"}", &long] {
-            for effort in [Effort::Live, Effort::Merge] {
-                let block = encode(data, effort);
-                assert_eq!(decode(&block, data.len(), &[]).unwrap(), data);
-                assert!(block.len() <= data.len() + 1);
-            }
+            let block = encode(data);
+            assert_eq!(decode(&block, data.len(), &[]).unwrap(), data);
+            assert!(block.len() <= data.len() + 1);
             let block = encode_against(data, &long);
             assert_eq!(decode(&block, data.len(), &long).unwrap(), data);
         }
@@ -145,7 +186,7 @@ mod tests {
     #[test]
     fn damage_is_an_error() {
         let data = b"{\"type\":\"checkpoint\",\"step\":1}\n".repeat(100);
-        let block = encode(&data, Effort::Live);
+        let block = encode(&data);
         assert!(decode(&block, data.len() - 1, &[]).is_err());
         assert!(decode(&block[..block.len() - 1], data.len(), &[]).is_err());
         assert!(decode(&[9, 9], 1, &[]).unwrap_err().contains("coding 9"));

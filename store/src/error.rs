@@ -25,7 +25,20 @@ pub enum StoreError {
         /// The newest schema this build knows.
         supported: i64,
     },
-    /// The file is a SQLite database of something else; nothing was changed.
+    /// The database is of an older version, and was opened for reading only.
+    #[error(
+        "{}: the database has schema {found}, this build reads {needed}: open it for writing once, which migrates it",
+        path.display()
+    )]
+    TooOld {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The schema this build reads.
+        needed: i64,
+    },
+    /// The file is a `SQLite` database of something else; nothing was changed.
     #[error("{}: a SQLite database, but not one of runtape: choose another file", path.display())]
     Foreign {
         /// The file.
@@ -41,14 +54,14 @@ pub enum StoreError {
         /// Why it failed.
         source: io::Error,
     },
-    /// SQLite failed.
+    /// `SQLite` failed.
     #[error("{}: {fault}: {source}", path.display())]
     Database {
         /// The database.
         path: PathBuf,
         /// What kind of failure, and what to do.
         fault: DatabaseFault,
-        /// What SQLite said.
+        /// What `SQLite` said.
         source: rusqlite::Error,
     },
     /// A migration failed; the database is as it was.
@@ -58,7 +71,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The migration.
         number: i64,
-        /// What SQLite said.
+        /// What `SQLite` said.
         source: rusqlite::Error,
     },
     /// No such run.
@@ -135,6 +148,12 @@ pub enum StoreError {
         /// What is wrong with it, and how to write it.
         fault: String,
     },
+    /// A query in SQL that cannot be answered.
+    #[error("the query failed: {fault}")]
+    BadSql {
+        /// What is wrong with it.
+        fault: String,
+    },
     /// A cursor that no page gave.
     #[error("bad cursor {cursor:?}: use the one that came with the last page")]
     BadCursor {
@@ -154,7 +173,7 @@ pub enum StoreError {
     Core(#[from] runtape_core::CoreError),
 }
 
-/// What kind of failure of SQLite it was.
+/// What kind of failure of `SQLite` it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DatabaseFault {
@@ -214,10 +233,10 @@ impl StoreError {
     }
 
     /// What is stored of a run cannot be read back.
-    pub(crate) fn damaged(place: impl Into<String>, fault: impl ToString) -> Self {
+    pub(crate) fn damaged(place: impl Into<String>, fault: impl Into<String>) -> Self {
         Self::Damaged {
             place: place.into(),
-            fault: fault.to_string(),
+            fault: fault.into(),
         }
     }
 

@@ -15,8 +15,9 @@ use runtape_core::{
 
 use crate::chain;
 
-/// Longest text of a notice or excerpt in a derived table; the record has all of it.
-const EXCERPT: usize = 200;
+/// Most characters of a notice or excerpt in a derived table; the record has all of it. Notices
+/// are most of what some runtimes print, and they are kept twice already.
+const EXCERPT: usize = 80;
 
 /// What is known of a run as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -150,8 +151,7 @@ impl FactFolder {
             RecordKind::Usage(entry) => self.usage(record, entry, facts),
             RecordKind::Checkpoint(head) => self.checkpoint(record, head, facts),
             RecordKind::Event(event) => self.event(record, event, facts),
-            RecordKind::Start(_) | RecordKind::Unknown(_) => {}
-            // A kind added to the model later says nothing here until it is given a row.
+            // A start says nothing of its own; a kind added to the model later says nothing here until it is given a row.
             _ => {}
         }
     }
@@ -309,6 +309,6 @@ fn source(source: UsageSource) -> &'static str {
 fn session_key(session: &str, key: &str) -> i64 {
     let pieces = [session.as_bytes(), key.as_bytes()];
     let hash = chain::keyed("runtape response of a session", &pieces);
-    let [a, b, c, d, e, f, g, h, ..] = hash;
-    i64::from_le_bytes([a, b, c, d, e, f, g, h])
+    let first = hash.first_chunk().copied().unwrap_or_default();
+    i64::from_le_bytes(first)
 }

@@ -1,4 +1,4 @@
-//! Keeps records and tapes in SQLite.
+//! Keeps records and tapes in `SQLite`.
 //!
 //! A [`Store`] is one file that many processes may write at once. A writer begins a run, appends
 //! records together with the output they came from, and finishes the run, which seals it:
@@ -50,6 +50,7 @@
 //! [`Options::sync_each_commit`] the loss of power. A writer holds a lock on each run it writes;
 //! [`Store::open_runs`] lists the runs whose writer is gone.
 
+mod audit;
 mod chain;
 mod codec;
 mod error;
@@ -80,6 +81,7 @@ mod verify;
 mod words;
 mod write;
 
+pub use audit::{Drift, FileUse, ToolCallInfo, ToolUse, UsageBy, UsageGroup};
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
 pub use list::{Cursor, Page, StepInfo};

@@ -113,7 +113,7 @@ fn page<T>(mut found: Vec<(T, Cursor)>, limit: usize) -> Page<T> {
     }
 }
 
-fn sql_limit(limit: usize) -> i64 {
+pub(crate) fn sql_limit(limit: usize) -> i64 {
     i64::try_from(limit).map_or(i64::MAX, |limit| limit.saturating_add(1))
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
 
-/// Marks a SQLite file as one of ours: the letters `RTAP`.
+/// Marks a `SQLite` file as one of ours: the letters `RTAP`.
 pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
 
 /// Never edited after a release: a database that ran one will not run it again.

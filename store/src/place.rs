@@ -22,7 +22,7 @@ pub(crate) fn range(run: i64) -> (i64, i64) {
 
 /// Returns the run's key and the number within the run.
 pub(crate) fn split(place: i64) -> (i64, u64) {
-    (place >> 32, u64::from((place & 0xffff_ffff) as u32))
+    (place >> 32, place.cast_unsigned() & 0xffff_ffff)
 }
 
 /// Reads a column that is never negative; a damaged one is as good as none.

@@ -7,7 +7,7 @@ use runtape_core::{Record, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{self, Hash};
-use crate::codec::{self, Effort};
+use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::place;
 
@@ -60,17 +60,11 @@ impl PendingBlock {
     }
 
     /// Writes the block and becomes empty.
-    pub(crate) fn flush(
-        &mut self,
-        connection: &Connection,
-        run: i64,
-        hash: &Hash,
-        effort: Effort,
-    ) -> Result<()> {
+    pub(crate) fn flush(&mut self, connection: &Connection, run: i64, hash: &Hash) -> Result<()> {
         if self.is_empty() {
             return Ok(());
         }
-        let body = codec::encode(&self.lines, effort);
+        let body = codec::encode(&self.lines);
         connection
             .prepare_cached(
                 "INSERT INTO record_block (place, count, length, hash, marks, body)
@@ -107,7 +101,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<RecordBlock> {
 }
 
 impl RecordBlock {
-    fn damaged(&self, run: &RunId, fault: impl ToString) -> StoreError {
+    fn damaged(&self, run: &RunId, fault: impl Into<String>) -> StoreError {
         let last = self.first_seq + self.count.saturating_sub(1);
         StoreError::damaged(
             format!("run {run}: block of records {} to {last}", self.first_seq),
@@ -125,7 +119,7 @@ impl RecordBlock {
         let lines = self.lines(run)?;
         let mut records = Vec::with_capacity(usize::try_from(self.count).unwrap_or(0).min(4096));
         for line in each_line(&lines) {
-            records.push(parse(line).map_err(|fault| self.damaged(run, fault))?);
+            records.push(parse(line).map_err(|error| self.damaged(run, error.to_string()))?);
         }
         Ok(records)
     }
@@ -227,6 +221,14 @@ pub(crate) fn last_hash(connection: &Connection, run: i64, id: &RunId) -> Result
     Ok(block.map_or_else(|| chain::first_record(id), |block| block.hash))
 }
 
+fn at(connection: &Connection, place: i64) -> Result<RecordBlock> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM record_block WHERE place = ?1"
+        ))?
+        .query_row([place], from_row)?)
+}
+
 /// Merges neighbouring small blocks; returns the lines if the whole run is one block.
 pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<Option<Vec<u8>>> {
     let (first, last) = place::range(run);
@@ -250,18 +252,16 @@ pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<Opt
     let mut only = None;
     let single = groups.len() == 1;
     for (length, group) in groups {
-        let small = length <= target / 4;
-        if group.len() == 1 && !(single && small) {
+        if let ([place], true) = (group.as_slice(), single && length <= target / 4) {
+            only = Some(at(connection, *place)?.lines(id)?);
+        }
+        if group.len() == 1 {
             continue;
         }
         let mut merged = PendingBlock::default();
         let mut hash = [0; 32];
         for place in group {
-            let block = connection
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM record_block WHERE place = ?1"
-                ))?
-                .query_row([place], from_row)?;
+            let block = at(connection, place)?;
             if merged.count == 0 {
                 merged.first_seq = block.first_seq;
             }
@@ -273,10 +273,10 @@ pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<Opt
                 .prepare_cached("DELETE FROM record_block WHERE place = ?1")?
                 .execute([place])?;
         }
-        if single {
+        if single && length <= target / 4 {
             only = Some(merged.lines.clone());
         }
-        merged.flush(connection, run, &hash, Effort::Merge)?;
+        merged.flush(connection, run, &hash)?;
     }
     Ok(only)
 }

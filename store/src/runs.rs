@@ -89,11 +89,11 @@ fn id<T>(
     })
 }
 
-fn run_id(text: &str) -> rusqlite::Result<RunId> {
+pub(crate) fn run_id(text: &str) -> rusqlite::Result<RunId> {
     id(text, |text| RunId::parse(text))
 }
 
-fn job_id(text: &str) -> rusqlite::Result<JobId> {
+pub(crate) fn job_id(text: &str) -> rusqlite::Result<JobId> {
     id(text, |text| JobId::parse(text))
 }
 

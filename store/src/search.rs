@@ -261,7 +261,7 @@ impl Store {
     ///
     /// A search does this by itself; calling it at a quiet time makes the next one quicker.
     pub fn complete_search(&self) -> Result<()> {
-        if self.read_only {
+        if self.read_only || self.in_batch {
             return Ok(());
         }
         let pending = self.read(unsearched)?;
@@ -325,8 +325,8 @@ impl Store {
         let offset = after.map_or(0, |cursor| cursor.parts().0.max(0));
         self.read(|connection| {
             let scratch = Scratch::new()?;
-            let mut places = self.indexed_hits(connection, query, filter, offset, limit)?;
-            if self.read_only {
+            let mut places = indexed_hits(connection, query, filter, offset, limit)?;
+            if self.read_only || self.in_batch {
                 add_unindexed(connection, &scratch, query, filter, &mut places)?;
             }
             let more = places.len() > limit;
@@ -342,35 +342,35 @@ impl Store {
             })
         })
     }
+}
 
-    fn indexed_hits(
-        &self,
-        connection: &Connection,
-        query: &str,
-        filter: &RunFilter,
-        offset: i64,
-        limit: usize,
-    ) -> Result<Vec<(i64, f64)>> {
-        let mut condition = Condition::default();
-        condition.add("search MATCH ?", query.to_owned());
-        filter.apply(&mut condition);
-        if let Some(text) = &filter.text {
-            let term = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
-            condition.add(term, text.clone());
-        }
-        let sql = format!(
-            "SELECT search.rowid, search.rank FROM search
+/// Returns the hits of one page and one more.
+fn indexed_hits(
+    connection: &Connection,
+    query: &str,
+    filter: &RunFilter,
+    offset: i64,
+    limit: usize,
+) -> Result<Vec<(i64, f64)>> {
+    let mut condition = Condition::default();
+    condition.add("search MATCH ?", query.to_owned());
+    filter.apply(&mut condition);
+    if let Some(text) = &filter.text {
+        let term = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
+        condition.add(term, text.clone());
+    }
+    let sql = format!(
+        "SELECT search.rowid, search.rank FROM search
              JOIN run ON run.key = search.rowid >> 32
              WHERE {} ORDER BY search.rank, search.rowid LIMIT {} OFFSET {offset}",
-            condition.sql(),
-            limit.saturating_add(1),
-        );
-        let mut statement = connection.prepare_cached(&sql)?;
-        let rows = statement.query_map(params_from_iter(&condition.values), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
+        condition.sql(),
+        limit.saturating_add(1),
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params_from_iter(&condition.values), |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Adds hits in records that the index does not know.

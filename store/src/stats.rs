@@ -63,7 +63,7 @@ impl Store {
             };
             let page = pragma("page_size")?;
             let mut statement = connection.prepare_cached(
-                "SELECT name, pgsize FROM dbstat WHERE aggregate ORDER BY pgsize DESC, name",
+                "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE ORDER BY pgsize DESC, name",
             )?;
             let rows = statement.query_map([], |row| {
                 Ok(TableStats {

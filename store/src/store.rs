@@ -1,6 +1,6 @@
 //! The database: opening, transactions, and the runs that are being written.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use runtape_core::RunId;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
 use crate::migrate;
@@ -26,16 +27,18 @@ pub struct Store {
     /// Where the file is; absent in memory.
     pub(crate) path: Option<PathBuf>,
     pub(crate) read_only: bool,
+    /// A transaction is open that holds several writes.
+    pub(crate) in_batch: bool,
     pub(crate) words: Words,
     /// Root runs that this store writes.
-    pub(crate) open: HashMap<RunId, OpenTree>,
+    pub(crate) open: BTreeMap<RunId, OpenTree>,
 }
 
 /// Longest wait for another writer. Batches are short, so nobody waits this long unless a
 /// process was stopped in the middle of one.
 const LONGEST_WAIT_MS: u32 = 60_000;
 
-/// Waits for another writer: briefly and often, for a batch takes about a millisecond. SQLite's
+/// Waits for another writer: briefly and often, for a batch takes about a millisecond. `SQLite`'s
 /// own handler sleeps up to a tenth of a second, which under many writers makes some of them wait
 /// for very long.
 fn wait(times: i32) -> bool {
@@ -99,6 +102,8 @@ impl Store {
     fn prepare(mut connection: Connection, path: Option<&Path>, options: &Options) -> Result<Self> {
         connection.busy_handler(Some(wait))?;
         connection.set_prepared_statement_cache_capacity(128);
+        // Else each new value that is bound to a cached statement has it planned again.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         // Derived tables of a damaged database must not run SQL of an attacker.
         connection.pragma_update(None, "trusted_schema", false)?;
@@ -107,12 +112,11 @@ impl Store {
             connection.pragma_update(None, "query_only", true)?;
             let found = migrate::check(&connection, name)?;
             if found < migrate::newest() {
-                return Err(StoreError::damaged(
-                    format!("{}", name.display()),
-                    format!(
-                        "schema {found} must be migrated, which reading cannot: open it once for writing"
-                    ),
-                ));
+                return Err(StoreError::TooOld {
+                    path: name.into(),
+                    found,
+                    needed: migrate::newest(),
+                });
             }
         } else {
             // Before anything is written: a database of something else stays as it is.
@@ -142,8 +146,9 @@ impl Store {
             connection,
             path: path.map(Into::into),
             read_only: options.read_only,
+            in_batch: false,
             words: Words::default(),
-            open: HashMap::new(),
+            open: BTreeMap::new(),
         })
     }
 
@@ -164,20 +169,64 @@ impl Store {
     /// Reads from one state of the database, however others write meanwhile.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let inner = || {
+            if self.in_batch {
+                return work(&self.connection);
+            }
             let transaction = self.connection.unchecked_transaction()?;
             work(&transaction)
         };
         inner().map_err(|error| self.named(error))
     }
 
+    /// Does several things in one transaction: all of them or none.
+    ///
+    /// For the import of many short runs: one commit for several runs is much quicker than three
+    /// for each. What is done inside is acknowledged only when this returns, and other writers
+    /// wait meanwhile, so keep it short.
+    pub fn batch<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.in_batch {
+            return work(self);
+        }
+        let begin = self.connection.execute_batch("BEGIN IMMEDIATE");
+        begin.map_err(|error| self.named(error.into()))?;
+        self.in_batch = true;
+        let before: Vec<RunId> = self.open.keys().cloned().collect();
+        let worked = work(self);
+        self.in_batch = false;
+        let result = worked.and_then(|value| {
+            self.connection.execute_batch("COMMIT")?;
+            Ok(value)
+        });
+        if result.is_err() {
+            // The failure may have ended the transaction by itself.
+            if !self.connection.is_autocommit() {
+                let _ = self.connection.execute_batch("ROLLBACK");
+            }
+            self.words.forget();
+            // What was begun in the batch was not; what is known of the others is not true.
+            self.open.retain(|run, _| before.contains(run));
+            for tree in self.open.values_mut() {
+                tree.state = None;
+            }
+        }
+        result.map_err(|error| self.named(error))
+    }
+
     /// Writes all of it or nothing.
     pub(crate) fn write<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>, &mut Words) -> Result<T>,
+        work: impl FnOnce(&Connection, &mut Words) -> Result<T>,
     ) -> Result<T> {
         let words = &mut self.words;
         let connection = &mut self.connection;
+        let in_batch = self.in_batch;
         let inner = || {
+            if in_batch {
+                let savepoint = connection.savepoint()?;
+                let value = work(&savepoint, words)?;
+                savepoint.commit()?;
+                return Ok(value);
+            }
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&transaction, words)?;

@@ -4,7 +4,7 @@ use runtape_core::{RunId, Stream};
 use rusqlite::{Connection, Row, params};
 
 use crate::chain::{self, Hash};
-use crate::codec::{self, Effort};
+use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::place;
 use crate::varint;
@@ -136,7 +136,7 @@ impl Pending {
             times,
             length: raw.len(),
             hash: chain::next_tape(&end.hash, end.lengths, &raw),
-            body: codec::encode(&raw, Effort::Live),
+            body: codec::encode(&raw),
         };
         insert(connection, run, &block)?;
         let [stdout, stderr] = &mut end.lengths;
@@ -172,7 +172,7 @@ fn insert(connection: &Connection, run: i64, block: &TapeBlock) -> Result<()> {
 }
 
 impl TapeBlock {
-    fn damaged(&self, run: &RunId, fault: impl ToString) -> StoreError {
+    fn damaged(&self, run: &RunId, fault: impl Into<String>) -> StoreError {
         StoreError::damaged(format!("run {run}: tape block {}", self.number), fault)
     }
 
@@ -323,7 +323,7 @@ pub(crate) fn merge(
         Ok(())
     })?;
     let total: usize = lengths.iter().sum();
-    let small = total <= TARGET / 4;
+    let small = total <= TARGET / 16;
     let records = records.filter(|records| small && !records.is_empty());
     if lengths.len() < 2 && records.is_none() {
         return Ok(());
@@ -331,6 +331,17 @@ pub(crate) fn merge(
     if !small && total / lengths.len().max(1) >= TARGET / 2 {
         return Ok(());
     }
+    if lengths.len() > 1 {
+        rewrite(connection, run, id)?;
+    }
+    if let Some(records) = records {
+        recode(connection, run, id, &[], Some(records))?;
+    }
+    Ok(())
+}
+
+/// Makes few blocks of many.
+fn rewrite(connection: &Connection, run: i64, id: &RunId) -> Result<()> {
     // One block at a time: a tape may be longer than memory. A new block never takes the place
     // of one that was not read yet, since each holds at least one of the old ones.
     let mut fresh = TapeEnd {
@@ -349,11 +360,7 @@ pub(crate) fn merge(
             pending.flush(connection, run, &mut fresh)?;
         }
     }
-    pending.flush(connection, run, &mut fresh)?;
-    if let Some(records) = records {
-        recode(connection, run, id, &[], Some(records))?;
-    }
-    Ok(())
+    pending.flush(connection, run, &mut fresh)
 }
 
 /// Returns a block.
@@ -389,7 +396,7 @@ pub(crate) fn recode(
             let raw = block.raw(id, before)?;
             let body = match after {
                 Some(records) => codec::encode_against(&raw, records),
-                None => codec::encode(&raw, Effort::Merge),
+                None => codec::encode(&raw),
             };
             bodies.push((block.number, body));
         }

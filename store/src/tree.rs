@@ -6,7 +6,6 @@ use runtape_core::{Record, RecordKind, RunId, Span, Stream};
 use rusqlite::Connection;
 
 use crate::chain::{self, Hash};
-use crate::codec::Effort;
 use crate::error::{Result, StoreError};
 use crate::facts::{Fact, FactFolder};
 use crate::lock::RunLock;
@@ -69,8 +68,7 @@ impl RunState {
     }
 
     fn flush(&mut self, connection: &Connection, words: &mut Words) -> Result<()> {
-        self.pending
-            .flush(connection, self.key, &self.hash, Effort::Live)?;
+        self.pending.flush(connection, self.key, &self.hash)?;
         for fact in self.facts.drain(..) {
             match fact {
                 Fact::Step(step) => steps::insert(connection, words, self.key, &step)?,
@@ -173,29 +171,23 @@ impl TreeState {
                 seq: record.seq,
             });
         }
-        match (&record.kind, record.seq) {
-            (RecordKind::Run(opened), 0) => {
-                if opened.job_id != self.root.job {
-                    let fault = format!("it belongs to job {}", self.root.job);
-                    return Err(StoreError::invalid(&record.run_id, fault));
-                }
+        let fault = match (&record.kind, record.seq) {
+            (RecordKind::Run(opened), 0) if opened.job_id != self.root.job => {
+                Some(format!("it belongs to job {}", self.root.job))
             }
-            (RecordKind::Run(_), _) => {
-                return Err(StoreError::invalid(&record.run_id, "it is open already"));
-            }
-            (_, 0) => {
-                let fault = "its first record must open it";
-                return Err(StoreError::invalid(&record.run_id, fault));
-            }
-            _ => {}
+            (RecordKind::Run(_), 0) => None,
+            (RecordKind::Run(_), _) => Some("it is open already".to_owned()),
+            (_, 0) => Some("its first record must open it".to_owned()),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            return Err(StoreError::invalid(&record.run_id, fault));
         }
         state.hash = state.pending.push(record, &state.hash)?;
         state.folder.push(record, &mut state.facts);
         state.is_dirty = true;
         if state.pending.is_full() {
-            state
-                .pending
-                .flush(connection, state.key, &state.hash, Effort::Live)?;
+            state.pending.flush(connection, state.key, &state.hash)?;
         }
         Ok(())
     }
@@ -304,9 +296,7 @@ impl TreeState {
 /// Refuses a record that differs from the stored one with the same number.
 fn same_record(connection: &Connection, state: &mut RunState, record: &Record) -> Result<()> {
     // It may have come earlier in the same batch.
-    state
-        .pending
-        .flush(connection, state.key, &state.hash, Effort::Live)?;
+    state.pending.flush(connection, state.key, &state.hash)?;
     let stored = records::one(connection, state.key, &record.run_id, record.seq)?;
     let mut old = Vec::new();
     let mut new = Vec::new();

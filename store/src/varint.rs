@@ -2,11 +2,15 @@
 
 /// Appends a number, seven bits a byte, low ones first.
 pub(crate) fn write(buffer: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        buffer.push((number as u8) | 0x80);
+    loop {
+        let [low, ..] = number.to_le_bytes();
         number >>= 7;
+        if number == 0 {
+            buffer.push(low);
+            return;
+        }
+        buffer.push(low | 0x80);
     }
-    buffer.push(number as u8);
 }
 
 /// Appends a number that may be negative: the sign is the lowest bit.

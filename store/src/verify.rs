@@ -223,7 +223,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Lets SQLite check its own structure: on a broken one nothing further can be said.
+    /// Lets `SQLite` check its own structure: on a broken one nothing further can be said.
     fn file(&mut self) -> Result<bool> {
         let mut statement = self.connection.prepare("PRAGMA quick_check(5)")?;
         let rows = statement.query_map([], |row| row.get::<_, String>(0));

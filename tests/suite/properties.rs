@@ -50,9 +50,15 @@ fn check(records: &[Record]) {
     }
     let record_schema = Validator::for_kind(SchemaKind::Record);
     for (run, records) in &runs {
-        let terminal = records.iter().filter(|record| record.terminal().is_some()).count();
+        let terminal = records
+            .iter()
+            .filter(|record| record.terminal().is_some())
+            .count();
         assert_eq!(terminal, 1, "run {run} has {terminal} terminal records");
-        assert!(records.last().unwrap().terminal().is_some(), "run {run} goes on after its end");
+        assert!(
+            records.last().unwrap().terminal().is_some(),
+            "run {run} goes on after its end"
+        );
         for (seq, record) in (0..).zip(records) {
             assert_eq!(record.seq, seq, "run {run}");
             let json = serde_json::to_value(record).unwrap();
@@ -72,8 +78,10 @@ fn check(records: &[Record]) {
 }
 
 fn check_events(events: &[Event]) {
-    let (run_events, runtime_events) =
-        (Validator::for_kind(SchemaKind::RunEvent), Validator::for_kind(SchemaKind::RuntimeEvent));
+    let (run_events, runtime_events) = (
+        Validator::for_kind(SchemaKind::RunEvent),
+        Validator::for_kind(SchemaKind::RuntimeEvent),
+    );
     // Full events grow with the square of the steps; the first ones and the last say enough.
     for event in events.iter().take(60).chain(events.last()) {
         let json = serde_json::to_value(event).unwrap();
@@ -89,7 +97,9 @@ fn check_events(events: &[Event]) {
 fn check_results(records: &[&Record]) {
     let mut calls = HashSet::new();
     for record in records {
-        let RecordKind::Message(message) = &record.kind else { continue };
+        let RecordKind::Message(message) = &record.kind else {
+            continue;
+        };
         match &message.message {
             Message::ExpertMessage(expert) => {
                 calls.extend(expert.tool_calls().map(|call| call.tool_call_id.clone()));
@@ -97,8 +107,14 @@ fn check_results(records: &[&Record]) {
             Message::ToolMessage(tool) => {
                 for result in tool.results() {
                     let id = &result.tool_call_id;
-                    let marked = message.results.iter().any(|n| n.tool_call_id == *id && n.unmatched);
-                    assert!(calls.contains(id) != marked, "result {id} is neither tied nor marked");
+                    let marked = message
+                        .results
+                        .iter()
+                        .any(|n| n.tool_call_id == *id && n.unmatched);
+                    assert!(
+                        calls.contains(id) != marked,
+                        "result {id} is neither tied nor marked"
+                    );
                 }
             }
             _ => {}
@@ -120,12 +136,20 @@ fn exits() -> impl Strategy<Value = Exit> {
         Exit::with_code(53),
         Exit::with_code(143),
         Exit::with_signal("SIGKILL"),
-        Exit { timed_out: true, ..Exit::unknown() },
+        Exit {
+            timed_out: true,
+            ..Exit::unknown()
+        },
     ])
 }
 
 fn runtimes() -> impl Strategy<Value = Runtime> {
-    select(RUNTIMES.iter().map(|entry| entry.runtime.clone()).collect::<Vec<_>>())
+    select(
+        RUNTIMES
+            .iter()
+            .map(|entry| entry.runtime.clone())
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// A change to a capture.
@@ -204,8 +228,7 @@ fn one_byte_at_a_time_gives_the_same_records() {
     for capture in small_captures() {
         let (runtime, exit) = (capture.runtime(), capture.exit());
         let whole = [&capture.stdout[..]];
-        let whole =
-            normalize_chunks(&runtime, capture.context(), whole, &capture.stderr, &exit);
+        let whole = normalize_chunks(&runtime, capture.context(), whole, &capture.stderr, &exit);
         let bytes = capture.stdout.chunks(1);
         let bytes = normalize_chunks(&runtime, capture.context(), bytes, &capture.stderr, &exit);
         assert!(whole == bytes, "{}", capture.name());
@@ -231,7 +254,10 @@ fn live_entries_and_those_of_records_hold_the_same_text() {
         let kept = output.records.iter().flat_map(|record| {
             let builder = builders.entry(record.run_id.clone()).or_default();
             let entries = builder.push(record);
-            entries.into_iter().map(|entry| (record.run_id.clone(), entry)).collect::<Vec<_>>()
+            entries
+                .into_iter()
+                .map(|entry| (record.run_id.clone(), entry))
+                .collect::<Vec<_>>()
         });
         let live = texts(live);
         let kept = texts(kept);
@@ -255,7 +281,10 @@ fn texts(
         let json = serde_json::to_value(&entry).unwrap();
         let kind = json["kind"].as_str().unwrap().to_owned();
         if ["assistant", "thinking", "user", "stderr", "stdout"].contains(&kind.as_str()) {
-            texts.entry((run, kind)).or_default().push_str(json["text"].as_str().unwrap());
+            texts
+                .entry((run, kind))
+                .or_default()
+                .push_str(json["text"].as_str().unwrap());
         }
     }
     texts.retain(|_, text| !text.is_empty());

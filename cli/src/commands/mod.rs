@@ -1,22 +1,155 @@
 //! The subcommands, one file each.
 
+mod backup;
+mod checkpoint;
+mod completions;
+mod diff;
+mod doctor;
+mod drift;
+mod errors;
+mod events;
+mod export;
+mod files;
+mod follow;
+mod gc;
+mod import;
+mod ingest;
+mod jobs;
+mod man;
 mod normalize;
+mod raw;
+#[cfg(unix)]
+mod record;
+mod recover;
+mod renormalize;
+mod runs;
+mod runtimes;
+mod schema;
+mod search;
+mod session;
+mod show;
+mod sql;
+mod stats;
+mod tools;
+mod transcript;
+mod usage;
+mod validate;
+mod verify;
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::console::Console;
+use crate::database::Database;
 use crate::error::CliError;
+use crate::plain;
+
+/// What a command works with.
+pub(crate) struct Session<'a> {
+    pub(crate) console: Console<'a>,
+    pub(crate) database: Database,
+}
+
+impl Session<'_> {
+    /// Refuses to claim success where nothing was found.
+    #[expect(clippy::unused_self, reason = "reads as a step of the session")]
+    pub(crate) fn found<T>(&self, items: &[T]) -> Result<(), CliError> {
+        if items.is_empty() {
+            return Err(CliError::NothingFound);
+        }
+        Ok(())
+    }
+
+    /// Tells a person something that is no result.
+    pub(crate) fn note(&self, text: &str) {
+        // Standard error may be closed; there is nobody left to tell then.
+        let _ = writeln!(std::io::stderr(), "{}", plain::lines(text));
+    }
+
+    /// Tells a person that something is wrong, though the command goes on.
+    pub(crate) fn warn(&self, text: &str) {
+        self.note(&format!("runtape: {text}"));
+    }
+}
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[cfg(unix)]
+    Record(record::RecordArgs),
+    Ingest(ingest::IngestArgs),
     Normalize(normalize::NormalizeArgs),
+    Runs(runs::RunsArgs),
+    Jobs(jobs::JobsArgs),
+    Show(show::ShowArgs),
+    Transcript(transcript::TranscriptArgs),
+    Events(events::EventsArgs),
+    Checkpoint(checkpoint::CheckpointArgs),
+    Search(search::SearchArgs),
+    Usage(usage::UsageArgs),
+    Tools(tools::ToolsArgs),
+    Files(files::FilesArgs),
+    Errors(errors::ErrorsArgs),
+    Drift(drift::DriftArgs),
+    Raw(raw::RawArgs),
+    Sql(sql::SqlArgs),
+    Verify(verify::VerifyArgs),
+    Recover(recover::RecoverArgs),
+    Renormalize(renormalize::RenormalizeArgs),
+    Stats(stats::StatsArgs),
+    Backup(backup::BackupArgs),
+    Gc(gc::GcArgs),
+    Diff(diff::DiffArgs),
+    Session(session::SessionArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
+    Validate(validate::ValidateArgs),
+    Schema(schema::SchemaArgs),
+    Runtimes(runtimes::RuntimesArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
-/// Runs a subcommand, writing its results to `out`.
-pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<(), CliError> {
+/// Runs a subcommand, writing its results to the session's console.
+pub(crate) fn run(command: Command, session: &mut Session<'_>) -> Result<ExitCode, CliError> {
     match command {
-        Command::Normalize(args) => normalize::run(args, out),
+        #[cfg(unix)]
+        Command::Record(args) => return record::run(&args, session),
+        Command::Ingest(args) => ingest::run(&args, session)?,
+        Command::Normalize(args) => normalize::run(args, session)?,
+        Command::Runs(args) => runs::run(&args, session)?,
+        Command::Jobs(args) => jobs::run(&args, session)?,
+        Command::Show(args) => show::run(&args, session)?,
+        Command::Transcript(args) => transcript::run(&args, session)?,
+        Command::Events(args) => events::run(&args, session)?,
+        Command::Checkpoint(args) => checkpoint::run(&args, session)?,
+        Command::Search(args) => search::run(&args, session)?,
+        Command::Usage(args) => usage::run(&args, session)?,
+        Command::Tools(args) => tools::run(&args, session)?,
+        Command::Files(args) => files::run(&args, session)?,
+        Command::Errors(args) => errors::run(&args, session)?,
+        Command::Drift(args) => drift::run(&args, session)?,
+        Command::Raw(args) => raw::run(&args, session)?,
+        Command::Sql(args) => sql::run(&args, session)?,
+        Command::Verify(args) => verify::run(&args, session)?,
+        Command::Recover(args) => recover::run(&args, session)?,
+        Command::Renormalize(args) => renormalize::run(&args, session)?,
+        Command::Stats(args) => stats::run(&args, session)?,
+        Command::Backup(args) => backup::run(&args, session)?,
+        Command::Gc(args) => gc::run(&args, session)?,
+        Command::Diff(args) => diff::run(&args, session)?,
+        Command::Session(args) => session::run(&args, session)?,
+        Command::Export(args) => export::run(&args, session)?,
+        Command::Import(args) => import::run(&args, session)?,
+        Command::Validate(args) => validate::run(&args, session)?,
+        Command::Schema(args) => schema::run(&args, session)?,
+        Command::Runtimes(args) => runtimes::run(&args, session)?,
+        Command::Doctor(args) => doctor::run(&args, session)?,
+        Command::Completions(args) => completions::run(&args, session)?,
+        Command::Man(args) => man::run(&args, session)?,
     }
+    Ok(ExitCode::SUCCESS)
 }

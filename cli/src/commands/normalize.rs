@@ -1,10 +1,8 @@
 //! `runtape normalize`: from output to events, without a database.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::io::Write;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use runtape_core::{
@@ -13,10 +11,9 @@ use runtape_core::{
 };
 use runtape_normalizer::{Context, Exit, Normalizer, Output, detect, runtimes};
 
+use crate::commands::Session;
 use crate::error::CliError;
-
-/// Bytes read at a time, and looked at to detect the runtime.
-const CHUNK: usize = 64 * 1024;
+use crate::input::Input;
 
 /// Normalize the output of an agent CLI and print the result as JSON lines
 ///
@@ -66,7 +63,8 @@ enum Shape {
     Summary,
 }
 
-pub(crate) fn run(args: NormalizeArgs, out: &mut dyn Write) -> Result<(), CliError> {
+pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let out = &mut *session.console.out;
     let mut input = Input::open(&args.file)?;
     let first = input.first_chunk()?;
     let argv = args
@@ -107,7 +105,7 @@ pub(crate) fn run(args: NormalizeArgs, out: &mut dyn Write) -> Result<(), CliErr
 }
 
 /// Takes a signal by number, by name, or by name without `SIG`.
-fn signal_by_name(text: &str) -> String {
+pub(crate) fn signal_by_name(text: &str) -> String {
     if let Ok(number) = text.parse() {
         return runtape_normalizer::signal_name(number);
     }
@@ -117,95 +115,6 @@ fn signal_by_name(text: &str) -> String {
     } else {
         format!("SIG{upper}")
     }
-}
-
-/// A file or standard input.
-struct Input {
-    path: PathBuf,
-    reader: Box<dyn Read>,
-    modified: Option<i64>,
-}
-
-impl Input {
-    fn open(path: &Path) -> Result<Self, CliError> {
-        if path.as_os_str() == "-" {
-            return Ok(Self {
-                path: path.into(),
-                reader: Box::new(io::stdin().lock()),
-                modified: None,
-            });
-        }
-        let failed = |error| CliError::Read {
-            path: path.into(),
-            error,
-        };
-        let file = File::open(path).map_err(failed)?;
-        let meta = file.metadata().map_err(failed)?;
-        let modified = meta.modified().ok().map_or(0, millis);
-        Ok(Self {
-            path: path.into(),
-            reader: Box::new(file),
-            modified: Some(modified),
-        })
-    }
-
-    fn is_file(&self) -> bool {
-        self.modified.is_some()
-    }
-
-    fn name(&self) -> String {
-        if self.is_file() {
-            self.path.display().to_string()
-        } else {
-            "standard input".to_owned()
-        }
-    }
-
-    /// When what was just read arrived: now, or the file's modification time.
-    fn received_at(&self) -> i64 {
-        self.modified.unwrap_or_else(|| millis(SystemTime::now()))
-    }
-
-    /// Reads until a chunk is full, so that detection sees as much as there is.
-    fn first_chunk(&mut self) -> Result<Vec<u8>, CliError> {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        let read = self
-            .reader
-            .by_ref()
-            .take(CHUNK as u64)
-            .read_to_end(&mut chunk);
-        read.map_err(|error| CliError::Read {
-            path: self.path.clone(),
-            error,
-        })?;
-        Ok(chunk)
-    }
-
-    fn read_all(
-        &mut self,
-        mut each: impl FnMut(&[u8], i64) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
-        let mut buffer = vec![0; CHUNK];
-        loop {
-            let read = match self.reader.read(&mut buffer) {
-                Ok(0) => return Ok(()),
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => {
-                    return Err(CliError::Read {
-                        path: self.path.clone(),
-                        error,
-                    });
-                }
-            };
-            each(buffer.get(..read).unwrap_or_default(), self.received_at())?;
-        }
-    }
-}
-
-fn millis(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Prints records in the shape that was asked for, as they come.

@@ -281,7 +281,7 @@ mod tests {
                 let line = banner.to_owned() + &opening.repeat(1_000_000 / opening.len());
                 let began = Instant::now();
                 assert!(pieces(line.as_bytes()).count() > 0);
-                assert!(began.elapsed() < Duration::from_secs(1), "{opening:?}");
+                assert!(began.elapsed() < Duration::from_secs(10), "{opening:?}");
             }
         }
     }

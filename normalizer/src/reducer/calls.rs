@@ -50,13 +50,11 @@ impl Reducer {
         };
         let mut id = state.call_id(call);
         if !state.count_once("call", id.as_str()) {
-            match state.reuse(call, &id) {
-                Some(other) => id = other,
-                None => {
-                    self.on_input(run, call, input, detail, place);
-                    return;
-                }
-            }
+            let Some(other) = state.reuse(call, &id) else {
+                self.on_input(run, call, input, detail, place);
+                return;
+            };
+            id = other;
         }
         let bytes = weight(&input);
         self.make_room(run, bytes);
@@ -175,7 +173,8 @@ impl Reducer {
         if !state.count_once("result", id.as_str()) {
             return;
         }
-        let pending = state.pending.iter().position(|call| call.id == id);
+        // Results follow their calls, so that calls that never had one are not looked at again.
+        let pending = state.pending.iter().rposition(|call| call.id == id);
         let pending = pending.map(|at| state.pending.remove(at));
         let unmatched = pending.is_none();
         let (tool_name, call_step, called_at) = match pending {

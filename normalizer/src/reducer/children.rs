@@ -1,8 +1,6 @@
 //! Child runs: the work of sub-agents.
 
-use runtape_core::{
-    CheckpointId, CheckpointStatus, DelegatedBy, Expert, RunId, ToolCallId, ToolName,
-};
+use runtape_core::{CheckpointId, CheckpointStatus, DelegatedBy, Expert, RunId, ToolCallId};
 
 use super::Reducer;
 use super::run::Run;
@@ -14,12 +12,16 @@ use runtape_core::{ErrorFamily, RunError};
 impl Reducer {
     /// Returns the child run that a call started, opening it with its first signal.
     pub(super) fn child_of(&mut self, child: &str, place: Place) -> usize {
-        if let Some(child) = self.children.get(child) {
-            return *child;
+        // What still comes after a sub-agent's end is kept as a further run of the same call.
+        let known = self.children.get(child).copied();
+        if let Some(child) = known
+            && self.runs.get(child).is_some_and(|run| !run.ended)
+        {
+            return child;
         }
         let call = child.split(CHILD_LABEL).next().unwrap_or(child);
         let parent = self.callers.get(call).copied().unwrap_or(0);
-        let ordinal = self.children.len() as u64;
+        let ordinal = (self.runs.len() as u64).saturating_sub(1);
         let key = child;
         let child = self.runs.len();
         self.children.insert(key.into(), child);
@@ -28,18 +30,11 @@ impl Reducer {
         };
         let tool_call_id = ToolCallId::from_printed(call)
             .unwrap_or_else(|| ToolCallId::derive(&state.id, u64::MAX));
-        let pending = state
-            .pending
-            .iter()
-            .find(|pending| pending.id == tool_call_id);
-        let (tool_name, step) = pending.map_or_else(
-            || (ToolName::from_printed(""), state.step.max(1)),
-            |pending| (pending.name.clone(), pending.step),
-        );
+        let (tool_name, step) = state.call_of(&tool_call_id);
         let delegated_by = DelegatedBy {
             expert: state.expert.clone(),
             tool_call_id,
-            tool_name: tool_name.clone(),
+            tool_name,
             checkpoint_id: CheckpointId::derive(&state.id, step),
             run_id: state.id.clone(),
         };

@@ -121,6 +121,37 @@ impl Run {
         Some(id)
     }
 
+    /// Returns the tool and the step of a call, as far as they are known.
+    pub(super) fn call_of(&self, id: &ToolCallId) -> (ToolName, u64) {
+        if let Some(call) = self.pending.iter().find(|call| call.id == *id) {
+            return (call.name.clone(), call.step);
+        }
+        // A call that starts its sub-agent in the background has a result before the work begins.
+        let parts = self.open.iter().flat_map(|step| &step.spoken.parts);
+        let name = parts.into_iter().find_map(|part| match part {
+            ExpertPart::ToolCallPart(part) if part.tool_call_id == *id => {
+                Some(part.tool_name.clone())
+            }
+            _ => None,
+        });
+        (
+            name.unwrap_or_else(|| ToolName::from_printed("")),
+            self.step.max(1),
+        )
+    }
+
+    /// Returns the calls that have no result at the end of a step: all of them when the run is
+    /// over, else those of the step. Listing all of them each time would grow with every step.
+    pub(super) fn pending_at(&self, step: u64, is_over: bool) -> Vec<ToolCallId> {
+        let calls = self.pending.iter().rev();
+        let mut ids: Vec<ToolCallId> = calls
+            .take_while(|call| is_over || call.step == step)
+            .map(|call| call.id.clone())
+            .collect();
+        ids.reverse();
+        ids
+    }
+
     /// Gives a counter's value and moves it on.
     pub(super) fn next(counter: &mut u64) -> u64 {
         let value = *counter;

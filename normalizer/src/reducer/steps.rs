@@ -347,7 +347,7 @@ impl Reducer {
             usage: state.usage,
             step_usage: used,
             started_at,
-            pending: state.pending.iter().map(|call| call.id.clone()).collect(),
+            pending: state.pending_at(number, ending.status.is_terminal()),
             text: ending.text.clone(),
             error: ending.error.clone(),
         };

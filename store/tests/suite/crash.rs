@@ -23,7 +23,7 @@ fn write(path: &Path, round: u64) {
     let mut store = Store::open(path, &Options::default()).unwrap();
     store.begin_run(&made.begin).unwrap();
     let mut out = std::io::stdout();
-    let mut chunks = made.chunks.chunks(3);
+    let mut chunks = made.chunks.chunks(4);
     for (batch, records) in made.records.chunks(7).enumerate() {
         let chunks = chunks.next().unwrap_or_default();
         store.append(made.id(), records, chunks).unwrap();
@@ -88,8 +88,11 @@ fn what_was_acknowledged_survives_kill() {
         let (records, bytes, is_finished) = reader.join().unwrap();
 
         let made = made(round);
-        let report = store.verify().unwrap();
-        assert_eq!(report.faults, [], "round {round}");
+        // Verifying reads all rounds so far.
+        if round % 10 == 9 || rounds <= 20 {
+            let report = store.verify().unwrap();
+            assert_eq!(report.faults, [], "round {round}");
+        }
         let Ok(run) = store.run(made.id()) else {
             assert_eq!(records, 0);
             continue;

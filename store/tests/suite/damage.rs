@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 
-use runtape_store::{DatabaseFault, Options, Store, StoreError};
+use runtape_store::{DatabaseFault, Options, RunFilter, Store, StoreError};
 
 use crate::synthetic::Plan;
 
@@ -95,7 +95,7 @@ fn a_broken_page_is_a_clear_error() {
                 assert_eq!(records, made.records, "page {page}");
             }
             let _ = store.tape(made.id());
-            let _ = store.runs(&Default::default(), None, 5);
+            let _ = store.runs(&RunFilter::default(), None, 5);
             match store.verify() {
                 Ok(report) => assert!(!report.is_intact(), "page {page}"),
                 Err(error) => assert!(!error.to_string().is_empty()),

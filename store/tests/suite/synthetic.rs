@@ -191,7 +191,7 @@ impl Maker {
             tool_call_id: call.clone(),
             tool_name: ToolName::from_printed("Bash"),
             contents: vec![content],
-            is_error: Some(step % 7 == 0),
+            is_error: Some(step.is_multiple_of(7)),
         };
         let id = MessageId::derive(&self.run, self.messages);
         self.message(

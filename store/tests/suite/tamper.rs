@@ -135,7 +135,7 @@ fn rewrite(original: &Path, change: impl Fn(&mut Vec<String>)) -> Report {
         .map(|record| serde_json::to_string(record).unwrap())
         .collect();
     change(&mut lines);
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.join("\n") + "\n";
     // Coding 0 is plain.
     let mut body = vec![0];
     body.extend_from_slice(text.as_bytes());

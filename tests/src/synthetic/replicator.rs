@@ -138,7 +138,7 @@ impl Capture {
         let word = |key: &str| Some(meta.get(key)?.as_str()?.to_owned());
         let (runtime, mut format) = (word("runtime")?, word("format")?);
         if meta.get("partial_output") == Some(&Value::Bool(true)) {
-            format = "stream-json-partial".to_owned();
+            "stream-json-partial".clone_into(&mut format);
         }
         if !FORMATS.contains(&format.as_str()) {
             return None;
@@ -205,14 +205,13 @@ mod tests {
             if format == "chat" {
                 continue;
             }
-            let replicas = replicator
-                .replicas(runtime, format)
-                .zip(replicator.captures.iter());
-            for (replica, _) in replicas {
+            let replicas = replicator.replicas(runtime, format);
+            for replica in replicas.take(replicator.captures.len()) {
                 for line in replica.stdout.split_inclusive(|byte| *byte == b'\n') {
                     let json = line.starts_with(b"{") && line.ends_with(b"}\n");
-                    // A fixture has half a character in an escape, which serde_json refuses.
-                    let parsed = runtape_normalizer::json::decode::<Value>(line);
+                    // A lone surrogate is JSON to the CLI that printed it, and not to serde_json.
+                    let json = json && !line.windows(3).any(|bytes| bytes == br"\ud");
+                    let parsed = serde_json::from_slice::<Value>(line);
                     assert!(!json || parsed.is_ok(), "{}: {parsed:?}", replica.scenario);
                 }
             }

@@ -117,7 +117,13 @@ impl Chat {
     /// Reads a line.
     pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let rank = rank(ending);
-        let around = rank < self.rank;
+        // Where line ends were converted, only what is open tells.
+        let verbose = || {
+            self.verbose
+                .as_ref()
+                .is_some_and(|verbose| verbose.expects(line))
+        };
+        let around = rank < self.rank || (self.rank == 0 && verbose());
         let open = self.open;
         match open {
             Open::Answer if !around => {

@@ -90,14 +90,16 @@ impl Late {
         std::mem::take(&mut self.early)
     }
 
-    /// Holds back the next step until these calls have their results.
+    /// Holds back the next step until these calls have their results. No other call of the step
+    /// before will be heard of again.
     pub(super) fn wait_for(&mut self, held: BTreeMap<u64, Held>) {
-        self.previous.extend(held);
+        self.previous = held;
+        self.waiting = !self.previous.is_empty();
+        let previous = &self.previous;
         self.expected.retain(|_, calls| {
-            calls.retain(|(ordinal, _)| self.previous.contains_key(ordinal));
+            calls.retain(|(ordinal, _)| previous.contains_key(ordinal));
             !calls.is_empty()
         });
-        self.waiting = true;
     }
 
     /// Tells whether the next step is held back.

@@ -97,7 +97,16 @@ fn sniff(bytes: &[u8]) -> u8 {
     if first.starts_with("Query:") {
         return if has(INITIALIZING) { 100 } else { 30 };
     }
-    if first.starts_with("┌─ Reasoning ─") || first.starts_with("  ┊ ") {
+    // What only hermes prints before an answer.
+    let leaks = [
+        "┌─ Reasoning ─",
+        "  ┊ ",
+        "↻ Resumed session ",
+        "↩ Background ",
+        "(clarify timed out after ",
+        "  ⏱ Timeout — denying command",
+    ];
+    if leaks.iter().any(|leak| first.starts_with(leak)) {
         return 95;
     }
     if is_library_line(&first) { 80 } else { 0 }
@@ -186,7 +195,8 @@ impl Hermes {
         if line.bytes.first() == Some(&ESCAPE) {
             self.on_terminal = true;
         }
-        let text = line.text();
+        // Checking is several times faster than replacing.
+        let text = std::str::from_utf8(line.bytes).map_or_else(|_| line.text(), Cow::Borrowed);
         let text = if self.on_terminal {
             strip_escapes(&text)
         } else {
@@ -276,7 +286,7 @@ impl Hermes {
             return self.push(line, ending, out);
         }
         *maybe = initializing;
-        *length += line.len();
+        *length += line.len() + size_of::<Echo>();
         lines.push(Echo {
             place: out.place(),
             text: line.to_owned(),

@@ -55,6 +55,8 @@ pub(super) struct Quiet {
     tail: Option<(Place, String)>,
     lines: u64,
     answer: Plain,
+    /// The answer's lines have ends that leaks do not have.
+    is_plain: bool,
     /// The answer, as long as it is held.
     held: String,
     flushed: bool,
@@ -67,7 +69,11 @@ impl Quiet {
     /// Reads a line.
     pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) -> Taken {
         if self.answer.started() {
-            self.push_answer(line, ending, out);
+            // Sub-agents that are stopped at the end are still told of.
+            let leaks = matches!(ending, Ending::CrLf | Ending::CrCrLf) && self.is_plain;
+            if !leaks || !Self::is_known_leak(line, out) {
+                self.push_answer(line, ending, out);
+            }
             return Taken::Yes;
         }
         let leaks = match ending {
@@ -88,6 +94,7 @@ impl Quiet {
             return Taken::Yes;
         }
         self.begin_answer(out);
+        self.is_plain = ending == Ending::Lf;
         self.push_answer(line, ending, out);
         Taken::Yes
     }
@@ -127,7 +134,7 @@ impl Quiet {
         if (is_blank(line) && self.strays.is_empty()) || Self::is_known_leak(line, out) {
             return Taken::Yes;
         }
-        self.strays_length += line.len();
+        self.strays_length += line.len() + size_of::<(Place, String)>();
         self.strays.push((out.place(), line.to_owned()));
         if self.strays_length > MOST_HELD {
             // No leak is that long: the line ends were converted.

@@ -10,14 +10,18 @@ use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
 use super::late::{Late, own};
+use super::notices;
 use super::progress::Progress;
 use super::tool_line::{Begun, Done};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
 use crate::signal::{Block, CallDetail, CallRef, Place, Scope, Signal};
 
-/// How many results are held for a diff that may follow.
+/// How many results are held for what may follow.
 const MOST_HELD: usize = 64;
+
+/// How many signals wait for the end of a box.
+const MOST_AFTER: usize = 1024;
 
 /// A call without a completion line.
 #[derive(Debug)]
@@ -110,11 +114,10 @@ impl Talk {
         }
         // A call of an earlier message will not be completed any more.
         self.open.clear();
+        self.release(out);
         match &mut self.late {
-            Some(late) if !self.held.is_empty() || late.is_waiting() => {
-                late.wait_for(std::mem::take(&mut self.held));
-            }
-            _ => self.flush_held(out),
+            Some(late) => late.wait_for(std::mem::take(&mut self.held)),
+            None => self.flush_held(out),
         }
         self.emit(Signal::Step(None), out);
     }
@@ -215,14 +218,9 @@ impl Talk {
             Some("vision_analyze") => Some(Key::of_name("browser_vision")),
             _ => None,
         };
-        [Some(key), other].into_iter().flatten().find_map(|key| {
-            let calls = self.open.get_mut(&key)?;
-            let call = calls.pop_front();
-            if calls.is_empty() {
-                self.open.remove(&key);
-            }
-            call
-        })
+        let keys = [Some(key), other];
+        let mut keys = keys.into_iter().flatten();
+        keys.find_map(|key| self.open.get_mut(&key)?.pop_front())
     }
 
     /// A call is over. Returns its ordinal.
@@ -257,7 +255,7 @@ impl Talk {
         }
         if let Some(late) = &mut self.late {
             let Some(early) = late.take_early(ordinal) else {
-                self.held.insert(ordinal, held);
+                self.hold(ordinal, held, out);
                 return ordinal;
             };
             self.end_call(
@@ -290,13 +288,17 @@ impl Talk {
 
     fn hold_or_end(&mut self, ordinal: u64, held: Held, out: &mut SignalSink<'_>) {
         if tools::prints_diff(&held.name) && held.failure.is_none() && held.output.is_none() {
-            self.held.insert(ordinal, held);
-            if self.held.len() > MOST_HELD
-                && let Some((ordinal, held)) = self.held.pop_first()
-            {
-                self.end_call(ordinal, held, false, out);
-            }
+            self.hold(ordinal, held, out);
         } else {
+            self.end_call(ordinal, held, false, out);
+        }
+    }
+
+    fn hold(&mut self, ordinal: u64, held: Held, out: &mut SignalSink<'_>) {
+        self.held.insert(ordinal, held);
+        if self.held.len() > MOST_HELD
+            && let Some((ordinal, held)) = self.held.pop_first()
+        {
             self.end_call(ordinal, held, false, out);
         }
     }
@@ -328,11 +330,7 @@ impl Talk {
         let mut writes = writes.filter(|(_, held)| held.output.is_none());
         let found = writes.clone().find(of_file).or_else(|| writes.next_back());
         let Some(ordinal) = found.map(|(ordinal, _)| *ordinal) else {
-            let text = diff.into_text();
-            out.emit(Signal::Event(
-                runtape_core::runtime_event::StdoutText { text }.into(),
-            ));
-            return;
+            return self.diff_without_line(diff.into_text(), out);
         };
         let Some(held) = self.held.get_mut(&ordinal) else {
             return;
@@ -343,6 +341,31 @@ impl Talk {
         {
             self.end_call(ordinal, held, false, out);
         }
+    }
+
+    /// A diff was printed, but no completion line (`display.tool_progress: off` or `new`): it is
+    /// that of the oldest open call that writes, and shows that the call went well.
+    fn diff_without_line(&mut self, text: String, out: &mut SignalSink<'_>) {
+        let writes = ["write_file", "patch", "skill_manage"].map(Key::of_name);
+        let oldest = writes
+            .iter()
+            .filter_map(|key| Some((self.open.get(key)?.front()?.ordinal, key)))
+            .min_by_key(|(ordinal, _)| *ordinal);
+        let call = oldest.and_then(|(_, key)| self.open.get_mut(key)?.pop_front());
+        let Some(call) = call else {
+            return notices::stray(text, out);
+        };
+        let held = Held {
+            place: out.place(),
+            name: call.name,
+            summary: "".into(),
+            output: Some(text),
+            failure: None,
+            is_error: Some(false),
+            duration_ms: None,
+        };
+        let (place, signal) = held.into_signal(call.ordinal);
+        self.send(place, signal, out);
     }
 
     /// A call was announced with its number in the turn.
@@ -503,6 +526,10 @@ impl Talk {
     fn send(&mut self, place: Place, signal: Signal<'static>, out: &mut SignalSink<'_>) {
         if self.in_box {
             self.after.push((place, signal));
+            if self.after.len() > MOST_AFTER {
+                self.close_box(out);
+                self.in_box = true;
+            }
             return;
         }
         match &mut self.late {

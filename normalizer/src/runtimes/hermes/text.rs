@@ -28,7 +28,12 @@ pub(super) fn returns(ending: Ending) -> &'static str {
 
 /// Tells whether a line shows nothing.
 pub(super) fn is_blank(line: &str) -> bool {
-    line.bytes().all(|byte| byte == b' ') || line.trim().is_empty()
+    // Nearly every line ends the search at its first letter.
+    match line.bytes().find(|byte| *byte != b' ') {
+        None => true,
+        Some(b'!'..=b'~') => false,
+        Some(_) => line.trim().is_empty(),
+    }
 }
 
 /// Joins the lines of a box without the blank ones at either end.

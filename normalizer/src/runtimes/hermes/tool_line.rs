@@ -158,6 +158,12 @@ fn completion<'a>(
         .count();
     let detail = padded.get(pad..).unwrap_or_default();
     let generic = emoji == Some("⚡");
+    // What is printed when a line could not be made says nothing of the input.
+    let detail = if generic && padded == "  completed" {
+        ""
+    } else {
+        detail
+    };
     let tool = if generic {
         None
     } else {
@@ -305,6 +311,10 @@ mod tests {
             (
                 "  ┊ 🧪 rl        list  0.1s",
                 (None, "rl", "list", Some(100), None),
+            ),
+            (
+                "  ┊ ⚡ mcp_github_list  completed  0.1s",
+                (None, "mcp_github_list", "", Some(100), None),
             ),
             (
                 "  ┊ 💻 $           indented  0.1s",

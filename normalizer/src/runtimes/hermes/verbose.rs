@@ -38,6 +38,11 @@ pub(super) struct Verbose {
 }
 
 impl Verbose {
+    /// Tells whether a line may go on with an open block.
+    pub(super) fn expects(&self, line: &str) -> bool {
+        self.open.is_some() && line.starts_with(INDENT)
+    }
+
     /// Takes a line; `false` if it is none of these.
     pub(super) fn take(&mut self, line: &str, talk: &mut Talk, out: &mut SignalSink<'_>) -> bool {
         if let Some(rest) = line.strip_prefix(INDENT)

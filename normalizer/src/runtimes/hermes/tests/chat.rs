@@ -380,3 +380,49 @@ fn a_chat_whose_start_is_missing_is_still_read() {
     assert_eq!(summary.output_format.as_deref(), Some("chat"));
     assert_eq!((summary.texts.len(), summary.tool_calls.len()), (1, 1));
 }
+
+#[test]
+fn a_diff_ends_a_call_whose_completion_is_not_shown() {
+    let body = format!(
+        "  ┊ ✍️ preparing write_file…\n  ┊ review diff\na/x → b/x\n@@ -0,0 +1,1 @@\n+a\n  ┊ 💻 preparing terminal…\n{}",
+        answer(&["done"])
+    );
+    let summary = summary(&chat(&body));
+    assert_eq!(
+        calls(&summary),
+        [
+            (
+                "write_file",
+                Value::Null,
+                Some(false),
+                Some("a/x → b/x\n@@ -0,0 +1,1 @@\n+a"),
+                1
+            ),
+            ("terminal", Value::Null, None, None, 1),
+        ]
+    );
+}
+
+#[test]
+fn calls_that_are_never_announced_take_no_arguments() {
+    let call = "  ┊ 💻 preparing terminal…\n  ┊ 💻 $         ls  0.1s\n\u{1}  📞 Tool 1: terminal(['command'])\n\u{1}     Args: {\n\u{1}       \"command\": \"ls -l\"\n\u{1}     }\n\u{1}  ✅ Tool 1 completed in 0.13s\n\u{1}     Result: x\n";
+    let body = format!(
+        "\u{1}🤖 AI Agent initialized with model: m\n  ┊ 💻 preparing terminal…\n{}{call}{}{call}{}",
+        answer(&["one"]),
+        answer(&["two"]),
+        answer(&["three"]),
+    );
+    for text in [chat(&body), chat(&body).replace("\r\n", "\n")] {
+        let summary = summary(&text);
+        let whole = json!({"command": "ls -l"});
+        assert_eq!(
+            calls(&summary),
+            [
+                ("terminal", Value::Null, None, None, 1),
+                ("terminal", whole.clone(), Some(false), Some("x"), 2),
+                ("terminal", whole, Some(false), Some("x"), 3),
+            ]
+        );
+        assert_eq!(summary.texts, ["one", "two", "three"]);
+    }
+}

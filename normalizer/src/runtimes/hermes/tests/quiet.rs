@@ -140,3 +140,10 @@ fn the_session_that_older_versions_print_is_not_answer() {
         Some("20261115_234454_91d32d")
     );
 }
+
+#[test]
+fn what_leaks_after_the_answer_is_not_answer() {
+    let summary = summary("Yes.\n  ✗ [1/2] goal  (1.16s)\r\n");
+    assert_eq!(summary.final_text.as_deref(), Some("Yes."));
+    assert_eq!(summary.notices[0].kind, "task");
+}

@@ -1,0 +1,35 @@
+//! `runtape backup`: a copy of the database.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::commands::Session;
+use crate::error::CliError;
+use crate::table::bytes;
+
+/// Write a copy of the database, as it is at one moment, to a new file
+///
+/// Others may go on writing meanwhile.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BackupArgs {
+    /// The new file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) fn run(args: &BackupArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    store.backup(&args.file)?;
+    let size = std::fs::metadata(&args.file).map_or(0, |meta| meta.len());
+    let file = args.file.display().to_string();
+    let console = &mut session.console;
+    if console.json {
+        return console.object(&json!({ "file": file, "bytes": size }));
+    }
+    console.line(&format!(
+        "{}: {}",
+        crate::plain::one_line(&file),
+        bytes(size)
+    ))
+}

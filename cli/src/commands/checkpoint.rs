@@ -1,0 +1,115 @@
+//! `runtape checkpoint`: the state at the end of a step.
+
+use runtape_core::{Checkpoint, CheckpointId, ExpertPart, Message};
+use runtape_store::Store;
+
+use crate::commands::Session;
+use crate::console::{Console, Tone};
+use crate::database::resolve_run;
+use crate::error::CliError;
+use crate::plain;
+use crate::table::{cut, thousands};
+
+/// Show the state at the end of a step: messages so far, status, usage
+///
+/// With --json, the checkpoint in Perstack's shape.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckpointArgs {
+    /// RUN for its last checkpoint, RUN:STEP, or a checkpoint's id
+    #[arg(value_name = "CHECKPOINT")]
+    checkpoint: String,
+}
+
+/// Finds a checkpoint by `RUN`, `RUN:STEP` or its own id.
+pub(crate) fn find(store: &Store, text: &str) -> Result<Checkpoint, CliError> {
+    let not_found = || CliError::NotFound {
+        what: format!("checkpoint {text:?}"),
+    };
+    if let Some((run, step)) = text.split_once(':') {
+        let run = resolve_run(store, run)?;
+        let step = step.parse().map_err(|_| CliError::Usage {
+            message: format!("{step:?} is no step: write RUN:3"),
+        })?;
+        return store.checkpoint_of(&run, Some(step))?.ok_or_else(not_found);
+    }
+    if let Ok(id) = CheckpointId::parse(text)
+        && let Some(found) = store.checkpoint(&id)?
+    {
+        return Ok(found);
+    }
+    let run = resolve_run(store, text)?;
+    store.checkpoint_of(&run, None)?.ok_or_else(not_found)
+}
+
+pub(crate) fn run(args: &CheckpointArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let checkpoint = find(&store, &args.checkpoint)?;
+    let console = &mut session.console;
+    if console.json {
+        return console.object(&checkpoint);
+    }
+    let status = checkpoint.status.as_str();
+    let status = console.paint(Tone::of_status(status), status);
+    let usage = &checkpoint.usage;
+    let count = |count: u64| thousands(i64::try_from(count).unwrap_or(i64::MAX));
+    console.line(&format!(
+        "checkpoint {} of run {}, step {}: {status}",
+        checkpoint.id, checkpoint.run_id, checkpoint.step_number
+    ))?;
+    console.line(&format!(
+        "{} input, {} cached, {} output tokens so far",
+        count(usage.input_tokens),
+        count(usage.cached_input_tokens),
+        count(usage.output_tokens)
+    ))?;
+    for call in checkpoint.pending_tool_calls.iter().flatten() {
+        let text = format!("call without a result: {}", call.tool_name);
+        let text = console.paint(Tone::Warning, &plain::one_line(&text));
+        console.line(&text)?;
+    }
+    console.line("")?;
+    checkpoint
+        .messages
+        .iter()
+        .try_for_each(|message| line(console, message))
+}
+
+fn line(console: &mut Console<'_>, message: &Message) -> Result<(), CliError> {
+    let mut parts: Vec<(&str, Tone, String)> = Vec::new();
+    match message {
+        Message::UserMessage(user) => parts.push(("user", Tone::Strong, user.text())),
+        Message::InstructionMessage(_) => parts.push(("instruction", Tone::Faint, String::new())),
+        Message::ExpertMessage(expert) => {
+            for part in &expert.contents {
+                parts.push(match part {
+                    ExpertPart::TextPart(part) => ("expert", Tone::Plain, part.text.clone()),
+                    ExpertPart::ThinkingPart(part) => {
+                        ("thinking", Tone::Faint, part.thinking.clone())
+                    }
+                    ExpertPart::ToolCallPart(part) => (
+                        "call",
+                        Tone::Name,
+                        format!("{} {}", part.tool_name, part.args),
+                    ),
+                });
+            }
+        }
+        Message::ToolMessage(tool) => {
+            for result in tool.results() {
+                let tone = if result.is_error == Some(true) {
+                    Tone::Bad
+                } else {
+                    Tone::Faint
+                };
+                parts.push(("result", tone, result.text().unwrap_or_default()));
+            }
+        }
+    }
+    for (role, tone, text) in parts {
+        let text = cut(&plain::one_line(&text), console.width.saturating_sub(13));
+        let role = console.paint(Tone::Faint, &format!("{role:>11}"));
+        let text = console.paint(tone, &text);
+        console.line(&format!("{role}  {text}"))?;
+    }
+    Ok(())
+}

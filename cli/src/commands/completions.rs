@@ -1,0 +1,27 @@
+//! `runtape completions`: for the shell.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::Arguments;
+use crate::commands::Session;
+use crate::error::CliError;
+
+/// Print a completion script for a shell
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &CompletionsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut Arguments::command(),
+        "runtape",
+        &mut script,
+    );
+    Ok(session.console.out.write_all(&script)?)
+}

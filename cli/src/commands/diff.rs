@@ -1,0 +1,148 @@
+//! `runtape diff`: what changed between two checkpoints.
+
+use runtape_core::{Checkpoint, Message};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::checkpoint;
+use crate::commands::Session;
+use crate::console::Tone;
+use crate::error::CliError;
+use crate::plain;
+use crate::table::cut;
+
+/// Show what changed between two checkpoints, of one run or of two
+#[derive(Debug, clap::Args)]
+pub(crate) struct DiffArgs {
+    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id
+    #[arg(value_name = "TO")]
+    to: String,
+}
+
+/// A field that differs.
+#[derive(Debug, Serialize)]
+struct Change {
+    path: String,
+    from: Value,
+    to: Value,
+}
+
+/// What changed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Difference {
+    from: String,
+    to: String,
+    changes: Vec<Change>,
+    same_messages: usize,
+    removed_messages: Vec<Value>,
+    added_messages: Vec<Value>,
+}
+
+/// Returns a message without ids, which differ between runs that say the same.
+fn content(message: &Message) -> Result<Value, CliError> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.shift_remove("id");
+                fields.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(message)?;
+    strip(&mut value);
+    Ok(value)
+}
+
+/// Adds the fields that differ.
+fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<Change>) {
+    if let (Value::Object(old), Value::Object(new)) = (from, to) {
+        let keys = old
+            .keys()
+            .chain(new.keys().filter(|key| !old.contains_key(*key)));
+        for key in keys {
+            let at = |fields: &serde_json::Map<String, Value>| {
+                fields.get(key).cloned().unwrap_or(Value::Null)
+            };
+            compare(&format!("{path}/{key}"), &at(old), &at(new), changes);
+        }
+    } else if from != to {
+        changes.push(Change {
+            path: path.to_owned(),
+            from: from.clone(),
+            to: to.clone(),
+        });
+    }
+}
+
+fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<Difference, CliError> {
+    let messages = |checkpoint: &Checkpoint| -> Result<Vec<Value>, CliError> {
+        checkpoint.messages.iter().map(content).collect()
+    };
+    let (mut old, mut new) = (messages(from)?, messages(to)?);
+    let same = old
+        .iter()
+        .zip(&new)
+        .take_while(|(old, new)| old == new)
+        .count();
+    let head = |checkpoint: &Checkpoint| -> Result<Value, CliError> {
+        let mut value = serde_json::to_value(checkpoint)?;
+        if let Value::Object(fields) = &mut value {
+            for key in ["id", "messages"] {
+                fields.shift_remove(key);
+            }
+        }
+        Ok(value)
+    };
+    let mut changes = Vec::new();
+    compare("", &head(from)?, &head(to)?, &mut changes);
+    Ok(Difference {
+        from: from.id.to_string(),
+        to: to.id.to_string(),
+        changes,
+        same_messages: same,
+        removed_messages: old.split_off(same),
+        added_messages: new.split_off(same),
+    })
+}
+
+pub(crate) fn run(args: &DiffArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let from = checkpoint::find(&store, &args.from)?;
+    let to = checkpoint::find(&store, &args.to)?;
+    let difference = difference(&from, &to)?;
+    let console = &mut session.console;
+    if console.json {
+        return console.object(&difference);
+    }
+    let room = console.width.saturating_sub(2);
+    for change in &difference.changes {
+        let text = plain::one_line(&format!(
+            "{}: {} -> {}",
+            change.path, change.from, change.to
+        ));
+        console.line(&format!("  {}", cut(&text, room)))?;
+    }
+    let same = console.paint(
+        Tone::Faint,
+        &format!("  {} messages are the same", difference.same_messages),
+    );
+    console.line(&same)?;
+    let sides = [
+        ("-", Tone::Bad, &difference.removed_messages),
+        ("+", Tone::Good, &difference.added_messages),
+    ];
+    for (mark, tone, messages) in sides {
+        for message in messages {
+            let text = cut(&plain::one_line(&message.to_string()), room);
+            let text = console.paint(tone, &format!("{mark} {text}"));
+            console.line(&text)?;
+        }
+    }
+    Ok(())
+}

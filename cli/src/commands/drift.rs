@@ -1,0 +1,42 @@
+//! `runtape drift`: how a change in a CLI's format is seen.
+
+use crate::commands::Session;
+use crate::console::Tone;
+use crate::error::CliError;
+use crate::filter::FilterArgs;
+use crate::table::{Cell, Table, short};
+
+/// Show output that no parser understood, by kind
+///
+/// `runtape raw RUN:RECORD` shows the line itself.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DriftArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let found = store.drift(&args.filter.to_filter(), args.filter.limit())?;
+    session.found(&found)?;
+    let console = &mut session.console;
+    if console.json {
+        return found.iter().try_for_each(|drift| console.view(drift));
+    }
+    let mut table = Table::new(&[
+        "runtime", "version", "type", "lines", "runs", "example", "reason", "excerpt",
+    ]);
+    for drift in &found {
+        table.row(vec![
+            Cell::text(drift.runtime.as_str()),
+            Cell::maybe(drift.cli_version.as_deref()),
+            Cell::maybe(drift.tag.as_deref()).toned(Tone::Warning),
+            Cell::number(drift.lines),
+            Cell::number(drift.runs),
+            Cell::id(format!("{}:{}", short(&drift.run_id), drift.seq)),
+            Cell::text(&drift.reason),
+            Cell::maybe(drift.excerpt.as_deref()),
+        ]);
+    }
+    table.print(console)
+}

@@ -1,0 +1,131 @@
+//! `runtape events`: what happened in a run, in order.
+
+use clap::ValueEnum;
+use runtape_core::{Event, Materializer, Record, RecordKind};
+
+use crate::commands::Session;
+use crate::commands::follow::each_record;
+use crate::console::{Console, Tone};
+use crate::database::resolve_run;
+use crate::error::CliError;
+use crate::plain;
+use crate::table::cut;
+use crate::times;
+
+/// Show the events of a run in order
+///
+/// With --json, full events in Perstack's shape, or records with --as records.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EventsArgs {
+    /// The run: its id, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// Go on while the run goes on
+    #[arg(long)]
+    follow: bool,
+    /// Only events of this type (can be repeated)
+    #[arg(long, value_name = "TYPE")]
+    kind: Vec<String>,
+    /// What --json prints
+    #[arg(long = "as", value_name = "SHAPE", value_enum, default_value_t = Shape::Events)]
+    shape: Shape,
+}
+
+/// What `--json` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// Full events in Perstack's shape, checkpoints included
+    Events,
+    /// What the store keeps
+    Records,
+}
+
+pub(crate) fn run(args: &EventsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let run_id = resolve_run(&store, &args.run)?;
+    let mut materializer = Materializer::new();
+    let console = &mut session.console;
+    let wanted = |tag: &str| args.kind.is_empty() || args.kind.iter().any(|kind| kind == tag);
+    each_record(&store, &run_id, args.follow, |record| {
+        if console.json && args.shape == Shape::Records {
+            if wanted(record.kind.tag()) {
+                console.object(&record)?;
+            }
+        } else {
+            for event in materializer.push(&record)? {
+                if !wanted(event.tag()) {
+                    continue;
+                }
+                if console.json {
+                    console.object(&event)?;
+                } else {
+                    line(console, &record, &event)?;
+                }
+            }
+        }
+        if args.follow {
+            console.out.flush()?;
+        }
+        Ok(())
+    })
+}
+
+fn line(console: &mut Console<'_>, record: &Record, event: &Event) -> Result<(), CliError> {
+    let time = console.paint(Tone::Faint, &times::local(record.at));
+    let seq = console.paint(Tone::Faint, &format!("{:>5}", record.seq));
+    let tone = if event.is_terminal() {
+        Tone::Strong
+    } else {
+        Tone::Name
+    };
+    let tag = console.paint(tone, &format!("{:<28}", plain::one_line(event.tag())));
+    // Time, number and type take 19, 5 and 28 columns, and two between each.
+    let room = console.width.saturating_sub(58).max(20);
+    let text = cut(&plain::one_line(&gist(record)), room);
+    console.line(format!("{seq}  {time}  {tag}  {text}").trim_end())
+}
+
+/// Returns what a record is about.
+fn gist(record: &Record) -> String {
+    match &record.kind {
+        RecordKind::Run(opened) => opened.runtime.to_string(),
+        RecordKind::Initialize(initialize) => initialize.model.clone().unwrap_or_default(),
+        RecordKind::Message(message) => {
+            use runtape_core::{ExpertPart, Message};
+            match &message.message {
+                Message::ExpertMessage(expert) => {
+                    let parts = expert.contents.iter().map(|part| match part {
+                        ExpertPart::TextPart(part) => part.text.clone(),
+                        ExpertPart::ThinkingPart(part) => part.thinking.clone(),
+                        ExpertPart::ToolCallPart(part) => {
+                            format!("{}({})", part.tool_name, part.args)
+                        }
+                    });
+                    parts.collect::<Vec<_>>().join(" ")
+                }
+                Message::ToolMessage(tool) => {
+                    let texts = tool
+                        .results()
+                        .map(|result| result.text().unwrap_or_default());
+                    texts.collect::<Vec<_>>().join(" ")
+                }
+                Message::UserMessage(user) => user.text(),
+                Message::InstructionMessage(_) => String::new(),
+            }
+        }
+        RecordKind::Checkpoint(head) => {
+            let error = head
+                .error
+                .as_ref()
+                .map(|error| format!(": {}", error.message));
+            format!(
+                "step {} {}{}",
+                head.step,
+                head.status.as_str(),
+                error.unwrap_or_default()
+            )
+        }
+        RecordKind::Event(event) => event.event.notice_text(),
+        _ => String::new(),
+    }
+}

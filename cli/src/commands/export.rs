@@ -1,0 +1,132 @@
+//! `runtape export`: runs for elsewhere.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use runtape_core::{Materializer, RunId};
+use runtape_store::{Options, RunFilter, Store};
+
+use crate::commands::Session;
+use crate::database::resolve_run;
+use crate::error::CliError;
+use crate::table::bytes;
+use crate::times;
+
+/// Write runs as JSON lines, or one run as a bundle that can be verified elsewhere
+///
+/// A bundle is one file that holds the run's records, its tape and the chain of seals: `runtape
+/// verify --bundle FILE` checks it on any machine.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// The runs: ids, beginnings of ids, or `last`; children belong to their run
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+    /// The format
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    format: Format,
+    /// What JSON lines hold; only records can be imported
+    #[arg(long = "as", value_name = "SHAPE", value_enum, default_value_t = Shape::Records)]
+    shape: Shape,
+    /// The file to write, which must not be there; JSON lines go to standard output without it
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The format of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One JSON object a line
+    Jsonl,
+    /// One file that can be verified
+    Bundle,
+}
+
+/// What JSON lines hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// What the store keeps
+    Records,
+    /// Full events in Perstack's shape, checkpoints included
+    Events,
+}
+
+pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let runs = args.runs.iter().map(|run| resolve_run(&store, run));
+    let runs: Vec<RunId> = runs.collect::<Result<_, _>>()?;
+    match (args.format, &args.output) {
+        (Format::Bundle, None) => {
+            let message = "a bundle needs a file: --output FILE".to_owned();
+            Err(CliError::Usage { message })
+        }
+        (Format::Bundle, Some(path)) => {
+            bundle(&store, &runs, path)?;
+            let size = path.metadata().map_or(0, |meta| meta.len());
+            session.note(&format!("{}: {}", path.display(), bytes(size)));
+            Ok(())
+        }
+        (Format::Jsonl, None) => lines(args, &store, &runs, &mut *session.console.out),
+        (Format::Jsonl, Some(path)) => {
+            let failed = |error| CliError::WriteFile {
+                path: path.clone(),
+                error,
+            };
+            let mut file = BufWriter::new(File::create_new(path).map_err(failed)?);
+            lines(args, &store, &runs, &mut file)?;
+            file.flush().map_err(failed)
+        }
+    }
+}
+
+fn lines(
+    args: &ExportArgs,
+    store: &Store,
+    runs: &[RunId],
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    for root in runs {
+        for run in store.tree(root)? {
+            let mut materializer = Materializer::new();
+            let mut result = Ok(());
+            store.each_record(&run.run_id, 0, |record| {
+                let mut write = || -> Result<(), CliError> {
+                    if args.shape == Shape::Records {
+                        serde_json::to_writer(&mut *out, &record)?;
+                        return Ok(out.write_all(b"\n")?);
+                    }
+                    for event in materializer.push(&record)? {
+                        serde_json::to_writer(&mut *out, &event)?;
+                        out.write_all(b"\n")?;
+                    }
+                    Ok(())
+                };
+                result = write();
+                result.is_ok()
+            })?;
+            result?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies the database and deletes every other run: their seals stay as tombstones, so the chain
+/// is the same, and a head that was kept elsewhere proves the bundle too.
+fn bundle(store: &Store, runs: &[RunId], path: &Path) -> Result<(), CliError> {
+    let mut wanted = Vec::new();
+    for run in runs {
+        let tree = store.tree(run)?;
+        wanted.extend(tree.first().map(|root| root.run_id.clone()));
+    }
+    store.backup(path)?;
+    let mut copy = Store::open(path, &Options::default())?;
+    let mut filter = RunFilter::default();
+    filter.roots_only = true;
+    for run in copy.runs(&filter, None, u32::MAX as usize)?.items {
+        if !wanted.contains(&run.run_id) {
+            copy.delete_run(&run.run_id, times::now())?;
+        }
+    }
+    Ok(copy.compact()?)
+}

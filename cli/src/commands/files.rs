@@ -1,0 +1,41 @@
+//! `runtape files`: which files were touched.
+
+use crate::commands::Session;
+use crate::console::Tone;
+use crate::error::CliError;
+use crate::filter::FilterArgs;
+use crate::table::{Cell, Table};
+
+/// Show which files tools read or wrote
+#[derive(Debug, clap::Args)]
+pub(crate) struct FilesArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+pub(crate) fn run(args: &FilesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let files = store.files(&args.filter.to_filter(), args.filter.limit())?;
+    session.found(&files)?;
+    let console = &mut session.console;
+    if console.json {
+        return files.iter().try_for_each(|file| console.view(file));
+    }
+    let mut table = Table::new(&["path", "tool", "calls", "failed", "runs", "last run"]);
+    for file in &files {
+        let tone = if file.errors > 0 {
+            Tone::Bad
+        } else {
+            Tone::Plain
+        };
+        table.row(vec![
+            Cell::text(&file.path).toned(Tone::Name),
+            Cell::text(&file.tool),
+            Cell::number(file.calls),
+            Cell::number(file.errors).toned(tone),
+            Cell::number(file.runs),
+            Cell::run(&file.run_id),
+        ]);
+    }
+    table.print(console)
+}

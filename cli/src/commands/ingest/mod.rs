@@ -1,0 +1,238 @@
+//! `runtape ingest`: files or a pipe into the store.
+
+mod report;
+mod source;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use runtape::{RecordError, Recorder, RunContext};
+use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
+use runtape_normalizer::detect;
+use runtape_store::{Store, StoreError};
+
+use self::report::{Outcome, Report};
+use self::source::{Source, Sources};
+use crate::commands::Session;
+use crate::error::CliError;
+use crate::input::{CHUNK, Input};
+use crate::times;
+
+/// How long a batch of a pipe may wait for more, in milliseconds.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Store the output of agent CLIs from files, directories or a pipe
+///
+/// In a directory every X.stdout is one run; X.stderr and X.meta.json (keys `runtime`, `argv`,
+/// `cwd`, `exit_code`, `signal`) belong to it. `-` reads standard input and stores it as it arrives. The
+/// same file again is recognised and skipped.
+#[derive(Debug, clap::Args)]
+pub(crate) struct IngestArgs {
+    /// Files, directories, or `-` for standard input
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// The runtime that printed it; detected if not given
+    #[arg(long, value_name = "RUNTIME")]
+    runtime: Option<Runtime>,
+    /// The file that holds the standard error, for a single file or a pipe
+    #[arg(long, value_name = "FILE")]
+    stderr: Option<PathBuf>,
+    /// The exit code of the CLI; a negative one is a signal
+    #[arg(long, value_name = "CODE", allow_negative_numbers = true)]
+    exit_code: Option<i32>,
+    /// The job that the runs belong to; by default each run is a job of its own
+    #[arg(long, value_name = "JOB")]
+    job: Option<JobId>,
+    /// Store again what is known already
+    #[arg(long)]
+    again: bool,
+}
+
+pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let mut sources = Sources::find(&args.paths)?;
+    if sources.found.is_empty() {
+        return Err(CliError::NothingToIngest);
+    }
+    if let Some(stderr) = &args.stderr {
+        let [source] = sources.found.as_mut_slice() else {
+            let message = "--stderr belongs to one file: name only one".to_owned();
+            return Err(CliError::Usage { message });
+        };
+        source.stderr = Some(stderr.clone());
+    }
+    let mut store = session.database.open()?;
+    let mut report = Report::new(sources.ignored);
+    let bar = progress(&sources);
+    for source in &sources.found {
+        let path = source.stdout.display().to_string();
+        let outcome = match ingest(args, &mut store, source) {
+            Ok(outcome) => outcome,
+            Err(error) if is_about_the_file(&error) => Outcome::Unusable {
+                path,
+                reason: describe(&error),
+            },
+            Err(error) => return Err(error),
+        };
+        bar.suspend(|| report.add(session, &store, &outcome))?;
+        bar.inc(source.bytes());
+    }
+    bar.finish_and_clear();
+    report.finish(session)
+}
+
+/// Tells whether another file may still be stored.
+fn is_about_the_file(error: &CliError) -> bool {
+    matches!(
+        error,
+        CliError::Read { .. }
+            | CliError::Undetected { .. }
+            | CliError::NotFound { .. }
+            | CliError::Record(
+                RecordError::Normalize(_)
+                    | RecordError::Store(StoreError::Locked { .. } | StoreError::Conflict { .. })
+            )
+    )
+}
+
+fn describe(error: &CliError) -> String {
+    let cause = std::error::Error::source(error);
+    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
+/// Makes a bar that only a person at a terminal sees.
+fn progress(sources: &Sources) -> ProgressBar {
+    if !std::io::stderr().is_terminal() || sources.found.len() < 2 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(sources.found.iter().map(Source::bytes).sum());
+    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn ingest(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outcome, CliError> {
+    let path = source.stdout.display().to_string();
+    if let Some(reason) = &source.fault {
+        let reason = reason.clone();
+        return Ok(Outcome::Unusable { path, reason });
+    }
+    let exit = source.exit(args.exit_code);
+    let mut input = Input::open(&source.stdout)?;
+    let first = if source.is_stdin() && args.runtime.is_none() {
+        first_of_pipe(&mut input)?
+    } else if source.is_stdin() {
+        Vec::new()
+    } else {
+        input.first_chunk()?
+    };
+    let has_stderr = source
+        .stderr
+        .as_deref()
+        .is_some_and(|path| path.metadata().is_ok_and(|m| m.len() > 0));
+    if first.is_empty() && !source.is_stdin() && exit.is_unknown() && !has_stderr {
+        let reason = "it is empty, and nothing else is known of the run".to_owned();
+        return Ok(Outcome::Unusable { path, reason });
+    }
+    let runtime = source
+        .runtime(args.runtime.as_ref(), &first)
+        .ok_or_else(|| CliError::Undetected { what: input.name() })?;
+    let run_id = if args.again || source.is_stdin() {
+        RandomIds.run_id()
+    } else {
+        source.run_id(&runtime, &exit)?
+    };
+    if is_stored(store, &run_id)? {
+        return Ok(Outcome::Skipped { path, run_id });
+    }
+    let context = context(args, source, &run_id)?;
+    let now = input.received_at();
+    let recorder = Recorder::start(store, runtime, &context, now)?;
+    let mut recorder = recorder.without_summary();
+    recorder.push(Stream::Stdout, &first, now)?;
+    if source.is_stdin() {
+        follow(&mut recorder, input)?;
+    } else {
+        input.read_all(|bytes, at| Ok(recorder.push(Stream::Stdout, bytes, at).map(drop)?))?;
+    }
+    if let Some(stderr) = &source.stderr {
+        let mut stderr = Input::open(stderr)?;
+        stderr.read_all(|bytes, at| Ok(recorder.push(Stream::Stderr, bytes, at).map(drop)?))?;
+    }
+    recorder.close(&exit, times::now())?;
+    let run = Box::new(store.run(&run_id)?);
+    Ok(Outcome::Stored { path, run })
+}
+
+/// Tells whether a run is stored and sealed. One that an ingest left open is taken up again.
+fn is_stored(store: &Store, run_id: &RunId) -> Result<bool, CliError> {
+    match store.run(run_id) {
+        Ok(run) => Ok(run.seal.is_some()),
+        Err(StoreError::UnknownRun { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<RunContext, CliError> {
+    // A run without a job is its own.
+    let job_id = match &args.job {
+        Some(job) => job.clone(),
+        None => JobId::parse(run_id.as_str())?,
+    };
+    let mut context = RunContext::new(job_id, run_id.clone());
+    context.argv.clone_from(&source.meta.argv);
+    if let Some(cwd) = &source.meta.cwd {
+        context.metadata.set("cwd", cwd.as_str());
+    }
+    if !source.is_stdin() {
+        context.metadata.set("timeSource", "file");
+    }
+    Ok(context)
+}
+
+/// Reads a pipe until its runtime shows, or as much as detection looks at.
+fn first_of_pipe(input: &mut Input) -> Result<Vec<u8>, CliError> {
+    let mut first = Vec::new();
+    let mut buffer = Vec::new();
+    while first.len() < CHUNK && input.read_some(&mut buffer)? > 0 {
+        first.extend_from_slice(&buffer);
+        // Half a line may look like another runtime's.
+        if first.contains(&b'\n') && detect(&first).is_some() {
+            break;
+        }
+    }
+    Ok(first)
+}
+
+/// Stores a pipe as it arrives: what came is kept even while nothing more comes.
+fn follow(recorder: &mut Recorder<'_>, mut input: Input) -> Result<(), CliError> {
+    // A few chunks at most, so that a fast pipe waits for the store instead of filling memory.
+    let (sender, receiver) = sync_channel(4);
+    std::thread::spawn(move || {
+        let mut buffer = Vec::new();
+        loop {
+            let piece = input.read_some(&mut buffer).map(|_| buffer.clone());
+            let is_last = piece.as_ref().map_or(true, Vec::is_empty);
+            if sender.send(piece).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    loop {
+        match receiver.recv_timeout(TICK) {
+            Ok(piece) => {
+                let piece = piece?;
+                if piece.is_empty() {
+                    return Ok(());
+                }
+                recorder.push(Stream::Stdout, &piece, times::now())?;
+            }
+            Err(RecvTimeoutError::Timeout) => recorder.tick(times::now())?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What there is to ingest: captures on disk, and what is known of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use runtape_core::{RunId, Runtime};
+use runtape_normalizer::{Exit, detect, runtimes};
+use serde::Deserialize;
+
+use crate::commands::normalize::signal_by_name;
+use crate::error::CliError;
+use crate::input::Input;
+
+/// What `X.meta.json` says of a capture. Other keys are for other readers.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Meta {
+    pub(crate) runtime: Option<String>,
+    pub(crate) argv: Option<Vec<String>>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<String>,
+}
+
+/// One run to ingest.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// What the process printed; `-` for standard input.
+    pub(crate) stdout: PathBuf,
+    pub(crate) stderr: Option<PathBuf>,
+    pub(crate) meta: Meta,
+    /// Why `X.meta.json` could not be read.
+    pub(crate) fault: Option<String>,
+}
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    pub(crate) found: Vec<Source>,
+    /// Files that belong to no run.
+    pub(crate) ignored: usize,
+}
+
+impl Source {
+    /// Takes a file and what lies beside it: `X.stderr` and `X.meta.json` belong to `X.stdout`.
+    fn beside(stdout: PathBuf) -> Self {
+        let name = stdout.file_name().unwrap_or_default().to_string_lossy();
+        let mut source = Self {
+            stdout: stdout.clone(),
+            stderr: None,
+            meta: Meta::default(),
+            fault: None,
+        };
+        if let Some(stem) = name.strip_suffix(".stdout") {
+            let sibling = |ending: &str| {
+                let path = stdout.with_file_name(format!("{stem}.{ending}"));
+                path.is_file().then_some(path)
+            };
+            source.stderr = sibling("stderr");
+            if let Some(path) = sibling("meta.json") {
+                let read = fs::read(&path).map_err(|error| error.to_string());
+                let meta = read.and_then(|text| {
+                    serde_json::from_slice(&text).map_err(|error| error.to_string())
+                });
+                match meta {
+                    Ok(meta) => source.meta = meta,
+                    Err(error) => source.fault = Some(format!("{}: {error}", path.display())),
+                }
+            }
+        }
+        source
+    }
+
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.stdout.as_os_str() == "-"
+    }
+
+    /// Returns how the process ended, as far as it is known.
+    pub(crate) fn exit(&self, code: Option<i32>) -> Exit {
+        let code = code.or(self.meta.exit_code);
+        let exit = code.map_or_else(Exit::unknown, Exit::with_code);
+        match &self.meta.signal {
+            Some(signal) => Exit {
+                signal: Some(signal_by_name(signal)),
+                ..exit
+            },
+            None => exit,
+        }
+    }
+
+    /// Returns the runtime: as it was named, else as the output or the command tells.
+    pub(crate) fn runtime(&self, named: Option<&Runtime>, first: &[u8]) -> Option<Runtime> {
+        let from_meta = || self.meta.runtime.as_deref().map(Runtime::from_name);
+        let from_command = || runtimes::by_command(self.meta.argv.as_deref()?.first()?);
+        named
+            .cloned()
+            .or_else(from_meta)
+            .or_else(|| detect(first))
+            .or_else(from_command)
+    }
+
+    /// Returns how many bytes there are to read.
+    pub(crate) fn bytes(&self) -> u64 {
+        let length = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
+        length(&self.stdout) + self.stderr.as_deref().map_or(0, length)
+    }
+
+    /// Derives the run's id from all that makes this ingest what it is, so that the same one is
+    /// found again.
+    pub(crate) fn run_id(&self, runtime: &Runtime, exit: &Exit) -> Result<RunId, CliError> {
+        let mut hasher = blake3::Hasher::new();
+        let path = fs::canonicalize(&self.stdout).unwrap_or_else(|_| self.stdout.clone());
+        let exit = format!("{:?} {:?}", exit.code, exit.signal);
+        for field in [runtime.as_str(), &path.to_string_lossy(), &exit] {
+            hasher.update(field.as_bytes());
+            hasher.update(&[0]);
+        }
+        for path in std::iter::once(&self.stdout).chain(&self.stderr) {
+            let mut content = blake3::Hasher::new();
+            Input::open(path)?.read_all(|bytes, _| {
+                content.update(bytes);
+                Ok(())
+            })?;
+            hasher.update(content.finalize().as_bytes());
+        }
+        Ok(RunId::parse(id_of(hasher.finalize().as_bytes()))?)
+    }
+}
+
+/// Writes a hash in the shape of a cuid2: a letter, then 23 letters or digits.
+fn id_of(hash: &[u8]) -> String {
+    let digits = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let digit = |(index, byte): (usize, &u8)| {
+        let base = if index == 0 { 26 } else { digits.len() };
+        digits
+            .get(usize::from(*byte) % base)
+            .copied()
+            .unwrap_or(b'a')
+    };
+    hash.iter()
+        .take(24)
+        .enumerate()
+        .map(digit)
+        .map(char::from)
+        .collect()
+}
+
+impl Sources {
+    /// Finds the runs in files and directories; in a directory every `X.stdout` is one.
+    pub(crate) fn find(paths: &[PathBuf]) -> Result<Self, CliError> {
+        let mut sources = Self::default();
+        for path in paths {
+            if path.is_dir() {
+                sources.directory(path)?;
+            } else {
+                sources.found.push(Source::beside(path.clone()));
+            }
+        }
+        Ok(sources)
+    }
+
+    fn directory(&mut self, directory: &Path) -> Result<(), CliError> {
+        let failed = |error| CliError::Read {
+            path: directory.into(),
+            error,
+        };
+        let mut paths = BTreeSet::new();
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            paths.insert(entry.map_err(failed)?.path());
+        }
+        for path in &paths {
+            // A link to a directory may lead back here.
+            if path.is_dir() && !path.is_symlink() {
+                self.directory(path)?;
+                continue;
+            }
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.ends_with(".stdout") {
+                self.found.push(Source::beside(path.clone()));
+                continue;
+            }
+            let stem = name
+                .strip_suffix(".stderr")
+                .or_else(|| name.strip_suffix(".meta.json"));
+            let owner = stem.map(|stem| path.with_file_name(format!("{stem}.stdout")));
+            if !owner.is_some_and(|owner| paths.contains(&owner)) {
+                self.ignored += 1;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! `runtape raw`: the bytes that something was made from.
+
+use std::ops::ControlFlow;
+
+use clap::ValueEnum;
+use runtape_core::{Materializer, RunId, Stream};
+use runtape_store::{RunFilter, Store};
+
+use crate::commands::Session;
+use crate::database::resolve_run;
+use crate::error::CliError;
+use crate::plain;
+
+/// Show the raw output that an event or record was made from, or all of a run's
+///
+/// On a terminal, control characters are made visible; in a pipe the bytes are as they came.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RawArgs {
+    /// RUN:RECORD, an event's id, or RUN for its whole tape
+    #[arg(value_name = "EVENT")]
+    event: String,
+    /// The stream of a whole tape
+    #[arg(long, value_enum, default_value_t = StreamName::Stdout)]
+    stream: StreamName,
+}
+
+/// A stream by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StreamName {
+    Stdout,
+    Stderr,
+}
+
+pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let text = &args.event;
+    let place = match text.split_once(':') {
+        Some((run, seq)) => {
+            let seq = seq.parse().map_err(|_| CliError::Usage {
+                message: format!("{seq:?} is no record: write RUN:12"),
+            })?;
+            Some((resolve_run(&store, run)?, seq))
+        }
+        None => None,
+    };
+    if let Some((run, seq)) = place {
+        return record(session, &store, &run, seq);
+    }
+    match resolve_run(&store, text) {
+        Ok(run) => tape(session, &store, &run, args.stream),
+        Err(error @ CliError::UnknownRun { .. }) => match find_event(&store, text)? {
+            Some((run, seq)) => record(session, &store, &run, seq),
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+fn record(session: &mut Session<'_>, store: &Store, run: &RunId, seq: u64) -> Result<(), CliError> {
+    let bytes = store
+        .tape_of_record(run, seq)?
+        .ok_or_else(|| CliError::NotFound {
+            what: format!(
+                "raw output of {run}:{seq}: no such record, or it came from the exit, and it is"
+            ),
+        })?;
+    write(session, &bytes)
+}
+
+fn tape(
+    session: &mut Session<'_>,
+    store: &Store,
+    run: &RunId,
+    stream: StreamName,
+) -> Result<(), CliError> {
+    let stream = match stream {
+        StreamName::Stdout => Stream::Stdout,
+        StreamName::Stderr => Stream::Stderr,
+    };
+    let mut result = Ok(());
+    store.each_tape_chunk(run, |chunk| {
+        if chunk.stream == stream {
+            result = write(session, &chunk.bytes);
+        }
+        result.is_ok()
+    })?;
+    result
+}
+
+fn write(session: &mut Session<'_>, bytes: &[u8]) -> Result<(), CliError> {
+    let console = &mut session.console;
+    if console.json {
+        return console.object(&serde_json::json!({ "text": String::from_utf8_lossy(bytes) }));
+    }
+    if console.is_terminal {
+        let text = String::from_utf8_lossy(bytes);
+        return Ok(console.out.write_all(plain::lines(&text).as_bytes())?);
+    }
+    Ok(console.out.write_all(bytes)?)
+}
+
+/// Looks for an event's id, in the latest runs first: events are made on reading, so there is no
+/// index of them.
+fn find_event(store: &Store, id: &str) -> Result<Option<(RunId, u64)>, CliError> {
+    let runs = store
+        .runs(&RunFilter::default(), None, u32::MAX as usize)?
+        .items;
+    for run in runs {
+        let mut materializer = Materializer::new();
+        let mut found = None;
+        let mut failed = Ok(());
+        store.each_record(&run.run_id, 0, |record| {
+            let step = match materializer.push(&record) {
+                Ok(events) if events.iter().any(|event| event.id().as_str() == id) => {
+                    found = Some(record.seq);
+                    ControlFlow::Break(())
+                }
+                Ok(_) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Err(error);
+                    ControlFlow::Break(())
+                }
+            };
+            step.is_continue()
+        })?;
+        failed?;
+        if let Some(seq) = found {
+            return Ok(Some((run.run_id, seq)));
+        }
+    }
+    Ok(None)
+}

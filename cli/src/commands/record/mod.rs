@@ -1,0 +1,298 @@
+//! `runtape record`: run an agent CLI, keep what it prints.
+
+mod child;
+mod keeper;
+mod report;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use nix::sys::signal::Signal;
+use runtape::{Detached, RunContext};
+use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, Runtime, Stream};
+use runtape_normalizer::{Exit, LiveItem, runtimes};
+use runtape_store::StoreError;
+
+use self::child::{Child, Happening};
+use self::keeper::Keeper;
+use crate::commands::Session;
+use crate::error::CliError;
+use crate::times;
+use crate::transcript::TranscriptPrinter;
+
+/// Run an agent CLI and record what it prints
+///
+/// Standard input is passed through; what the command prints is stored as it comes. Exits as the
+/// command did.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecordArgs {
+    /// The runtime; guessed from the command's name
+    #[arg(long, value_name = "RUNTIME")]
+    runtime: Option<Runtime>,
+    /// The job that the run belongs to; by default the run is a job of its own
+    #[arg(long, value_name = "JOB")]
+    job: Option<JobId>,
+    /// The id of the run; by default a new one
+    #[arg(long, value_name = "ID")]
+    run_id: Option<RunId>,
+    /// The expert that the run is given to, as KEY or KEY@VERSION
+    #[arg(long, value_name = "KEY")]
+    expert: Option<String>,
+    /// End the command after this long: 90s, 5m, 2h
+    #[arg(long, value_name = "DURATION", value_parser = times::parse_duration)]
+    timeout: Option<Duration>,
+    /// How long the command has to end after being asked to, and what it started to let go of its
+    /// output
+    #[arg(long, value_name = "DURATION", value_parser = times::parse_duration, default_value = "5s")]
+    grace: Duration,
+    /// What to show while it runs
+    #[arg(long, value_enum, default_value_t = Show::Transcript)]
+    show: Show,
+    /// Exit as the command did, or by the run's verdict: some CLIs exit 0 on failure
+    #[arg(long, value_enum, default_value_t = ExitStatus::Child)]
+    exit_status: ExitStatus,
+    /// Write one JSON object about the run to this file at the end
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(
+        value_name = "COMMAND",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    command: Vec<String>,
+}
+
+/// What to show while the command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Show {
+    /// The conversation, readably
+    Transcript,
+    /// What the command prints, untouched
+    Raw,
+    /// Nothing
+    None,
+}
+
+/// What decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExitStatus {
+    /// The command's own exit code, 128 and the number for a signal
+    Child,
+    /// 0 if the run completed, else 1
+    Run,
+}
+
+pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCode, CliError> {
+    let [program, arguments @ ..] = args.command.as_slice() else {
+        let message = "name a command after --".to_owned();
+        return Err(CliError::Usage { message });
+    };
+    let guessed = || runtimes::by_command(program);
+    let runtime = args
+        .runtime
+        .clone()
+        .or_else(guessed)
+        .ok_or_else(|| CliError::Undetected {
+            what: format!("the output of {program:?}"),
+        })?;
+    let context = context(args, session)?;
+    let mut watcher = Watcher {
+        run: Detached::start(runtime.clone(), &context)?,
+        printer: TranscriptPrinter::default(),
+        show: args.show,
+    };
+    let child = Child::start(program, arguments)?;
+    let keeper = Keeper::start(session.database.clone(), runtime, context.clone());
+    let exit = attend(args, session, &child, &mut watcher, &keeper);
+    child.finish();
+    let kept = keeper.finish(exit.clone());
+    let summary = watcher.finish(session, &exit);
+    report::finish(
+        session,
+        &context,
+        summary.as_ref(),
+        &kept,
+        &exit,
+        args.report.as_deref(),
+    )?;
+    Ok(match args.exit_status {
+        ExitStatus::Child => ExitCode::from(report::exit_code(&exit)),
+        ExitStatus::Run => {
+            let completed = summary
+                .is_some_and(|summary| summary.status == runtape_core::CheckpointStatus::Completed);
+            ExitCode::from(u8::from(!completed))
+        }
+    })
+}
+
+fn context(args: &RecordArgs, session: &Session<'_>) -> Result<RunContext, CliError> {
+    let run_id = args.run_id.clone().unwrap_or_else(|| RandomIds.run_id());
+    if args.run_id.is_some() && session.database.path().exists() {
+        match session.database.read()?.run(&run_id) {
+            Err(StoreError::UnknownRun { .. }) => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) => {
+                let message = format!("there is a run {run_id} already");
+                return Err(CliError::Usage { message });
+            }
+        }
+    }
+    // A run without a job is its own.
+    let job_id = match &args.job {
+        Some(job) => job.clone(),
+        None => JobId::parse(run_id.as_str())?,
+    };
+    let mut context = RunContext::new(job_id, run_id);
+    context.argv = Some(args.command.clone());
+    context.expert = args.expert.as_deref().map(|key| {
+        let (name, version) = key.split_once('@').unwrap_or((key, "0.0.0"));
+        Expert {
+            key: key.to_owned(),
+            name: name.to_owned(),
+            version: version.to_owned(),
+        }
+    });
+    if let Ok(cwd) = std::env::current_dir() {
+        context.metadata.set("cwd", cwd.to_string_lossy());
+    }
+    if let Ok(host) = nix::unistd::gethostname() {
+        context.metadata.set("host", host.to_string_lossy());
+    }
+    if let Ok(user) = std::env::var("USER") {
+        context.metadata.set("user", user);
+    }
+    Ok(context)
+}
+
+/// Shows a run while it goes on.
+struct Watcher {
+    run: Detached,
+    printer: TranscriptPrinter,
+    show: Show,
+}
+
+impl Watcher {
+    fn push(&mut self, session: &mut Session<'_>, stream: Stream, bytes: &[u8], at: i64) {
+        let (_, live) = self.run.push(stream, bytes, at);
+        // Whoever watched may be gone; the run goes on and is recorded all the same.
+        let _ = match self.show {
+            Show::Transcript => self.print(session, live),
+            Show::Raw => raw(session, stream, bytes),
+            Show::None => Ok(()),
+        };
+    }
+
+    fn print(&mut self, session: &mut Session<'_>, live: Vec<LiveItem>) -> Result<(), CliError> {
+        let console = &mut session.console;
+        for item in live {
+            let LiveItem::Transcript { entry, .. } = item else {
+                continue;
+            };
+            if console.json {
+                console.object(&entry)?;
+            } else {
+                self.printer.print(console, &entry)?;
+            }
+        }
+        Ok(console.out.flush()?)
+    }
+
+    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> Option<runtape_core::RunSummary> {
+        let Self { run, printer, show } = self;
+        let (summary, live) = run.finish(exit);
+        if show == Show::Transcript {
+            // The rest is shown by a watcher without a run, for this one has ended.
+            let mut printer = printer;
+            for item in live {
+                if let LiveItem::Transcript { entry, .. } = item {
+                    let console = &mut session.console;
+                    let _ = if console.json {
+                        console.object(&entry)
+                    } else {
+                        printer.print(console, &entry)
+                    };
+                }
+            }
+            let _ = printer.close(&mut session.console);
+            let _ = session.console.out.flush();
+        }
+        summary
+    }
+}
+
+fn raw(session: &mut Session<'_>, stream: Stream, bytes: &[u8]) -> Result<(), CliError> {
+    if stream == Stream::Stderr {
+        return Ok(io::stderr().write_all(bytes)?);
+    }
+    session.console.out.write_all(bytes)?;
+    Ok(session.console.out.flush()?)
+}
+
+/// Listens until the process has ended and its output is closed, or nobody should wait longer.
+fn attend(
+    args: &RecordArgs,
+    session: &mut Session<'_>,
+    child: &Child,
+    watcher: &mut Watcher,
+    keeper: &Keeper,
+) -> Exit {
+    let mut deadline = args.timeout.map(|timeout| Instant::now() + timeout);
+    let mut exit: Option<Exit> = None;
+    let mut timed_out = false;
+    let mut open_streams = 2;
+    loop {
+        if exit.is_some() && open_streams == 0 {
+            break;
+        }
+        let happening = match deadline {
+            Some(at) => child
+                .happenings
+                .recv_timeout(at.saturating_duration_since(Instant::now())),
+            None => child
+                .happenings
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match happening {
+            Ok(Happening::Output(stream, bytes, at)) => {
+                watcher.push(session, stream, &bytes, at);
+                keeper.push(stream, bytes, at);
+            }
+            Ok(Happening::Closed) => open_streams -= 1,
+            Ok(Happening::Signal(number)) => child.signal(number),
+            Ok(Happening::Ended(ended)) => {
+                exit = Some(ended);
+                // What it started may keep its output open; it is not waited for without end.
+                deadline = Some(Instant::now() + args.grace);
+            }
+            Err(RecvTimeoutError::Timeout) if exit.is_some() => {
+                if timed_out {
+                    child.signal(Signal::SIGKILL as i32);
+                }
+                break;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let signal = if timed_out {
+                    Signal::SIGKILL
+                } else {
+                    Signal::SIGTERM
+                };
+                child.signal(signal as i32);
+                // Nobody survives the second one, so there is no third.
+                deadline = (!timed_out).then(|| Instant::now() + args.grace);
+                timed_out = true;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Exit {
+        timed_out,
+        ..exit.unwrap_or_default()
+    }
+}

@@ -1,0 +1,80 @@
+//! `runtape renormalize`: old tapes, new parser.
+
+use runtape_core::RunId;
+use runtape_store::RunFilter;
+use serde_json::json;
+
+use crate::commands::Session;
+use crate::database::resolve_run;
+use crate::error::CliError;
+use crate::table::{Cell, Table};
+use crate::times;
+
+/// Make the records of runs anew from their tapes with the current parser
+///
+/// Where nothing changes, nothing is written; a replaced run leaves its seal as a tombstone.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RenormalizeArgs {
+    /// The runs: ids, beginnings of ids, or `last`
+    #[arg(
+        value_name = "RUN",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    runs: Vec<String>,
+    /// Every finished run
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let mut store = session.database.open_existing()?;
+    let runs: Vec<RunId> = if args.all {
+        let mut filter = RunFilter::default();
+        filter.roots_only = true;
+        let runs = store.runs(&filter, None, u32::MAX as usize)?.items;
+        let sealed = runs.into_iter().filter(|run| run.seal.is_some());
+        sealed.map(|run| run.run_id).collect()
+    } else {
+        let runs = args.runs.iter().map(|run| resolve_run(&store, run));
+        runs.collect::<Result<_, _>>()?
+    };
+    let mut table = Table::new(&["run", "same", "changed", "added", "removed"]);
+    let (mut changed, mut without_tape) = (0, 0);
+    for run in &runs {
+        // Without its tape a run would be replaced by an empty one.
+        if store.tape_lengths(run)? == (0, 0) && store.run(run)?.messages > 0 {
+            without_tape += 1;
+            continue;
+        }
+        let report = runtape::renormalize(&mut store, run, times::now())?;
+        changed += usize::from(report.is_changed());
+        if session.console.json {
+            session.console.object(&json!({
+                "runId": run, "same": report.same, "changed": report.changed,
+                "added": report.added, "removed": report.removed,
+            }))?;
+        } else if report.is_changed() || !args.all {
+            table.row(vec![
+                Cell::id(&run),
+                Cell::number(report.same),
+                Cell::number(report.changed),
+                Cell::number(report.added),
+                Cell::number(report.removed),
+            ]);
+        }
+    }
+    if !session.console.json && table.has_rows() {
+        table.print(&mut session.console)?;
+    }
+    session.note(&format!(
+        "{} runs read again, {changed} replaced",
+        runs.len() - without_tape
+    ));
+    if without_tape > 0 {
+        session.note(&format!(
+            "{without_tape} runs left as they are: their tapes were dropped"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `runtape runs`: the runs there are.
+
+use crate::commands::Session;
+use crate::console::Tone;
+use crate::error::CliError;
+use crate::filter::FilterArgs;
+use crate::table::{Cell, Table};
+
+/// List runs, those that began last first
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// Also list the runs that other runs started
+    #[arg(long)]
+    children: bool,
+    /// Only runs in which a full-text search finds this
+    #[arg(long, value_name = "QUERY")]
+    text: Option<String>,
+}
+
+pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = if args.text.is_some() {
+        // A search completes its index first, which takes writing.
+        session.database.open_existing()?
+    } else {
+        session.database.read()?
+    };
+    let mut filter = args.filter.to_filter();
+    filter.roots_only = !args.children;
+    filter.text.clone_from(&args.text);
+    let page = store.runs(&filter, None, args.filter.limit())?;
+    session.found(&page.items)?;
+    let console = &mut session.console;
+    if console.json {
+        return page.items.iter().try_for_each(|run| console.view(run));
+    }
+    let mut table = Table::new(&[
+        "run", "started", "runtime", "status", "model", "steps", "input", "output", "cost $",
+        "error",
+    ]);
+    for run in &page.items {
+        let error = run.error.as_ref();
+        table.row(vec![
+            Cell::run(&run.run_id),
+            Cell::time(run.started_at),
+            Cell::word(run.runtime.as_str()),
+            Cell::status(run.status),
+            Cell::maybe(run.model.as_deref()),
+            Cell::number(run.steps),
+            Cell::count(run.usage.input_tokens),
+            Cell::count(run.usage.output_tokens),
+            Cell::cost(run.cost_usd),
+            Cell::text(
+                &error
+                    .map(|error| format!("{}: {}", error.name, error.message))
+                    .unwrap_or_default(),
+            )
+            .toned(Tone::Bad),
+        ]);
+    }
+    table.print(console)?;
+    if page.next.is_some() {
+        session.note("there are more: --limit 0 shows all");
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! `runtape runtimes`: whose output can be read.
+
+use std::path::PathBuf;
+
+use runtape_core::Runtime;
+use runtape_normalizer::runtimes::RUNTIMES;
+use serde_json::json;
+
+use crate::commands::Session;
+use crate::error::CliError;
+use crate::table::{Cell, Table};
+
+/// List the runtimes whose output can be read
+#[derive(Debug, clap::Args)]
+pub(crate) struct RuntimesArgs {}
+
+/// Returns the output formats of a runtime that were seen and can be read.
+pub(super) fn formats(runtime: &Runtime) -> &'static [&'static str] {
+    match runtime {
+        Runtime::ClaudeCode | Runtime::Cursor | Runtime::Gemini => &["text", "json", "stream-json"],
+        Runtime::Hermes => &["chat", "quiet", "verbose", "acp"],
+        _ => &[],
+    }
+}
+
+/// Returns where a program is, as a shell would find it.
+pub(super) fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut candidates = std::env::split_paths(&path).map(|directory| directory.join(program));
+    candidates.find(|candidate| is_executable(candidate))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &std::path::Path) -> bool {
+    path.is_file()
+}
+
+pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let console = &mut session.console;
+    let mut table = Table::new(&["runtime", "commands", "formats", "installed"]);
+    for entry in RUNTIMES {
+        let installed = entry.commands.iter().find_map(|command| on_path(command));
+        let installed = installed.map(|path| path.display().to_string());
+        if console.json {
+            console.object(&json!({
+                "runtime": entry.runtime, "commands": entry.commands,
+                "formats": formats(&entry.runtime), "installed": installed,
+            }))?;
+        } else {
+            table.row(vec![
+                Cell::id(entry.runtime.as_str()),
+                Cell::text(&entry.commands.join(", ")),
+                Cell::text(&formats(&entry.runtime).join(", ")),
+                Cell::text(installed.as_deref().unwrap_or("no")),
+            ]);
+        }
+    }
+    if console.json {
+        Ok(())
+    } else {
+        table.print(console)
+    }
+}

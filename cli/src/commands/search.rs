@@ -1,0 +1,55 @@
+//! `runtape search`: full text over messages, tool inputs and outputs.
+
+use crate::commands::Session;
+use crate::console::Tone;
+use crate::error::CliError;
+use crate::filter::FilterArgs;
+use crate::plain;
+
+/// Search what was said, what tools were given and what they gave back
+///
+/// Words must all be there; "a phrase", pre*, AND, OR, NOT, and said:, input: or output: before a
+/// word to look only there.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    #[arg(value_name = "QUERY", required = true)]
+    query: Vec<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    // A search completes its index first, which takes writing.
+    let store = session.database.open_existing()?;
+    let query = args.query.join(" ");
+    let page = store.search(&query, &args.filter.to_filter(), None, args.filter.limit())?;
+    session.found(&page.items)?;
+    let console = &mut session.console;
+    if console.json {
+        return page.items.iter().try_for_each(|hit| console.view(hit));
+    }
+    for hit in &page.items {
+        let run = console.paint(Tone::Name, hit.run_id.as_str());
+        let place = console.paint(
+            Tone::Faint,
+            &format!("step {}, record {}, {}", hit.step, hit.seq, hit.runtime),
+        );
+        console.line(&format!("{run}  {place}"))?;
+        let mut text = String::new();
+        for part in &hit.snippet {
+            let piece = plain::lines(&part.text).replace(['\n', '\t'], " ");
+            let tone = if part.is_match {
+                Tone::Bad
+            } else {
+                Tone::Plain
+            };
+            text.push_str(&console.paint(tone, &piece));
+        }
+        console.line(&format!("    {text}"))?;
+    }
+    if page.next.is_some() {
+        session.note("there are more: --limit 0 shows all");
+    }
+    Ok(())
+}

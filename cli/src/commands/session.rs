@@ -1,0 +1,85 @@
+//! `runtape session`: the session to resume.
+
+use runtape_core::ErrorFamily;
+use runtape_store::RunInfo;
+use serde_json::json;
+
+use crate::commands::Session;
+use crate::error::CliError;
+use crate::filter::FilterArgs;
+use crate::table::short;
+
+/// Print the session to resume, or why there is none
+///
+/// The session of the latest run that the filters let through: usually --job, --runtime and
+/// --cwd. A run that failed because its session is not known any more clears it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// Tells whether an id can be handed to a command line without being taken for something else.
+fn is_safe(id: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    id.len() <= 256
+        && id.chars().all(is_plain)
+        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// Finds the session among runs, the latest first.
+fn find(runs: &[RunInfo]) -> Result<(&RunInfo, &str), String> {
+    let Some(latest) = runs
+        .iter()
+        .find(|run| run.session_id.is_some() || is_unknown_session(run))
+    else {
+        return Err(if runs.is_empty() {
+            "no run fits".to_owned()
+        } else {
+            "no run that fits printed a session".to_owned()
+        });
+    };
+    if is_unknown_session(latest) {
+        return Err(format!(
+            "run {} failed: its session is not known any more",
+            latest.run_id
+        ));
+    }
+    match latest.session_id.as_deref() {
+        Some(id) if is_safe(id) => Ok((latest, id)),
+        _ => Err(format!(
+            "the session of run {} has an id that is not safe to pass on",
+            latest.run_id
+        )),
+    }
+}
+
+fn is_unknown_session(run: &RunInfo) -> bool {
+    let family = run.error.as_ref().and_then(|error| error.family);
+    family == Some(ErrorFamily::UnknownSession)
+}
+
+pub(crate) fn run(args: &SessionArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let mut filter = args.filter.to_filter();
+    filter.roots_only = true;
+    let runs = store.runs(&filter, None, args.filter.limit())?.items;
+    let console = &mut session.console;
+    match find(&runs) {
+        Ok((run, id)) if console.json => console.view(&json!({
+            "sessionId": id, "runId": run.run_id, "jobId": run.job_id, "runtime": run.runtime,
+            "cwd": run.cwd, "status": run.status, "startedAt": run.started_at, "reason": null,
+        })),
+        Ok((run, id)) => {
+            console.line(id)?;
+            session.note(&format!("of run {}, {}", short(&run.run_id), run.runtime));
+            Ok(())
+        }
+        Err(reason) => {
+            if console.json {
+                console.object(&json!({ "sessionId": null, "reason": reason }))?;
+            }
+            Err(CliError::NoSession { reason })
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `runtape show`: one run.
+
+use runtape_core::{TokenCounts, summarize};
+use runtape_store::{RunInfo, Store};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::commands::Session;
+use crate::console::{Console, Tone};
+use crate::database::resolve_run;
+use crate::error::CliError;
+use crate::plain;
+use crate::table::{Cell, Table, bytes, thousands};
+use crate::times;
+
+/// Show what is known of a run: how it ended, what it used, its steps and its answer
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShowArgs {
+    /// The run: its id, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+/// Steps shown to people; `events` has all of them.
+const STEPS: usize = 200;
+
+/// A run for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    #[serde(flatten)]
+    run: RunInfo,
+    children: Vec<RunInfo>,
+    steps_ended: Vec<runtape_store::StepInfo>,
+    final_text: Option<String>,
+    exit: Option<Value>,
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+}
+
+fn gather(store: &Store, text: &str) -> Result<Shown, CliError> {
+    let run_id = resolve_run(store, text)?;
+    let run = store.run(&run_id)?;
+    let tree = store.tree(&run_id)?;
+    let children = tree
+        .into_iter()
+        .filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
+    let (stdout_bytes, stderr_bytes) = store.tape_lengths(&run_id)?;
+    let final_text = summarize(&store.records(&run_id, 0, usize::MAX)?);
+    Ok(Shown {
+        children: children.collect(),
+        steps_ended: store.steps(&run_id, 0, usize::MAX)?,
+        final_text: final_text.and_then(|summary| summary.final_text),
+        exit: store.exit(&run_id)?,
+        stdout_bytes,
+        stderr_bytes,
+        run,
+    })
+}
+
+pub(crate) fn run(args: &ShowArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let shown = gather(&store, &args.run)?;
+    let console = &mut session.console;
+    if console.json {
+        return console.view(&shown);
+    }
+    facts(console, &shown)?;
+    if shown.run.steps > 1 || shown.steps_ended.iter().any(|step| step.tool_calls > 0) {
+        console.line("")?;
+        steps(console, &shown)?;
+    }
+    if let Some(text) = shown
+        .final_text
+        .as_deref()
+        .filter(|text| !text.trim().is_empty())
+    {
+        console.line("")?;
+        console.line(&plain::lines(text.trim_end()))?;
+    }
+    Ok(())
+}
+
+/// Writes counters for people; what is not known is left out.
+pub(crate) fn usage_text(usage: &TokenCounts) -> Option<String> {
+    let parts = [
+        (usage.input_tokens, "input"),
+        (usage.cached_input_tokens, "cached"),
+        (usage.output_tokens, "output"),
+        (usage.reasoning_tokens.filter(|n| *n > 0), "of it reasoning"),
+    ];
+    let parts = parts
+        .into_iter()
+        .filter_map(|(count, name)| Some(format!("{} {name}", thousands(count?))));
+    let text = parts.collect::<Vec<_>>().join(", ");
+    (!text.is_empty()).then_some(text)
+}
+
+fn facts(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
+    let run = &shown.run;
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let status = run.status.as_str();
+    let error = run.error.as_ref().map(|error| {
+        let family = error.family.map(|family| format!(" [{}]", family.as_str()));
+        format!(
+            "{}{}: {}",
+            error.name,
+            family.unwrap_or_default(),
+            error.message
+        )
+    });
+    let retry = run
+        .error
+        .as_ref()
+        .and_then(|error| error.retry_at)
+        .map(times::local);
+    let exit = shown
+        .exit
+        .as_ref()
+        .map(|exit| match (&exit["signal"], &exit["code"]) {
+            (Value::String(signal), _) => signal.clone(),
+            (_, Value::Number(code)) => format!("code {code}"),
+            _ if exit["recorderLost"] == true => "not seen: the recorder died".to_owned(),
+            _ => "not known".to_owned(),
+        });
+    let children = shown.children.iter().map(|child| child.run_id.to_string());
+    let children = children.collect::<Vec<_>>().join(", ");
+    let output = format!(
+        "{} stdout, {} stderr",
+        bytes(shown.stdout_bytes),
+        bytes(shown.stderr_bytes)
+    );
+    let rows = [
+        ("run", Some(run.run_id.to_string()), Tone::Name),
+        ("job", Some(run.job_id.to_string()), Tone::Plain),
+        (
+            "parent",
+            run.parent_run_id.as_ref().map(ToString::to_string),
+            Tone::Plain,
+        ),
+        (
+            "children",
+            (!children.is_empty()).then_some(children),
+            Tone::Plain,
+        ),
+        ("runtime", Some(run.runtime.to_string()), Tone::Plain),
+        ("version", text(run.cli_version.as_deref()), Tone::Plain),
+        ("model", text(run.model.as_deref()), Tone::Plain),
+        ("expert", text(run.expert_key.as_deref()), Tone::Plain),
+        ("session", text(run.session_id.as_deref()), Tone::Plain),
+        ("directory", text(run.cwd.as_deref()), Tone::Plain),
+        ("status", Some(status.to_owned()), Tone::of_status(status)),
+        ("error", error, Tone::Bad),
+        ("retry at", retry, Tone::Plain),
+        ("exit", exit, Tone::Plain),
+        ("started", Some(times::local(run.started_at)), Tone::Plain),
+        ("took", run.duration_ms.map(times::duration), Tone::Plain),
+        ("steps", Some(run.steps.to_string()), Tone::Plain),
+        ("records", Some(run.records.to_string()), Tone::Plain),
+        (
+            "unparsed",
+            (run.unparsed > 0).then(|| run.unparsed.to_string()),
+            Tone::Warning,
+        ),
+        ("tokens", usage_text(&run.usage), Tone::Plain),
+        (
+            "cost",
+            run.cost_usd.map(|cost| format!("${cost:.4}")),
+            Tone::Plain,
+        ),
+        ("output", Some(output), Tone::Plain),
+        ("seal", run.seal.map(|seal| seal.to_string()), Tone::Plain),
+    ];
+    for (name, value, tone) in rows {
+        if let Some(value) = value {
+            let name = console.paint(Tone::Faint, &format!("{name:>10}"));
+            let value = console.paint(tone, &plain::one_line(&value));
+            console.line(&format!("{name}  {value}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn steps(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
+    let mut table = Table::new(&[
+        "step",
+        "status",
+        "calls",
+        "pending",
+        "messages",
+        "input",
+        "output",
+        "checkpoint",
+    ]);
+    for step in shown.steps_ended.iter().take(STEPS) {
+        table.row(vec![
+            Cell::number(step.step),
+            Cell::status(step.status),
+            Cell::number(step.tool_calls),
+            Cell::number(if step.pending_tool_calls > 0 {
+                step.pending_tool_calls.to_string()
+            } else {
+                String::new()
+            }),
+            Cell::number(step.messages),
+            Cell::count(step.usage.input_tokens),
+            Cell::count(step.usage.output_tokens),
+            Cell::id(&step.checkpoint_id),
+        ]);
+    }
+    table.print(console)
+}

@@ -1,0 +1,52 @@
+//! `runtape transcript`: a run to read.
+
+use runtape_core::TranscriptBuilder;
+
+use crate::commands::Session;
+use crate::commands::follow::each_record;
+use crate::database::resolve_run;
+use crate::error::CliError;
+use crate::transcript::TranscriptPrinter;
+
+/// Show a run as a conversation: what the model thought, said and did
+///
+/// With --json, entries in Paperclip's shape.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TranscriptArgs {
+    /// The run: its id, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// Go on while the run goes on
+    #[arg(long)]
+    follow: bool,
+    /// Show tool results in full
+    #[arg(long)]
+    full: bool,
+}
+
+pub(crate) fn run(args: &TranscriptArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    let run_id = resolve_run(&store, &args.run)?;
+    let mut builder = TranscriptBuilder::new();
+    let mut printer = TranscriptPrinter::default();
+    printer.full = args.full;
+    let console = &mut session.console;
+    each_record(&store, &run_id, args.follow, |record| {
+        printer.learn(&record);
+        for entry in builder.push(&record) {
+            if console.json {
+                console.object(&entry)?;
+            } else {
+                printer.print(console, &entry)?;
+            }
+        }
+        if args.follow {
+            console.out.flush()?;
+        }
+        Ok(())
+    })?;
+    if !console.json {
+        printer.close(console)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! `runtape usage`: what was used.
+
+use clap::ValueEnum;
+use runtape_store::{Store, UsageBy, UsageGroup};
+
+use crate::commands::Session;
+use crate::console::Tone;
+use crate::error::CliError;
+use crate::filter::FilterArgs;
+use crate::table::{Cell, Table};
+
+/// Columns of the longest bar.
+const BAR: i64 = 24;
+
+/// Add up tokens and cost
+///
+/// Each response of a model counts once. Unknown is empty, never zero.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UsageArgs {
+    /// What to add up by
+    #[arg(long, value_enum, default_value_t = By::Runtime)]
+    by: By,
+    /// Show the entries that the numbers are made of
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// What usage is added up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The day, in UTC
+    Day,
+    Runtime,
+    Model,
+    Job,
+}
+
+impl By {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Runtime => "runtime",
+            Self::Model => "model",
+            Self::Job => "job",
+        }
+    }
+}
+
+pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = session.database.read()?;
+    if args.explain {
+        return explain(args, &store, session);
+    }
+    let by = match args.by {
+        By::Day => UsageBy::Day,
+        By::Runtime => UsageBy::Runtime,
+        By::Model => UsageBy::Model,
+        By::Job => UsageBy::Job,
+    };
+    let groups = store.usage_by(&args.filter.to_filter(), by)?;
+    session.found(&groups)?;
+    let console = &mut session.console;
+    if console.json {
+        return groups.iter().try_for_each(|group| console.view(group));
+    }
+    let known = |group: &UsageGroup| {
+        let counts = &group.counts;
+        let parts = [
+            counts.input_tokens,
+            counts.cached_input_tokens,
+            counts.output_tokens,
+        ];
+        parts.into_iter().flatten().sum::<i64>()
+    };
+    let most = groups.iter().map(known).max().unwrap_or(0).max(1);
+    let mut table = Table::new(&[
+        args.by.name(),
+        "runs",
+        "input",
+        "cached",
+        "output",
+        "reasoning",
+        "total",
+        "cost $",
+        "share",
+    ]);
+    for group in &groups {
+        // Rounded up: what is there at all is seen.
+        let length = (known(group).max(0) * BAR + most - 1) / most;
+        table.row(vec![
+            Cell::text(group.name.as_deref().unwrap_or("(unknown)")).toned(Tone::Name),
+            Cell::number(group.runs),
+            Cell::count(group.counts.input_tokens),
+            Cell::count(group.counts.cached_input_tokens),
+            Cell::count(group.counts.output_tokens),
+            Cell::count(group.counts.reasoning_tokens),
+            Cell::count(group.counts.total()),
+            Cell::cost(group.cost_usd),
+            Cell::text(&"█".repeat(usize::try_from(length).unwrap_or(0))).toned(Tone::Good),
+        ]);
+    }
+    table.print(console)
+}
+
+/// Shows the ledger: each entry, its source, and whether it counts.
+fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result<(), CliError> {
+    let runs = store
+        .runs(&args.filter.to_filter(), None, args.filter.limit())?
+        .items;
+    let mut table = Table::new(&[
+        "run",
+        "step",
+        "source",
+        "model",
+        "input",
+        "cached",
+        "output",
+        "reasoning",
+        "counts",
+        "key",
+    ]);
+    let mut entries = Vec::new();
+    for run in &runs {
+        entries.extend(store.usage_of(&run.run_id)?);
+    }
+    session.found(&entries)?;
+    let console = &mut session.console;
+    for line in &entries {
+        if console.json {
+            console.view(line)?;
+            continue;
+        }
+        let entry = &line.entry;
+        let source = serde_json::to_value(entry.source)?;
+        table.row(vec![
+            Cell::run(&line.run_id),
+            Cell::number(entry.step.map(|step| step.to_string()).unwrap_or_default()),
+            Cell::maybe(source.as_str()),
+            Cell::maybe(entry.model.as_deref()),
+            Cell::count(entry.counts.input_tokens),
+            Cell::count(entry.counts.cached_input_tokens),
+            Cell::count(entry.counts.output_tokens),
+            Cell::count(entry.counts.reasoning_tokens),
+            Cell::text(if line.is_repeated {
+                "no, repeated"
+            } else {
+                "yes"
+            }),
+            Cell::text(&entry.key).toned(Tone::Faint),
+        ]);
+    }
+    if console.json {
+        Ok(())
+    } else {
+        table.print(console)
+    }
+}

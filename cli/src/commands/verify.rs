@@ -1,0 +1,81 @@
+//! `runtape verify`: can this record be trusted.
+
+use std::path::PathBuf;
+
+use crate::commands::Session;
+use crate::console::Tone;
+use crate::database::Database;
+use crate::error::CliError;
+use crate::plain;
+use crate::table::bytes;
+use crate::times;
+
+/// Prove that nothing was changed since it was written, or name what was
+///
+/// Everything is computed anew: hashes, seals, and every row that follows from records. Someone
+/// who computes all hashes anew is found only against a head that was kept elsewhere: keep the
+/// one this prints, and give it to --head later.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// A head that an earlier verify printed: nothing before it may have changed
+    #[arg(long, value_name = "HASH")]
+    head: Option<String>,
+    /// Check this bundle instead of the database
+    #[arg(long, value_name = "FILE")]
+    bundle: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let store = match &args.bundle {
+        Some(bundle) => Database::find(Some(bundle.clone()))?.read()?,
+        None => session.database.read()?,
+    };
+    let report = match &args.head {
+        Some(head) => store.verify_head(head)?,
+        None => store.verify()?,
+    };
+    let console = &mut session.console;
+    if console.json {
+        console.view(&report)?;
+    } else {
+        for removal in &report.removals {
+            let text = format!(
+                "removed: run {}, seal {}, {} at {}",
+                removal.run_id,
+                removal.seal,
+                removal.reason.as_str(),
+                times::local(removal.at)
+            );
+            let text = console.paint(Tone::Faint, &plain::one_line(&text));
+            console.line(&text)?;
+        }
+        for fault in &report.faults {
+            let text = console.paint(Tone::Bad, &plain::one_line(&format!("fault: {fault}")));
+            console.line(&text)?;
+        }
+        let open = match report.open_runs {
+            0 => String::new(),
+            open => format!(" ({open} still open, not yet sealed)"),
+        };
+        console.line(&format!(
+            "{} runs{open}, {} records, {} of output read",
+            report.runs,
+            report.records,
+            bytes(report.tape_bytes)
+        ))?;
+        if let Some(head) = &report.head {
+            console.line(&format!("head {} {}", head.number, head.hash))?;
+        }
+        if report.is_intact() {
+            let text = console.paint(Tone::Good, "intact: all is as it was written");
+            console.line(&text)?;
+        }
+    }
+    if report.is_intact() {
+        return Ok(());
+    }
+    Err(CliError::Faults {
+        count: report.faults.len(),
+        what: "faults found: this is not what was written",
+    })
+}

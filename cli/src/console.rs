@@ -1,0 +1,152 @@
+//! Where results go: one place that knows the terminal's width, colour and the form asked for.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::times;
+
+/// Columns assumed where nobody says how wide the output may be.
+const DEFAULT_WIDTH: usize = 120;
+
+/// Where results go, and in which form.
+pub(crate) struct Console<'a> {
+    /// Results; everything else goes to standard error.
+    pub(crate) out: &'a mut dyn Write,
+    /// One JSON object a line instead of text for people.
+    pub(crate) json: bool,
+    /// Columns that a line of text may take.
+    pub(crate) width: usize,
+    /// Whether to use colour.
+    pub(crate) colour: bool,
+    /// Whether a person looks at the output as it comes.
+    pub(crate) is_terminal: bool,
+}
+
+/// What colours mean here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Bad,
+    Warning,
+    Name,
+}
+
+impl Tone {
+    /// Returns the tone of a run's or job's status.
+    pub(crate) fn of_status(status: &str) -> Self {
+        match status {
+            "completed" => Self::Good,
+            "proceeding" | "running" | "init" => Self::Name,
+            "stoppedByError" => Self::Bad,
+            _ => Self::Warning,
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Plain => Style::new(),
+            Self::Strong => Style::new().bold(),
+            Self::Faint => Style::new().dimmed(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Bad => AnsiColor::Red.on_default(),
+            Self::Warning => AnsiColor::Yellow.on_default(),
+            Self::Name => AnsiColor::Cyan.on_default(),
+        }
+    }
+}
+
+/// Returns how many columns a line of text may take.
+fn width() -> usize {
+    if let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size() {
+        return usize::from(width).max(20);
+    }
+    let columns = std::env::var("COLUMNS").ok();
+    let columns = columns.and_then(|columns| columns.parse::<usize>().ok());
+    columns
+        .filter(|columns| *columns >= 20)
+        .unwrap_or(DEFAULT_WIDTH)
+}
+
+impl<'a> Console<'a> {
+    /// Creates a console that writes to `out`, which stands for standard output.
+    pub(crate) fn new(out: &'a mut dyn Write, json: bool) -> Self {
+        let stdout = io::stdout();
+        Self {
+            out,
+            json,
+            width: width(),
+            colour: anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
+            is_terminal: stdout.is_terminal(),
+        }
+    }
+
+    /// Paints a text; without colour it stays as it is.
+    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
+        let style = tone.style();
+        if !self.colour || style == Style::new() || text.is_empty() {
+            return text.to_owned();
+        }
+        format!("{style}{text}{style:#}")
+    }
+
+    /// Writes one line for people.
+    pub(crate) fn line(&mut self, text: &str) -> Result<(), CliError> {
+        Ok(writeln!(self.out, "{text}")?)
+    }
+
+    /// Writes one object for programs, as it is.
+    pub(crate) fn object(&mut self, value: &impl Serialize) -> Result<(), CliError> {
+        serde_json::to_writer(&mut self.out, value)?;
+        Ok(self.out.write_all(b"\n")?)
+    }
+
+    /// Writes one object for programs, its times as ISO 8601 texts.
+    pub(crate) fn view(&mut self, value: &impl Serialize) -> Result<(), CliError> {
+        let mut value = serde_json::to_value(value)?;
+        iso_times(&mut value);
+        self.object(&value)
+    }
+}
+
+/// Makes ISO 8601 texts of times in milliseconds.
+fn iso_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let is_time = key == "at" || key.ends_with("At");
+                match value.as_i64().filter(|_| is_time) {
+                    Some(at) => *value = times::iso(at).into(),
+                    None => iso_times(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(iso_times),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn views_have_iso_times_and_keep_other_numbers() {
+        let mut value =
+            json!({"at": 0, "runs": [{"startedAt": 1500, "finishedAt": null, "steps": 3}]});
+        iso_times(&mut value);
+        let expected = json!({
+            "at": "1970-01-01T00:00:00.000Z",
+            "runs": [{"startedAt": "1970-01-01T00:00:01.500Z", "finishedAt": null, "steps": 3}]
+        });
+        assert_eq!(value, expected);
+    }
+}

@@ -1,0 +1,108 @@
+//! The filter words, the same for every command.
+
+use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Runtime};
+use runtape_store::RunFilter;
+use serde::de::DeserializeOwned;
+
+use crate::times;
+
+/// Which runs a command is about.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub(crate) struct FilterArgs {
+    /// Only runs of this runtime
+    #[arg(long, value_name = "RUNTIME")]
+    runtime: Option<Runtime>,
+    /// Only runs that ended this way: completed, error, maxSteps, …; open for those that go on
+    #[arg(long, value_name = "STATUS", value_parser = parse_status)]
+    status: Option<CheckpointStatus>,
+    /// Only runs of this job
+    #[arg(long, value_name = "JOB")]
+    job: Option<JobId>,
+    /// Only runs given to this expert
+    #[arg(long, value_name = "KEY")]
+    expert: Option<String>,
+    /// Only runs with this model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Only runs of this session
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Only runs that called this tool
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// Only runs that worked in this directory or below
+    #[arg(long, value_name = "DIRECTORY")]
+    cwd: Option<String>,
+    /// Only runs that failed this way: auth, rateLimit, billing, process, …
+    #[arg(long, value_name = "FAMILY", value_parser = parse_family)]
+    family: Option<ErrorFamily>,
+    /// Only runs that began at this time or later: an age (2d, 3h), a date, or ISO 8601
+    #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
+    since: Option<i64>,
+    /// Only runs that began before this time
+    #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
+    until: Option<i64>,
+    /// Show at most this many; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+fn by_name<T: DeserializeOwned>(name: &str) -> Option<T> {
+    serde_json::from_value(name.into()).ok()
+}
+
+fn parse_status(name: &str) -> Result<CheckpointStatus, String> {
+    // Short forms, for what is typed most often.
+    let name = match name {
+        "error" | "failed" => "stoppedByError",
+        "open" | "running" => "proceeding",
+        "maxSteps" => "stoppedByExceededMaxSteps",
+        "interactive" => "stoppedByInteractiveTool",
+        "delegate" => "stoppedByDelegate",
+        name => name,
+    };
+    by_name(name).ok_or_else(|| {
+        "expected completed, stoppedByError (error), stoppedByExceededMaxSteps (maxSteps), \
+         stoppedByInteractiveTool, stoppedByDelegate or proceeding (open)"
+            .to_owned()
+    })
+}
+
+fn parse_family(name: &str) -> Result<ErrorFamily, String> {
+    let family: Option<ErrorFamily> = by_name(name);
+    // An unknown name is read as `other`, which nobody means here.
+    family.filter(|family| family.as_str() == name).ok_or_else(|| {
+        "expected auth, rateLimit, billing, overload, contextOverflow, refusal, unknownSession, \
+         modelNotFound, network, turnLimit, budget, process or other"
+            .to_owned()
+    })
+}
+
+impl FilterArgs {
+    /// Returns the store's filter.
+    pub(crate) fn to_filter(&self) -> RunFilter {
+        let mut filter = RunFilter::default();
+        filter.runtime.clone_from(&self.runtime);
+        filter.status = self.status;
+        filter.job.clone_from(&self.job);
+        filter.expert.clone_from(&self.expert);
+        filter.model.clone_from(&self.model);
+        filter.session.clone_from(&self.session);
+        filter.tool.clone_from(&self.tool);
+        filter.cwd.clone_from(&self.cwd);
+        filter.error_family = self.family;
+        filter.since = self.since;
+        filter.until = self.until;
+        filter
+    }
+
+    /// Returns how many to show at most.
+    pub(crate) fn limit(&self) -> usize {
+        if self.limit == 0 {
+            u32::MAX as usize
+        } else {
+            self.limit
+        }
+    }
+}

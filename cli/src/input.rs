@@ -1,0 +1,111 @@
+//! Output of an agent CLI in a file or on standard input.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::CliError;
+use crate::times;
+
+/// Bytes read at a time, and looked at to detect the runtime.
+pub(crate) const CHUNK: usize = 64 * 1024;
+
+/// A file or standard input.
+pub(crate) struct Input {
+    path: PathBuf,
+    reader: Box<dyn Read + Send>,
+    modified: Option<i64>,
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input.
+    pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
+        if path.as_os_str() == "-" {
+            return Ok(Self {
+                path: path.into(),
+                reader: Box::new(io::stdin()),
+                modified: None,
+            });
+        }
+        let failed = |error| CliError::Read {
+            path: path.into(),
+            error,
+        };
+        let file = File::open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        if meta.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        let modified = meta.modified().ok().map_or(0, times::millis);
+        Ok(Self {
+            path: path.into(),
+            reader: Box::new(file),
+            modified: Some(modified),
+        })
+    }
+
+    /// Tells whether it is a file rather than standard input.
+    pub(crate) fn is_file(&self) -> bool {
+        self.modified.is_some()
+    }
+
+    /// Returns what to call it.
+    pub(crate) fn name(&self) -> String {
+        if self.is_file() {
+            self.path.display().to_string()
+        } else {
+            "standard input".to_owned()
+        }
+    }
+
+    /// Returns when what was just read arrived: now, or the file's modification time.
+    pub(crate) fn received_at(&self) -> i64 {
+        self.modified.unwrap_or_else(times::now)
+    }
+
+    fn failed(&self, error: io::Error) -> CliError {
+        CliError::Read {
+            path: self.path.clone(),
+            error,
+        }
+    }
+
+    /// Reads until a chunk is full, so that detection sees as much as there is.
+    pub(crate) fn first_chunk(&mut self) -> Result<Vec<u8>, CliError> {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        let read = self
+            .reader
+            .by_ref()
+            .take(CHUNK as u64)
+            .read_to_end(&mut chunk);
+        read.map_err(|error| self.failed(error))?;
+        Ok(chunk)
+    }
+
+    /// Reads what is there, at most a chunk; nothing at the end.
+    pub(crate) fn read_some(&mut self, buffer: &mut Vec<u8>) -> Result<usize, CliError> {
+        buffer.resize(CHUNK, 0);
+        loop {
+            match self.reader.read(buffer) {
+                Ok(read) => {
+                    buffer.truncate(read);
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+    }
+
+    /// Reads all there is, calling `each` with every piece and when it arrived.
+    pub(crate) fn read_all(
+        &mut self,
+        mut each: impl FnMut(&[u8], i64) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let mut buffer = Vec::new();
+        while self.read_some(&mut buffer)? > 0 {
+            each(&buffer, self.received_at())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,345 @@
+//! Aligned tables that fit the width of the terminal.
+
+use runtape_core::{CheckpointStatus, RunId};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::console::{Console, Tone};
+use crate::error::CliError;
+use crate::plain;
+use crate::times;
+
+/// Characters of a random id that are shown: 36 to this power are enough.
+const SHORT: usize = 10;
+/// Columns between two cells.
+const GAP: usize = 2;
+/// A column that has to give way keeps at least this much.
+const NARROWEST: usize = 8;
+
+/// A cell: its text, made harmless, and its tone.
+pub(crate) struct Cell {
+    text: String,
+    tone: Tone,
+    is_number: bool,
+    /// Of no use in part: numbers, ids.
+    is_whole: bool,
+}
+
+impl Cell {
+    /// Creates a cell of any text.
+    pub(crate) fn text(text: &str) -> Self {
+        Self {
+            text: plain::one_line(text),
+            tone: Tone::Plain,
+            is_number: false,
+            is_whole: false,
+        }
+    }
+
+    /// Creates a cell with a run's id, as short as a person needs it.
+    pub(crate) fn run(run: &RunId) -> Self {
+        Self::id(short(run))
+    }
+
+    /// Creates a cell with a word that is of no use in part.
+    pub(crate) fn word(word: &str) -> Self {
+        Self {
+            is_whole: true,
+            ..Self::text(word)
+        }
+    }
+
+    /// Creates a cell with a time.
+    pub(crate) fn time(at: i64) -> Self {
+        Self {
+            is_whole: true,
+            ..Self::text(&times::local(at))
+        }
+    }
+
+    /// Creates a cell with a run's status in one word, which --status takes as well.
+    pub(crate) fn status(status: CheckpointStatus) -> Self {
+        let word = match status {
+            CheckpointStatus::Init | CheckpointStatus::Proceeding => "open",
+            CheckpointStatus::StoppedByError => "error",
+            CheckpointStatus::StoppedByExceededMaxSteps => "maxSteps",
+            CheckpointStatus::StoppedByInteractiveTool => "interactive",
+            CheckpointStatus::StoppedByDelegate => "delegate",
+            CheckpointStatus::Completed => "completed",
+        };
+        Self {
+            is_whole: true,
+            ..Self::text(word).toned(Tone::of_status(status.as_str()))
+        }
+    }
+
+    /// Creates a cell with an id, which is never cut: people copy it.
+    pub(crate) fn id(id: impl AsRef<str>) -> Self {
+        Self {
+            tone: Tone::Name,
+            is_whole: true,
+            ..Self::text(id.as_ref())
+        }
+    }
+
+    /// Creates a cell that is empty where nothing is known.
+    pub(crate) fn maybe(text: Option<&str>) -> Self {
+        Self::text(text.unwrap_or_default())
+    }
+
+    /// Creates a cell that is aligned to the right.
+    pub(crate) fn number(text: impl ToString) -> Self {
+        Self {
+            is_number: true,
+            is_whole: true,
+            ..Self::text(&text.to_string())
+        }
+    }
+
+    /// Creates a cell with a count, empty where it is not known.
+    pub(crate) fn count(count: Option<i64>) -> Self {
+        Self::number(count.map(thousands).unwrap_or_default())
+    }
+
+    /// Creates a cell with an amount of money, empty where it is not known.
+    pub(crate) fn cost(cost: Option<f64>) -> Self {
+        Self::number(cost.map(|cost| format!("{cost:.4}")).unwrap_or_default())
+    }
+
+    /// Gives the cell a tone.
+    pub(crate) fn toned(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+}
+
+/// Returns the beginning of a run's id, which is as good as all of it on a command line. Ids that
+/// a person chose may begin alike, and stay whole.
+pub(crate) fn short(run: &RunId) -> &str {
+    let id = run.as_str();
+    let is_random = id.len() == 24
+        && id
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    id.get(..SHORT).filter(|_| is_random).unwrap_or(id)
+}
+
+/// Writes a count with its noun.
+pub(crate) fn plural(count: impl TryInto<i64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(i64::MAX);
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", thousands(count))
+}
+
+/// Writes a number with its thousands apart.
+pub(crate) fn thousands(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if number < 0 { format!("-{text}") } else { text }
+}
+
+/// Writes a number of bytes for people.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let mut unit = "B";
+    let mut whole = bytes;
+    let mut tenths = 0;
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if whole < 1024 {
+            break;
+        }
+        tenths = whole % 1024 * 10 / 1024;
+        whole /= 1024;
+        unit = next;
+    }
+    if unit == "B" {
+        format!("{whole} B")
+    } else {
+        format!("{whole}.{tenths} {unit}")
+    }
+}
+
+/// Cuts a text to a width, with an ellipsis where something was cut.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let columns = character.width().unwrap_or(0);
+        if used + columns + 1 > width {
+            break;
+        }
+        used += columns;
+        kept.push(character);
+    }
+    kept.push('…');
+    kept
+}
+
+/// A table: a head, rows, and the columns that give way where there is not enough room.
+pub(crate) struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// Creates a table with the names of its columns.
+    pub(crate) fn new(head: &[&str]) -> Self {
+        Self::with_head(head.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    /// Creates a table whose columns are named by what was found.
+    pub(crate) fn with_head(head: Vec<String>) -> Self {
+        Self {
+            head: head.iter().map(|name| plain::one_line(name)).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Tells whether there is anything to show.
+    pub(crate) fn has_rows(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// Adds a row.
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
+    fn widths(&self, room: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.head.iter().map(|name| name.width()).collect();
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.text.width());
+            }
+        }
+        let room = room.saturating_sub(GAP * widths.len().saturating_sub(1));
+        let gives_way: Vec<bool> = (0..widths.len())
+            .map(|index| {
+                let mut cells = self.rows.iter().filter_map(|row| row.get(index));
+                cells.all(|cell| !cell.is_whole)
+            })
+            .collect();
+        // The widest column gives way first, for it has the most to say less of.
+        let mut over = widths.iter().sum::<usize>().saturating_sub(room);
+        while over > 0 {
+            let flexible = widths
+                .iter_mut()
+                .zip(&gives_way)
+                .filter(|(_, gives_way)| **gives_way);
+            let widest = flexible.map(|(width, _)| width).max_by_key(|width| **width);
+            match widest {
+                Some(width) if *width > NARROWEST => *width -= 1,
+                _ => break,
+            }
+            over -= 1;
+        }
+        widths
+    }
+
+    /// Writes the table; columns without any content are left out.
+    pub(crate) fn print(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
+        let is_used: Vec<bool> = (0..self.head.len())
+            .map(|index| {
+                let mut cells = self.rows.iter().filter_map(|row| row.get(index));
+                cells.any(|cell| !cell.text.is_empty())
+            })
+            .collect();
+        let mut used = is_used.iter();
+        self.head.retain(|_| used.next().copied().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut used = is_used.iter();
+            row.retain(|_| used.next().copied().unwrap_or(true));
+        }
+        let widths = self.widths(console.width);
+        let is_number: Vec<bool> = (0..self.head.len())
+            .map(|index| {
+                let cell = self.rows.first().and_then(|row| row.get(index));
+                cell.is_some_and(|cell| cell.is_number)
+            })
+            .collect();
+        let head = self
+            .head
+            .iter()
+            .zip(&is_number)
+            .map(|(name, is_number)| Cell {
+                text: name.clone(),
+                tone: Tone::Strong,
+                is_number: *is_number,
+                is_whole: false,
+            });
+        let head: Vec<Cell> = head.collect();
+        for row in std::iter::once(&head).chain(&self.rows) {
+            let line = line(console, row, &widths);
+            console.line(&line)?;
+        }
+        Ok(())
+    }
+}
+
+fn line(console: &Console<'_>, row: &[Cell], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (index, (cell, width)) in row.iter().zip(widths).enumerate() {
+        let text = cut(&cell.text, *width);
+        let space = " ".repeat(width.saturating_sub(text.width()));
+        if index > 0 {
+            line.push_str(&" ".repeat(GAP));
+        }
+        if cell.is_number {
+            line.push_str(&space);
+        }
+        line.push_str(&console.paint(cell.tone, &text));
+        if !cell.is_number && index + 1 < row.len() {
+            line.push_str(&space);
+        }
+    }
+    line.truncate(line.trim_end_matches(' ').len());
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(table: Table, width: usize) -> String {
+        let mut out = Vec::new();
+        let mut console = Console::new(&mut out, false);
+        (console.width, console.colour) = (width, false);
+        table.print(&mut console).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_are_aligned_cut_and_left_out() {
+        let mut table = Table::new(&["run", "steps", "empty", "text"]);
+        table.row(vec![
+            Cell::text("a"),
+            Cell::number(10),
+            Cell::text(""),
+            Cell::text("a text\nthat is too long for the room there is"),
+        ]);
+        table.row(vec![
+            Cell::text("bcd"),
+            Cell::number(7),
+            Cell::text(""),
+            Cell::text("\u{1b}[2J"),
+        ]);
+        let expected = "run  steps  text\na       10  a text that i…\nbcd      7  ␛[2J\n";
+        assert_eq!(printed(table, 26), expected);
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(-999), "-999");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(12), "12 B");
+        assert_eq!(cut("日本語", 5), "日本…");
+    }
+}

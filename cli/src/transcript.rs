@@ -1,0 +1,286 @@
+//! A transcript for people: thinking dimmed, tool calls as cards, errors red.
+
+use std::collections::HashMap;
+
+use runtape_core::transcript::{ToolCall, ToolResult};
+use runtape_core::{Record, RecordKind, TranscriptEntry, TranscriptKind};
+use serde_json::Value;
+
+use crate::console::{Console, Tone};
+use crate::error::CliError;
+use crate::plain;
+use crate::table::{cut, thousands};
+use crate::times;
+
+/// Lines of a tool's result that are shown; the rest is counted.
+const RESULT_LINES: usize = 12;
+
+/// Writes the entries of a transcript.
+#[derive(Default)]
+pub(crate) struct TranscriptPrinter {
+    /// Whether the last entry was text that has not ended its line.
+    open: Option<Tone>,
+    /// How long calls took, where the runtime or the times of two records tell.
+    durations: HashMap<String, u64>,
+    /// Show all of every result.
+    pub(crate) full: bool,
+}
+
+impl TranscriptPrinter {
+    /// Learns how long calls took, before their results are printed.
+    pub(crate) fn learn(&mut self, record: &Record) {
+        if let RecordKind::Message(message) = &record.kind {
+            for note in &message.results {
+                if let Some(duration) = note.duration_ms {
+                    self.durations
+                        .insert(note.tool_call_id.to_string(), duration);
+                }
+            }
+        }
+    }
+
+    /// Ends a line that is still open.
+    pub(crate) fn close(&mut self, console: &mut Console<'_>) -> Result<(), CliError> {
+        if self.open.take().is_some() {
+            console.line("")?;
+        }
+        Ok(())
+    }
+
+    /// Writes one entry.
+    pub(crate) fn print(
+        &mut self,
+        console: &mut Console<'_>,
+        entry: &TranscriptEntry,
+    ) -> Result<(), CliError> {
+        match &entry.kind {
+            TranscriptKind::Assistant(text) => {
+                self.text(console, Tone::Plain, &text.text, text.delta == Some(true))
+            }
+            TranscriptKind::Thinking(text) => {
+                self.text(console, Tone::Faint, &text.text, text.delta == Some(true))
+            }
+            other => {
+                self.close(console)?;
+                self.block(console, other)
+            }
+        }
+    }
+
+    /// Writes text that may go on in the next entry.
+    fn text(
+        &mut self,
+        console: &mut Console<'_>,
+        tone: Tone,
+        text: &str,
+        goes_on: bool,
+    ) -> Result<(), CliError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.open.is_some_and(|open| open != tone || !goes_on) {
+            self.close(console)?;
+        }
+        let text = plain::lines(text);
+        let painted = console.paint(tone, &text);
+        write!(console.out, "{painted}")?;
+        console.out.flush()?;
+        self.open = Some(tone);
+        if text.ends_with('\n') || !goes_on {
+            self.open = None;
+            if !text.ends_with('\n') {
+                console.line("")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, console: &mut Console<'_>, kind: &TranscriptKind) -> Result<(), CliError> {
+        match kind {
+            TranscriptKind::Init(init) => {
+                let session = if init.session_id.is_empty() {
+                    String::new()
+                } else {
+                    format!(", session {}", init.session_id)
+                };
+                note(
+                    console,
+                    Tone::Faint,
+                    "·",
+                    &format!("{}{session}", init.model),
+                )
+            }
+            TranscriptKind::User(user) => note(console, Tone::Strong, ">", &user.text),
+            TranscriptKind::ToolCall(call) => card(console, call),
+            TranscriptKind::ToolResult(result) => self.result(console, result),
+            TranscriptKind::Stderr(text) => note(console, Tone::Warning, "!", &text.text),
+            TranscriptKind::System(text) => note(console, Tone::Faint, "·", &text.text),
+            TranscriptKind::Stdout(text) => note(console, Tone::Faint, " ", &text.text),
+            TranscriptKind::Diff(line) => {
+                let tone = match line.change_type.as_str() {
+                    "add" => Tone::Good,
+                    "remove" => Tone::Bad,
+                    _ => Tone::Faint,
+                };
+                note(console, tone, " ", &line.text)
+            }
+            TranscriptKind::Result(result) => {
+                let tone = if result.is_error {
+                    Tone::Bad
+                } else {
+                    Tone::Good
+                };
+                let mark = if result.is_error { "✗" } else { "✓" };
+                let mut text = result.subtype.clone();
+                for error in &result.errors {
+                    text.push_str(": ");
+                    text.push_str(&plain::one_line(error));
+                }
+                let count = |count: u64| thousands(i64::try_from(count).unwrap_or(i64::MAX));
+                if result.input_tokens + result.output_tokens > 0 {
+                    text.push_str(&format!(
+                        " · {} in, {} out",
+                        count(result.input_tokens + result.cached_tokens),
+                        count(result.output_tokens)
+                    ));
+                }
+                if result.cost_usd > 0.0 {
+                    text.push_str(&format!(" · ${:.4}", result.cost_usd));
+                }
+                note(console, tone, mark, &text)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn result(&mut self, console: &mut Console<'_>, result: &ToolResult) -> Result<(), CliError> {
+        let tone = if result.is_error {
+            Tone::Bad
+        } else {
+            Tone::Faint
+        };
+        let duration = self.durations.remove(&result.tool_use_id);
+        let duration = duration
+            .and_then(|ms| i64::try_from(ms).ok())
+            .map(times::duration);
+        let text = plain::lines(result.content.trim_end());
+        let lines: Vec<&str> = text.lines().collect();
+        let shown = if self.full { lines.len() } else { RESULT_LINES };
+        for line in lines.iter().take(shown) {
+            let line = if self.full {
+                (*line).to_owned()
+            } else {
+                cut(line, console.width.saturating_sub(4))
+            };
+            let line = console.paint(tone, &format!("  │ {line}"));
+            console.line(&line)?;
+        }
+        let mut end = if result.is_error {
+            "failed".to_owned()
+        } else {
+            "done".to_owned()
+        };
+        if lines.len() > shown {
+            end = format!("{end}, {} more lines", lines.len() - shown);
+        }
+        if let Some(duration) = duration {
+            end = format!("{end}, {duration}");
+        }
+        let line = console.paint(tone, &format!("  └ {end}"));
+        console.line(&line)
+    }
+}
+
+/// Writes a text with a mark before it, further lines below it.
+fn note(console: &mut Console<'_>, tone: Tone, mark: &str, text: &str) -> Result<(), CliError> {
+    let text = plain::lines(text.trim_end());
+    for (index, line) in text.lines().enumerate() {
+        let mark = if index == 0 { mark } else { " " };
+        let line = console.paint(tone, &format!("{mark} {line}"));
+        console.line(&line)?;
+    }
+    Ok(())
+}
+
+/// Writes a tool call: its name, and what it is about.
+fn card(console: &mut Console<'_>, call: &ToolCall) -> Result<(), CliError> {
+    let name = console.paint(Tone::Name, &plain::one_line(&call.name));
+    let room = console.width.saturating_sub(call.name.chars().count() + 5);
+    let input = cut(&plain::one_line(&gist(&call.input)), room);
+    console.line(&format!("  ┌ {name} {input}"))
+}
+
+/// Returns what a person wants to read of a call's input: its only or first telling text.
+fn gist(input: &Value) -> String {
+    let telling = [
+        "command",
+        "file_path",
+        "path",
+        "absolute_path",
+        "pattern",
+        "query",
+        "url",
+        "description",
+        "prompt",
+    ];
+    let text = telling.iter().find_map(|key| input.get(key)?.as_str());
+    match (text, input) {
+        (Some(text), _) => text.to_owned(),
+        (None, Value::String(text)) => text.clone(),
+        (None, Value::Null) => String::new(),
+        (None, Value::Object(fields)) if fields.is_empty() => String::new(),
+        (None, other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use runtape_core::transcript::{Assistant, RunResult};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pieces_are_joined_and_escapes_are_harmless() {
+        let mut out = Vec::new();
+        let mut console = Console::new(&mut out, false);
+        (console.colour, console.width) = (false, 40);
+        let mut printer = TranscriptPrinter::default();
+        let entries: Vec<TranscriptKind> = vec![
+            Assistant::new("Hel", true).into(),
+            Assistant::new("lo \u{1b}[2J", true).into(),
+            ToolCall {
+                name: "Bash".into(),
+                input: json!({"command": "ls\n-l"}),
+                tool_use_id: Some("a".into()),
+            }
+            .into(),
+            ToolResult {
+                tool_use_id: "a".into(),
+                tool_name: None,
+                content: "x\ny\n".into(),
+                is_error: true,
+            }
+            .into(),
+            RunResult {
+                text: String::new(),
+                input_tokens: 5,
+                output_tokens: 7,
+                cached_tokens: 0,
+                cost_usd: 0.5,
+                subtype: "completed".into(),
+                is_error: false,
+                errors: vec![],
+            }
+            .into(),
+        ];
+        for kind in entries {
+            printer
+                .print(&mut console, &TranscriptEntry::new(0, kind))
+                .unwrap();
+        }
+        let text = String::from_utf8(out).unwrap();
+        let expected = "Hello ␛[2J\n  ┌ Bash ls -l\n  │ x\n  │ y\n  └ failed\n✓ completed · 5 in, 7 out · $0.5000\n";
+        assert_eq!(text, expected);
+    }
+}
