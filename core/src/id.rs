@@ -282,24 +282,31 @@ impl Mixer {
 
     /// Writes what was mixed as a letter and 23 base-36 digits.
     fn cuid_shape(self) -> Arc<str> {
+        let [one, two] = self.0.map(finish);
         let mut text = [0_u8; CUID_LENGTH];
-        // Twelve digits fit a 64-bit number.
-        let halves = text.chunks_exact_mut(CUID_LENGTH / 2).zip(self.0);
-        for (half, (places, number)) in halves.enumerate() {
-            let mut number = finish(number);
-            for (place, byte) in places.iter_mut().enumerate() {
-                // The very first place is a letter, the others are letters and digits.
-                let radix = if half + place == 0 { 26 } else { 36 };
-                let digit = u8::try_from(number % radix).unwrap_or(0);
-                number /= radix;
-                *byte = if digit < 26 {
-                    b'a' + digit
-                } else {
-                    b'0' + digit - 26
-                };
-            }
-        }
+        // Twelve digits fit a 64-bit number. The very first place is a letter.
+        let (first, rest) = text.split_at_mut(1);
+        let (left, right) = rest.split_at_mut(CUID_LENGTH / 2 - 1);
+        first.fill(digit(one % 26));
+        write_digits(one / 26, left);
+        write_digits(two, right);
         std::str::from_utf8(&text).unwrap_or_default().into()
+    }
+}
+
+fn digit(value: u64) -> u8 {
+    const DIGITS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    usize::try_from(value)
+        .ok()
+        .and_then(|value| DIGITS.get(value))
+        .map_or(b'a', |digit| *digit)
+}
+
+/// Writes the last digits of a number, base 36, the lowest first.
+fn write_digits(mut number: u64, places: &mut [u8]) {
+    for place in places {
+        *place = digit(number % 36);
+        number /= 36;
     }
 }
 

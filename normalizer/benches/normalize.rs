@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use memchr::memchr_iter;
 use runtape_core::{JobId, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Normalizer, Output};
 use runtape_tests::synthetic::{LongRun, Random, Replica, Replicator};
 use serde_json::Value;
 
@@ -249,21 +249,24 @@ fn peak_memory(runtime: &Runtime) -> Outcome<u64> {
 fn normalize_all(runs: &[Run]) -> Outcome<Duration> {
     let contexts = runs.iter().map(|run| context(run.argv.clone()));
     let contexts = contexts.collect::<Outcome<Vec<Context>>>()?;
+    let mut output = Output::default();
     let start = Instant::now();
     for (run, context) in runs.iter().zip(contexts) {
-        normalize(run, context)?;
+        normalize(run, context, &mut output)?;
     }
     Ok(start.elapsed())
 }
 
 // A function of its own, so that a profiler can tell it from what is around it.
 #[inline(never)]
-fn normalize(run: &Run, context: Context) -> Outcome<()> {
+fn normalize(run: &Run, context: Context, output: &mut Output) -> Outcome<()> {
     let mut normalizer = Normalizer::new(run.runtime.clone(), context)?;
     for chunk in run.stdout.chunks(CHUNK) {
-        black_box(normalizer.push(Stream::Stdout, chunk, 0));
+        normalizer.push_into(Stream::Stdout, chunk, 0, output);
+        black_box(&mut *output).clear();
     }
-    black_box(normalizer.finish(&Exit::with_code(0)));
+    normalizer.finish_into(&Exit::with_code(0), output);
+    black_box(output).clear();
     Ok(())
 }
 
