@@ -250,7 +250,7 @@ impl Reducer {
     }
 
     /// Learns something for the metadata; it is written with the next checkpoint.
-    fn learn(&mut self, run: usize, key: &str, value: Value) {
+    fn learn(&mut self, run: usize, key: &'static str, value: Value) {
         if let Some(state) = self.runs.get_mut(run) {
             state.patch.set(key, value);
         }
