@@ -280,33 +280,28 @@ impl Mixer {
         *two ^= *two >> 29;
     }
 
-    /// Writes what was mixed as a letter and 23 base-36 digits.
+    /// Writes what was mixed as a letter, and 23 letters and digits.
     fn cuid_shape(self) -> Arc<str> {
         let [one, two] = self.0.map(finish);
         let mut text = [0_u8; CUID_LENGTH];
-        // Twelve digits fit a 64-bit number. The very first place is a letter.
         let (first, rest) = text.split_at_mut(1);
         let (left, right) = rest.split_at_mut(CUID_LENGTH / 2 - 1);
-        first.fill(digit(one % 26));
-        write_digits(one / 26, left);
+        // The first 16 digits are letters.
+        write_digits(one & 15, first);
+        write_digits(one >> 4, left);
         write_digits(two, right);
         std::str::from_utf8(&text).unwrap_or_default().into()
     }
 }
 
-fn digit(value: u64) -> u8 {
-    const DIGITS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-    usize::try_from(value)
-        .ok()
-        .and_then(|value| DIGITS.get(value))
-        .map_or(b'a', |digit| *digit)
-}
-
-/// Writes the last digits of a number, base 36, the lowest first.
+/// Writes five bits of a number in each place. Real cuid2 have four digits more, but a power of
+/// two of them takes no division.
 fn write_digits(mut number: u64, places: &mut [u8]) {
+    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     for place in places {
-        *place = digit(number % 36);
-        number /= 36;
+        let digit = usize::try_from(number & 31).unwrap_or_default();
+        *place = DIGITS.get(digit).copied().unwrap_or_default();
+        number >>= 5;
     }
 }
 
@@ -506,7 +501,7 @@ mod tests {
         let run = RunId::parse("run-456").unwrap();
         assert_eq!(
             CheckpointId::derive(&run, 1).as_str(),
-            "zso440mrk6klaem50fgekamu"
+            "nnikfw5hdstzqipg7hrbyu2u"
         );
     }
 
