@@ -3,7 +3,7 @@
 use runtape_core::{Expert, JobId, Metadata, RunId};
 use runtape_normalizer::{Context, Exit};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 /// What is known of a run before it begins.
 ///
@@ -86,30 +86,33 @@ impl RunContext {
 }
 
 pub(crate) fn exit_to_json(exit: &Exit) -> Value {
-    let mut value = json!({});
+    let mut kept = Map::new();
     if let Some(code) = exit.code {
-        value["code"] = code.into();
+        kept.insert("code".to_owned(), code.into());
     }
     if let Some(signal) = &exit.signal {
-        value["signal"] = signal.as_str().into();
+        kept.insert("signal".to_owned(), signal.as_str().into());
     }
-    if exit.timed_out {
-        value["timedOut"] = true.into();
+    for (key, flag) in [
+        ("timedOut", exit.timed_out),
+        ("recorderLost", exit.recorder_lost),
+    ] {
+        if flag {
+            kept.insert(key.to_owned(), true.into());
+        }
     }
-    if exit.recorder_lost {
-        value["recorderLost"] = true.into();
-    }
-    value
+    Value::Object(kept)
 }
 
 pub(crate) fn exit_from_json(value: &Value) -> Exit {
+    let flag = |key: &str| value.get(key) == Some(&Value::Bool(true));
+    let code = value.get("code").and_then(Value::as_i64);
+    let signal = value.get("signal").and_then(Value::as_str);
     Exit {
-        code: value["code"]
-            .as_i64()
-            .and_then(|code| i32::try_from(code).ok()),
-        signal: value["signal"].as_str().map(str::to_owned),
-        timed_out: value["timedOut"] == true,
-        recorder_lost: value["recorderLost"] == true,
+        code: code.and_then(|code| i32::try_from(code).ok()),
+        signal: signal.map(str::to_owned),
+        timed_out: flag("timedOut"),
+        recorder_lost: flag("recorderLost"),
     }
 }
 

@@ -21,7 +21,7 @@ const BATCH_AGE: i64 = 50;
 /// # fn main() -> Result<(), runtape::RecordError> {
 /// let mut store = Store::open_in_memory()?;
 /// let context = RunContext::new("job-1".parse()?, "run-1".parse()?);
-/// let mut recorder = Recorder::start(&mut store, Runtime::ClaudeCode, context, 1_700_000_000_000)?;
+/// let mut recorder = Recorder::start(&mut store, Runtime::ClaudeCode, &context, 1_700_000_000_000)?;
 /// recorder.push(Stream::Stdout, b"Hello.\n", 1_700_000_000_010)?;
 /// let finished = recorder.finish(&Exit::with_code(0), 1_700_000_000_020)?;
 /// assert_eq!(finished.summary.final_text.as_deref(), Some("Hello."));
@@ -66,22 +66,22 @@ impl<'a> Recorder<'a> {
     pub fn start(
         store: &'a mut Store,
         runtime: Runtime,
-        context: RunContext,
+        context: &RunContext,
         now: i64,
     ) -> Result<Self, RecordError> {
         let normalizer = Normalizer::new(runtime.clone(), context.to_normalizer())?;
-        Self::open(store, runtime, &context, normalizer, now)
+        Self::open(store, runtime, context, normalizer, now)
     }
 
     /// The same, also yielding what can be shown at once.
     pub fn start_live(
         store: &'a mut Store,
         runtime: Runtime,
-        context: RunContext,
+        context: &RunContext,
         now: i64,
     ) -> Result<Self, RecordError> {
         let normalizer = Normalizer::with_live(runtime.clone(), context.to_normalizer())?;
-        Self::open(store, runtime, &context, normalizer, now)
+        Self::open(store, runtime, context, normalizer, now)
     }
 
     fn open(

@@ -87,6 +87,10 @@ impl Cell {
     }
 
     /// Creates a cell that is aligned to the right.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "numbers are given as they are, and are small"
+    )]
     pub(crate) fn number(text: impl ToString) -> Self {
         Self {
             is_number: true,
@@ -191,13 +195,16 @@ pub(crate) struct Table {
 impl Table {
     /// Creates a table with the names of its columns.
     pub(crate) fn new(head: &[&str]) -> Self {
-        Self::with_head(head.iter().map(|name| (*name).to_owned()).collect())
+        Self::with_head(head)
     }
 
     /// Creates a table whose columns are named by what was found.
-    pub(crate) fn with_head(head: Vec<String>) -> Self {
+    pub(crate) fn with_head(head: &[impl AsRef<str>]) -> Self {
         Self {
-            head: head.iter().map(|name| plain::one_line(name)).collect(),
+            head: head
+                .iter()
+                .map(|name| plain::one_line(name.as_ref()))
+                .collect(),
             rows: Vec::new(),
         }
     }

@@ -33,8 +33,8 @@ pub(crate) fn duration(milliseconds: i64) -> String {
     let seconds = milliseconds / 1000;
     match milliseconds {
         ..1000 => format!("{milliseconds} ms"),
-        ..60_000 => format!("{seconds}.{} s", milliseconds % 1000 / 100),
-        ..3_600_000 => format!("{} min {} s", seconds / 60, seconds % 60),
+        1000..60_000 => format!("{seconds}.{} s", milliseconds % 1000 / 100),
+        60_000..3_600_000 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
     }
 }

@@ -1,6 +1,7 @@
 //! A transcript for people: thinking dimmed, tool calls as cards, errors red.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use runtape_core::transcript::{ToolCall, ToolResult};
 use runtape_core::{Record, RecordKind, TranscriptEntry, TranscriptKind};
@@ -138,14 +139,12 @@ impl TranscriptPrinter {
                 }
                 let count = |count: u64| thousands(i64::try_from(count).unwrap_or(i64::MAX));
                 if result.input_tokens + result.output_tokens > 0 {
-                    text.push_str(&format!(
-                        " · {} in, {} out",
-                        count(result.input_tokens + result.cached_tokens),
-                        count(result.output_tokens)
-                    ));
+                    let given = count(result.input_tokens + result.cached_tokens);
+                    let made = count(result.output_tokens);
+                    let _ = write!(text, " · {given} in, {made} out");
                 }
                 if result.cost_usd > 0.0 {
-                    text.push_str(&format!(" · ${:.4}", result.cost_usd));
+                    let _ = write!(text, " · ${:.4}", result.cost_usd);
                 }
                 note(console, tone, mark, &text)
             }

@@ -436,6 +436,7 @@ impl IdSource for CountingIds {
 }
 
 #[cfg(test)]
+#[expect(clippy::string_slice, reason = "derived ids are ASCII")]
 mod tests {
     use super::*;
 

@@ -366,14 +366,10 @@ impl Store {
             let mut statement = connection.prepare(sql).map_err(|error| bad(&error))?;
             if !statement.readonly() {
                 return Err(bad(
-                    &"it would change the database, which only reading may not",
+                    &"it would change the database, and only reading is allowed",
                 ));
             }
-            let names: Vec<String> = statement
-                .column_names()
-                .into_iter()
-                .map(Into::into)
-                .collect();
+            let names: Vec<String> = statement.column_names().map(Into::into).collect();
             let mut rows = statement.query([]).map_err(|error| bad(&error))?;
             while let Some(row) = rows.next().map_err(|error| bad(&error))? {
                 let mut object = Map::new();

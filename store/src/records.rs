@@ -209,10 +209,12 @@ pub(crate) fn one(
     let Some(block) = block_of(connection, run, seq)? else {
         return Ok(None);
     };
-    Ok(block
-        .records(id)?
-        .into_iter()
-        .find(|record| record.seq == seq))
+    let lines = block.lines(id)?;
+    // Only its own line is read: a block holds hundreds of records.
+    let nth = usize::try_from(seq - block.first_seq).unwrap_or(usize::MAX);
+    let line = each_line(&lines).nth(nth);
+    line.map(|line| parse(line).map_err(|error| block.damaged(id, error.to_string())))
+        .transpose()
 }
 
 /// Returns the chain's hash after the last record.

@@ -58,15 +58,18 @@ struct Diagnosis {
 
 impl Diagnosis {
     fn add(&mut self, code: &str, level: Level, message: impl Into<String>) -> &mut Check {
-        self.checks.push(Check {
+        let check = Check {
             code: code.to_owned(),
             level,
             message: message.into(),
             detail: None,
             hint: None,
-        });
-        let last = self.checks.len() - 1;
-        &mut self.checks[last]
+        };
+        let place = self.checks.len();
+        self.checks.push(check);
+        self.checks
+            .get_mut(place)
+            .expect("the check that was just added")
     }
 
     fn finish(&mut self) {
@@ -171,7 +174,7 @@ fn database(diagnosis: &mut Diagnosis, database: &Database) {
         ),
         Err(error) => diagnosis.add("database.version", Level::Error, error.to_string()),
     };
-    match first("SELECT * FROM pragma_quick_check(1)") {
+    match first("SELECT * FROM pragma_quick_check") {
         Ok(answer) if answer == "ok" => {
             diagnosis.add("database.integrity", Level::Info, "the file is sound")
         }
@@ -193,7 +196,8 @@ fn mode(diagnosis: &mut Diagnosis, path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(meta) = path.metadata() else { return };
     let mode = meta.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
+    let others = mode & 0o077;
+    if others == 0 {
         diagnosis.add(
             "database.mode",
             Level::Info,

@@ -91,24 +91,25 @@ fn lines(
             let mut materializer = Materializer::new();
             let mut result = Ok(());
             store.each_record(&run.run_id, 0, |record| {
-                let mut write = || -> Result<(), CliError> {
-                    if args.shape == Shape::Records {
-                        serde_json::to_writer(&mut *out, &record)?;
-                        return Ok(out.write_all(b"\n")?);
-                    }
-                    for event in materializer.push(&record)? {
-                        serde_json::to_writer(&mut *out, &event)?;
-                        out.write_all(b"\n")?;
-                    }
-                    Ok(())
+                result = match args.shape {
+                    Shape::Records => line(out, &record),
+                    Shape::Events => materializer
+                        .push(&record)
+                        .map_err(CliError::from)
+                        .and_then(|events| events.iter().try_for_each(|event| line(out, event))),
                 };
-                result = write();
                 result.is_ok()
             })?;
             result?;
         }
     }
     Ok(())
+}
+
+/// Writes one value as a line of JSON.
+fn line(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), CliError> {
+    serde_json::to_writer(&mut *out, value)?;
+    Ok(out.write_all(b"\n")?)
 }
 
 /// Copies the database and deletes every other run: their seals stay as tombstones, so the chain

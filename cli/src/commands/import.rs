@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::table::plural;
 use crate::times;
 
-/// How every SQLite database begins.
+/// How every database file begins.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// Read back what export wrote: bundles, or JSON lines of records

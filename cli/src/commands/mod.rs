@@ -63,6 +63,10 @@ impl Session<'_> {
     }
 
     /// Tells a person something that is no result.
+    #[expect(
+        clippy::unused_self,
+        reason = "a session decides who is told, and where"
+    )]
     pub(crate) fn note(&self, text: &str) {
         // Standard error may be closed; there is nobody left to tell then.
         let _ = writeln!(std::io::stderr(), "{}", plain::lines(text));

@@ -67,15 +67,16 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
     let out = &mut *session.console.out;
     let mut input = Input::open(&args.file)?;
     let first = input.first_chunk()?;
-    let argv = args
+    let command_line = args
         .argv
         .as_deref()
-        .map(serde_json::from_str::<Vec<String>>);
-    let argv = argv.transpose().map_err(CliError::Argv)?;
+        .map(serde_json::from_str::<Vec<String>>)
+        .transpose()
+        .map_err(CliError::Argv)?;
     let runtime = args
         .runtime
         .or_else(|| detect(&first))
-        .or_else(|| runtimes::by_command(argv.as_deref()?.first()?))
+        .or_else(|| runtimes::by_command(command_line.as_deref()?.first()?))
         .ok_or_else(|| CliError::Undetected { what: input.name() })?;
 
     let mut ids = RandomIds;
@@ -83,7 +84,7 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
     // A run without a job is its own, so that nothing but the run id decides the output.
     let mut context = Context::new(JobId::parse(run_id.as_str())?, run_id);
     context.query = args.query;
-    context.argv = argv;
+    context.argv = command_line;
     if input.is_file() {
         context.metadata.set("timeSource", "file");
     }
@@ -94,13 +95,13 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
 
     let mut printer = Printer::new(args.shape, out);
     let mut normalizer = Normalizer::new(runtime, context)?;
-    printer.print(normalizer.push(Stream::Stdout, &first, input.received_at()))?;
-    input.read_all(|bytes, at| printer.print(normalizer.push(Stream::Stdout, bytes, at)))?;
+    printer.print(&normalizer.push(Stream::Stdout, &first, input.received_at()))?;
+    input.read_all(|bytes, at| printer.print(&normalizer.push(Stream::Stdout, bytes, at)))?;
     if let Some(path) = &args.stderr {
         let mut stderr = Input::open(path)?;
-        stderr.read_all(|bytes, at| printer.print(normalizer.push(Stream::Stderr, bytes, at)))?;
+        stderr.read_all(|bytes, at| printer.print(&normalizer.push(Stream::Stderr, bytes, at)))?;
     }
-    printer.print(normalizer.finish(&exit))?;
+    printer.print(&normalizer.finish(&exit))?;
     printer.finish()
 }
 
@@ -137,7 +138,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn print(&mut self, output: Output) -> Result<(), CliError> {
+    fn print(&mut self, output: &Output) -> Result<(), CliError> {
         output
             .records
             .iter()

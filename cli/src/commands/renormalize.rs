@@ -56,7 +56,7 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
             }))?;
         } else if report.is_changed() || !args.all {
             table.row(vec![
-                Cell::id(&run),
+                Cell::id(run),
                 Cell::number(report.same),
                 Cell::number(report.changed),
                 Cell::number(report.added),

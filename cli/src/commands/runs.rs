@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
     }
     let mut table = Table::new(&[
         "run", "started", "runtime", "status", "model", "steps", "input", "output", "cost $",
-        "took", "error",
+        "error",
     ]);
     for run in &page.items {
         let error = run.error.as_ref();

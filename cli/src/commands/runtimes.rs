@@ -17,8 +17,7 @@ pub(crate) struct RuntimesArgs {}
 /// Returns the output formats of a runtime that were seen and can be read.
 pub(super) fn formats(runtime: &Runtime) -> &'static [&'static str] {
     match runtime {
-        Runtime::ClaudeCode => &["text", "json", "stream-json"],
-        Runtime::Cursor | Runtime::Gemini => &["text", "json", "stream-json"],
+        Runtime::ClaudeCode | Runtime::Cursor | Runtime::Gemini => &["text", "json", "stream-json"],
         Runtime::Hermes => &["chat", "quiet", "verbose", "acp"],
         _ => &[],
     }

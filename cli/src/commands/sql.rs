@@ -11,8 +11,8 @@ const ROWS: usize = 10_000;
 
 /// Ask the database a question in SQL; nothing can be changed
 ///
-/// The views v_runs, v_jobs, v_steps, v_checkpoints, v_tool_calls, v_files, v_errors,
-/// v_usage_daily, v_notices and v_unparsed have stable columns.
+/// The views `v_runs`, `v_jobs`, `v_steps`, `v_checkpoints`, `v_tool_calls`, `v_files`, `v_errors`,
+/// `v_usage_daily`, `v_notices` and `v_unparsed` have stable columns.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlArgs {
     /// The query
@@ -46,8 +46,8 @@ pub(crate) fn run(args: &SqlArgs, session: &mut Session<'_>) -> Result<(), CliEr
 }
 
 fn table(rows: &[Map<String, Value>]) -> Table {
-    let head = rows.first().map(|row| row.keys().cloned().collect());
-    let mut table = Table::with_head(head.unwrap_or_default());
+    let head: Option<Vec<String>> = rows.first().map(|row| row.keys().cloned().collect());
+    let mut table = Table::with_head(&head.unwrap_or_default());
     for row in rows {
         let cells = row.values().map(|value| match value {
             Value::Null => Cell::text(""),

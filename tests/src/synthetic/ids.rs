@@ -174,6 +174,7 @@ fn shaped(letters: &[Letter], pattern: &str) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::string_slice, reason = "a wrong place is to fail the test")]
 mod tests {
     use super::super::letters::letters;
     use super::*;

@@ -102,6 +102,7 @@ fn decode(json: &[Letter]) -> (Vec<Letter>, &[Letter]) {
 }
 
 #[cfg(test)]
+#[expect(clippy::string_slice, reason = "a wrong place is to fail the test")]
 mod tests {
     use super::*;
 

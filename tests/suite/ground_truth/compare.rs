@@ -1,5 +1,7 @@
 //! One capture against its truth: a list of what differs.
 
+use std::fmt::Write as _;
+
 use runtape_core::{RunSummary, SummaryToolCall};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -42,10 +44,10 @@ fn same(ours: &str, truth: &Value) -> bool {
     match truth {
         Value::String(text) => ours == text,
         Value::Object(digest) => {
-            let hash: String = Sha256::digest(ours.as_bytes())
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let mut hash = String::new();
+            for byte in Sha256::digest(ours.as_bytes()) {
+                let _ = write!(hash, "{byte:02x}");
+            }
             digest["sha256"].as_str() == Some(&hash)
         }
         _ => false,

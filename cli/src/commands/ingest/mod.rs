@@ -26,8 +26,8 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Store the output of agent CLIs from files, directories or a pipe
 ///
-/// In a directory every X.stdout is one run; X.stderr and X.meta.json (keys runtime, argv, cwd,
-/// exit_code, signal) belong to it. `-` reads standard input and stores it as it arrives. The
+/// In a directory every X.stdout is one run; X.stderr and X.meta.json (keys `runtime`, `argv`,
+/// `cwd`, `exit_code`, `signal`) belong to it. `-` reads standard input and stores it as it arrives. The
 /// same file again is recognised and skipped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct IngestArgs {
@@ -90,10 +90,10 @@ fn is_about_the_file(error: &CliError) -> bool {
         CliError::Read { .. }
             | CliError::Undetected { .. }
             | CliError::NotFound { .. }
-            | CliError::Record(RecordError::Normalize(_))
-            | CliError::Record(RecordError::Store(
-                StoreError::Locked { .. } | StoreError::Conflict { .. }
-            ))
+            | CliError::Record(
+                RecordError::Normalize(_)
+                    | RecordError::Store(StoreError::Locked { .. } | StoreError::Conflict { .. })
+            )
     )
 }
 
@@ -151,7 +151,7 @@ fn ingest(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outco
     }
     let context = context(args, source, &run_id)?;
     let now = input.received_at();
-    let recorder = Recorder::start(store, runtime, context, now)?;
+    let recorder = Recorder::start(store, runtime, &context, now)?;
     let mut recorder = recorder.without_summary();
     recorder.push(Stream::Stdout, &first, now)?;
     if source.is_stdin() {

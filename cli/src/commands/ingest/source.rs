@@ -44,10 +44,10 @@ pub(crate) struct Sources {
 
 impl Source {
     /// Takes a file and what lies beside it: `X.stderr` and `X.meta.json` belong to `X.stdout`.
-    fn beside(stdout: PathBuf) -> Self {
+    fn beside(stdout: &Path) -> Self {
         let name = stdout.file_name().unwrap_or_default().to_string_lossy();
         let mut source = Self {
-            stdout: stdout.clone(),
+            stdout: stdout.to_owned(),
             stderr: None,
             meta: Meta::default(),
             fault: None,
@@ -154,7 +154,7 @@ impl Sources {
             if path.is_dir() {
                 sources.directory(path)?;
             } else {
-                sources.found.push(Source::beside(path.clone()));
+                sources.found.push(Source::beside(path));
             }
         }
         Ok(sources)
@@ -177,7 +177,7 @@ impl Sources {
             }
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if name.ends_with(".stdout") {
-                self.found.push(Source::beside(path.clone()));
+                self.found.push(Source::beside(path));
                 continue;
             }
             let stem = name

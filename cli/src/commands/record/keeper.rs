@@ -149,7 +149,9 @@ fn keep(
                 .map_err(|error| error.to_string()),
             Err(error) => {
                 let (_, chunks) = recorder.detach();
-                chunks.iter().for_each(|chunk| spooler.push(chunk));
+                for chunk in &chunks {
+                    spooler.push(chunk);
+                }
                 Err(error.to_string())
             }
         },
@@ -167,7 +169,7 @@ fn keep(
 fn start<'a>(store: Option<&'a mut Store>, spooler: &mut Spooler<'_>) -> State<'a> {
     let (runtime, context) = (spooler.runtime, spooler.context);
     if let Some(store) = store {
-        match Recorder::start(store, runtime.clone(), context.clone(), spooler.started_at) {
+        match Recorder::start(store, runtime.clone(), context, spooler.started_at) {
             Ok(recorder) => return State::Storing(Box::new(recorder.without_summary())),
             Err(error) => spooler.kept.fault = Some(error.to_string()),
         }
@@ -212,7 +214,9 @@ fn tick<'a>(state: State<'a>, spooler: &mut Spooler<'_>) -> State<'a> {
         Err(error) => {
             spooler.kept.fault = Some(error.to_string());
             let (detached, chunks) = recorder.detach();
-            chunks.iter().for_each(|chunk| spooler.push(chunk));
+            for chunk in &chunks {
+                spooler.push(chunk);
+            }
             State::Spooling(Box::new(detached))
         }
     }

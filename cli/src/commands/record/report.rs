@@ -112,8 +112,8 @@ pub(super) fn finish(
 /// Returns the error with its time as ISO 8601.
 fn error_value(error: &SummaryError) -> Result<Value, CliError> {
     let mut value = serde_json::to_value(error)?;
-    if let Some(at) = error.retry_at {
-        value["retryAt"] = times::iso(at).into();
+    if let (Some(at), Value::Object(fields)) = (error.retry_at, &mut value) {
+        fields.insert("retryAt".to_owned(), times::iso(at).into());
     }
     Ok(value)
 }

@@ -63,7 +63,7 @@ impl<'a> From<LeanEvent<'a>> for FullEvent<'a> {
 pub(super) struct Body<'a> {
     /// The key that the call stands under, as in `shellToolCall`.
     pub(super) kind: Option<Str<'a>>,
-    pub(super) payload: Payload<'a>,
+    pub(super) payload: Box<Payload<'a>>,
     pub(super) call_id: Option<Str<'a>>,
     pub(super) started_at: Option<u64>,
     pub(super) completed_at: Option<u64>,
@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for AnyBody {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Body<'de>, A::Error> {
         let mut body = Body::default();
         // A key without the suffix may still be the tool's, if there is none with it.
-        let mut candidate: Option<(Str<'de>, Payload<'de>)> = None;
+        let mut candidate: Option<(Str<'de>, Box<Payload<'de>>)> = None;
         while let Some(key) = map.next_key::<Str<'de>>()? {
             match key.as_str() {
                 "toolCallId" => body.call_id = map.next_value()?,
@@ -190,7 +190,7 @@ impl<'de> Visitor<'de> for AnyBody {
                     if let (None, None, Loose::Payload(payload)) =
                         (&body.kind, &candidate, map.next_value()?)
                     {
-                        candidate = Some((key, *payload));
+                        candidate = Some((key, payload));
                     }
                 }
             }
@@ -219,7 +219,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
         deserializer
             .deserialize_any(ObjectOr(payload))
             .map(|payload| match payload {
-                Some(payload) => Loose::Payload(Box::new(payload)),
+                Some(payload) => Loose::Payload(payload),
                 None => Loose::Other,
             })
     }
@@ -241,7 +241,7 @@ struct AnyPayload {
 }
 
 impl<'de> DeserializeSeed<'de> for AnyPayload {
-    type Value = Payload<'de>;
+    type Value = Box<Payload<'de>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
@@ -249,18 +249,18 @@ impl<'de> DeserializeSeed<'de> for AnyPayload {
 }
 
 impl<'de> Visitor<'de> for AnyPayload {
-    type Value = Payload<'de>;
+    type Value = Box<Payload<'de>>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Payload::default())
+        Ok(Box::default())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut payload = Payload::default();
+        let mut payload: Box<Payload<'de>> = Box::default();
         while let Some(key) = map.next_key::<Str<'de>>()? {
             match key.as_str() {
                 "args" if self.full => {

@@ -93,18 +93,25 @@ impl Events {
             return false;
         }
         let line = strip_stream_name(line.trim_ascii());
-        pieces(line).any(|piece| matches!(piece, Piece::Json(json) if self.is_event(json)))
+        self.is_event(line).unwrap_or_else(|| {
+            pieces(line).any(|piece| match piece {
+                Piece::Json(json) => self.is_event(json.trim_ascii()) == Some(true),
+                Piece::Text(_) => false,
+            })
+        })
     }
 
-    /// Tells an event from other JSON that an answer may consist of.
-    pub(super) fn is_event(&self, json: &[u8]) -> bool {
-        let Ok(Decoded { value: head, .. }) = decode::<wire::Head<'_>>(json.trim_ascii()) else {
-            return false;
+    /// Tells an event from other JSON that an answer may consist of; `None` if this is no object.
+    pub(super) fn is_event(&self, json: &[u8]) -> Option<bool> {
+        let Decoded { value: head, .. } = decode::<wire::Head<'_>>(json).ok()?;
+        let Some(tag) = head.tag else {
+            return Some(false);
         };
-        let Some(tag) = head.tag else { return false };
-        head.session.is_some_and(|session| !session.is_empty())
-            || (head.call && head.tool_call)
-            || (self.asked.is_some() && TYPES.contains(&tag.as_str()))
+        Some(
+            head.session.is_some_and(|session| !session.is_empty())
+                || (head.call && head.tool_call)
+                || (self.asked.is_some() && TYPES.contains(&tag.as_str())),
+        )
     }
 
     /// Reads a line.

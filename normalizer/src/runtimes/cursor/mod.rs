@@ -181,7 +181,9 @@ impl Cursor {
         if !pretty.document.is_complete() {
             return None;
         }
-        if self.mode == Mode::Undecided && !self.events.is_event(pretty.document.bytes()) {
+        if self.mode == Mode::Undecided
+            && self.events.is_event(pretty.document.bytes()) != Some(true)
+        {
             self.pretty = None;
             return None;
         }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::acp_title::tool_of_title;
 use super::acp_wire::{Content, Message, Params, Response, Update, UsageCounts};
 use super::progress::Progress;
-use super::report::{error_of_text, looks_like_failure};
+use super::report::{NO_REPLY, error_of_text, looks_like_failure};
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use crate::failure;
@@ -198,7 +198,9 @@ impl Acp {
         if let Some(usage) = usage {
             self.on_usage(&usage, out);
         }
-        let doubtful = !has_usage && self.held.is_some() && reason == "end_turn";
+        let held = self.held.as_ref().map(|(_, text)| text.as_str());
+        let doubtful = reason == "end_turn"
+            && held.is_some_and(|text| !has_usage || text.starts_with(NO_REPLY));
         if !doubtful {
             self.release(out);
         }
@@ -382,28 +384,34 @@ impl Acp {
         let Some(ended) = self.ended.take() else {
             return;
         };
-        let text = self.held.as_ref().map(|(_, text)| text.as_str());
+        let held = self.held.take();
+        let text = held.as_ref().map(|(_, text)| text.as_str());
         let told = stderr.filter(|stderr| stderr.report.has_failed());
-        let failed = !ended.has_usage
-            && ended.reason == "end_turn"
-            && (told.is_some() || text.is_some_and(looks_like_failure));
+        let silent = text.is_some_and(|text| text.starts_with(NO_REPLY));
+        let failed = ended.reason == "end_turn"
+            && if ended.has_usage {
+                silent && told.is_some()
+            } else {
+                told.is_some() || text.is_some_and(looks_like_failure)
+            };
         let verdict = if failed {
-            let error = match told {
+            Verdict::Error(match told {
                 Some(stderr) => stderr.report.error(text),
                 None => error_of_text(text.unwrap_or_default()),
-            };
-            self.held = None;
-            Verdict::Error(error)
+            })
         } else {
             let limit = stderr.and_then(|stderr| stderr.report.limit_verdict());
             limit.unwrap_or_else(|| verdict_of(&ended.reason))
         };
-        self.release(out);
-        out.emit(Signal::TextEnd);
+        if !failed && !silent {
+            self.held = held;
+            self.release(out);
+            out.emit(Signal::TextEnd);
+        }
         self.progress = Progress::None;
-        let subtype = Some(Cow::Owned(ended.reason));
         out.emit(Signal::Result(Outcome {
-            subtype,
+            subtype: Some(Cow::Owned(ended.reason)),
+            answer: silent.then_some(Cow::Borrowed("")),
             ..Outcome::of(verdict)
         }));
     }

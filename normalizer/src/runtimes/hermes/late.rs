@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::talk::Held;
+use super::held::Held;
 use super::tools::Key;
 use crate::signal::{Place, Signal};
 

@@ -291,6 +291,7 @@ pub(super) fn is_library_line(line: &str) -> bool {
         || trimmed.starts_with("[hermes] ")
         || line.starts_with("🧾 Request debug dump written to: ")
         || line.starts_with("⚠️  API call failed (attempt ")
+        || line.starts_with("⚠️ Empty response from model — retrying (")
         || Branch::parse(trimmed).is_some()
         || (trimmed.starts_with(['┊', '[']) && tool_line::of_library(line).is_some())
 }

@@ -21,6 +21,7 @@ mod acp_wire;
 mod borders;
 mod chat;
 mod diff;
+mod held;
 mod late;
 mod library;
 mod notices;

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use super::borders::{is_answer_top, is_reasoning_bottom, reasoning_top};
 use super::diff::Diff;
 use super::notices;
-use super::report::{Report, Reported, error_of_text};
+use super::report::{NO_REPLY, Report, Reported, error_of_text};
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use super::text::{Boxed, Plain, is_blank, rank};
@@ -25,9 +25,6 @@ use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
 
 /// How much of an answer is held until the exit tells whether it is one. Error texts are short.
 const MOST_HELD: usize = 1024 * 1024;
-
-/// What hermes prints when the model said nothing.
-const NO_REPLY: &str = "⚠️ No reply: ";
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,9 @@ use crate::signal::{Signal, Verdict};
 /// The longest error text that is kept.
 const MOST: usize = 4096;
 
+/// What hermes prints where the answer would be when the model said nothing.
+pub(super) const NO_REPLY: &str = "⚠️ No reply: ";
+
 /// Why a run failed or had to stop, as far as it was reported.
 #[derive(Debug, Default)]
 pub(super) struct Report {

@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
+use super::held::Held;
 use super::late::{Late, own};
 use super::notices;
 use super::progress::Progress;
 use super::tool_line::{Begun, Done};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
-use crate::signal::{Block, CallDetail, CallRef, Place, Scope, Signal};
+use crate::signal::{CallDetail, CallRef, Place, Scope, Signal};
 
 /// How many results are held for what may follow.
 const MOST_HELD: usize = 64;
@@ -28,42 +29,6 @@ const MOST_AFTER: usize = 1024;
 struct OpenCall {
     ordinal: u64,
     name: Box<str>,
-}
-
-/// The result of a call, until all that is printed of it was read.
-#[derive(Debug)]
-pub(super) struct Held {
-    place: Place,
-    name: Box<str>,
-    summary: Box<str>,
-    output: Option<String>,
-    failure: Option<String>,
-    pub(super) is_error: Option<bool>,
-    pub(super) duration_ms: Option<u64>,
-}
-
-impl Held {
-    /// Returns the input as far as the completion line tells it.
-    pub(super) fn input(&self) -> (Value, CallDetail) {
-        let detail = tools::detail_of_summary(&self.name, &self.summary);
-        (json!({ "summary": &*self.summary }), detail)
-    }
-
-    /// Returns the signal that ends the call.
-    pub(super) fn into_signal(self, ordinal: u64) -> (Place, Signal<'static>) {
-        let content = self.output.or(self.failure);
-        let signal = Signal::ToolResult {
-            call: CallRef::Local(ordinal),
-            name: Some(Cow::Owned(self.name.into())),
-            content: content
-                .map(|text| Block::Text(Cow::Owned(text)))
-                .into_iter()
-                .collect(),
-            is_error: self.is_error,
-            duration_ms: self.duration_ms,
-        };
-        (self.place, signal)
-    }
 }
 
 /// The model's messages: steps, text, calls.

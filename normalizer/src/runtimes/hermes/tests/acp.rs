@@ -139,3 +139,24 @@ fn what_is_unknown_is_kept_as_unparsed() {
         1
     );
 }
+
+#[test]
+fn a_model_that_said_nothing_gave_an_empty_answer() {
+    let text = output(&[
+        said("⚠️ No reply: the model returned empty content."),
+        ended(Some(1000)),
+    ]);
+    let good = summary(&text);
+    assert_eq!(
+        (good.status, good.final_text.as_deref()),
+        (CheckpointStatus::Completed, Some(""))
+    );
+    let stderr =
+        "❌ Model returned no content after all retries. No fallback providers configured.\n";
+    let failed = summary_of(context(&[]), &text, stderr, &Exit::with_code(0));
+    assert_eq!(
+        (failed.status, failed.texts.len()),
+        (CheckpointStatus::StoppedByError, 0)
+    );
+    assert_eq!(failed.error.unwrap().name, "EmptyResponse");
+}
