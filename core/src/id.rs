@@ -280,26 +280,28 @@ impl Mixer {
         *two ^= *two >> 29;
     }
 
-    /// Writes what was mixed as a letter and 23 base-36 digits.
+    /// Writes what was mixed as a letter, and 23 letters and digits.
     fn cuid_shape(self) -> Arc<str> {
+        let [one, two] = self.0.map(finish);
         let mut text = [0_u8; CUID_LENGTH];
-        // Twelve digits fit a 64-bit number.
-        let halves = text.chunks_exact_mut(CUID_LENGTH / 2).zip(self.0);
-        for (half, (places, number)) in halves.enumerate() {
-            let mut number = finish(number);
-            for (place, byte) in places.iter_mut().enumerate() {
-                // The very first place is a letter, the others are letters and digits.
-                let radix = if half + place == 0 { 26 } else { 36 };
-                let digit = u8::try_from(number % radix).unwrap_or(0);
-                number /= radix;
-                *byte = if digit < 26 {
-                    b'a' + digit
-                } else {
-                    b'0' + digit - 26
-                };
-            }
-        }
+        let (first, rest) = text.split_at_mut(1);
+        let (left, right) = rest.split_at_mut(CUID_LENGTH / 2 - 1);
+        // The first 16 digits are letters.
+        write_digits(one & 15, first);
+        write_digits(one >> 4, left);
+        write_digits(two, right);
         std::str::from_utf8(&text).unwrap_or_default().into()
+    }
+}
+
+/// Writes five bits of a number in each place. Real cuid2 have four digits more, but a power of
+/// two of them takes no division.
+fn write_digits(mut number: u64, places: &mut [u8]) {
+    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    for place in places {
+        let digit = usize::try_from(number & 31).unwrap_or_default();
+        *place = DIGITS.get(digit).copied().unwrap_or_default();
+        number >>= 5;
     }
 }
 
@@ -500,7 +502,7 @@ mod tests {
         let run = RunId::parse("run-456").unwrap();
         assert_eq!(
             CheckpointId::derive(&run, 1).as_str(),
-            "zso440mrk6klaem50fgekamu"
+            "nnikfw5hdstzqipg7hrbyu2u"
         );
     }
 

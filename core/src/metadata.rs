@@ -1,9 +1,10 @@
 //! What a checkpoint knows beyond Perstack's fields.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::Runtime;
@@ -11,15 +12,17 @@ use crate::Runtime;
 /// Metadata of a checkpoint: an open object with typed access to the keys we know.
 ///
 /// Keys of others survive a round trip. Keys are kept in the order they were first set.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Metadata(Map<String, Value>);
+#[derive(Clone, Debug, Default)]
+pub struct Metadata(Vec<(Cow<'static, str>, Value)>);
+
+/// From this many keys on a scan is no longer the quickest way to find one.
+const MANY: usize = 64;
 
 macro_rules! text_keys {
     ($($(#[$doc:meta])* $get:ident, $key:literal;)*) => {
         impl Metadata {
             $($(#[$doc])* #[must_use] pub fn $get(&self) -> Option<&str> {
-                self.0.get($key)?.as_str()
+                self.get($key)?.as_str()
             })*
         }
     };
@@ -29,7 +32,7 @@ macro_rules! number_keys {
     ($($(#[$doc:meta])* $get:ident -> $type:ty, $as:ident, $key:literal;)*) => {
         impl Metadata {
             $($(#[$doc])* #[must_use] pub fn $get(&self) -> Option<$type> {
-                self.0.get($key)?.$as()
+                self.get($key)?.$as()
             })*
         }
     };
@@ -88,20 +91,19 @@ impl Metadata {
     /// Creates metadata without keys, with room for some.
     #[must_use]
     pub fn with_capacity(keys: usize) -> Self {
-        Self(Map::with_capacity(keys))
+        Self(Vec::with_capacity(keys))
     }
 
     /// Returns the runtime that did the work.
     #[must_use]
     pub fn runtime(&self) -> Option<Runtime> {
-        self.0.get("runtime")?.as_str().map(Runtime::from_name)
+        self.get("runtime")?.as_str().map(Runtime::from_name)
     }
 
     /// Returns the command line, if all of it is text.
     #[must_use]
     pub fn argv(&self) -> Option<Vec<&str>> {
-        self.0
-            .get("argv")?
+        self.get("argv")?
             .as_array()?
             .iter()
             .map(Value::as_str)
@@ -111,13 +113,13 @@ impl Metadata {
     /// Returns the usage objects as the runtime printed them.
     #[must_use]
     pub fn raw_usage(&self) -> Option<&Value> {
-        self.0.get("rawUsage")
+        self.get("rawUsage")
     }
 
     /// Returns the names of the usage counters that are 0 only because nobody reported them.
     #[must_use]
     pub fn usage_unknown(&self) -> Vec<&str> {
-        let names = self.0.get("usageUnknown").and_then(Value::as_array);
+        let names = self.get("usageUnknown").and_then(Value::as_array);
         names
             .into_iter()
             .flatten()
@@ -128,23 +130,45 @@ impl Metadata {
     /// Returns the value of any key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.0.get(key)
+        let (_, value) = self.0.iter().find(|(known, _)| known == key)?;
+        Some(value)
     }
 
     /// Sets a key.
-    pub fn set(&mut self, key: &str, value: impl Into<Value>) {
-        self.0.insert(key.to_owned(), value.into());
+    pub fn set(&mut self, key: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
+        let (key, value) = (key.into(), value.into());
+        match self.0.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => *known = value,
+            None => self.0.push((key, value)),
+        }
     }
 
     /// Takes over all keys of `patch`; a null removes its key.
     pub fn merge(&mut self, patch: &Self) {
+        if self.0.len().max(patch.0.len()) > MANY {
+            return self.merge_many(patch);
+        }
         for (key, value) in &patch.0 {
             if value.is_null() {
-                self.0.shift_remove(key);
+                self.0.retain(|(known, _)| known != key);
             } else {
-                self.0.insert(key.clone(), value.clone());
+                self.set(key.clone(), value.clone());
             }
         }
+    }
+
+    /// Does the same in a time that grows with the number of keys, not with its square.
+    #[cold]
+    fn merge_many(&mut self, patch: &Self) {
+        let mut keys: Map<String, Value> = std::mem::take(self).into();
+        let (gone, set): (Vec<_>, Vec<_>) = patch.iter().partition(|(_, value)| value.is_null());
+        let gone: HashSet<&str> = gone.into_iter().map(|(key, _)| key).collect();
+        keys.retain(|key, _| !gone.contains(key.as_str()));
+        keys.extend(
+            set.into_iter()
+                .map(|(key, value)| (key.to_owned(), value.clone())),
+        );
+        *self = keys.into();
     }
 
     /// Tells whether no key is set.
@@ -155,7 +179,43 @@ impl Metadata {
 
     /// Returns the keys and values in the order they were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value))
+        self.0.iter().map(|(key, value)| (key.as_ref(), value))
+    }
+}
+
+impl From<Map<String, Value>> for Metadata {
+    fn from(keys: Map<String, Value>) -> Self {
+        let keys = keys.into_iter();
+        Self(keys.map(|(key, value)| (key.into(), value)).collect())
+    }
+}
+
+impl From<Metadata> for Map<String, Value> {
+    fn from(metadata: Metadata) -> Self {
+        let keys = metadata.0.into_iter();
+        keys.map(|(key, value)| (key.into_owned(), value)).collect()
+    }
+}
+
+/// As with any object in JSON, the order of keys makes no difference.
+impl PartialEq for Metadata {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len()
+            && self
+                .iter()
+                .all(|(key, value)| other.get(key) == Some(value))
+    }
+}
+
+impl Serialize for Metadata {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(Self::from)
     }
 }
 
@@ -263,6 +323,22 @@ mod tests {
         assert_eq!(metadata.external_execution(), Some(true));
         assert_eq!(metadata.argv(), Some(vec!["a", "b"]));
         assert_eq!(metadata.session_id(), None);
+    }
+
+    #[test]
+    fn merging_many_keys_is_merging() {
+        let many = |from: usize, to: usize| {
+            let mut metadata = Metadata::default();
+            (from..to).for_each(|n| metadata.set(format!("key{n}"), n));
+            metadata
+        };
+        let mut merged = many(0, MANY);
+        let mut patch = many(MANY / 2, 2 * MANY);
+        patch.set("key1", Value::Null);
+        merged.merge(&patch);
+        let mut expected = many(0, 2 * MANY);
+        expected.0.remove(1);
+        assert_eq!(merged, expected);
     }
 
     #[test]

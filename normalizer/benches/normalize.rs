@@ -6,7 +6,7 @@
 //! own: this one, started again. Ends with a table, and with failure if a requirement is missed.
 //!
 //! `-- --only WORD` measures what has the word in its name. `-- --profile WORD` normalizes it once
-//! and measures nothing, for a profiler to watch.
+//! (or as often as `--rounds N` says) and measures nothing, for a profiler to watch.
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use memchr::memchr_iter;
 use runtape_core::{JobId, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Normalizer, Output};
 use runtape_tests::synthetic::{LongRun, Random, Replica, Replicator};
 use serde_json::Value;
 
@@ -27,6 +27,9 @@ use serde_json::Value;
 const BYTES: usize = 6_000_000;
 /// How often each side is measured; the median counts.
 const ROUNDS: usize = 9;
+/// How often the baseline is repeated each time: the fastest of them takes milliseconds, and an
+/// interruption must not count for more on one side than on the other.
+const READS: u32 = 4;
 /// What is read from a pipe at once.
 const CHUNK: usize = 64 * 1024;
 /// How long the run is whose memory is measured, and its longest lines.
@@ -106,13 +109,16 @@ fn some_runs(replicator: &Replicator, runtime: &str, format: &str) -> Vec<Run> {
     some.map(run).collect()
 }
 
-/// Normalizes everything that has a word in its name, once, and reads it as the baseline does.
+/// Normalizes everything that has a word in its name, and reads it as the baseline does.
 fn profile(word: &str) -> Outcome<()> {
+    let rounds: usize = argument("--rounds").map_or(Ok(1), |rounds| rounds.parse())?;
     let replicator = Replicator::new(SEED);
     for (runtime, format) in replicator.formats() {
         if format!("{runtime} {format}").contains(word) {
             let runs = some_runs(&replicator, runtime, format);
-            normalize_all(&runs)?;
+            for _ in 0..rounds {
+                normalize_all(&runs)?;
+            }
             read_all(&runs, baseline(format));
         }
     }
@@ -247,33 +253,39 @@ fn peak_memory(runtime: &Runtime) -> Outcome<u64> {
 
 /// Turns runs into records, and drops them. What a caller knows of a run beforehand is at hand.
 fn normalize_all(runs: &[Run]) -> Outcome<Duration> {
-    let contexts = runs.iter().map(|run| context(run.argv.clone()));
-    let contexts = contexts.collect::<Outcome<Vec<Context>>>()?;
-    let start = Instant::now();
-    for (run, context) in runs.iter().zip(contexts) {
-        normalize(run, context)?;
+    let mut output = Output::default();
+    let mut time = Duration::ZERO;
+    for run in runs {
+        let context = context(run.argv.clone())?;
+        let start = Instant::now();
+        normalize(run, context, &mut output)?;
+        time += start.elapsed();
     }
-    Ok(start.elapsed())
+    Ok(time)
 }
 
 // A function of its own, so that a profiler can tell it from what is around it.
 #[inline(never)]
-fn normalize(run: &Run, context: Context) -> Outcome<()> {
+fn normalize(run: &Run, context: Context, output: &mut Output) -> Outcome<()> {
     let mut normalizer = Normalizer::new(run.runtime.clone(), context)?;
     for chunk in run.stdout.chunks(CHUNK) {
-        black_box(normalizer.push(Stream::Stdout, chunk, 0));
+        normalizer.push_into(Stream::Stdout, chunk, 0, output);
+        black_box(&mut *output).clear();
     }
-    black_box(normalizer.finish(&Exit::with_code(0)));
+    normalizer.finish_into(&Exit::with_code(0), output);
+    black_box(output).clear();
     Ok(())
 }
 
-/// Does what any reader of the runs' output has to do.
+/// Does what any reader of the runs' output has to do, often enough to be measured.
 fn read_all(runs: &[Run], read: fn(&[u8])) -> Duration {
     let start = Instant::now();
-    for run in runs {
-        read(&run.stdout);
+    for _ in 0..READS {
+        for run in runs {
+            read(&run.stdout);
+        }
     }
-    start.elapsed()
+    start.elapsed() / READS
 }
 
 fn context(argv: Option<Vec<String>>) -> Outcome<Context> {

@@ -54,7 +54,22 @@ impl Normalizer {
 
     /// Takes the next bytes of a stream, received at a time in milliseconds since 1970.
     pub fn push(&mut self, stream: Stream, bytes: &[u8], received_at: i64) -> Output {
+        let mut output = Output::default();
+        self.push_into(stream, bytes, received_at, &mut output);
+        output
+    }
+
+    /// Takes the next bytes of a stream and appends what becomes known, for callers who use the
+    /// same output over and over.
+    pub fn push_into(
+        &mut self,
+        stream: Stream,
+        bytes: &[u8],
+        received_at: i64,
+        output: &mut Output,
+    ) {
         self.last_at = received_at;
+        self.reducer.swap_output(output);
         let (parser, reducer) = (&mut self.parser, &mut self.reducer);
         let splitter = match stream {
             Stream::Stdout => &mut self.stdout,
@@ -63,12 +78,20 @@ impl Normalizer {
         splitter.push(bytes, received_at, |framed| {
             feed(parser.as_mut(), reducer, stream, framed);
         });
-        self.reducer.take_output()
+        self.reducer.swap_output(output);
     }
 
     /// Ends the run: whatever is still held becomes records, and the last one is terminal.
     #[must_use = "the last records are in it"]
-    pub fn finish(mut self, exit: &Exit) -> Output {
+    pub fn finish(self, exit: &Exit) -> Output {
+        let mut output = Output::default();
+        self.finish_into(exit, &mut output);
+        output
+    }
+
+    /// Ends the run and appends what becomes known by that.
+    pub fn finish_into(mut self, exit: &Exit, output: &mut Output) {
+        self.reducer.swap_output(output);
         let (parser, reducer) = (&mut self.parser, &mut self.reducer);
         self.stdout
             .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stdout, framed));
@@ -84,7 +107,7 @@ impl Normalizer {
             &mut SignalSink::new(place, &mut |emitted| reducer.apply(emitted)),
         );
         reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
-        reducer.take_output()
+        reducer.swap_output(output);
     }
 }
 

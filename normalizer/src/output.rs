@@ -11,6 +11,14 @@ pub struct Output {
     pub live: Vec<LiveItem>,
 }
 
+impl Output {
+    /// Empties it, and keeps its room for the next push.
+    pub fn clear(&mut self) {
+        self.records.clear();
+        self.live.clear();
+    }
+}
+
 /// Something to be shown while the run goes on. Never kept: the tape can give it again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LiveItem {

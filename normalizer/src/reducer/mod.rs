@@ -55,8 +55,6 @@ pub struct Reducer {
     unknown_keys: BTreeMap<String, u64>,
     stderr_tail: String,
     output: Output,
-    /// How many records the next output will have, judging by the last.
-    expected: usize,
 }
 
 impl Reducer {
@@ -95,14 +93,12 @@ impl Reducer {
             unknown_keys: BTreeMap::new(),
             stderr_tail: String::new(),
             output: Output::default(),
-            expected: 16,
         }
     }
 
-    /// Returns what became known since the last call.
-    pub fn take_output(&mut self) -> Output {
-        self.expected = self.output.records.len().clamp(4, 64);
-        std::mem::take(&mut self.output)
+    /// Gives out what became known, and takes what is appended to from now on.
+    pub fn swap_output(&mut self, output: &mut Output) {
+        std::mem::swap(&mut self.output, output);
     }
 
     /// Takes one signal.
@@ -244,9 +240,6 @@ impl Reducer {
         };
         let seq = Run::next(&mut state.seq);
         let run_id = state.id.clone();
-        if self.output.records.is_empty() {
-            self.output.records.reserve(self.expected);
-        }
         self.output.records.push(Record {
             run_id,
             seq,
@@ -257,7 +250,7 @@ impl Reducer {
     }
 
     /// Learns something for the metadata; it is written with the next checkpoint.
-    fn learn(&mut self, run: usize, key: &str, value: Value) {
+    fn learn(&mut self, run: usize, key: &'static str, value: Value) {
         if let Some(state) = self.runs.get_mut(run) {
             state.patch.set(key, value);
         }

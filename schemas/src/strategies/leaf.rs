@@ -167,7 +167,7 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
                 metadata.set(key, value);
             }
             for (key, value) in other {
-                metadata.set(&key, value);
+                metadata.set(key, value);
             }
             metadata
         })

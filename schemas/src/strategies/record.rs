@@ -71,7 +71,7 @@ fn patch() -> BoxedStrategy<Metadata> {
     (metadata(), any::<bool>())
         .prop_map(|(mut metadata, removes)| {
             let keys: Vec<String> = metadata.iter().map(|(key, _)| key.to_owned()).collect();
-            if let Some(key) = keys.first().filter(|_| removes) {
+            if let Some(key) = keys.into_iter().next().filter(|_| removes) {
                 metadata.set(key, Value::Null);
             }
             metadata
