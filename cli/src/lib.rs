@@ -16,6 +16,6 @@ pub use context::RunContext;
 pub use detached::Detached;
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};
-pub use replay::{Recovered, Renormalized, recover, renormalize};
+pub use replay::{Recovered, recover, renormalize};
 pub use spool::{SPOOL_EXTENSION, Spool, take_in_spool};
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

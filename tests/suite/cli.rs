@@ -413,7 +413,7 @@ mod record {
         let report: Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
         assert_eq!(report["error"]["name"], "TimedOut");
         assert_eq!(
-            (&report["timedOut"], &report["stored"]),
+            (&report["exit"]["timedOut"], &report["isStored"]),
             (&true.into(), &true.into())
         );
     }

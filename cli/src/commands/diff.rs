@@ -1,7 +1,7 @@
 //! `runtape diff`: what changed between two checkpoints.
 
+use runtape_core::report::{CheckpointDiff, FieldChange};
 use runtape_core::{Checkpoint, Message};
-use serde::Serialize;
 use serde_json::Value;
 
 use super::checkpoint;
@@ -22,26 +22,6 @@ pub(crate) struct DiffArgs {
     to: String,
 }
 
-/// A field that differs.
-#[derive(Debug, Serialize)]
-struct Change {
-    path: String,
-    from: Value,
-    to: Value,
-}
-
-/// What changed.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Difference {
-    from: String,
-    to: String,
-    changes: Vec<Change>,
-    same_messages: usize,
-    removed_messages: Vec<Value>,
-    added_messages: Vec<Value>,
-}
-
 /// Returns a message without ids, which differ between runs that say the same.
 fn content(message: &Message) -> Result<Value, CliError> {
     fn strip(value: &mut Value) {
@@ -60,7 +40,7 @@ fn content(message: &Message) -> Result<Value, CliError> {
 }
 
 /// Adds the fields that differ.
-fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<Change>) {
+fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<FieldChange>) {
     if let (Value::Object(old), Value::Object(new)) = (from, to) {
         let keys = old
             .keys()
@@ -72,7 +52,7 @@ fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<Change>) {
             compare(&format!("{path}/{key}"), &at(old), &at(new), changes);
         }
     } else if from != to {
-        changes.push(Change {
+        changes.push(FieldChange {
             path: path.to_owned(),
             from: from.clone(),
             to: to.clone(),
@@ -80,7 +60,7 @@ fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<Change>) {
     }
 }
 
-fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<Difference, CliError> {
+fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<CheckpointDiff, CliError> {
     let messages = |checkpoint: &Checkpoint| -> Result<Vec<Value>, CliError> {
         checkpoint.messages.iter().map(content).collect()
     };
@@ -101,11 +81,11 @@ fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<Difference, CliError
     };
     let mut changes = Vec::new();
     compare("", &head(from)?, &head(to)?, &mut changes);
-    Ok(Difference {
-        from: from.id.to_string(),
-        to: to.id.to_string(),
+    Ok(CheckpointDiff {
+        from: from.id.clone(),
+        to: to.id.clone(),
         changes,
-        same_messages: same,
+        same_messages: same as u64,
         removed_messages: old.split_off(same),
         added_messages: new.split_off(same),
     })
