@@ -12,7 +12,7 @@ mod recorder;
 mod replay;
 mod spool;
 
-pub use context::RunContext;
+pub use context::{RunContext, exit_info};
 pub use detached::Detached;
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};

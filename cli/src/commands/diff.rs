@@ -2,7 +2,7 @@
 
 use runtape_core::report::{CheckpointDiff, FieldChange};
 use runtape_core::{Checkpoint, Message};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::checkpoint;
 use crate::commands::Session;
@@ -23,7 +23,7 @@ pub(crate) struct DiffArgs {
 }
 
 /// Returns a message without ids, which differ between runs that say the same.
-fn content(message: &Message) -> Result<Value, CliError> {
+fn content(message: &Message) -> Result<Map<String, Value>, CliError> {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {
@@ -36,7 +36,10 @@ fn content(message: &Message) -> Result<Value, CliError> {
     }
     let mut value = serde_json::to_value(message)?;
     strip(&mut value);
-    Ok(value)
+    Ok(match value {
+        Value::Object(fields) => fields,
+        other => Map::from_iter([("message".to_owned(), other)]),
+    })
 }
 
 /// Adds the fields that differ.
@@ -46,9 +49,7 @@ fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<FieldChange>)
             .keys()
             .chain(new.keys().filter(|key| !old.contains_key(*key)));
         for key in keys {
-            let at = |fields: &serde_json::Map<String, Value>| {
-                fields.get(key).cloned().unwrap_or(Value::Null)
-            };
+            let at = |fields: &Map<String, Value>| fields.get(key).cloned().unwrap_or(Value::Null);
             compare(&format!("{path}/{key}"), &at(old), &at(new), changes);
         }
     } else if from != to {
@@ -61,7 +62,7 @@ fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<FieldChange>)
 }
 
 fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<CheckpointDiff, CliError> {
-    let messages = |checkpoint: &Checkpoint| -> Result<Vec<Value>, CliError> {
+    let messages = |checkpoint: &Checkpoint| -> Result<Vec<Map<String, Value>>, CliError> {
         checkpoint.messages.iter().map(content).collect()
     };
     let (mut old, mut new) = (messages(from)?, messages(to)?);
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &DiffArgs, session: &mut Session<'_>) -> Result<(), CliE
     ];
     for (mark, tone, messages) in sides {
         for message in messages {
-            let text = cut(&plain::one_line(&message.to_string()), room);
+            let text = cut(&plain::one_line(&serde_json::to_string(message)?), room);
             let text = console.paint(tone, &format!("{mark} {text}"));
             console.line(&text)?;
         }

@@ -1,9 +1,8 @@
 //! `runtape show`: one run.
 
-use runtape_core::report::{ExitInfo, RunDetail};
+use runtape_core::report::RunDetail;
 use runtape_core::{TokenCounts, summarize};
 use runtape_store::Store;
-use serde::Deserialize;
 
 use crate::commands::Session;
 use crate::console::{Console, Tone};
@@ -32,15 +31,12 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
         .into_iter()
         .filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
     let (stdout_bytes, stderr_bytes) = store.tape_lengths(&run_id)?;
-    // What this version cannot read of an exit is as good as not known.
-    let exit = store.exit(&run_id)?;
-    let exit = exit.map(|exit| ExitInfo::deserialize(exit).unwrap_or_default());
     let final_text = summarize(&store.records(&run_id, 0, usize::MAX)?);
     Ok(RunDetail {
         children: children.collect(),
         steps_ended: store.steps(&run_id, 0, usize::MAX)?,
         final_text: final_text.and_then(|summary| summary.final_text),
-        exit,
+        exit: store.exit(&run_id)?.as_ref().map(runtape::exit_info),
         stdout_bytes,
         stderr_bytes,
         run,

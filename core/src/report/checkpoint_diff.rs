@@ -1,8 +1,8 @@
 //! What changed between two checkpoints.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::CheckpointId;
 
@@ -19,9 +19,15 @@ pub struct CheckpointDiff {
     /// How many messages both begin with.
     pub same_messages: u64,
     /// The messages of the first checkpoint after those, without ids.
-    pub removed_messages: Vec<Value>,
+    #[schemars(schema_with = "objects")]
+    pub removed_messages: Vec<Map<String, Value>>,
     /// The messages of the second checkpoint after those, without ids.
-    pub added_messages: Vec<Value>,
+    #[schemars(schema_with = "objects")]
+    pub added_messages: Vec<Map<String, Value>>,
+}
+
+fn objects(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": { "type": "object" } })
 }
 
 /// A field that differs.

@@ -8,7 +8,7 @@ use crate::{CheckpointStatus, JobId, RunId, Runtime, SummaryUsage};
 
 /// How a process ended, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct ExitInfo {
     /// Its exit code; null if it was killed, or nobody saw it end.
     pub code: Option<i32>,
