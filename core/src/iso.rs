@@ -37,7 +37,6 @@ pub(crate) mod maybe {
     struct At(#[serde(with = "crate::iso")] i64);
 
     #[expect(
-        clippy::trivially_copy_pass_by_ref,
         clippy::ref_option,
         reason = "serde passes a reference"
     )]

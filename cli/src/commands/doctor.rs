@@ -152,14 +152,14 @@ fn database(checks: &mut Checks, database: &Database) {
             format!("schema version {version}"),
         ),
         Err(error) => checks.add("database.version", CheckLevel::Error, error.to_string()),
-    };
+    }
     match first("SELECT * FROM pragma_quick_check") {
         Ok(answer) if answer == "ok" => {
-            checks.add("database.integrity", CheckLevel::Info, "the file is sound")
+            checks.add("database.integrity", CheckLevel::Info, "the file is sound");
         }
         Ok(answer) => checks.add("database.integrity", CheckLevel::Error, answer),
         Err(error) => checks.add("database.integrity", CheckLevel::Error, error.to_string()),
-    };
+    }
     if let Ok(open) = store.open_runs()
         && !open.is_empty()
     {

@@ -59,14 +59,17 @@ pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliEr
 }
 
 fn record(session: &mut Session<'_>, store: &Store, run: &RunId, seq: u64) -> Result<(), CliError> {
-    let not_found = || CliError::NotFound {
-        what: format!(
-            "raw output of {run}:{seq}: no such record, or it came from the exit, and it is"
-        ),
-    };
-    let record = store.record(run, seq)?.ok_or_else(not_found)?;
-    let span = record.span.ok_or_else(not_found)?;
-    let bytes = store.tape_of_record(run, seq)?.ok_or_else(not_found)?;
+    let record = store.record(run, seq)?.ok_or_else(|| CliError::NotFound {
+        what: format!("record {seq} of run {run}"),
+    })?;
+    let span = record.span.ok_or_else(|| CliError::NotPrinted {
+        record: format!("{run}:{seq}"),
+    })?;
+    let bytes = store
+        .tape_of_record(run, seq)?
+        .ok_or_else(|| CliError::NotFound {
+            what: format!("the tape of run {run}"),
+        })?;
     let piece = Piece {
         seq: Some(seq),
         stream: span.stream,
