@@ -1,6 +1,6 @@
 //! Output of processes that have ended: stored many at a time.
 
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::{Exit, Normalizer, Output};
@@ -33,12 +33,16 @@ pub struct Capture {
 impl Capture {
     /// Normalizes the output, and does all that storing it takes besides writing it.
     pub fn prepare(&self) -> Result<PreparedRun, RecordError> {
+        Ok(self.prepare_records()?.with_output(self.pieces()))
+    }
+
+    fn prepare_records(&self) -> Result<PreparedRun, RecordError> {
         let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.to_normalizer())?;
         let mut output = Output::default();
         // If nothing was printed, the run still has a time.
         normalizer.push_into(Stream::Stdout, &[], self.started_at, &mut output);
-        for (stream, received_at, bytes) in &self.output {
-            normalizer.push_into(*stream, bytes, *received_at, &mut output);
+        for (stream, received_at, bytes) in self.pieces() {
+            normalizer.push_into(stream, bytes, received_at, &mut output);
         }
         normalizer.finish_into(&self.exit, &mut output);
         let begin = BeginRun {
@@ -48,10 +52,13 @@ impl Capture {
             started_at: self.started_at,
             context: self.context.to_json(),
         };
-        let pieces = self.output.iter().filter(|(.., bytes)| !bytes.is_empty());
-        let pieces = pieces.map(|(stream, at, bytes)| (*stream, *at, bytes.as_slice()));
         let exit = exit_to_json(&self.exit);
-        Ok(PreparedRun::new(&begin, &output.records, pieces, &exit)?)
+        Ok(PreparedRun::new(&begin, &output.records, &exit)?)
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = (Stream, i64, &[u8])> {
+        let pieces = self.output.iter().filter(|(.., bytes)| !bytes.is_empty());
+        pieces.map(|(stream, at, bytes)| (*stream, *at, bytes.as_slice()))
     }
 }
 
@@ -63,7 +70,8 @@ pub type Stored = Option<Result<u64, RecordError>>;
 
 type Ready<T> = (T, Option<Result<PreparedRun, RecordError>>);
 
-/// Stores captures in transactions of 256 KiB, while the next ones are prepared on a second thread.
+/// Stores captures in transactions of 256 KiB, on two threads: one makes the records, the other
+/// compresses the tapes and writes.
 ///
 /// `each` is told what became of everything, in order, once it is written; `clock` gives the time
 /// for a seal, in milliseconds since 1970. A fault of one run is that run's; a store that cannot be
@@ -78,14 +86,25 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
         let (sender, receiver) = sync_channel(READY);
         scope.spawn(move || {
             for (what, capture) in found {
-                let prepared = capture.map(|capture| capture.prepare());
+                let prepared = capture.map(|capture| {
+                    let prepared = capture.prepare_records();
+                    prepared.map(|run| (run, capture))
+                });
                 // Nobody listens any more if the store failed.
                 if sender.send((what, prepared)).is_err() {
                     return;
                 }
             }
         });
-        while let Some(batch) = next_batch(&receiver) {
+        let ready = receiver.into_iter().map(|(what, prepared)| {
+            let prepared = prepared.map(|prepared: Result<(PreparedRun, Capture), RecordError>| {
+                prepared.map(|(run, capture)| run.with_output(capture.pieces()))
+            });
+            (what, prepared)
+        });
+        let mut ready = ready.peekable();
+        while ready.peek().is_some() {
+            let batch = next_batch(&mut ready);
             let written = store.batch(|store| write(store, batch, clock()));
             for (what, stored) in written.map_err(RecordError::from)? {
                 each(store, what, stored)?;
@@ -95,20 +114,20 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     })
 }
 
-/// Waits for what is ready, until a transaction is full; `None` when there is nothing more.
-fn next_batch<T>(ready: &Receiver<Ready<T>>) -> Option<Vec<Ready<T>>> {
-    let mut batch = Vec::new();
+/// Takes what is ready, until a transaction is full.
+fn next_batch<T>(ready: &mut impl Iterator<Item = Ready<T>>) -> Vec<Ready<T>> {
     let mut bytes = 0;
-    while bytes < BATCH_BYTES {
-        let Ok(next) = ready.recv() else {
-            break;
-        };
+    let mut batch = Vec::new();
+    for next in ready {
         if let (_, Some(Ok(run))) = &next {
             bytes += run.tape_bytes();
         }
         batch.push(next);
+        if bytes >= BATCH_BYTES {
+            break;
+        }
     }
-    (!batch.is_empty()).then_some(batch)
+    batch
 }
 
 fn write<T>(

@@ -130,6 +130,7 @@ fn fresh(directory: &Path, name: &str) -> PathBuf {
 }
 
 /// Inserts the lines one row a line.
+#[inline(never)]
 fn raw(path: &Path, runs: &[Run]) -> Duration {
     let mut connection = Connection::open(path).unwrap();
     connection

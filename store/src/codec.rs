@@ -122,11 +122,19 @@ pub(crate) fn decode(block: &[u8], length: usize) -> Result<Vec<u8>, String> {
     }
 }
 
+/// Length up to which compressing saves nothing that is worth its time.
+const TINY: usize = 64;
+
 /// Compresses data that says its own length.
 pub(crate) fn pack(data: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     varint::write(&mut packed, u64::try_from(data.len()).unwrap_or(u64::MAX));
-    packed.extend(encode(data));
+    if data.len() <= TINY {
+        packed.push(PLAIN);
+        packed.extend_from_slice(data);
+    } else {
+        packed.extend(encode(data));
+    }
     packed
 }
 

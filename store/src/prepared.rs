@@ -47,18 +47,10 @@ struct Prepared {
     hash: Hash,
 }
 
-/// What is written to the database at once, besides records.
-type Piece<'a> = (Stream, i64, &'a [u8]);
-
 impl PreparedRun {
-    /// Prepares a run that has ended: all its records, and those of its children, in order; what
-    /// its process printed, as stream, receive time and bytes; and how the process ended.
-    pub fn new<'a>(
-        begin: &BeginRun,
-        records: &[Record],
-        output: impl IntoIterator<Item = Piece<'a>>,
-        exit: &Value,
-    ) -> Result<Self> {
+    /// Prepares a run that has ended: all its records, and those of its children, in order; and how
+    /// the process ended.
+    pub fn new(begin: &BeginRun, records: &[Record], exit: &Value) -> Result<Self> {
         let root = &begin.run_id;
         let mut tree = Tree {
             root,
@@ -66,8 +58,6 @@ impl PreparedRun {
             runs: vec![(root.clone(), None, begin.started_at, RunWriter::new(root))],
         };
         records.iter().try_for_each(|record| tree.push(record))?;
-        let mut end = TapeEnd::first(root);
-        let tape = tape::encode(&mut end, output);
         Ok(Self {
             job: begin.job_id.clone(),
             runtime: begin.runtime.clone(),
@@ -75,9 +65,25 @@ impl PreparedRun {
             context: codec::pack(&json(root, &begin.context)?),
             exit: codec::pack(&json(root, exit)?),
             runs: tree.finish()?,
-            tape,
-            tape_bytes: end.lengths.iter().sum(),
+            tape: Vec::new(),
+            tape_bytes: 0,
         })
+    }
+
+    /// Adds the tape: what the process printed, as stream, receive time and bytes, in the order it
+    /// was received. A step of its own, because it takes as long as all the rest: it can be done on
+    /// another thread.
+    #[must_use]
+    pub fn with_output<'a>(
+        mut self,
+        output: impl IntoIterator<Item = (Stream, i64, &'a [u8])>,
+    ) -> Self {
+        if let Some(root) = self.runs.first() {
+            let mut end = TapeEnd::first(&root.id);
+            self.tape = tape::encode(&mut end, output);
+            self.tape_bytes = end.lengths.iter().sum();
+        }
+        self
     }
 
     /// Returns how many bytes its process printed.

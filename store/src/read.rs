@@ -11,9 +11,9 @@ use crate::error::{Result, StoreError};
 use crate::place::unsigned;
 use crate::records;
 use crate::runs::{self, RunRow};
+use crate::steps;
 use crate::store::Store;
 use crate::tape::{self, TapeChunk};
-use crate::steps;
 
 /// Returns a range of a root run's output.
 pub(crate) fn tape_bytes(connection: &Connection, root: &RunRow, span: Span) -> Result<Vec<u8>> {

@@ -5,8 +5,8 @@
 //! per database; its last hash is the head. Removing a run adds an entry that says so, and the
 //! seal stays behind as a tombstone.
 
-use runtape_core::{JobId, RunId, Runtime};
 use runtape_core::report::{Removal, RemovalReason, SealHead};
+use runtape_core::{JobId, RunId, Runtime};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{self, Hash};

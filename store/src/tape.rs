@@ -292,8 +292,9 @@ pub(crate) fn each_block(
 /// Returns the hashes of a run's blocks in order.
 pub(crate) fn hashes(connection: &Connection, run: i64) -> Result<Vec<Hash>> {
     let (first, last) = place::range(run);
-    let mut statement = connection
-        .prepare_cached("SELECT hash FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT hash FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
+    )?;
     let hashes = statement.query_map([first, last], |row| hash(row, 0))?;
     Ok(hashes.collect::<rusqlite::Result<_>>()?)
 }
