@@ -70,7 +70,10 @@ fn some_runs(replicas: impl Iterator<Item = Replica>) -> Vec<Run> {
         size += replica.stdout.len() + replica.stderr.len();
         size < BYTES
     });
-    (0..).zip(some).map(|(number, replica)| Run::new(number, replica)).collect()
+    (0..)
+        .zip(some)
+        .map(|(number, replica)| Run::new(number, replica))
+        .collect()
 }
 
 fn long_runs(runtime: &str) -> Vec<Run> {
@@ -87,7 +90,8 @@ fn long_runs(runtime: &str) -> Vec<Run> {
                 stderr: Vec::new(),
                 exit_code: Some(0),
             };
-            (*size < BYTES || number == 0).then(|| Run::new(usize::try_from(number).unwrap(), replica))
+            (*size < BYTES || number == 0)
+                .then(|| Run::new(usize::try_from(number).unwrap(), replica))
         })
         .collect()
 }
@@ -113,10 +117,14 @@ fn raw(path: &Path, runs: &[Run]) -> Duration {
         .unwrap();
     let begin = Instant::now();
     let mut lines = runs.iter().enumerate().flat_map(|(run, made)| {
-        [&made.stdout, &made.stderr].into_iter().flat_map(move |stream| {
-            let lines = stream.split_inclusive(|byte| *byte == b'\n');
-            lines.enumerate().map(move |(number, line)| (run, number, line))
-        })
+        [&made.stdout, &made.stderr]
+            .into_iter()
+            .flat_map(move |stream| {
+                let lines = stream.split_inclusive(|byte| *byte == b'\n');
+                lines
+                    .enumerate()
+                    .map(move |(number, line)| (run, number, line))
+            })
     });
     let mut is_more = true;
     while is_more {
@@ -133,7 +141,9 @@ fn raw(path: &Path, runs: &[Run]) -> Duration {
                 break;
             };
             size += line.len();
-            statement.execute(params![run as i64, number as i64, line]).unwrap();
+            statement
+                .execute(params![run as i64, number as i64, line])
+                .unwrap();
         }
         drop(statement);
         transaction.commit().unwrap();
@@ -155,7 +165,9 @@ fn ingest(path: &Path, runs: &[Run]) -> Duration {
                 {
                     let start = Recorder::start(store, run.runtime.clone(), &run.context, AT);
                     let mut recorder = start.unwrap().without_summary();
-                    for (stream, bytes) in [(Stream::Stdout, &run.stdout), (Stream::Stderr, &run.stderr)] {
+                    for (stream, bytes) in
+                        [(Stream::Stdout, &run.stdout), (Stream::Stderr, &run.stderr)]
+                    {
                         for chunk in bytes.chunks(CHUNK) {
                             recorder.push(stream, chunk, AT).unwrap();
                         }
@@ -197,7 +209,10 @@ fn compare(directory: &Path, what: &str, runs: &[Run]) -> f64 {
 }
 
 fn main() -> ExitCode {
-    let only = env::args().skip_while(|word| word != "--only").nth(1).unwrap_or_default();
+    let only = env::args()
+        .skip_while(|word| word != "--only")
+        .nth(1)
+        .unwrap_or_default();
     let directory = tempfile::tempdir().unwrap();
     let all = Replicator::with_long_lines(SEED);
     let usual = Replicator::new(SEED);

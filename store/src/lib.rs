@@ -85,7 +85,7 @@ pub use audit::UsageBy;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
 pub use list::{Cursor, Page};
-pub use options::Options;
+pub use options::{Options, Patience};
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
     SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
