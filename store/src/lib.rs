@@ -53,6 +53,7 @@
 mod audit;
 mod chain;
 mod codec;
+mod drift;
 mod error;
 mod facts;
 mod filter;

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and says why it was skipped"
 )]
 
+mod asking;
 mod commands;
 mod harness;
 mod json;
