@@ -36,10 +36,7 @@ pub(crate) mod maybe {
     #[derive(Serialize, Deserialize)]
     struct At(#[serde(with = "crate::iso")] i64);
 
-    #[expect(
-        clippy::ref_option,
-        reason = "serde passes a reference"
-    )]
+    #[expect(clippy::ref_option, reason = "serde passes a reference")]
     pub(crate) fn serialize<S: Serializer>(
         at: &Option<i64>,
         serializer: S,
