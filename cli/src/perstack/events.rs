@@ -49,6 +49,11 @@ pub(super) struct RunFacts {
 }
 
 impl RunFacts {
+    /// Tells whether no event said anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.beginning.is_none() && self.said.is_empty() && self.ends.is_empty()
+    }
+
     /// Takes the next event; only what is not in the checkpoints stays.
     pub(super) fn push(&mut self, event: RunEvent, at: i64) {
         let number = event.step_number;

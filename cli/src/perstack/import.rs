@@ -87,6 +87,8 @@ pub fn import_trees(
             runs.extend(import_tree(store, &mut reader, &tree, &mut findings, now)?);
         }
     }
+    // Found while several passes went over the files.
+    findings.faults.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(Imported {
         runs,
         faults: findings.faults,

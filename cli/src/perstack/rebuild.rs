@@ -1,15 +1,15 @@
 //! The checkpoints and events of one run to records.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use runtape_core::record::{
-    CheckpointHead, EventRecord, Initialize, MessageRecord, MetadataPatch, RunOpened, Start,
-    UsageEntry, UsageSource,
+    CheckpointHead, EventRecord, Initialize, MessageRecord, MetadataPatch, ResultNote, RunOpened,
+    Start, UsageEntry, UsageSource,
 };
 use runtape_core::runtime_event::ApiRetry;
 use runtape_core::{
     Checkpoint, CheckpointId, CheckpointStatus, DelegatedBy, ErrorFamily, Expert, JobId, Message,
-    Metadata, Record, RecordKind, RunError, RunId, Runtime, TokenCounts, Usage,
+    Metadata, Record, RecordKind, RunError, RunId, Runtime, TokenCounts, ToolCallId, Usage,
 };
 use serde_json::{Map, Value};
 
@@ -35,6 +35,8 @@ pub(super) struct Rebuilder<'a> {
     runtime: Runtime,
     metadata: Metadata,
     messages: Vec<Message>,
+    /// The calls that were made.
+    called: HashSet<ToolCallId>,
     /// What the run has used.
     used: TokenCounts,
     /// What the job had used when the run began.
@@ -76,6 +78,7 @@ impl<'a> Rebuilder<'a> {
             metadata: Metadata::for_runtime(&runtime),
             runtime,
             messages: Vec::new(),
+            called: HashSet::new(),
             used: TokenCounts::default(),
             base: beginning.map_or_else(TokenCounts::default, |b| counts(&b.initial.usage)),
             step: 0,
@@ -91,7 +94,7 @@ impl<'a> Rebuilder<'a> {
                 delegated_by: first.delegated_by.clone().map(|by| renamed(by, ids)),
             },
         );
-        if told.is_none() {
+        if source.facts.is_empty() && first_message.is_none() {
             let mut patch = Metadata::default();
             patch.set("timeSource", "file");
             rebuilder.learn(&patch);
@@ -172,9 +175,14 @@ impl<'a> Rebuilder<'a> {
         let text = end.and_then(|end| end.text.clone());
         let step_usage = end.map(|end| end.usage);
         let pending = checkpoint.pending_tool_calls.iter().flatten();
+        // Adapters left it at `init` for as long as a run went on.
+        let status = match checkpoint.status {
+            CheckpointStatus::Init => CheckpointStatus::Proceeding,
+            status => status,
+        };
         let head = CheckpointHead {
             step: self.step,
-            status: checkpoint.status,
+            status,
             messages: u64::try_from(self.messages.len()).unwrap_or(u64::MAX),
             usage: self.used,
             step_usage: extension.step_usage.unwrap_or_else(|| {
@@ -248,7 +256,29 @@ impl<'a> Rebuilder<'a> {
             cut: false,
         };
         extension.restore(&mut record);
+        self.match_results(&mut record);
         self.record(at, record);
+    }
+
+    /// Marks results whose call was never seen: adapters kept them without it.
+    fn match_results(&mut self, record: &mut MessageRecord) {
+        let spoken = record.message.as_expert().into_iter();
+        let calls = spoken.flat_map(|message| message.tool_calls());
+        self.called
+            .extend(calls.map(|part| part.tool_call_id.clone()));
+        let answered = record.message.as_tool().cloned();
+        for part in answered.iter().flat_map(|message| message.results()) {
+            let id = &part.tool_call_id;
+            let is_noted = record.results.iter().any(|note| note.tool_call_id == *id);
+            if !self.called.contains(id) && !is_noted {
+                record.results.push(ResultNote {
+                    tool_call_id: id.clone(),
+                    duration_ms: None,
+                    call_step: None,
+                    unmatched: true,
+                });
+            }
+        }
     }
 
     /// Keeps what Perstack says of tries that failed, as a notice.

@@ -6,6 +6,8 @@ use std::fmt;
 use runtape_core::{MessageId, RunId};
 use serde_json::{Map, Value};
 
+use super::extension::OURS;
+
 /// Which Perstack wrote a tree, as far as its files tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Vintage {
@@ -102,6 +104,9 @@ impl Upgrade {
     }
 
     fn runtime(&mut self, metadata: &mut Map<String, Value>) {
+        if metadata.contains_key(OURS) {
+            self.proves(Vintage::Head);
+        }
         let Some(runtime) = metadata.get_mut("runtime") else {
             return;
         };
@@ -112,7 +117,7 @@ impl Upgrade {
             }
             Some("local" | "docker") => self.proves(Vintage::Head),
             // The others had their names from the beginning.
-            _ => self.proves(Vintage::Seed),
+            _ => {}
         }
     }
 
