@@ -308,7 +308,11 @@ impl Materializer {
         self.started = true;
         // A run that goes on where another left off has what was said there from the beginning.
         let spoken = |message: &Message| matches!(message, Message::ExpertMessage(_));
-        let inherited = self.messages.iter().rposition(spoken).map_or(0, |at| at + 1);
+        let inherited = self
+            .messages
+            .iter()
+            .rposition(spoken)
+            .map_or(0, |at| at + 1);
         self.step_begins = inherited;
         let head = CheckpointHead {
             step: 1,

@@ -31,8 +31,7 @@
 //! *Records* are canonical JSON lines in compressed blocks; a message is in one record, so a run
 //! of n steps takes O(n) space, and checkpoints and events are made from records on reading. The
 //! *tape* is what the process printed, in compressed blocks with receive times. When a run ends,
-//! small blocks are merged, and a small tape is compressed against the records, which say most of
-//! it already. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
+//! small blocks are merged. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
 //! hold what queries need; `VIEWS.md` documents the views on them.
 //!
 //! # What can be proved
@@ -63,10 +62,11 @@ mod migrate;
 mod notices;
 mod options;
 mod place;
+mod prepared;
 mod read;
 mod records;
-mod report;
 mod retention;
+mod run_writer;
 mod runs;
 mod seals;
 mod search;
@@ -82,18 +82,18 @@ mod verify;
 mod words;
 mod write;
 
-pub use audit::{Drift, FileUse, ToolCallInfo, ToolUse, UsageBy, UsageGroup};
+pub use audit::UsageBy;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
-pub use list::{Cursor, Page, StepInfo};
+pub use list::{Cursor, Page};
 pub use options::Options;
-pub use report::{Fault, FaultPlace, Report};
-pub use runs::RunInfo;
-pub use seals::{Head, Removal, RemovalReason};
-pub use search::{SearchHit, SnippetPart};
-pub use stats::{Stats, TableStats};
+pub use prepared::PreparedRun;
+pub use runtape_core::report::{
+    DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
+    SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
+    UsageGroup, VerifyFault, VerifyReport,
+};
 pub use store::Store;
 pub use tape::TapeChunk;
-pub use usage::{DailyUsage, LedgerEntry};
 
 pub use write::{BeginRun, OpenRun, Replaced};

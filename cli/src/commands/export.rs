@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use runtape::perstack::{Existing, export_job};
+use runtape_core::report::ExportedFile;
 use runtape_core::{JobId, Materializer, RunId};
 use runtape_store::{Options, RunFilter, Store};
-use serde_json::json;
 
 use crate::commands::Session;
 use crate::database::resolve_run;
@@ -82,9 +82,7 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
         }
         (Format::Bundle, Some(path)) => {
             bundle(&store, &runs, path)?;
-            let size = path.metadata().map_or(0, |meta| meta.len());
-            session.note(&format!("{}: {}", path.display(), bytes(size)));
-            Ok(())
+            written(session, runs, path)
         }
         (Format::Jsonl, None) => lines(args, &store, &runs, &mut *session.console.out),
         (Format::Jsonl, Some(path)) => {
@@ -94,7 +92,8 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             };
             let mut file = BufWriter::new(File::create_new(path).map_err(failed)?);
             lines(args, &store, &runs, &mut file)?;
-            file.flush().map_err(failed)
+            file.flush().map_err(failed)?;
+            written(session, runs, path)
         }
         // Came first.
         (Format::Perstack, _) => Ok(()),
@@ -116,21 +115,33 @@ fn perstack(args: &ExportArgs, store: &Store, session: &mut Session<'_>) -> Resu
     for job in &args.job {
         let written = export_job(store, job, Path::new(directory), existing)?;
         if session.console.json {
-            session.console.object(&json!({
-                "jobId": job, "path": written.path, "runs": written.runs,
-                "checkpoints": written.checkpoints, "events": written.events,
-                "bytes": written.bytes,
-            }))?;
+            session.console.object(&written)?;
+            continue;
         }
         session.note(&format!(
             "{}: {}, {}, {}, {}",
-            written.path.display(),
+            written.path,
             plural(written.runs, "run"),
             plural(written.checkpoints, "checkpoint"),
             plural(written.events, "event"),
             bytes(written.bytes),
         ));
     }
+    Ok(())
+}
+
+/// Tells that a file was written.
+fn written(session: &mut Session<'_>, runs: Vec<RunId>, path: &Path) -> Result<(), CliError> {
+    let size = path.metadata().map_or(0, |meta| meta.len());
+    let file = path.display().to_string();
+    if session.console.json {
+        return session.console.object(&ExportedFile {
+            file,
+            bytes: size,
+            runs,
+        });
+    }
+    session.note(&format!("{file}: {}", bytes(size)));
     Ok(())
 }
 

@@ -6,7 +6,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use runtape::perstack::{Outcome, import_trees};
+use runtape::perstack::import_trees;
+use runtape_core::report::{ImportedRun, IngestOutcome, TreeLine, TreeOutcome};
 use runtape_core::{Record, RecordKind, RunId};
 use runtape_store::{BeginRun, Options, RunFilter, Store, StoreError};
 use serde_json::{Value, json};
@@ -89,10 +90,15 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
             stored += usize::from(is_new);
             known += usize::from(!is_new);
             if session.console.json {
-                let outcome = if is_new { "stored" } else { "skipped" };
-                session
-                    .console
-                    .object(&json!({ "runId": run, "outcome": outcome }))?;
+                session.console.object(&ImportedRun {
+                    path: path.display().to_string(),
+                    run_id: run,
+                    outcome: if is_new {
+                        IngestOutcome::Stored
+                    } else {
+                        IngestOutcome::Skipped
+                    },
+                })?;
             }
         }
     }
@@ -127,11 +133,11 @@ fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result
         faults: imported.faults.len(),
         ..Counts::default()
     };
-    for run in &imported.runs {
+    for run in imported.runs {
         match run.outcome {
-            Outcome::Stored => counts.stored += 1,
-            Outcome::Known => counts.known += 1,
-            Outcome::Differs => {
+            TreeOutcome::Stored => counts.stored += 1,
+            TreeOutcome::Skipped => counts.known += 1,
+            TreeOutcome::Differs => {
                 counts.faults += 1;
                 let id = &run.run_id;
                 session.warn(&format!(
@@ -140,19 +146,13 @@ fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result
             }
         }
         if session.console.json {
-            session.console.object(&json!({
-                "runId": run.run_id, "jobId": run.job_id, "outcome": run.outcome.as_str(),
-                "vintage": run.vintage.as_str(), "children": run.children,
-            }))?;
+            session.console.object(&TreeLine::Run(run))?;
         }
     }
-    for fault in &imported.faults {
-        let (file, reason) = (fault.path.display(), &fault.reason);
-        session.warn(&format!("{file}: {reason}"));
+    for fault in imported.faults {
+        session.warn(&format!("{}: {}", fault.path, fault.reason));
         if session.console.json {
-            session
-                .console
-                .object(&json!({ "file": fault.path, "outcome": "invalid", "reason": reason }))?;
+            session.console.object(&TreeLine::Fault(fault))?;
         }
     }
     if !imported.ignored.is_empty() {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use runtape_core::Runtime;
+use runtape_core::report::RuntimeInfo;
 use runtape_normalizer::runtimes::RUNTIMES;
-use serde_json::json;
 
 use crate::commands::Session;
 use crate::error::CliError;
@@ -49,10 +49,13 @@ pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), Cli
         let installed = entry.commands.iter().find_map(|command| on_path(command));
         let installed = installed.map(|path| path.display().to_string());
         if console.json {
-            console.object(&json!({
-                "runtime": entry.runtime, "commands": entry.commands,
-                "formats": formats(&entry.runtime), "installed": installed,
-            }))?;
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            console.object(&RuntimeInfo {
+                runtime: entry.runtime.clone(),
+                commands: owned(entry.commands),
+                formats: owned(formats(&entry.runtime)),
+                installed,
+            })?;
         } else {
             table.row(vec![
                 Cell::id(entry.runtime.as_str()),

@@ -1,42 +1,25 @@
 //! Stored runs to a job tree.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use runtape_core::record::{CheckpointHead, Initialize, RunOpened};
+use runtape_core::record::CheckpointHead;
+use runtape_core::report::ExportedTree;
 use runtape_core::run_event::{CompleteRun, CompleteStreamingReasoning, StartStreamingReasoning};
 use runtape_core::{
-    Checkpoint, CheckpointId, CheckpointStatus, Event, EventId, ExpertMessage, ExpertPart, Job,
-    JobId, JobStatus, Materializer, Message, MessageId, PartId, Record, RecordKind, RunEvent,
-    RunEventKind, RunId, Runtime, Step, TextPart, TokenCounts,
+    Checkpoint, Event, EventId, ExpertMessage, ExpertPart, JobId, Materializer, Message, MessageId,
+    PartId, Record, RecordKind, RunEvent, RunEventKind, Runtime, Step, TextPart,
 };
-use runtape_store::{RunFilter, RunInfo, Store};
+use runtape_store::Store;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::PerstackError;
 use super::extension::{EventExtension, OURS, StepExtension, StepOrigin};
+use super::plan::JobPlan;
 use super::setting::RunSetting;
-use super::steps::{Numbers, RunShape};
 use super::tree::{EventName, SETTING_FILE};
-pub use super::writer::Existing;
-use super::writer::TreeWriter;
-
-/// A job tree that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exported {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How many runs it has.
-    pub runs: u64,
-    /// How many checkpoint files it has.
-    pub checkpoints: u64,
-    /// How many event files it has.
-    pub events: u64,
-    /// How many bytes all its files have.
-    pub bytes: u64,
-}
+use super::writer::{Existing, TreeWriter};
 
 /// Writes `perstack/jobs/<job>` below a directory.
 ///
@@ -47,12 +30,12 @@ pub fn export_job(
     job: &JobId,
     directory: &Path,
     existing: Existing,
-) -> Result<Exported, PerstackError> {
+) -> Result<ExportedTree, PerstackError> {
     let plan = JobPlan::read(store, job)?;
     let mut writer = TreeWriter::begin(directory, job, existing)?;
     let (mut checkpoints, mut events) = (0, 0);
     for index in 0..plan.runs.len() {
-        let written = plan.write_run(store, index, &mut writer)?;
+        let written = write_run(&plan, store, index, &mut writer)?;
         checkpoints += written.checkpoints;
         events += written.events;
     }
@@ -60,8 +43,9 @@ pub fn export_job(
     let path = writer.tree().job_file();
     writer.pretty(&path, &plan.to_job(job))?;
     let bytes = writer.bytes;
-    Ok(Exported {
-        path: writer.finish()?,
+    Ok(ExportedTree {
+        job_id: job.clone(),
+        path: writer.finish()?.display().to_string(),
         runs: u64::try_from(plan.runs.len()).unwrap_or(u64::MAX),
         checkpoints,
         events,
@@ -69,194 +53,45 @@ pub fn export_job(
     })
 }
 
-/// What must be known of a run before its first file is written.
-struct RunPlan {
-    id: RunId,
-    opened: RunOpened,
-    started_at: i64,
-    initialize: Option<Initialize>,
-    /// What the run had used at the end of each of its steps.
-    used: Vec<TokenCounts>,
-    ended: Option<(CheckpointStatus, i64)>,
-    /// When its last record was made.
-    last_at: i64,
-    /// How many records it has; a run that is being recorded may get more meanwhile.
-    records: u64,
-}
-
-impl RunPlan {
-    fn read(store: &Store, info: &RunInfo) -> Result<Self, PerstackError> {
-        let mut plan = Self {
-            id: info.run_id.clone(),
-            opened: RunOpened {
-                job_id: info.job_id.clone(),
-                runtime: info.runtime.clone(),
-                delegated_by: None,
-            },
-            started_at: info.started_at,
-            initialize: None,
-            used: Vec::new(),
-            ended: None,
-            last_at: info.started_at,
-            records: 0,
-        };
-        store.each_record(&info.run_id, 0, |record| {
-            plan.records += 1;
-            plan.last_at = plan.last_at.max(record.at);
-            match record.kind {
-                RecordKind::Run(opened) => plan.opened = opened,
-                RecordKind::Initialize(initialize) => plan.initialize = Some(initialize),
-                RecordKind::Checkpoint(head) => {
-                    if head.status.is_terminal() {
-                        plan.ended = Some((head.status, record.at));
-                    }
-                    plan.used.push(head.usage);
-                }
-                _ => {}
-            }
-            true
-        })?;
-        Ok(plan)
-    }
-
-    fn ended_steps(&self) -> u64 {
-        u64::try_from(self.used.len()).unwrap_or(u64::MAX)
-    }
-
-    /// Counts the steps, the one that is under way included.
-    fn steps(&self) -> u64 {
-        self.ended_steps() + u64::from(self.ended.is_none())
-    }
-
-    fn expert_key(&self) -> &str {
-        let given = self.initialize.as_ref();
-        given.map_or(self.opened.runtime.as_str(), |given| &given.expert.key)
-    }
-}
-
-/// What must be known of a job before its first file is written.
-struct JobPlan {
-    runs: Vec<RunPlan>,
-    numbers: Numbers,
-    /// What the job had used at the end of each of its steps, by number.
-    used: Vec<TokenCounts>,
-}
-
-impl JobPlan {
-    fn read(store: &Store, job: &JobId) -> Result<Self, PerstackError> {
-        let mut filter = RunFilter::default();
-        filter.job = Some(job.clone());
-        filter.roots_only = true;
-        let mut roots = store.runs(&filter, None, u32::MAX as usize)?.items;
-        // The store lists the latest first.
-        roots.reverse();
-        let mut runs = Vec::new();
-        for root in roots {
-            for info in store.tree(&root.run_id)? {
-                runs.push(RunPlan::read(store, &info)?);
-            }
+/// Writes the files of one run.
+fn write_run(
+    plan: &JobPlan,
+    store: &Store,
+    index: usize,
+    writer: &mut TreeWriter,
+) -> Result<Written, PerstackError> {
+    let Some(run) = plan.runs.get(index) else {
+        return Ok(Written::default());
+    };
+    let directory = writer.tree().run(&run.id);
+    fs::create_dir(&directory).map_err(PerstackError::write(&directory))?;
+    let setting = RunSetting::new(
+        &run.opened.job_id,
+        &run.id,
+        &run.opened.runtime,
+        run.initialize.as_ref(),
+        (run.started_at, run.last_at),
+    );
+    writer.compact(&directory.join(SETTING_FILE), &setting)?;
+    let mut state = RunExport {
+        plan,
+        index,
+        runtime: run.opened.runtime.clone(),
+        directory,
+        writer,
+        materializer: Materializer::new(),
+        step: StepExtension::of_runtime(&run.opened.runtime),
+        last_timestamp: -1,
+        written: Written::default(),
+    };
+    let mut result = Ok(());
+    store.each_record(&run.id, 0, |record| {
+        if record.seq < run.records {
+            result = state.push(&record);
         }
-        if runs.is_empty() {
-            return Err(PerstackError::UnknownJob { job: job.clone() });
-        }
-        let numbers = Numbers::of(&shapes(&runs));
-        let used: Vec<_> = runs.iter().map(|run| run.used.clone()).collect();
-        let used = numbers.cumulate(&used);
-        Ok(Self {
-            runs,
-            numbers,
-            used,
-        })
-    }
-
-    /// Returns what the job had used at the end of the step with a number.
-    fn used_at(&self, number: u64) -> TokenCounts {
-        let index = usize::try_from(number).unwrap_or(usize::MAX).checked_sub(1);
-        let used = index.and_then(|index| self.used.get(index));
-        used.copied().unwrap_or_default()
-    }
-
-    fn to_job(&self, id: &JobId) -> Job {
-        let is_root = |run: &&RunPlan| run.opened.delegated_by.is_none();
-        let first = self.runs.iter().find(is_root);
-        let last = self.runs.iter().rfind(is_root);
-        let is_over = self.runs.iter().all(|run| run.ended.is_some());
-        let status = last.and_then(|run| run.ended).filter(|_| is_over);
-        let finished_at = self.runs.iter().filter_map(|run| Some(run.ended?.1)).max();
-        let started_at = self.runs.iter().map(|run| run.started_at).min();
-        Job {
-            id: id.clone(),
-            status: status.map_or(JobStatus::Running, |(status, _)| status.into()),
-            coordinator_expert_key: first.map_or("", RunPlan::expert_key).to_owned(),
-            total_steps: self.runs.iter().map(RunPlan::ended_steps).sum(),
-            max_steps: None,
-            usage: self.used_at(self.numbers.last()).to_usage(),
-            started_at: started_at.unwrap_or_default(),
-            finished_at: finished_at.filter(|_| is_over),
-        }
-    }
-
-    fn write_run(
-        &self,
-        store: &Store,
-        index: usize,
-        writer: &mut TreeWriter,
-    ) -> Result<Written, PerstackError> {
-        let Some(run) = self.runs.get(index) else {
-            return Ok(Written::default());
-        };
-        let directory = writer.tree().run(&run.id);
-        fs::create_dir(&directory).map_err(PerstackError::write(&directory))?;
-        let setting = RunSetting::new(
-            &run.opened.job_id,
-            &run.id,
-            &run.opened.runtime,
-            run.initialize.as_ref(),
-            (run.started_at, run.last_at),
-        );
-        writer.compact(&directory.join(SETTING_FILE), &setting)?;
-        let mut state = RunExport {
-            plan: self,
-            index,
-            runtime: run.opened.runtime.clone(),
-            directory,
-            writer,
-            materializer: Materializer::new(),
-            step: StepExtension::of_runtime(&run.opened.runtime),
-            last_timestamp: -1,
-            written: Written::default(),
-        };
-        let mut result = Ok(());
-        store.each_record(&run.id, 0, |record| {
-            if record.seq < run.records {
-                result = state.push(&record);
-            }
-            result.is_ok() && record.seq < run.records
-        })?;
-        result.map(|()| state.written)
-    }
-}
-
-/// Finds out which run called which, and in which step.
-fn shapes(runs: &[RunPlan]) -> Vec<RunShape> {
-    let mut steps: HashMap<CheckpointId, (usize, u64)> = HashMap::new();
-    let mut positions: HashMap<&RunId, usize> = HashMap::new();
-    let mut shapes = Vec::new();
-    for (position, run) in runs.iter().enumerate() {
-        let called_by = run.opened.delegated_by.as_ref().and_then(|by| {
-            let parent = || Some((*positions.get(&by.run_id)?, u64::MAX));
-            steps.get(&by.checkpoint_id).copied().or_else(parent)
-        });
-        shapes.push(RunShape {
-            steps: run.steps(),
-            called_by,
-        });
-        positions.insert(&run.id, position);
-        for step in 1..=run.steps() {
-            steps.insert(CheckpointId::derive(&run.id, step), (position, step));
-        }
-    }
-    shapes
+        result.is_ok() && record.seq < run.records
+    })?;
+    result.map(|()| state.written)
 }
 
 /// How many files were written.

@@ -3,69 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use runtape_core::{Checkpoint, CheckpointStatus, JobId, Message, Record, RecordKind, RunId};
+use runtape_core::report::{TreeFault, TreeOutcome, TreeRun};
+use runtape_core::{Checkpoint, CheckpointStatus, Message, Record, RecordKind, RunId};
 use runtape_store::{BeginRun, Store, StoreError};
 use serde_json::{Value, json};
 
 use super::error::PerstackError;
-use super::reader::{CheckpointFile, Findings, JobReader, RunFiles, find_jobs};
+use super::findings::{Findings, find_jobs};
+use super::reader::{CheckpointFile, JobReader, RunFiles};
 use super::rebuild::{NewIds, Rebuilder};
-use super::vintage::Vintage;
-
-/// A file that is not as it should be, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileFault {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong with it, with the place in it where there is one.
-    pub reason: String,
-}
-
-/// What became of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is stored now.
-    Stored,
-    /// It was there with the same content.
-    Known,
-    /// It was there with other content, and was left as it is.
-    Differs,
-}
-
-impl Outcome {
-    /// Returns the name as in JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stored => "stored",
-            Self::Known => "known",
-            Self::Differs => "differs",
-        }
-    }
-}
-
-/// A root run of a job tree, its children included.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportedRun {
-    /// The job.
-    pub job_id: JobId,
-    /// The run.
-    pub run_id: RunId,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Which Perstack wrote the job.
-    pub vintage: Vintage,
-    /// How many runs it called, and they in turn.
-    pub children: usize,
-}
 
 /// What an import found and did.
 #[derive(Debug, Default)]
 pub struct Imported {
     /// The root runs, in the order of their jobs.
-    pub runs: Vec<ImportedRun>,
+    pub runs: Vec<TreeRun>,
     /// The files that are not as they should be. What was in them is missing in the store.
-    pub faults: Vec<FileFault>,
+    pub faults: Vec<TreeFault>,
     /// Files that are no part of a job tree.
     pub ignored: Vec<PathBuf>,
 }
@@ -140,7 +94,7 @@ fn import_tree(
     tree: &[RunId],
     findings: &mut Findings,
     now: i64,
-) -> Result<Option<ImportedRun>, PerstackError> {
+) -> Result<Option<TreeRun>, PerstackError> {
     let mut ids = NewIds::new();
     let mut records = Vec::new();
     let mut stored_runs = 0;
@@ -166,10 +120,10 @@ fn import_tree(
     else {
         return Ok(None);
     };
-    let mut imported = ImportedRun {
+    let mut imported = TreeRun {
         job_id: reader.id.clone(),
         run_id: run_id.clone(),
-        outcome: Outcome::Stored,
+        outcome: TreeOutcome::Stored,
         vintage: reader.vintage(),
         children: stored_runs - 1,
     };
@@ -239,9 +193,9 @@ fn rebuild(
 /// Tells whether a run, or one of its children, is stored already, and with the same content.
 fn known(
     store: &Store,
-    run: &ImportedRun,
+    run: &TreeRun,
     records: &[Record],
-) -> Result<Option<Outcome>, PerstackError> {
+) -> Result<Option<TreeOutcome>, PerstackError> {
     let is_there = |run: &RunId| match store.run(run) {
         Ok(run) => Ok(Some(run)),
         Err(StoreError::UnknownRun { .. }) => Ok(None),
@@ -250,7 +204,7 @@ fn known(
     let Some(stored) = is_there(&run.run_id)? else {
         for record in records.iter().filter(|record| record.seq == 0) {
             if is_there(&record.run_id)?.is_some() {
-                return Ok(Some(Outcome::Differs));
+                return Ok(Some(TreeOutcome::Differs));
             }
         }
         return Ok(None);
@@ -260,9 +214,9 @@ fn known(
         && stored.job_id == run.job_id
         && essence(&store.tree_records(&run.run_id)?) == essence(records);
     Ok(Some(if is_same {
-        Outcome::Known
+        TreeOutcome::Skipped
     } else {
-        Outcome::Differs
+        TreeOutcome::Differs
     }))
 }
 

@@ -12,11 +12,14 @@
 //! `runtape` of a checkpoint's open `metadata`, and of an event. What our records have no place for
 //! is kept under `perstack` in the metadata. So a tree that was imported can be exported again.
 
+mod checkpoint;
 mod error;
 mod events;
 mod export;
 mod extension;
+mod findings;
 mod import;
+mod plan;
 mod reader;
 mod rebuild;
 mod setting;
@@ -26,6 +29,6 @@ mod vintage;
 mod writer;
 
 pub use error::PerstackError;
-pub use export::{Existing, Exported, export_job};
-pub use import::{FileFault, Imported, ImportedRun, Outcome, import_trees};
-pub use vintage::Vintage;
+pub use export::export_job;
+pub use import::{Imported, import_trees};
+pub use writer::Existing;

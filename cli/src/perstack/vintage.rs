@@ -1,41 +1,12 @@
 //! Trees of earlier Perstack versions, brought into the shape of the latest.
 
 use std::collections::HashMap;
-use std::fmt;
 
+use runtape_core::report::TreeVintage as Vintage;
 use runtape_core::{MessageId, RunId};
 use serde_json::{Map, Value};
 
 use super::extension::OURS;
-
-/// Which Perstack wrote a tree, as far as its files tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Vintage {
-    /// Before runtimes had names: until 2025-12-10.
-    Seed,
-    /// When Perstack's own runtime was called `perstack`: from 2025-12-11 on.
-    Epic,
-    /// The model of 2025-12-28, which exports are written in.
-    Head,
-}
-
-impl Vintage {
-    /// Returns the name as in JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Seed => "seed",
-            Self::Epic => "epic",
-            Self::Head => "head",
-        }
-    }
-}
-
-impl fmt::Display for Vintage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// Event types that only earlier versions wrote. What they say is in the messages, too.
 const RETIRED: [&str; 1] = ["resolveThought"];

@@ -7,7 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::checker::Checker;
-use super::{Runtape, contents, corpus};
+use super::{contents, corpus};
+use crate::harness::Runtape;
 
 /// A change to a tree that the checker must see, and a word of what it says.
 struct Mutation {
@@ -82,7 +83,7 @@ fn sample() -> BTreeMap<String, Value> {
         paths.any(|path| path.contains(job) && path.contains(piece))
     };
     let jobs = runtape.json(&["jobs", "--limit", "0"]);
-    let jobs = jobs.iter().map(|job| job["id"].as_str().unwrap());
+    let jobs = jobs.iter().map(|job| job["jobId"].as_str().unwrap());
     let mut jobs =
         jobs.filter(|job| has(job, "completeStreamingReasoning") && has(job, "finishToolCall"));
     let mut sample: BTreeMap<String, Value> = BTreeMap::new();

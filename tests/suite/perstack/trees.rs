@@ -8,7 +8,8 @@ use runtape::core::{Materializer, RunId};
 use serde_json::{Value, json};
 
 use super::checker::Checker;
-use super::{Runtape, contents, fixtures, stderr};
+use super::contents;
+use crate::harness::{Runtape, fixtures, stderr};
 
 fn vintage(name: &str) -> PathBuf {
     fixtures().join("perstack").join(name)

@@ -1,61 +1,28 @@
 //! Perstack's job trees, end to end: the whole corpus written, checked on the raw files, and read
 //! back.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
-
-#[path = "perstack/checker.rs"]
 mod checker;
-#[path = "perstack/mutations.rs"]
 mod mutations;
-#[path = "perstack/shape.rs"]
 mod shape;
-#[path = "perstack/timeline.rs"]
 mod timeline;
-#[path = "perstack/trees.rs"]
 mod trees;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::sync::OnceLock;
 
 use checker::Checker;
 use runtape::core::record::{CheckpointHead, MessageRecord};
 use runtape::core::{Message, Metadata, Record, RecordKind, RunId};
-use runtape::store::{Options, RunFilter, Store};
+use runtape::store::{BeginRun, Options, RunFilter, Store};
 use runtape_schemas::{SchemaKind, Validator, Verdict};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A database of its own, and the binary to work on it.
-struct Runtape {
-    directory: TempDir,
-}
+use crate::harness::{Runtape, capture, fixtures, stderr};
 
 impl Runtape {
-    fn new() -> Self {
-        Self {
-            directory: TempDir::new().unwrap(),
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_runtape"));
-        command
-            .args(arguments)
-            .env("RUNTAPE_DB", self.path("runtape.db"))
-            .env("RUNTAPE_SPOOL", self.directory.path())
-            .env_remove("CLICOLOR_FORCE")
-            .stdin(Stdio::null());
-        command.output().unwrap()
-    }
-
     fn ok(&self, arguments: &[&str]) -> Output {
         let output = self.run(arguments);
         assert!(
@@ -66,20 +33,13 @@ impl Runtape {
         output
     }
 
-    fn json(&self, arguments: &[&str]) -> Vec<Value> {
-        let output = self.run(&[&["--json"], arguments].concat());
-        let text = String::from_utf8(output.stdout).unwrap();
-        let values = text.lines().map(|line| serde_json::from_str(line).unwrap());
-        values.collect()
-    }
-
     /// Writes every job as a tree, and returns where.
     fn export_all(&self, name: &str) -> PathBuf {
         let jobs = self.json(&["jobs", "--limit", "0"]);
         let base = self.path(name);
         let mut arguments = vec!["export", "--format", "perstack", base.to_str().unwrap()];
         for job in &jobs {
-            arguments.extend(["--job", job["id"].as_str().unwrap()]);
+            arguments.extend(["--job", job["jobId"].as_str().unwrap()]);
         }
         self.ok(&arguments);
         base
@@ -94,20 +54,11 @@ impl Runtape {
     }
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures")
-}
-
 /// The whole corpus in a database, and its trees: made once, since all tests only read them.
 fn corpus() -> &'static (Runtape, PathBuf) {
     static CORPUS: OnceLock<(Runtape, PathBuf)> = OnceLock::new();
     CORPUS.get_or_init(|| {
-        let runtape = Runtape::new();
-        runtape.ok(&["ingest", fixtures().to_str().unwrap()]);
+        let runtape = Runtape::with_fixtures();
         if let Some(corpus) = std::env::var_os("RUNTAPE_CORPUS") {
             // Cargo runs tests in the package's directory; the variable is relative to the workspace.
             let corpus = fixtures().join("../..").join(corpus);
@@ -313,9 +264,8 @@ fn records_of_all(store: &Store) -> usize {
 #[test]
 fn a_tree_that_is_there_is_not_overwritten_unless_told() {
     let runtape = Runtape::new();
-    let capture = fixtures().join("claude-code/bash-ok.stream-json.stdout");
-    runtape.ok(&["ingest", "--exit-code", "0", capture.to_str().unwrap()]);
-    let job = runtape.json(&["jobs"])[0]["id"]
+    runtape.ok(&["ingest", "--exit-code", "0", capture().to_str().unwrap()]);
+    let job = runtape.json(&["jobs"])[0]["jobId"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -376,4 +326,48 @@ fn a_tree_that_is_there_is_not_overwritten_unless_told() {
             stderr(&output)
         );
     }
+}
+
+#[test]
+fn a_run_that_is_still_open_is_written_as_far_as_it_is() {
+    let (runtape, _) = corpus();
+    let store = runtape.store();
+    let filter = RunFilter::default();
+    let runs = store.runs(&filter, None, u32::MAX as usize).unwrap().items;
+    let run = runs
+        .iter()
+        .find(|run| run.steps > 2 && run.root_run_id.is_none());
+    let mut records = records_of(&store, &run.unwrap().run_id);
+    // Stopped in the middle of the third step.
+    let heads = records.iter().enumerate();
+    let mut heads = heads.filter(|(_, record)| record.kind.tag() == "checkpoint");
+    let (at, _) = heads.nth(1).unwrap();
+    records.truncate(at + 2);
+    let (first, RecordKind::Run(opened)) = (&records[0], &records[0].kind) else {
+        panic!("the first record opens the run");
+    };
+    let other = Runtape::new();
+    let mut store = Store::open(other.path("runtape.db"), &Options::default()).unwrap();
+    let begin = BeginRun {
+        job_id: opened.job_id.clone(),
+        run_id: first.run_id.clone(),
+        runtime: opened.runtime.clone(),
+        started_at: first.at,
+        context: Value::Null,
+    };
+    store.begin_run(&begin).unwrap();
+    store.append(&begin.run_id, &records, &[]).unwrap();
+    let tree = other.export_all("open");
+    let checker = Checker::check(&tree);
+    assert_eq!(checker.found, Vec::<String>::new());
+    let files = contents(&tree);
+    let job = files
+        .iter()
+        .find(|(path, _)| path.ends_with("job.json"))
+        .unwrap();
+    let job: Value = serde_json::from_str(job.1).unwrap();
+    assert_eq!(
+        (&job["status"], &job["totalSteps"]),
+        (&json!("running"), &json!(2))
+    );
 }

@@ -1,0 +1,12 @@
+//! The real binary, end to end: every command on all fixtures, for people and for programs.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod commands;
+mod harness;
+mod json;
+#[path = "../perstack/mod.rs"]
+#[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
+mod perstack;
+#[cfg(unix)]
+mod record;
