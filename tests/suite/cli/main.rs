@@ -12,6 +12,9 @@ mod asking;
 mod commands;
 mod harness;
 mod json;
+#[path = "../perstack/mod.rs"]
+#[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
+mod perstack;
 #[cfg(unix)]
 mod killed;
 #[cfg(unix)]
