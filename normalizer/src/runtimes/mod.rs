@@ -9,6 +9,7 @@ mod claude_code;
 mod cursor;
 mod gemini;
 mod hermes;
+mod openclaw;
 
 /// What the normalizer needs of a runtime.
 pub struct RuntimeEntry {
@@ -30,6 +31,7 @@ pub const RUNTIMES: &[RuntimeEntry] = &[
     cursor::ENTRY,
     gemini::ENTRY,
     hermes::ENTRY,
+    openclaw::ENTRY,
 ];
 
 /// Returns the entry of a runtime, if its output can be read.
