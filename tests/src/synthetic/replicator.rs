@@ -10,8 +10,8 @@ use super::random::Random;
 use super::template::Template;
 use super::words::Words;
 
-/// Captures with a longer line are left out: one of them would outweigh all the others together,
-/// and say little about any line of usual length. The longest of those is claude-code's first, 4 KiB.
+/// Captures with a longer line can be left out: one of them outweighs all the others together, and
+/// says little about any line of usual length. The longest of those is claude-code's first, 4 KiB.
 pub const LONG_LINE: usize = 8 * 1024;
 
 /// Formats that are streams; the others are one value at the end, and small.
@@ -44,6 +44,7 @@ struct Capture {
     scenario: String,
     argv: Option<Vec<String>>,
     exit_code: Option<i32>,
+    has_long_line: bool,
     template: Template,
 }
 
@@ -56,14 +57,26 @@ pub struct Replicator {
 }
 
 impl Replicator {
-    /// Reads the captures that are streams of lines of usual length, and cursor's recorded ones
-    /// where `RUNTAPE_CORPUS` is set.
+    /// Reads the captures that are streams of lines, none of them over [`LONG_LINE`], and cursor's
+    /// recorded ones where `RUNTAPE_CORPUS` is set.
     ///
     /// # Panics
     ///
     /// Where the fixtures cannot be read.
     #[must_use]
     pub fn new(seed: u64) -> Self {
+        let mut replicator = Self::with_long_lines(seed);
+        replicator.captures.retain(|capture| !capture.has_long_line);
+        replicator
+    }
+
+    /// Reads the captures that are streams of lines, however long.
+    ///
+    /// # Panics
+    ///
+    /// Where the fixtures cannot be read.
+    #[must_use]
+    pub fn with_long_lines(seed: u64) -> Self {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
         let mut folders: Vec<PathBuf> = ["claude-code", "cursor", "gemini", "hermes"]
             .map(|runtime| fixtures.join(runtime))
@@ -145,13 +158,9 @@ impl Capture {
         }
         let stream = |name: &str| fs::read(format!("{stem}{name}")).unwrap_or_default();
         let (stdout, stderr) = (stream("stdout"), stream("stderr"));
-        if stdout
-            .split(|byte| *byte == b'\n')
-            .any(|line| line.len() > LONG_LINE)
-        {
-            return None;
-        }
+        let mut lines = stdout.split(|byte| *byte == b'\n');
         Some(Self {
+            has_long_line: lines.any(|line| line.len() > LONG_LINE),
             template: Template::new(&runtime, &stdout, &stderr),
             runtime,
             format,
