@@ -8,7 +8,7 @@ use runtape_core::Runtime;
 use runtape_normalizer::runtimes::{RUNTIMES, RuntimeEntry};
 use serde::Serialize;
 
-use super::runtimes::{formats, on_path};
+use super::runtimes::on_path;
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::database::Database;
@@ -239,25 +239,6 @@ fn space(diagnosis: &mut Diagnosis, path: &Path) {
 #[cfg(not(unix))]
 fn space(_: &mut Diagnosis, _: &Path) {}
 
-/// Returns the variables that hold a runtime's credentials.
-fn credentials(runtime: &Runtime) -> &'static [&'static str] {
-    match runtime {
-        Runtime::ClaudeCode => &[
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_AUTH_TOKEN",
-            "CLAUDE_CODE_OAUTH_TOKEN",
-        ],
-        Runtime::Cursor => &["CURSOR_API_KEY"],
-        Runtime::Gemini => &[
-            "GEMINI_API_KEY",
-            "GOOGLE_API_KEY",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-        ],
-        Runtime::Hermes => &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
-        _ => &[],
-    }
-}
-
 fn runtime(diagnosis: &mut Diagnosis, entry: &RuntimeEntry) {
     let name = entry.runtime.as_str();
     let found = entry.commands.iter().find_map(|command| on_path(command));
@@ -280,16 +261,12 @@ fn runtime(diagnosis: &mut Diagnosis, entry: &RuntimeEntry) {
         .detail = Some(program.display().to_string());
     let message = format!(
         "{name} formats that can be read: {}",
-        formats(&entry.runtime).join(", ")
+        entry.formats.join(", ")
     );
     diagnosis.add(&format!("{name}.formats"), Level::Info, message);
     let is_set =
         |variable: &&&str| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
-    let set: Vec<&str> = credentials(&entry.runtime)
-        .iter()
-        .filter(is_set)
-        .copied()
-        .collect();
+    let set: Vec<&str> = entry.credentials.iter().filter(is_set).copied().collect();
     let message = if set.is_empty() {
         format!("{name} credentials: none in the environment; it may have its own login")
     } else {

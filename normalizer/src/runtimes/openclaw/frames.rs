@@ -342,8 +342,10 @@ impl Frames {
         if let Some(version) = server.and_then(Value::as_str) {
             out.emit(Signal::CliVersion(version));
         }
-        let meta = &payload["result"]["meta"]["agentMeta"];
-        self.main.on_usage(&meta["usage"], meta, out);
+        if let Some(meta) = payload.pointer("/result/meta/agentMeta") {
+            let usage = meta.get("usage").unwrap_or(&Value::Null);
+            self.main.on_usage(usage, meta, out);
+        }
         let summary = payload.get("summary").and_then(Value::as_str);
         match payload.get("status").and_then(Value::as_str) {
             Some("error" | "timeout") => {
@@ -449,7 +451,7 @@ fn error_in(data: &Value) -> Option<&str> {
 
 fn interaction(event: &str, payload: &Value) -> Interaction {
     let is_answer = event.contains("resolved") || payload.get("decision").is_some();
-    let id = payload.get("id").or_else(|| payload["payload"].get("id"));
+    let id = payload.get("id").or_else(|| payload.pointer("/payload/id"));
     Interaction {
         phase: if is_answer { "response" } else { "request" }.to_owned(),
         query_type: event.to_owned(),

@@ -32,6 +32,7 @@ use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
+use crate::paperclip::{Adapter, Capabilities};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::Signal;
 
@@ -41,6 +42,15 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     sniff: sniff::sniff,
     commands: &["openclaw"],
     query: |_| None,
+    formats: &["frames"],
+    credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
+    is_session_id,
+    paperclip: Adapter {
+        adapter_type: "openclaw_gateway",
+        code_prefix: "openclaw",
+        provider: None,
+        capabilities: Capabilities::NONE,
+    },
 };
 
 /// Longest session key that is taken for one.

@@ -191,7 +191,7 @@ mod tests {
         let long = "x".repeat(LIMIT + 1);
         assert_eq!(
             progress.advance(None, Some(&long), LIMIT),
-            Advance::Append(&*long)
+            Advance::Append(&long)
         );
         assert_eq!(progress.complete(&long, LIMIT), Advance::Nothing);
         assert!(!progress.is_empty());
