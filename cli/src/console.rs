@@ -4,10 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::error::CliError;
-use crate::times;
 
 /// Columns assumed where nobody says how wide the output may be.
 const DEFAULT_WIDTH: usize = 120;
@@ -101,52 +99,9 @@ impl<'a> Console<'a> {
         Ok(writeln!(self.out, "{text}")?)
     }
 
-    /// Writes one object for programs, as it is.
+    /// Writes one object for programs, of a shape that has a published schema.
     pub(crate) fn object(&mut self, value: &impl Serialize) -> Result<(), CliError> {
         serde_json::to_writer(&mut self.out, value)?;
         Ok(self.out.write_all(b"\n")?)
-    }
-
-    /// Writes one object for programs, its times as ISO 8601 texts.
-    pub(crate) fn view(&mut self, value: &impl Serialize) -> Result<(), CliError> {
-        let mut value = serde_json::to_value(value)?;
-        iso_times(&mut value);
-        self.object(&value)
-    }
-}
-
-/// Makes ISO 8601 texts of times in milliseconds.
-fn iso_times(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                let is_time = key == "at" || key.ends_with("At");
-                match value.as_i64().filter(|_| is_time) {
-                    Some(at) => *value = times::iso(at).into(),
-                    None => iso_times(value),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(iso_times),
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn views_have_iso_times_and_keep_other_numbers() {
-        let mut value =
-            json!({"at": 0, "runs": [{"startedAt": 1500, "finishedAt": null, "steps": 3}]});
-        iso_times(&mut value);
-        let expected = json!({
-            "at": "1970-01-01T00:00:00.000Z",
-            "runs": [{"startedAt": "1970-01-01T00:00:01.500Z", "finishedAt": null, "steps": 3}]
-        });
-        assert_eq!(value, expected);
     }
 }

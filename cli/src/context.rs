@@ -1,5 +1,6 @@
 //! What is known of a run before it begins, and how its process ended, as the store keeps them.
 
+use runtape_core::report::ExitInfo;
 use runtape_core::{Expert, JobId, Metadata, RunId};
 use runtape_normalizer::{Context, Exit};
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,18 @@ pub(crate) fn exit_from_json(value: &Value) -> Exit {
         signal: signal.map(str::to_owned),
         timed_out: flag("timedOut"),
         recorder_lost: flag("recorderLost"),
+    }
+}
+
+/// Returns how a process ended, from what the store kept of it.
+#[must_use]
+pub fn exit_info(kept: &Value) -> ExitInfo {
+    let exit = exit_from_json(kept);
+    ExitInfo {
+        code: exit.code,
+        signal: exit.signal,
+        timed_out: exit.timed_out,
+        recorder_lost: exit.recorder_lost,
     }
 }
 

@@ -47,6 +47,10 @@ pub(crate) enum CliError {
     },
     #[error("{what} not found")]
     NotFound { what: String },
+    #[error(
+        "no output stands behind record {record}: it was made from the command line or the exit"
+    )]
+    NotPrinted { record: String },
     #[error("nothing found")]
     NothingFound,
     #[error("{count} of {of} hold nothing usable")]

@@ -12,10 +12,10 @@ mod recorder;
 mod replay;
 mod spool;
 
-pub use context::RunContext;
+pub use context::{RunContext, exit_info};
 pub use detached::Detached;
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};
-pub use replay::{Recovered, Renormalized, recover, renormalize};
+pub use replay::{Recovered, recover, renormalize};
 pub use spool::{SPOOL_EXTENSION, Spool, take_in_spool};
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

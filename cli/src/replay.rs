@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use runtape_core::report::RenormalizedRun;
 use runtape_core::{Record, RunId, RunSummary, Stream, summarize};
 use runtape_normalizer::{Exit, Normalizer};
 use runtape_store::{BeginRun, OpenRun, Store};
@@ -16,29 +17,6 @@ pub struct Recovered {
     pub summary: RunSummary,
     /// The run.
     pub run_id: RunId,
-}
-
-/// What normalizing a run again changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Renormalized {
-    /// The run.
-    pub run_id: RunId,
-    /// Records that are the same as before.
-    pub same: usize,
-    /// Records under the same number that differ.
-    pub changed: usize,
-    /// Records that were not there before.
-    pub added: usize,
-    /// Records that are not there any more.
-    pub removed: usize,
-}
-
-impl Renormalized {
-    /// Tells whether the records are now others than before.
-    #[must_use]
-    pub fn is_changed(&self) -> bool {
-        self.changed + self.added + self.removed > 0
-    }
 }
 
 /// Makes the records of a run from its tape.
@@ -91,7 +69,7 @@ pub fn renormalize(
     store: &mut Store,
     run_id: &RunId,
     now: i64,
-) -> Result<Renormalized, RecordError> {
+) -> Result<RenormalizedRun, RecordError> {
     let begin = store.begin_of(run_id)?;
     let exit = store
         .exit(run_id)?
@@ -105,7 +83,7 @@ pub fn renormalize(
     Ok(report)
 }
 
-fn compare(run_id: &RunId, old: &[Record], new: &[Record]) -> Renormalized {
+fn compare(run_id: &RunId, old: &[Record], new: &[Record]) -> RenormalizedRun {
     let by_place = |records: &[Record]| -> BTreeMap<(RunId, u64), Record> {
         let places = records
             .iter()
@@ -117,11 +95,11 @@ fn compare(run_id: &RunId, old: &[Record], new: &[Record]) -> Renormalized {
         .iter()
         .filter_map(|(place, record)| Some((old.get(place)?, record)));
     let (same, changed): (Vec<_>, Vec<_>) = both.partition(|(old, new)| old == new);
-    Renormalized {
+    RenormalizedRun {
         run_id: run_id.clone(),
-        same: same.len(),
-        changed: changed.len(),
-        added: new.keys().filter(|place| !old.contains_key(place)).count(),
-        removed: old.keys().filter(|place| !new.contains_key(place)).count(),
+        same: same.len() as u64,
+        changed: changed.len() as u64,
+        added: new.keys().filter(|place| !old.contains_key(place)).count() as u64,
+        removed: old.keys().filter(|place| !new.contains_key(place)).count() as u64,
     }
 }

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
+use runtape_core::{JobId, Record, RunId, Runtime, Stream, summarize};
 use runtape_normalizer::{Exit, Normalizer};
 use runtape_store::{BeginRun, Store, TapeChunk};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::context::{RunContext, exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
+use crate::replay::Recovered;
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -173,7 +174,7 @@ fn read(path: &Path) -> io::Result<Spooled> {
 }
 
 /// Takes a spool file into the store, after what of its run is stored already, and removes it.
-pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<RunSummary, RecordError> {
+pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recovered, RecordError> {
     let failed = |source| RecordError::Spool {
         path: path.into(),
         source,
@@ -211,5 +212,8 @@ pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<RunSumm
     store.append(&run_id, &records, &chunks)?;
     store.finish_run(&run_id, &exit_to_json(&exit), now)?;
     std::fs::remove_file(path).map_err(failed)?;
-    summarize(&records).ok_or(RecordError::Unfinished { run: run_id })
+    let summary = summarize(&records).ok_or_else(|| RecordError::Unfinished {
+        run: run_id.clone(),
+    })?;
+    Ok(Recovered { summary, run_id })
 }

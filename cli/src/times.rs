@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Utc};
+use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, TimeZone, Utc};
 
 /// Returns the time in milliseconds since 1970.
 pub(crate) fn now() -> i64 {
@@ -13,12 +13,6 @@ pub(crate) fn now() -> i64 {
 pub(crate) fn millis(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Writes a time for programs: ISO 8601 in UTC.
-pub(crate) fn iso(at: i64) -> String {
-    let time: DateTime<Utc> = DateTime::from_timestamp_millis(at).unwrap_or_default();
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 /// Writes a time for people: local, to the second.

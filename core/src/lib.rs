@@ -8,7 +8,8 @@
 //!   did the work;
 //! - [`Record`]: what is kept. Each thing is said once, and [`materialize()`] makes events and
 //!   checkpoints from it;
-//! - [`TranscriptEntry`] and [`RunSummary`]: a run to display, and a run in one object.
+//! - [`TranscriptEntry`] and [`RunSummary`]: a run to display, and a run in one object;
+//! - [`report`]: what commands answer to programs.
 //!
 //! This crate knows no runtime's wire format, no file, no database and no clock.
 //!
@@ -42,6 +43,7 @@ mod checkpoint;
 mod create;
 mod error;
 mod id;
+mod iso;
 mod job;
 mod materialize;
 mod media_url;
@@ -50,6 +52,7 @@ mod metadata;
 mod notice;
 mod omit;
 pub mod record;
+pub mod report;
 pub mod run_event;
 mod runtime;
 pub mod runtime_event;
@@ -75,6 +78,7 @@ pub use id::{
     CheckpointId, CountingIds, EventId, IdSource, JobId, MessageId, PartId, RandomIds, RunId,
     ToolCallId, ToolName,
 };
+pub use iso::iso_time;
 pub use job::{Job, JobStatus};
 pub use materialize::{Event, Materializer, materialize};
 pub use media_url::MediaUrl;

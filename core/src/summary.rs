@@ -72,6 +72,20 @@ pub struct SummaryUsage {
     pub cached_input_tokens: Option<i64>,
 }
 
+impl SummaryUsage {
+    /// Returns the counters with their total, `None` if no counter is known.
+    #[must_use]
+    pub fn known(counts: TokenCounts) -> Option<Self> {
+        (!counts.is_unknown()).then_some(Self {
+            input_tokens: counts.input_tokens,
+            output_tokens: counts.output_tokens,
+            reasoning_tokens: counts.reasoning_tokens,
+            total_tokens: counts.total(),
+            cached_input_tokens: counts.cached_input_tokens,
+        })
+    }
+}
+
 /// A tool call and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -365,13 +379,7 @@ impl Summarizer {
             status: head.status,
             steps: self.steps,
             duration_ms: self.metadata.duration_ms(),
-            usage: (!self.usage.is_unknown()).then_some(SummaryUsage {
-                input_tokens: self.usage.input_tokens,
-                output_tokens: self.usage.output_tokens,
-                reasoning_tokens: self.usage.reasoning_tokens,
-                total_tokens: self.usage.total(),
-                cached_input_tokens: self.usage.cached_input_tokens,
-            }),
+            usage: SummaryUsage::known(self.usage),
             cost_usd: self.metadata.cost_usd(),
             final_text: head.text.or(spoken),
             texts: self.texts.into_iter().map(|(_, text)| text).collect(),

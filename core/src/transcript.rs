@@ -1,6 +1,5 @@
 //! The run as a list of entries to display, in Paperclip's shape.
 
-use chrono::{DateTime, SecondsFormat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -259,9 +258,8 @@ impl TranscriptEntry {
     /// Creates an entry at a time in milliseconds since 1970.
     #[must_use]
     pub fn new(at: i64, kind: impl Into<TranscriptKind>) -> Self {
-        let time = DateTime::from_timestamp_millis(at).unwrap_or_default();
         Self {
-            ts: time.to_rfc3339_opts(SecondsFormat::Millis, true),
+            ts: crate::iso_time(at),
             kind: kind.into(),
         }
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use runtape_core::report;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
@@ -87,6 +88,35 @@ kinds! {
     TranscriptEntry "transcript-entry" => runtape_core::TranscriptEntry;
     Record "record" => runtape_core::Record;
     Summary "summary" => runtape_core::RunSummary;
+    RunInfo "run-info" => report::RunInfo;
+    RunDetail "run-detail" => report::RunDetail;
+    JobInfo "job-info" => report::JobInfo;
+    SearchHit "search-hit" => report::SearchHit;
+    UsageGroup "usage-group" => report::UsageGroup;
+    LedgerEntry "ledger-entry" => report::LedgerEntry;
+    ToolUse "tool-use" => report::ToolUse;
+    ToolCallInfo "tool-call-info" => report::ToolCallInfo;
+    FileUse "file-use" => report::FileUse;
+    Drift "drift" => report::Drift;
+    CheckpointDiff "checkpoint-diff" => report::CheckpointDiff;
+    SessionAnswer "session-answer" => report::SessionAnswer;
+    RawOutput "raw-output" => report::RawOutput;
+    SqlRow "sql-row" => report::SqlRow;
+    IngestLine "ingest-line" => report::IngestLine;
+    ImportedRun "imported-run" => report::ImportedRun;
+    ExportedFile "exported-file" => report::ExportedFile;
+    RecordReport "record-report" => report::RecordReport;
+    RecoveredRun "recovered-run" => report::RecoveredRun;
+    RenormalizedRun "renormalized-run" => report::RenormalizedRun;
+    VerifyReport "verify-report" => report::VerifyReport;
+    StoreStats "store-stats" => report::StoreStats;
+    GcReport "gc-report" => report::GcReport;
+    BackupReport "backup-report" => report::BackupReport;
+    DoctorReport "doctor-report" => report::DoctorReport;
+    RuntimeInfo "runtime-info" => report::RuntimeInfo;
+    SchemaInfo "schema-info" => report::SchemaInfo;
+    ValidationLine "validation-line" => report::ValidationLine;
+    Document "document" => report::Document;
 }
 
 impl SchemaKind {

@@ -1,117 +1,19 @@
 //! Questions of an auditor: which tools, which files, what failed, what was used, what was not
 //! understood.
 
-use runtape_core::{JobId, RunId, Runtime, TokenCounts};
+use runtape_core::report::{Drift, DriftKind, FileUse, RunInfo, ToolCallInfo, ToolUse, UsageGroup};
+use runtape_core::{RunId, Runtime};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, params_from_iter};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Result, StoreError};
 use crate::filter::{Condition, RunFilter};
 use crate::list::sql_limit;
 use crate::place::unsigned;
-use crate::runs::{self, RunInfo};
+use crate::runs;
 use crate::steps::counts;
 use crate::store::Store;
-
-/// A call of a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolCallInfo {
-    /// The job.
-    pub job_id: JobId,
-    /// The run.
-    pub run_id: RunId,
-    /// The runtime.
-    pub runtime: Runtime,
-    /// The step.
-    pub step: u64,
-    /// The record of the message that made the call.
-    pub seq: u64,
-    /// When, in milliseconds since 1970.
-    pub at: i64,
-    /// The tool's name.
-    pub tool: String,
-    /// The shell command it ran.
-    pub command: Option<String>,
-    /// The first file it read or wrote.
-    pub path: Option<String>,
-    /// The URL it fetched.
-    pub url: Option<String>,
-    /// Whether it failed; null if there is no result or it did not tell.
-    pub is_error: Option<bool>,
-    /// How long it took, where known.
-    pub duration_ms: Option<i64>,
-    /// The record of the result; null if there is none.
-    pub result_seq: Option<u64>,
-}
-
-/// How a tool was used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolUse {
-    /// The runtime.
-    pub runtime: Runtime,
-    /// The tool's name.
-    pub tool: String,
-    /// How often it was called.
-    pub calls: u64,
-    /// Calls that failed.
-    pub errors: u64,
-    /// Calls without a result.
-    pub unanswered: u64,
-    /// Runs that called it.
-    pub runs: u64,
-    /// Mean duration of the calls whose duration is known.
-    pub mean_ms: Option<f64>,
-    /// The last call, in milliseconds since 1970.
-    pub last_at: i64,
-}
-
-/// How a file was used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FileUse {
-    /// The file, as the calls named it.
-    pub path: String,
-    /// The tool's name.
-    pub tool: String,
-    /// How often.
-    pub calls: u64,
-    /// Calls that failed.
-    pub errors: u64,
-    /// Runs that did.
-    pub runs: u64,
-    /// The last run that did.
-    pub run_id: RunId,
-    /// The last time, as ISO 8601.
-    pub last_at: String,
-}
-
-/// Output of one kind that no parser understood.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Drift {
-    /// The runtime.
-    pub runtime: Runtime,
-    /// The agent CLI's version.
-    pub cli_version: Option<String>,
-    /// The type that the lines name.
-    pub tag: Option<String>,
-    /// Why they were not understood.
-    pub reason: String,
-    /// How many lines.
-    pub lines: u64,
-    /// Runs that have them.
-    pub runs: u64,
-    /// A run that has one.
-    pub run_id: RunId,
-    /// The record of that line.
-    pub seq: u64,
-    /// The first characters of that line.
-    pub excerpt: Option<String>,
-}
 
 /// What usage is added up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,21 +26,6 @@ pub enum UsageBy {
     Model,
     /// The job.
     Job,
-}
-
-/// What a day, runtime, model or job used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UsageGroup {
-    /// The day, runtime, model or job; null where it is not known.
-    pub name: Option<String>,
-    /// Root runs that used something.
-    pub runs: u64,
-    /// The numbers.
-    #[serde(flatten)]
-    pub counts: TokenCounts,
-    /// US dollars, as reported; null where nobody did.
-    pub cost_usd: Option<f64>,
 }
 
 fn condition(filter: &RunFilter) -> Condition {
@@ -295,6 +182,7 @@ impl Store {
         );
         self.select(&sql, &condition, |row| {
             Ok(Drift {
+                kind: DriftKind::Line,
                 runtime: runtime(row, 0)?,
                 cli_version: row.get(1)?,
                 tag: row.get(2)?,
@@ -336,7 +224,7 @@ impl Store {
             Ok(UsageGroup {
                 name: row.get(0)?,
                 runs: row.get(1).map(unsigned)?,
-                counts: counts(row, 2)?,
+                usage: counts(row, 2)?,
                 cost_usd: None,
             })
         })?;

@@ -65,7 +65,6 @@ mod options;
 mod place;
 mod read;
 mod records;
-mod report;
 mod retention;
 mod runs;
 mod seals;
@@ -82,18 +81,17 @@ mod verify;
 mod words;
 mod write;
 
-pub use audit::{Drift, FileUse, ToolCallInfo, ToolUse, UsageBy, UsageGroup};
+pub use audit::UsageBy;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
-pub use list::{Cursor, Page, StepInfo};
+pub use list::{Cursor, Page};
 pub use options::Options;
-pub use report::{Fault, FaultPlace, Report};
-pub use runs::RunInfo;
-pub use seals::{Head, Removal, RemovalReason};
-pub use search::{SearchHit, SnippetPart};
-pub use stats::{Stats, TableStats};
+pub use runtape_core::report::{
+    DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
+    SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
+    UsageGroup, VerifyFault, VerifyReport,
+};
 pub use store::Store;
 pub use tape::TapeChunk;
-pub use usage::{DailyUsage, LedgerEntry};
 
 pub use write::{BeginRun, OpenRun, Replaced};

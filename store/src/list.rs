@@ -3,14 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use runtape_core::{CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, TokenCounts};
+use runtape_core::report::{JobInfo, RunInfo, StepInfo};
+use runtape_core::{CheckpointId, JobId, JobStatus, RunId};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
 use crate::filter::{Condition, RunFilter};
 use crate::place::unsigned;
-use crate::runs::{self, RunInfo};
+use crate::runs;
 use crate::steps::{self, counts};
 use crate::store::Store;
 
@@ -76,32 +77,6 @@ pub struct Page<T> {
     pub next: Option<Cursor>,
 }
 
-/// What is known of a step, without its messages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StepInfo {
-    /// The step, counted from 1.
-    pub step: u64,
-    /// The checkpoint at its end.
-    pub checkpoint_id: CheckpointId,
-    /// The record of that checkpoint.
-    pub seq: u64,
-    /// Where the run stood.
-    pub status: CheckpointStatus,
-    /// When it began, in milliseconds since 1970.
-    pub started_at: i64,
-    /// When it ended, in milliseconds since 1970.
-    pub finished_at: i64,
-    /// Messages of the run so far.
-    pub messages: u64,
-    /// Tools that were called.
-    pub tool_calls: u64,
-    /// Calls without a result.
-    pub pending_tool_calls: u64,
-    /// What the step used.
-    pub usage: TokenCounts,
-}
-
 /// Makes a page of at most `limit` items from at most one more.
 fn page<T>(mut found: Vec<(T, Cursor)>, limit: usize) -> Page<T> {
     let more = found.len() > limit;
@@ -163,7 +138,7 @@ impl Store {
         filter: &RunFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Job>> {
+    ) -> Result<Page<JobInfo>> {
         let mut condition = Condition::default();
         filter.apply(&mut condition);
         if let Some(text) = &filter.text {
@@ -197,7 +172,7 @@ impl Store {
     }
 
     /// Returns a job, made from its runs.
-    pub fn job(&self, id: &JobId) -> Result<Option<Job>> {
+    pub fn job(&self, id: &JobId) -> Result<Option<JobInfo>> {
         self.read(|connection| {
             let key: Option<i64> = connection
                 .prepare_cached("SELECT key FROM job WHERE id = ?1")?
@@ -233,30 +208,30 @@ impl Store {
 }
 
 /// Makes a job from its runs: running while any run is open, else as its latest root run ended.
-fn job(connection: &Connection, key: i64) -> Result<Job> {
+fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
     let mut job = connection
         .prepare_cached(
             "SELECT job.id, sum(run.status IS NULL), sum(run.steps), sum(run.input_tokens),
                 sum(run.output_tokens), sum(run.reasoning_tokens), sum(run.cached_input_tokens),
-                min(run.started_at), max(run.finished_at)
+                min(run.started_at), max(run.finished_at), sum(run.root IS NULL), sum(run.cost_usd)
              FROM job JOIN run ON run.job = job.key WHERE job.key = ?1 GROUP BY job.key",
         )?
         .query_row([key], |row| {
             let open: i64 = row.get(1)?;
-            let usage: TokenCounts = counts(row, 3)?;
             let finished_at: Option<i64> = row.get(8)?;
             let id: String = row.get(0)?;
             let id = JobId::parse(id).map_err(|error| {
                 let kind = rusqlite::types::Type::Text;
                 rusqlite::Error::FromSqlConversionFailure(0, kind, Box::new(error))
             })?;
-            Ok(Job {
-                id,
+            Ok(JobInfo {
+                job_id: id,
                 status: JobStatus::Running,
-                coordinator_expert_key: String::new(),
-                total_steps: row.get(2).map(unsigned)?,
-                max_steps: None,
-                usage: usage.to_usage(),
+                expert_key: String::new(),
+                runs: row.get(9).map(unsigned)?,
+                steps: row.get(2).map(unsigned)?,
+                usage: counts(row, 3)?,
+                cost_usd: row.get(10)?,
                 started_at: row.get(7)?,
                 finished_at: finished_at.filter(|_| open == 0),
             })
@@ -276,7 +251,7 @@ fn job(connection: &Connection, key: i64) -> Result<Job> {
         Ok::<_, StoreError>(found.unwrap_or_default())
     };
     let (_, expert) = ends("ASC")?;
-    job.coordinator_expert_key = expert.unwrap_or_default();
+    job.expert_key = expert.unwrap_or_default();
     if job.finished_at.is_some() {
         let (status, _) = ends("DESC")?;
         job.status = runs::status(status.as_deref()).into();

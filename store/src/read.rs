@@ -1,6 +1,7 @@
 //! Reading runs back: records, events, checkpoints, tape.
 
 use runtape_core::record::CheckpointHead;
+use runtape_core::report::RunInfo;
 use runtape_core::{
     Checkpoint, CheckpointId, Event, Materializer, Record, RecordKind, RunId, Span,
 };
@@ -9,7 +10,7 @@ use rusqlite::Connection;
 use crate::error::{Result, StoreError};
 use crate::place::unsigned;
 use crate::records;
-use crate::runs::{self, RunInfo, RunRow};
+use crate::runs::{self, RunRow};
 use crate::store::Store;
 use crate::tape::{self, TapeChunk};
 use crate::{codec, steps};

@@ -1,12 +1,13 @@
 //! Giving things up: runs, jobs, tapes, and the space they took.
 
+use runtape_core::report::RemovalReason;
 use runtape_core::{JobId, RunId};
 use rusqlite::Connection;
 
 use crate::error::{Result, StoreError};
 use crate::lock::RunLock;
 use crate::runs::{self, RunRow};
-use crate::seals::{self, RemovalReason};
+use crate::seals;
 use crate::store::Store;
 use crate::{ledger, records, search, tape};
 

@@ -1,64 +1,14 @@
 //! The `job` and `run` tables.
 
-use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunError, RunId, Runtime, TokenCounts};
+use runtape_core::report::{Failure, RunInfo};
+use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunId, Runtime};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
 use crate::facts::RunFacts;
 use crate::place::{signed, unsigned};
 use crate::steps::counts;
 use crate::words::Words;
-
-/// What is known of a run, without its records.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunInfo {
-    /// The job.
-    pub job_id: JobId,
-    /// The run.
-    pub run_id: RunId,
-    /// The run on whose tape it is; null for a root run.
-    pub root_run_id: Option<RunId>,
-    /// The run whose call started it; null for a root run.
-    pub parent_run_id: Option<RunId>,
-    /// The runtime.
-    pub runtime: Runtime,
-    /// How it ended; `proceeding` while it is open.
-    pub status: CheckpointStatus,
-    /// The expert that it was given to.
-    pub expert_key: Option<String>,
-    /// The model's name as the runtime gave it.
-    pub model: Option<String>,
-    /// The session to resume.
-    pub session_id: Option<String>,
-    /// The directory it worked in.
-    pub cwd: Option<String>,
-    /// The agent CLI's version.
-    pub cli_version: Option<String>,
-    /// When it began, in milliseconds since 1970.
-    pub started_at: i64,
-    /// When it ended, in milliseconds since 1970.
-    pub finished_at: Option<i64>,
-    /// How long it took, as the runtime reported it.
-    pub duration_ms: Option<i64>,
-    /// Steps that ended.
-    pub steps: u64,
-    /// Messages.
-    pub messages: u64,
-    /// Kept records.
-    pub records: u64,
-    /// Lines that no parser understood.
-    pub unparsed: u64,
-    /// What it used by itself, without its children.
-    pub usage: TokenCounts,
-    /// What it cost in US dollars, as the runtime reported it.
-    pub cost_usd: Option<f64>,
-    /// Why it failed.
-    pub error: Option<RunError>,
-    /// The seal that covers it; null while it is open.
-    pub seal: Option<u64>,
-}
 
 /// Where a run stands in the table.
 #[derive(Clone, Debug)]
@@ -286,7 +236,7 @@ pub(crate) fn info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
     let family: Option<String> = row.get(24)?;
     let error = match error_name {
         None => None,
-        Some(name) => Some(RunError {
+        Some(name) => Some(Failure {
             name,
             message: row.get::<_, Option<String>>(25)?.unwrap_or_default(),
             status_code: row.get(26)?,

@@ -6,8 +6,8 @@
 //! seal stays behind as a tombstone.
 
 use runtape_core::RunId;
+use runtape_core::report::{Removal, RemovalReason, SealHead};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::{Deserialize, Serialize};
 
 use crate::chain::{self, Hash};
 use crate::error::{Result, StoreError};
@@ -15,61 +15,6 @@ use crate::place::{signed, unsigned};
 use crate::records;
 use crate::runs::{self, RunRow};
 use crate::tape;
-
-/// Why a seal no longer covers a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum RemovalReason {
-    /// The run was deleted.
-    Deleted,
-    /// The run's records were made again from its tape.
-    Replaced,
-    /// The run's tape was dropped.
-    TapeDropped,
-}
-
-impl RemovalReason {
-    /// Returns the name as in JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Deleted => "deleted",
-            Self::Replaced => "replaced",
-            Self::TapeDropped => "tapeDropped",
-        }
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        [Self::Deleted, Self::Replaced, Self::TapeDropped]
-            .into_iter()
-            .find(|reason| reason.as_str() == name)
-    }
-}
-
-/// A run, or a part of it, that was removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Removal {
-    /// The run.
-    pub run_id: RunId,
-    /// The seal that covered it.
-    pub seal: u64,
-    /// Why.
-    pub reason: RemovalReason,
-    /// When, in milliseconds since 1970.
-    pub at: i64,
-}
-
-/// The end of the chain of seals.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Head {
-    /// How many entries there are.
-    pub number: u64,
-    /// The hash over all of them, in hexadecimal digits.
-    pub hash: String,
-}
 
 /// An entry as it is stored.
 #[derive(Debug)]
@@ -123,7 +68,7 @@ impl SealRow {
         Some(Removal {
             run_id: RunId::parse(self.run_id.as_deref()?).ok()?,
             seal: self.removes?,
-            reason: RemovalReason::parse(self.reason.as_deref()?)?,
+            reason: RemovalReason::from_name(self.reason.as_deref()?)?,
             at: self.at,
         })
     }
@@ -147,8 +92,8 @@ fn last(connection: &Connection) -> Result<Option<SealRow>> {
 }
 
 /// Returns the head of the chain, if there is any entry.
-pub(crate) fn head(connection: &Connection) -> Result<Option<Head>> {
-    Ok(last(connection)?.map(|last| Head {
+pub(crate) fn head(connection: &Connection) -> Result<Option<SealHead>> {
+    Ok(last(connection)?.map(|last| SealHead {
         number: last.number,
         hash: chain::hex(&last.hash),
     }))

@@ -3,11 +3,9 @@
 //! Appending does not pay for it. A search first completes the index with all that was committed
 //! since the last one, a few runs at a time, then answers.
 
-use runtape_core::{
-    ExpertPart, JobId, Message, Record, RecordKind, RunId, Runtime, ToolResultContent, UserPart,
-};
+use runtape_core::report::{SearchHit, SnippetPart};
+use runtape_core::{ExpertPart, Message, Record, RecordKind, RunId, ToolResultContent, UserPart};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
 use crate::filter::{Condition, RunFilter};
@@ -19,38 +17,6 @@ use crate::store::Store;
 
 /// Text indexed in one transaction; writers wait for no longer than that takes.
 const BATCH: usize = 4 << 20;
-
-/// A record in which a search found something.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SearchHit {
-    /// The job.
-    pub job_id: JobId,
-    /// The run.
-    pub run_id: RunId,
-    /// The runtime.
-    pub runtime: Runtime,
-    /// The record.
-    pub seq: u64,
-    /// The step it belongs to.
-    pub step: u64,
-    /// When it happened, in milliseconds since 1970.
-    pub at: i64,
-    /// How good it is: the lower the better.
-    pub rank: f64,
-    /// The text around what was found.
-    pub snippet: Vec<SnippetPart>,
-}
-
-/// A piece of a snippet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SnippetPart {
-    /// The text.
-    pub text: String,
-    /// Whether the search was for this.
-    pub is_match: bool,
-}
 
 /// What the index knows of a record.
 #[derive(Debug, Default)]

@@ -2,49 +2,13 @@
 
 use std::path::Path;
 
+use runtape_core::report::{Removal, SealHead, StoreStats, TableStats};
 use rusqlite::Connection;
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
 use crate::place::unsigned;
-use crate::seals::{self, Head, Removal};
+use crate::seals;
 use crate::store::Store;
-
-/// How much there is, and what it takes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Stats {
-    /// Jobs.
-    pub jobs: u64,
-    /// Runs, children included.
-    pub runs: u64,
-    /// Root runs that are not sealed.
-    pub open_runs: u64,
-    /// Kept records.
-    pub records: u64,
-    /// Bytes of output on tapes, before compressing.
-    pub tape_bytes: u64,
-    /// Bytes of records, before compressing.
-    pub record_bytes: u64,
-    /// Bytes of the database, without its log.
-    pub database_bytes: u64,
-    /// Bytes that deleted rows left unused; compacting gives them back.
-    pub free_bytes: u64,
-    /// Bytes of the search index.
-    pub search_bytes: u64,
-    /// Bytes of each table and index, largest first.
-    pub tables: Vec<TableStats>,
-}
-
-/// What a table or index takes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TableStats {
-    /// Its name.
-    pub name: String,
-    /// Its bytes.
-    pub bytes: u64,
-}
 
 fn number(connection: &Connection, sql: &str) -> Result<u64> {
     let number: i64 = connection
@@ -55,7 +19,7 @@ fn number(connection: &Connection, sql: &str) -> Result<u64> {
 
 impl Store {
     /// Counts what there is and what it takes. Reads all of the file.
-    pub fn stats(&self) -> Result<Stats> {
+    pub fn stats(&self) -> Result<StoreStats> {
         self.read(|connection| {
             let pragma = |name: &str| {
                 let value: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
@@ -75,7 +39,7 @@ impl Store {
             let search = tables
                 .iter()
                 .filter(|table| table.name.starts_with("search"));
-            Ok(Stats {
+            Ok(StoreStats {
                 jobs: number(connection, "SELECT count(*) FROM job")?,
                 runs: number(connection, "SELECT count(*) FROM run")?,
                 open_runs: number(
@@ -101,7 +65,7 @@ impl Store {
 
     /// Returns the end of the chain of seals; absent while nothing was sealed. Keep it elsewhere:
     /// against it, `verify` finds even changes by someone who computed all hashes anew.
-    pub fn head(&self) -> Result<Option<Head>> {
+    pub fn head(&self) -> Result<Option<SealHead>> {
         self.read(seals::head)
     }
 

@@ -1,48 +1,14 @@
 //! Reading the ledger: what was used, and where each number comes from.
 
-use runtape_core::record::{UsageEntry, UsageSource};
-use runtape_core::{RunId, Runtime, TokenCounts};
-use serde::{Deserialize, Serialize};
+use runtape_core::record::UsageSource;
+use runtape_core::report::{DailyUsage, LedgerEntry};
+use runtape_core::{RunId, Runtime};
 
 use crate::error::Result;
 use crate::place::unsigned;
 use crate::runs;
 use crate::steps::counts;
 use crate::store::Store;
-
-/// An entry of the ledger, with where it comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LedgerEntry {
-    /// The run that it belongs to.
-    pub run_id: RunId,
-    /// The record that says so.
-    pub seq: u64,
-    /// When, in milliseconds since 1970.
-    pub at: i64,
-    /// The numbers, their key and source.
-    #[serde(flatten)]
-    pub entry: UsageEntry,
-    /// An earlier run of the same session reported the same response: it does not count here.
-    pub is_repeated: bool,
-}
-
-/// What was used on a day.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DailyUsage {
-    /// The day, in UTC.
-    pub day: String,
-    /// The runtime.
-    pub runtime: Runtime,
-    /// The model, where it is known.
-    pub model: Option<String>,
-    /// Root runs that used something.
-    pub runs: u64,
-    /// The numbers.
-    #[serde(flatten)]
-    pub counts: TokenCounts,
-}
 
 impl Store {
     /// Returns what a run used by itself, entry by entry.
@@ -67,13 +33,11 @@ impl Store {
                     run_id: run.clone(),
                     seq: row.get(0).map(unsigned)?,
                     at: row.get(1)?,
-                    entry: UsageEntry {
-                        key: row.get(2)?,
-                        source,
-                        step: row.get::<_, Option<i64>>(4)?.map(unsigned),
-                        model: row.get(5)?,
-                        counts: counts(row, 6)?,
-                    },
+                    key: row.get(2)?,
+                    source,
+                    step: row.get::<_, Option<i64>>(4)?.map(unsigned),
+                    model: row.get(5)?,
+                    usage: counts(row, 6)?,
                     is_repeated: row.get(10)?,
                 })
             })?;
@@ -95,7 +59,7 @@ impl Store {
                     runtime: Runtime::from_name(row.get_ref(1)?.as_str()?),
                     model: row.get(2)?,
                     runs: row.get(3).map(unsigned)?,
-                    counts: counts(row, 4)?,
+                    usage: counts(row, 4)?,
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

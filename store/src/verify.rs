@@ -1,5 +1,8 @@
 //! Proving that nothing was changed, or naming what was.
 
+use runtape_core::report::{
+    Failure, FaultPlace, RemovalReason, RunInfo, VerifyFault, VerifyReport,
+};
 use runtape_core::{RunId, Stream};
 use rusqlite::Connection;
 
@@ -8,16 +11,15 @@ use crate::error::{Result, StoreError};
 use crate::facts::{Fact, FactFolder, RunFacts};
 use crate::place::unsigned;
 use crate::records::{self, RecordBlock};
-use crate::report::{Fault, FaultPlace, Report};
-use crate::runs::{self, RunInfo, RunRow};
-use crate::seals::{self, RemovalReason};
+use crate::runs::{self, RunRow};
+use crate::seals;
 use crate::store::Store;
 use crate::{codec, ledger, notices, read, steps, tape, tool_calls};
 
 /// Gathers faults.
 struct Verifier<'a> {
     connection: &'a Connection,
-    report: Report,
+    report: VerifyReport,
     /// How far into stdout and stderr the records of the tree reach.
     reach: [u64; 2],
 }
@@ -28,11 +30,11 @@ impl Store {
     ///
     /// Someone who computes all hashes anew is found only against a head that was kept elsewhere:
     /// see [`verify_head`](Self::verify_head).
-    pub fn verify(&self) -> Result<Report> {
+    pub fn verify(&self) -> Result<VerifyReport> {
         self.read(|connection| {
             let mut verifier = Verifier {
                 connection,
-                report: Report::default(),
+                report: VerifyReport::default(),
                 reach: [0; 2],
             };
             verifier.verify()?;
@@ -42,7 +44,7 @@ impl Store {
 
     /// Does what [`verify`](Self::verify) does, and proves that nothing sealed before `head` was
     /// changed since: `head` must be in the chain.
-    pub fn verify_head(&self, head: &str) -> Result<Report> {
+    pub fn verify_head(&self, head: &str) -> Result<VerifyReport> {
         let mut report = self.verify()?;
         let head = head.trim().to_ascii_lowercase();
         let is_known = self.read(|connection| {
@@ -50,7 +52,7 @@ impl Store {
             Ok(seals.iter().any(|seal| chain::hex(&seal.hash) == head))
         })?;
         if !is_known {
-            report.faults.push(Fault {
+            report.faults.push(VerifyFault {
                 place: FaultPlace::File,
                 fault: format!("no seal has the hash {head}: what it covered was changed"),
             });
@@ -62,7 +64,7 @@ impl Store {
 impl Verifier<'_> {
     fn fault(&mut self, place: FaultPlace, fault: impl Into<String>) {
         let fault = fault.into();
-        self.report.faults.push(Fault { place, fault });
+        self.report.faults.push(VerifyFault { place, fault });
     }
 
     /// Turns what cannot be read into a fault; passes on what has nothing to do with the data.
@@ -579,7 +581,10 @@ fn wrong_column(info: &RunInfo, facts: &RunFacts) -> Option<&'static str> {
         ("usage", info.usage == facts.usage),
         ("cost_usd", info.cost_usd == facts.cost_usd),
         ("duration_ms", info.duration_ms == facts.duration_ms),
-        ("error", info.error == facts.error),
+        (
+            "error",
+            info.error == facts.error.clone().map(Failure::from),
+        ),
     ]
     .into_iter()
     .find_map(|(column, is_right)| (!is_right).then_some(column))

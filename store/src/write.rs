@@ -1,5 +1,6 @@
 //! Writing runs: begin, append, finish, replace.
 
+use runtape_core::report::RemovalReason;
 use runtape_core::{JobId, Record, RunId, Runtime};
 use rusqlite::{Connection, params};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use crate::error::{Result, StoreError};
 use crate::lock::RunLock;
 use crate::place::unsigned;
 use crate::runs::{self, NewRun, RunRow};
-use crate::seals::{self, RemovalReason};
+use crate::seals;
 use crate::store::Store;
 use crate::tape::TapeChunk;
 use crate::tree::{OpenTree, TreeState};

@@ -218,6 +218,34 @@ fn the_transcript_of_the_stored_run_says_the_same() {
     }
 }
 
+/// The shape of an environment test, written down from the contract.
+fn check_environment_test(test: &Value) {
+    assert_eq!(test["adapterType"], "runtape_local", "{test}");
+    assert!(test["testedAt"].as_str().unwrap().ends_with('Z'), "{test}");
+    let checks = test["checks"].as_array().unwrap();
+    assert!(!checks.is_empty());
+    for check in checks {
+        let code = check["code"].as_str().unwrap();
+        let is_snake =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        assert!(code.bytes().all(is_snake), "{code}");
+        assert!(["info", "warn", "error"].contains(&check["level"].as_str().unwrap()));
+        assert!(check["message"].is_string());
+    }
+    let has = |level: &str| checks.iter().any(|check| check["level"] == level);
+    let status = match (has("error"), has("warn")) {
+        (true, _) => "fail",
+        (false, true) => "warn",
+        (false, false) => "pass",
+    };
+    assert_eq!(test["status"], status);
+    let command = checks.iter().find(|check| {
+        let code = check["code"].as_str().unwrap();
+        code == "claude_command_resolvable" || code == "claude_command_unresolvable"
+    });
+    assert!(command.is_some(), "{test}");
+}
+
 #[test]
 fn the_example_adapter_runs_a_cli_and_returns_what_the_host_wants() {
     let directory = TempDir::new().unwrap();
@@ -267,7 +295,7 @@ fn the_example_adapter_runs_a_cli_and_returns_what_the_host_wants() {
     assert_eq!(result["sessionParams"]["sessionId"], result["sessionId"]);
     assert!(result.get("errorMessage").is_none(), "{result}");
     assert_eq!(said["refused"]["errorCode"], "runtape_config_invalid");
-    assert!(said["test"]["checks"].is_array(), "{}", said["test"]);
+    check_environment_test(&said["test"]);
     let lines = said["stdout"].as_str().unwrap();
     assert!(
         lines

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use runtape_core::report::BackupReport;
 
 use crate::commands::Session;
 use crate::error::CliError;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &BackupArgs, session: &mut Session<'_>) -> Result<(), Cl
     let file = args.file.display().to_string();
     let console = &mut session.console;
     if console.json {
-        return console.object(&json!({ "file": file, "bytes": size }));
+        return console.object(&BackupReport { file, bytes: size });
     }
     console.line(&format!(
         "{}: {}",

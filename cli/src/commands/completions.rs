@@ -2,6 +2,7 @@
 
 use clap::CommandFactory;
 use clap_complete::Shell;
+use runtape_core::report::Document;
 
 use crate::Arguments;
 use crate::commands::Session;
@@ -23,5 +24,13 @@ pub(crate) fn run(args: &CompletionsArgs, session: &mut Session<'_>) -> Result<(
         "runtape",
         &mut script,
     );
-    Ok(session.console.out.write_all(&script)?)
+    let console = &mut session.console;
+    if console.json {
+        return console.object(&Document {
+            name: args.shell.to_string(),
+            file: None,
+            text: Some(String::from_utf8_lossy(&script).into_owned()),
+        });
+    }
+    Ok(console.out.write_all(&script)?)
 }

@@ -1,8 +1,8 @@
 //! `runtape diff`: what changed between two checkpoints.
 
+use runtape_core::report::{CheckpointDiff, FieldChange};
 use runtape_core::{Checkpoint, Message};
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::checkpoint;
 use crate::commands::Session;
@@ -22,28 +22,8 @@ pub(crate) struct DiffArgs {
     to: String,
 }
 
-/// A field that differs.
-#[derive(Debug, Serialize)]
-struct Change {
-    path: String,
-    from: Value,
-    to: Value,
-}
-
-/// What changed.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Difference {
-    from: String,
-    to: String,
-    changes: Vec<Change>,
-    same_messages: usize,
-    removed_messages: Vec<Value>,
-    added_messages: Vec<Value>,
-}
-
 /// Returns a message without ids, which differ between runs that say the same.
-fn content(message: &Message) -> Result<Value, CliError> {
+fn content(message: &Message) -> Result<Map<String, Value>, CliError> {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {
@@ -56,23 +36,24 @@ fn content(message: &Message) -> Result<Value, CliError> {
     }
     let mut value = serde_json::to_value(message)?;
     strip(&mut value);
-    Ok(value)
+    Ok(match value {
+        Value::Object(fields) => fields,
+        other => Map::from_iter([("message".to_owned(), other)]),
+    })
 }
 
 /// Adds the fields that differ.
-fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<Change>) {
+fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<FieldChange>) {
     if let (Value::Object(old), Value::Object(new)) = (from, to) {
         let keys = old
             .keys()
             .chain(new.keys().filter(|key| !old.contains_key(*key)));
         for key in keys {
-            let at = |fields: &serde_json::Map<String, Value>| {
-                fields.get(key).cloned().unwrap_or(Value::Null)
-            };
+            let at = |fields: &Map<String, Value>| fields.get(key).cloned().unwrap_or(Value::Null);
             compare(&format!("{path}/{key}"), &at(old), &at(new), changes);
         }
     } else if from != to {
-        changes.push(Change {
+        changes.push(FieldChange {
             path: path.to_owned(),
             from: from.clone(),
             to: to.clone(),
@@ -80,8 +61,8 @@ fn compare(path: &str, from: &Value, to: &Value, changes: &mut Vec<Change>) {
     }
 }
 
-fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<Difference, CliError> {
-    let messages = |checkpoint: &Checkpoint| -> Result<Vec<Value>, CliError> {
+fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<CheckpointDiff, CliError> {
+    let messages = |checkpoint: &Checkpoint| -> Result<Vec<Map<String, Value>>, CliError> {
         checkpoint.messages.iter().map(content).collect()
     };
     let (mut old, mut new) = (messages(from)?, messages(to)?);
@@ -101,11 +82,11 @@ fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<Difference, CliError
     };
     let mut changes = Vec::new();
     compare("", &head(from)?, &head(to)?, &mut changes);
-    Ok(Difference {
-        from: from.id.to_string(),
-        to: to.id.to_string(),
+    Ok(CheckpointDiff {
+        from: from.id.clone(),
+        to: to.id.clone(),
         changes,
-        same_messages: same,
+        same_messages: same as u64,
         removed_messages: old.split_off(same),
         added_messages: new.split_off(same),
     })
@@ -139,7 +120,7 @@ pub(crate) fn run(args: &DiffArgs, session: &mut Session<'_>) -> Result<(), CliE
     ];
     for (mark, tone, messages) in sides {
         for message in messages {
-            let text = cut(&plain::one_line(&message.to_string()), room);
+            let text = cut(&plain::one_line(&serde_json::to_string(message)?), room);
             let text = console.paint(tone, &format!("{mark} {text}"));
             console.line(&text)?;
         }

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use runtape_core::Runtime;
-use runtape_normalizer::runtimes::{RUNTIMES, RuntimeEntry};
-use serde::Serialize;
+use runtape_core::report::{CheckLevel, DoctorCheck, DoctorReport};
+use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
 
 use super::runtimes::on_path;
 use crate::commands::Session;
@@ -15,6 +15,7 @@ use crate::database::Database;
 use crate::error::CliError;
 use crate::plain;
 use crate::table::bytes;
+use crate::times;
 
 /// How long a CLI has to tell its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,81 +33,62 @@ pub(crate) struct DoctorArgs {
     runtime: Option<Runtime>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-enum Level {
-    Info,
-    Warn,
-    Error,
-}
+/// The checks so far.
+#[derive(Default)]
+struct Checks(Vec<DoctorCheck>);
 
-/// Something that was looked at.
-#[derive(Debug, Serialize)]
-struct Check {
-    code: String,
-    level: Level,
-    message: String,
-    detail: Option<String>,
-    hint: Option<String>,
-}
+impl Checks {
+    fn add(&mut self, code: &str, level: CheckLevel, message: impl Into<String>) {
+        self.push(code, level, message, None, None);
+    }
 
-#[derive(Debug, Serialize)]
-struct Diagnosis {
-    status: &'static str,
-    checks: Vec<Check>,
-}
-
-impl Diagnosis {
-    fn add(&mut self, code: &str, level: Level, message: impl Into<String>) -> &mut Check {
-        let check = Check {
+    fn push(
+        &mut self,
+        code: &str,
+        level: CheckLevel,
+        message: impl Into<String>,
+        detail: Option<String>,
+        hint: Option<&str>,
+    ) {
+        self.0.push(DoctorCheck {
             code: code.to_owned(),
             level,
             message: message.into(),
-            detail: None,
-            hint: None,
-        };
-        let place = self.checks.len();
-        self.checks.push(check);
-        self.checks
-            .get_mut(place)
-            .expect("the check that was just added")
-    }
-
-    fn finish(&mut self) {
-        let has = |level| self.checks.iter().any(|check| check.level == level);
-        self.status = match (has(Level::Error), has(Level::Warn)) {
-            (true, _) => "fail",
-            (false, true) => "warn",
-            (false, false) => "pass",
-        };
+            detail,
+            hint: hint.map(str::to_owned),
+        });
     }
 }
 
 pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let mut diagnosis = Diagnosis {
-        status: "pass",
-        checks: Vec::new(),
-    };
-    database(&mut diagnosis, &session.database);
+    let mut checks = Checks::default();
+    database(&mut checks, &session.database);
     for entry in RUNTIMES {
         if args
             .runtime
             .as_ref()
             .is_none_or(|runtime| *runtime == entry.runtime)
         {
-            runtime(&mut diagnosis, entry);
+            // Nobody needs every CLI, but somebody who asks for one does.
+            let is_needed = args.runtime.is_some();
+            runtime(&mut checks, entry, is_needed);
         }
     }
-    diagnosis.finish();
+    let adapter_type = args
+        .runtime
+        .as_ref()
+        .and_then(runtimes::entry_for)
+        .map_or("runtape", |entry| entry.paperclip.adapter_type);
+    let diagnosis = DoctorReport::new(adapter_type, checks.0, times::now());
     let console = &mut session.console;
     if console.json {
         console.object(&diagnosis)?;
     } else {
         for check in &diagnosis.checks {
             let (mark, tone) = match check.level {
-                Level::Info => ("✓", Tone::Good),
-                Level::Warn => ("!", Tone::Warning),
-                Level::Error => ("✗", Tone::Bad),
+                CheckLevel::Info => ("✓", Tone::Good),
+                CheckLevel::Warn => ("!", Tone::Warning),
+                CheckLevel::Error => ("✗", Tone::Bad),
             };
             let mark = console.paint(tone, mark);
             let detail = check.detail.as_ref().map(|detail| format!(" ({detail})"));
@@ -117,13 +99,12 @@ pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), Cl
                 console.line(&hint)?;
             }
         }
-        let status = diagnosis.status.to_owned();
-        console.line(&format!("status: {status}"))?;
+        console.line(&format!("status: {}", diagnosis.status.as_str()))?;
     }
     let errors = diagnosis
         .checks
         .iter()
-        .filter(|check| check.level == Level::Error)
+        .filter(|check| check.level == CheckLevel::Error)
         .count();
     if errors > 0 {
         return Err(CliError::Faults {
@@ -134,23 +115,33 @@ pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), Cl
     Ok(())
 }
 
-fn database(diagnosis: &mut Diagnosis, database: &Database) {
+fn database(checks: &mut Checks, database: &Database) {
     let path = database.path();
     if !path.exists() {
         let message = format!("no database yet at {}", path.display());
-        diagnosis.add("database.missing", Level::Info, message).hint =
-            Some("`runtape record` and `runtape ingest` make it".to_owned());
+        let hint = "`runtape record` and `runtape ingest` make it";
+        checks.push(
+            "runtape_database_missing",
+            CheckLevel::Info,
+            message,
+            None,
+            Some(hint),
+        );
         return;
     }
     let size = path.metadata().map_or(0, |meta| meta.len());
     let message = format!("database {}, {}", path.display(), bytes(size));
-    diagnosis.add("database.path", Level::Info, message);
-    mode(diagnosis, path);
-    space(diagnosis, path);
+    checks.add("runtape_database_path", CheckLevel::Info, message);
+    mode(checks, path);
+    space(checks, path);
     let store = match database.read() {
         Ok(store) => store,
         Err(error) => {
-            diagnosis.add("database.open", Level::Error, error.to_string());
+            checks.add(
+                "runtape_database_open",
+                CheckLevel::Error,
+                error.to_string(),
+            );
             return;
         }
     };
@@ -167,57 +158,75 @@ fn database(diagnosis: &mut Diagnosis, database: &Database) {
         asked.map(|()| found.unwrap_or_default())
     };
     match first("SELECT user_version FROM pragma_user_version") {
-        Ok(version) => diagnosis.add(
-            "database.version",
-            Level::Info,
+        Ok(version) => checks.add(
+            "runtape_database_version",
+            CheckLevel::Info,
             format!("schema version {version}"),
         ),
-        Err(error) => diagnosis.add("database.version", Level::Error, error.to_string()),
-    };
+        Err(error) => checks.add(
+            "runtape_database_version",
+            CheckLevel::Error,
+            error.to_string(),
+        ),
+    }
     match first("SELECT * FROM pragma_quick_check") {
         Ok(answer) if answer == "ok" => {
-            diagnosis.add("database.integrity", Level::Info, "the file is sound")
+            checks.add(
+                "runtape_database_integrity",
+                CheckLevel::Info,
+                "the file is sound",
+            );
         }
-        Ok(answer) => diagnosis.add("database.integrity", Level::Error, answer),
-        Err(error) => diagnosis.add("database.integrity", Level::Error, error.to_string()),
-    };
+        Ok(answer) => checks.add("runtape_database_integrity", CheckLevel::Error, answer),
+        Err(error) => checks.add(
+            "runtape_database_integrity",
+            CheckLevel::Error,
+            error.to_string(),
+        ),
+    }
     if let Ok(open) = store.open_runs()
         && !open.is_empty()
     {
         let message = format!("{} runs whose recorder died", open.len());
-        diagnosis
-            .add("database.openRuns", Level::Warn, message)
-            .hint = Some("`runtape recover` closes them".to_owned());
+        let hint = "`runtape recover` closes them";
+        checks.push(
+            "runtape_database_open_runs",
+            CheckLevel::Warn,
+            message,
+            None,
+            Some(hint),
+        );
     }
 }
 
 #[cfg(unix)]
-fn mode(diagnosis: &mut Diagnosis, path: &Path) {
+fn mode(checks: &mut Checks, path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(meta) = path.metadata() else { return };
     let mode = meta.permissions().mode() & 0o777;
     let others = mode & 0o077;
     if others == 0 {
-        diagnosis.add(
-            "database.mode",
-            Level::Info,
+        checks.add(
+            "runtape_database_mode",
+            CheckLevel::Info,
             format!("only its owner can read it (mode {mode:o})"),
         );
     } else {
-        let check = diagnosis.add(
-            "database.mode",
-            Level::Warn,
+        checks.push(
+            "runtape_database_mode",
+            CheckLevel::Warn,
             format!("others can read it (mode {mode:o})"),
+            None,
+            Some("tapes hold what agents printed: chmod 600"),
         );
-        check.hint = Some("tapes hold what agents printed: chmod 600".to_owned());
     }
 }
 
 #[cfg(not(unix))]
-fn mode(_: &mut Diagnosis, _: &Path) {}
+fn mode(_: &mut Checks, _: &Path) {}
 
 #[cfg(unix)]
-fn space(diagnosis: &mut Diagnosis, path: &Path) {
+fn space(checks: &mut Checks, path: &Path) {
     let Ok(volume) = nix::sys::statvfs::statvfs(path) else {
         return;
     };
@@ -225,54 +234,69 @@ fn space(diagnosis: &mut Diagnosis, path: &Path) {
         .blocks_available()
         .saturating_mul(volume.fragment_size());
     let level = if free < LITTLE_SPACE {
-        Level::Warn
+        CheckLevel::Warn
     } else {
-        Level::Info
+        CheckLevel::Info
     };
-    diagnosis.add(
-        "database.space",
+    checks.add(
+        "runtape_database_space",
         level,
         format!("{} free on its disk", bytes(free)),
     );
 }
 
 #[cfg(not(unix))]
-fn space(_: &mut Diagnosis, _: &Path) {}
+fn space(_: &mut Checks, _: &Path) {}
 
-fn runtime(diagnosis: &mut Diagnosis, entry: &RuntimeEntry) {
+fn runtime(checks: &mut Checks, entry: &RuntimeEntry, is_needed: bool) {
     let name = entry.runtime.as_str();
+    let prefix = entry.paperclip.code_prefix;
     let found = entry.commands.iter().find_map(|command| on_path(command));
     let Some(program) = found else {
         let message = format!("{name} is not installed");
-        let check = diagnosis.add(&format!("{name}.missing"), Level::Info, message);
-        check.detail = Some(format!("looked for {}", entry.commands.join(", ")));
+        let looked = format!("looked for {}", entry.commands.join(", "));
+        let code = format!("{prefix}_command_unresolvable");
+        let (level, hint) = if is_needed {
+            (CheckLevel::Error, Some("install it, or put it on the PATH"))
+        } else {
+            (CheckLevel::Info, None)
+        };
+        checks.push(&code, level, message, Some(looked), hint);
         return;
     };
     let version = version(&program);
     let level = if version.is_some() {
-        Level::Info
+        CheckLevel::Info
     } else {
-        Level::Warn
+        CheckLevel::Warn
     };
     let version = version.unwrap_or_else(|| "does not tell its version".to_owned());
     let message = format!("{name} {version}");
-    diagnosis
-        .add(&format!("{name}.version"), level, message)
-        .detail = Some(program.display().to_string());
+    let place = program.display().to_string();
+    checks.push(
+        &format!("{prefix}_command_resolvable"),
+        level,
+        message,
+        Some(place),
+        None,
+    );
     let message = format!(
         "{name} formats that can be read: {}",
         entry.formats.join(", ")
     );
-    diagnosis.add(&format!("{name}.formats"), Level::Info, message);
+    checks.add(&format!("{prefix}_formats"), CheckLevel::Info, message);
     let is_set =
         |variable: &&&str| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
     let set: Vec<&str> = entry.credentials.iter().filter(is_set).copied().collect();
-    let message = if set.is_empty() {
-        format!("{name} credentials: none in the environment; it may have its own login")
+    let (code, message) = if set.is_empty() {
+        let message =
+            format!("{name} credentials: none in the environment; it may have its own login");
+        (format!("{prefix}_api_key_missing"), message)
     } else {
-        format!("{name} credentials: {} is set", set.join(", "))
+        let message = format!("{name} credentials: {} is set", set.join(", "));
+        (format!("{prefix}_api_key_present"), message)
     };
-    diagnosis.add(&format!("{name}.credentials"), Level::Info, message);
+    checks.add(&code, CheckLevel::Info, message);
 }
 
 /// Asks a program for its version; one that does not answer in time is ended.

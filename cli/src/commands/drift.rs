@@ -21,7 +21,7 @@ pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), Cli
     session.found(&found)?;
     let console = &mut session.console;
     if console.json {
-        return found.iter().try_for_each(|drift| console.view(drift));
+        return found.iter().try_for_each(|drift| console.object(drift));
     }
     let mut table = Table::new(&[
         "runtime", "version", "type", "lines", "runs", "example", "reason", "excerpt",

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), Cl
     session.found(&runs)?;
     let console = &mut session.console;
     if console.json {
-        return runs.iter().try_for_each(|run| console.view(run));
+        return runs.iter().try_for_each(|run| console.object(run));
     }
     let mut table = Table::new(&[
         "at", "run", "runtime", "family", "name", "http", "retry", "message",

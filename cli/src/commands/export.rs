@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use runtape_core::report::ExportedFile;
 use runtape_core::{Materializer, RunId};
 use runtape_store::{Options, RunFilter, Store};
 
@@ -63,9 +64,7 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
         }
         (Format::Bundle, Some(path)) => {
             bundle(&store, &runs, path)?;
-            let size = path.metadata().map_or(0, |meta| meta.len());
-            session.note(&format!("{}: {}", path.display(), bytes(size)));
-            Ok(())
+            written(session, runs, path)
         }
         (Format::Jsonl, None) => lines(args, &store, &runs, &mut *session.console.out),
         (Format::Jsonl, Some(path)) => {
@@ -75,9 +74,25 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             };
             let mut file = BufWriter::new(File::create_new(path).map_err(failed)?);
             lines(args, &store, &runs, &mut file)?;
-            file.flush().map_err(failed)
+            file.flush().map_err(failed)?;
+            written(session, runs, path)
         }
     }
+}
+
+/// Tells that a file was written.
+fn written(session: &mut Session<'_>, runs: Vec<RunId>, path: &Path) -> Result<(), CliError> {
+    let size = path.metadata().map_or(0, |meta| meta.len());
+    let file = path.display().to_string();
+    if session.console.json {
+        return session.console.object(&ExportedFile {
+            file,
+            bytes: size,
+            runs,
+        });
+    }
+    session.note(&format!("{file}: {}", bytes(size)));
+    Ok(())
 }
 
 fn lines(

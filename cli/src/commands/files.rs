@@ -19,7 +19,7 @@ pub(crate) fn run(args: &FilesArgs, session: &mut Session<'_>) -> Result<(), Cli
     session.found(&files)?;
     let console = &mut session.console;
     if console.json {
-        return files.iter().try_for_each(|file| console.view(file));
+        return files.iter().try_for_each(|file| console.object(file));
     }
     let mut table = Table::new(&["path", "tool", "calls", "failed", "runs", "last run"]);
     for file in &files {

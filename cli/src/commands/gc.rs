@@ -1,8 +1,8 @@
 //! `runtape gc`: giving things up.
 
+use runtape_core::report::GcReport;
 use runtape_core::{JobId, RunId};
 use runtape_store::RunFilter;
-use serde_json::json;
 
 use crate::commands::Session;
 use crate::database::resolve_run;
@@ -75,10 +75,14 @@ pub(crate) fn run(args: &GcArgs, session: &mut Session<'_>) -> Result<(), CliErr
     let after = store.stats()?.database_bytes;
     let console = &mut session.console;
     if console.json {
-        return console.object(&json!({
-            "dryRun": args.dry_run, "deletedRuns": runs, "droppedTapes": tapes,
-            "droppedTapeBytes": tape_bytes, "bytesBefore": before, "bytesAfter": after,
-        }));
+        return console.object(&GcReport {
+            is_dry_run: args.dry_run,
+            deleted_runs: runs,
+            dropped_tapes: tapes as u64,
+            dropped_tape_bytes: tape_bytes,
+            bytes_before: before,
+            bytes_after: after,
+        });
     }
     if args.dry_run {
         runs.iter().try_for_each(|run| console.line(run.as_str()))?;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use runtape_core::report::{ImportedRun, IngestOutcome};
 use runtape_core::{Record, RecordKind, RunId};
 use runtape_store::{BeginRun, Options, RunFilter, Store, StoreError};
 use serde_json::{Value, json};
@@ -50,10 +51,15 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
             stored += usize::from(is_new);
             known += usize::from(!is_new);
             if session.console.json {
-                let outcome = if is_new { "stored" } else { "skipped" };
-                session
-                    .console
-                    .object(&json!({ "runId": run, "outcome": outcome }))?;
+                session.console.object(&ImportedRun {
+                    path: path.display().to_string(),
+                    run_id: run,
+                    outcome: if is_new {
+                        IngestOutcome::Stored
+                    } else {
+                        IngestOutcome::Skipped
+                    },
+                })?;
             }
         }
     }

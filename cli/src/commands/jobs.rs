@@ -20,10 +20,11 @@ pub(crate) fn run(args: &JobsArgs, session: &mut Session<'_>) -> Result<(), CliE
     session.found(&page.items)?;
     let console = &mut session.console;
     if console.json {
-        return page.items.iter().try_for_each(|job| console.view(job));
+        return page.items.iter().try_for_each(|job| console.object(job));
     }
     let mut table = Table::new(&[
-        "job", "started", "status", "expert", "steps", "input", "cached", "output", "took",
+        "job", "started", "status", "expert", "runs", "steps", "input", "cached", "output",
+        "cost $", "took",
     ]);
     let number = |number: u64| Cell::number(thousands(i64::try_from(number).unwrap_or(i64::MAX)));
     for job in &page.items {
@@ -33,14 +34,16 @@ pub(crate) fn run(args: &JobsArgs, session: &mut Session<'_>) -> Result<(), CliE
         // From a file both are its modification time, which says nothing of how long it took.
         let took = took.filter(|took| *took > 0);
         table.row(vec![
-            Cell::id(&job.id),
+            Cell::id(&job.job_id),
             Cell::time(job.started_at),
             Cell::text(status).toned(Tone::of_status(status)),
-            Cell::text(&job.coordinator_expert_key),
-            number(job.total_steps),
-            number(job.usage.input_tokens),
-            number(job.usage.cached_input_tokens),
-            number(job.usage.output_tokens),
+            Cell::text(&job.expert_key),
+            number(job.runs),
+            number(job.steps),
+            Cell::count(job.usage.input_tokens),
+            Cell::count(job.usage.cached_input_tokens),
+            Cell::count(job.usage.output_tokens),
+            Cell::cost(job.cost_usd),
             Cell::number(took.map(times::duration).unwrap_or_default()),
         ]);
     }

@@ -1,8 +1,10 @@
 //! `runtape raw`: the bytes that something was made from.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use clap::ValueEnum;
+use runtape_core::report::RawOutput;
 use runtape_core::{Materializer, RunId, Stream};
 use runtape_store::{RunFilter, Store};
 
@@ -57,14 +59,23 @@ pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliEr
 }
 
 fn record(session: &mut Session<'_>, store: &Store, run: &RunId, seq: u64) -> Result<(), CliError> {
+    let record = store.record(run, seq)?.ok_or_else(|| CliError::NotFound {
+        what: format!("record {seq} of run {run}"),
+    })?;
+    let span = record.span.ok_or_else(|| CliError::NotPrinted {
+        record: format!("{run}:{seq}"),
+    })?;
     let bytes = store
         .tape_of_record(run, seq)?
         .ok_or_else(|| CliError::NotFound {
-            what: format!(
-                "raw output of {run}:{seq}: no such record, or it came from the exit, and it is"
-            ),
+            what: format!("the tape of run {run}"),
         })?;
-    write(session, &bytes)
+    let piece = Piece {
+        seq: Some(seq),
+        stream: span.stream,
+        start: span.start,
+    };
+    write(session, run, &piece, &bytes)
 }
 
 fn tape(
@@ -78,19 +89,72 @@ fn tape(
         StreamName::Stderr => Stream::Stderr,
     };
     let mut result = Ok(());
+    // A character may lie across two pieces; its beginning waits for the rest.
+    let mut held: Vec<u8> = Vec::new();
     store.each_tape_chunk(run, |chunk| {
         if chunk.stream == stream {
-            result = write(session, &chunk.bytes);
+            let piece = Piece {
+                seq: None,
+                stream,
+                start: chunk.start - held.len() as u64,
+            };
+            let mut bytes = std::mem::take(&mut held);
+            bytes.extend_from_slice(&chunk.bytes);
+            held = bytes.split_off(whole_characters(&bytes));
+            result = write(session, run, &piece, &bytes);
         }
         result.is_ok()
     })?;
-    result
+    result?;
+    if held.is_empty() {
+        return Ok(());
+    }
+    let (stdout, stderr) = store.tape_lengths(run)?;
+    let length = match stream {
+        Stream::Stdout => stdout,
+        Stream::Stderr => stderr,
+    };
+    let piece = Piece {
+        seq: None,
+        stream,
+        start: length.saturating_sub(held.len() as u64),
+    };
+    write(session, run, &piece, &held)
 }
 
-fn write(session: &mut Session<'_>, bytes: &[u8]) -> Result<(), CliError> {
+/// Returns how many bytes there are before a last character that is cut off.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => bytes.len(),
+    }
+}
+
+/// Where a piece of raw output lies.
+struct Piece {
+    seq: Option<u64>,
+    stream: Stream,
+    start: u64,
+}
+
+fn write(
+    session: &mut Session<'_>,
+    run: &RunId,
+    piece: &Piece,
+    bytes: &[u8],
+) -> Result<(), CliError> {
     let console = &mut session.console;
     if console.json {
-        return console.object(&serde_json::json!({ "text": String::from_utf8_lossy(bytes) }));
+        let text = String::from_utf8_lossy(bytes);
+        return console.object(&RawOutput {
+            run_id: run.clone(),
+            seq: piece.seq,
+            stream: piece.stream,
+            start: piece.start,
+            end: piece.start + bytes.len() as u64,
+            is_exact: matches!(text, Cow::Borrowed(_)),
+            text: text.into_owned(),
+        });
     }
     if console.is_terminal {
         let text = String::from_utf8_lossy(bytes);

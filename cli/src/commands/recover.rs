@@ -1,6 +1,8 @@
 //! `runtape recover`: runs whose recorder died.
 
-use serde::Serialize;
+use runtape_core::report::{Failure, RecoveredRun, RecoverySource};
+
+use runtape::Recovered;
 
 use crate::commands::Session;
 use crate::console::Tone;
@@ -15,14 +17,13 @@ use crate::times;
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecoverArgs {}
 
-/// A run that was closed.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Closed {
-    run_id: String,
-    source: &'static str,
-    status: String,
-    error: Option<String>,
+fn closed_run(run: Recovered, source: RecoverySource) -> RecoveredRun {
+    RecoveredRun {
+        run_id: run.run_id,
+        source,
+        status: run.summary.status,
+        error: run.summary.error.map(Failure::from),
+    }
 }
 
 pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliError> {
@@ -31,16 +32,7 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
     let mut failed = 0;
     for path in spool::files() {
         match runtape::take_in_spool(&mut store, &path, times::now()) {
-            Ok(run) => closed.push(Closed {
-                run_id: run
-                    .runs
-                    .first()
-                    .map(|run| run.run_id.to_string())
-                    .unwrap_or_default(),
-                source: "spool",
-                status: run.status.as_str().to_owned(),
-                error: run.error.map(|error| error.name),
-            }),
+            Ok(run) => closed.push(closed_run(run, RecoverySource::Spool)),
             Err(error) => {
                 failed += 1;
                 session.warn(&format!("{}: {error}", path.display()));
@@ -48,24 +40,28 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
         }
     }
     for run in runtape::recover(&mut store, times::now())? {
-        closed.push(Closed {
-            run_id: run.run_id.to_string(),
-            source: "tape",
-            status: run.summary.status.as_str().to_owned(),
-            error: run.summary.error.map(|error| error.name),
-        });
+        closed.push(closed_run(run, RecoverySource::Tape));
     }
     let console = &mut session.console;
     if console.json {
-        closed.iter().try_for_each(|run| console.view(run))?;
+        closed.iter().try_for_each(|run| console.object(run))?;
     } else if !closed.is_empty() {
         let mut table = Table::new(&["run", "from", "status", "error"]);
         for run in &closed {
             table.row(vec![
                 Cell::id(&run.run_id),
-                Cell::text(run.source),
-                Cell::text(&run.status).toned(Tone::of_status(&run.status)),
-                Cell::maybe(run.error.as_deref()),
+                Cell::text(match run.source {
+                    RecoverySource::Tape => "tape",
+                    RecoverySource::Spool => "spool",
+                }),
+                Cell::status(run.status),
+                Cell::text(
+                    &run.error
+                        .as_ref()
+                        .map(|error| format!("{}: {}", error.name, error.message))
+                        .unwrap_or_default(),
+                )
+                .toned(Tone::Bad),
             ]);
         }
         table.print(console)?;

@@ -2,7 +2,6 @@
 
 use runtape_core::RunId;
 use runtape_store::RunFilter;
-use serde_json::json;
 
 use crate::commands::Session;
 use crate::database::resolve_run;
@@ -50,10 +49,7 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
         let report = runtape::renormalize(&mut store, run, times::now())?;
         changed += usize::from(report.is_changed());
         if session.console.json {
-            session.console.object(&json!({
-                "runId": run, "same": report.same, "changed": report.changed,
-                "added": report.added, "removed": report.removed,
-            }))?;
+            session.console.object(&report)?;
         } else if report.is_changed() || !args.all {
             table.row(vec![
                 Cell::id(run),

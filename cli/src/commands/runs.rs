@@ -33,7 +33,7 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
     session.found(&page.items)?;
     let console = &mut session.console;
     if console.json {
-        return page.items.iter().try_for_each(|run| console.view(run));
+        return page.items.iter().try_for_each(|run| console.object(run));
     }
     let mut table = Table::new(&[
         "run", "started", "runtime", "status", "model", "steps", "input", "output", "cost $",

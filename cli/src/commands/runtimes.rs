@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use runtape_core::report::RuntimeInfo;
 use runtape_normalizer::runtimes::RUNTIMES;
-use serde_json::json;
 
 use crate::commands::Session;
 use crate::error::CliError;
@@ -39,10 +39,15 @@ pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), Cli
         let installed = entry.commands.iter().find_map(|command| on_path(command));
         let installed = installed.map(|path| path.display().to_string());
         if console.json {
-            console.object(&json!({
-                "runtime": entry.runtime, "commands": entry.commands,
-                "formats": entry.formats, "installed": installed,
-            }))?;
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            console.object(&RuntimeInfo {
+                runtime: entry.runtime.clone(),
+                commands: owned(entry.commands),
+                formats: owned(entry.formats),
+                installed,
+                adapter_type: entry.paperclip.adapter_type.to_owned(),
+                capabilities: entry.paperclip.capabilities.clone(),
+            })?;
         } else {
             table.row(vec![
                 Cell::id(entry.runtime.as_str()),

@@ -1,7 +1,7 @@
 //! `runtape schema`: the published schemas.
 
+use runtape_core::report::SchemaInfo;
 use runtape_schemas::SchemaKind;
-use serde_json::json;
 
 use super::validate::parse_kind;
 use crate::commands::Session;
@@ -28,7 +28,10 @@ pub(crate) fn run(args: &SchemaArgs, session: &mut Session<'_>) -> Result<(), Cl
     let mut table = Table::new(&["kind", "id"]);
     for kind in SchemaKind::ALL {
         if console.json {
-            console.object(&json!({ "kind": kind.name(), "id": kind.id() }))?;
+            console.object(&SchemaInfo {
+                kind: kind.name().to_owned(),
+                id: kind.id(),
+            })?;
         } else {
             table.row(vec![Cell::id(kind.name()), Cell::word(&kind.id())]);
         }

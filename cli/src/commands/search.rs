@@ -27,7 +27,7 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
     session.found(&page.items)?;
     let console = &mut session.console;
     if console.json {
-        return page.items.iter().try_for_each(|hit| console.view(hit));
+        return page.items.iter().try_for_each(|hit| console.object(hit));
     }
     for hit in &page.items {
         let run = console.paint(Tone::Name, hit.run_id.as_str());

@@ -1,9 +1,8 @@
 //! `runtape session`: the session to resume.
 
 use runtape_core::ErrorFamily;
+use runtape_core::report::{RunInfo, SessionAnswer};
 use runtape_normalizer::runtimes;
-use runtape_store::RunInfo;
-use serde_json::json;
 
 use crate::commands::Session;
 use crate::error::CliError;
@@ -59,10 +58,16 @@ pub(crate) fn run(args: &SessionArgs, session: &mut Session<'_>) -> Result<(), C
     let runs = store.runs(&filter, None, args.filter.limit())?.items;
     let console = &mut session.console;
     match find(&runs) {
-        Ok((run, id)) if console.json => console.view(&json!({
-            "sessionId": id, "runId": run.run_id, "jobId": run.job_id, "runtime": run.runtime,
-            "cwd": run.cwd, "status": run.status, "startedAt": run.started_at, "reason": null,
-        })),
+        Ok((run, id)) if console.json => console.object(&SessionAnswer {
+            session_id: Some(id.to_owned()),
+            run_id: Some(run.run_id.clone()),
+            job_id: Some(run.job_id.clone()),
+            runtime: Some(run.runtime.clone()),
+            cwd: run.cwd.clone(),
+            status: Some(run.status),
+            started_at: Some(run.started_at),
+            reason: None,
+        }),
         Ok((run, id)) => {
             console.line(id)?;
             session.note(&format!("of run {}, {}", short(&run.run_id), run.runtime));
@@ -70,7 +75,16 @@ pub(crate) fn run(args: &SessionArgs, session: &mut Session<'_>) -> Result<(), C
         }
         Err(reason) => {
             if console.json {
-                console.object(&json!({ "sessionId": null, "reason": reason }))?;
+                console.object(&SessionAnswer {
+                    session_id: None,
+                    run_id: None,
+                    job_id: None,
+                    runtime: None,
+                    cwd: None,
+                    status: None,
+                    started_at: None,
+                    reason: Some(reason.clone()),
+                })?;
             }
             Err(CliError::NoSession { reason })
         }

@@ -1,9 +1,8 @@
 //! `runtape show`: one run.
 
+use runtape_core::report::RunDetail;
 use runtape_core::{TokenCounts, summarize};
-use runtape_store::{RunInfo, Store};
-use serde::Serialize;
-use serde_json::Value;
+use runtape_store::Store;
 
 use crate::commands::Session;
 use crate::console::{Console, Tone};
@@ -24,21 +23,7 @@ pub(crate) struct ShowArgs {
 /// Steps shown to people; `events` has all of them.
 const STEPS: usize = 200;
 
-/// A run for programs.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Shown {
-    #[serde(flatten)]
-    run: RunInfo,
-    children: Vec<RunInfo>,
-    steps_ended: Vec<runtape_store::StepInfo>,
-    final_text: Option<String>,
-    exit: Option<Value>,
-    stdout_bytes: u64,
-    stderr_bytes: u64,
-}
-
-fn gather(store: &Store, text: &str) -> Result<Shown, CliError> {
+fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
     let run_id = resolve_run(store, text)?;
     let run = store.run(&run_id)?;
     let tree = store.tree(&run_id)?;
@@ -47,11 +32,11 @@ fn gather(store: &Store, text: &str) -> Result<Shown, CliError> {
         .filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
     let (stdout_bytes, stderr_bytes) = store.tape_lengths(&run_id)?;
     let final_text = summarize(&store.records(&run_id, 0, usize::MAX)?);
-    Ok(Shown {
+    Ok(RunDetail {
         children: children.collect(),
         steps_ended: store.steps(&run_id, 0, usize::MAX)?,
         final_text: final_text.and_then(|summary| summary.final_text),
-        exit: store.exit(&run_id)?,
+        exit: store.exit(&run_id)?.as_ref().map(runtape::exit_info),
         stdout_bytes,
         stderr_bytes,
         run,
@@ -63,7 +48,7 @@ pub(crate) fn run(args: &ShowArgs, session: &mut Session<'_>) -> Result<(), CliE
     let shown = gather(&store, &args.run)?;
     let console = &mut session.console;
     if console.json {
-        return console.view(&shown);
+        return console.object(&shown);
     }
     facts(console, &shown)?;
     if shown.run.steps > 1 || shown.steps_ended.iter().any(|step| step.tool_calls > 0) {
@@ -96,7 +81,7 @@ pub(crate) fn usage_text(usage: &TokenCounts) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn facts(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
+fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
     let run = &shown.run;
     let text = |text: Option<&str>| text.map(str::to_owned);
     let status = run.status.as_str();
@@ -117,11 +102,11 @@ fn facts(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
     let exit = shown
         .exit
         .as_ref()
-        .map(|exit| match (&exit["signal"], &exit["code"]) {
-            (Value::String(signal), _) => signal.clone(),
-            (_, Value::Number(code)) => format!("code {code}"),
-            _ if exit["recorderLost"] == true => "not seen: the recorder died".to_owned(),
-            _ => "not known".to_owned(),
+        .map(|exit| match (&exit.signal, exit.code) {
+            (Some(signal), _) => signal.clone(),
+            (None, Some(code)) => format!("code {code}"),
+            (None, None) if exit.recorder_lost => "not seen: the recorder died".to_owned(),
+            (None, None) => "not known".to_owned(),
         });
     let children = shown.children.iter().map(|child| child.run_id.to_string());
     let children = children.collect::<Vec<_>>().join(", ");
@@ -181,7 +166,7 @@ fn facts(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
     Ok(())
 }
 
-fn steps(console: &mut Console<'_>, shown: &Shown) -> Result<(), CliError> {
+fn steps(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
     let mut table = Table::new(&[
         "step",
         "status",

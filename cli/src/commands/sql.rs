@@ -1,5 +1,6 @@
 //! `runtape sql`: any question, read-only.
 
+use runtape_core::report::SqlRow;
 use serde_json::{Map, Value};
 
 use crate::commands::Session;
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &SqlArgs, session: &mut Session<'_>) -> Result<(), CliEr
     if console.json {
         let mut result = Ok(());
         store.query(&args.query, |row| {
-            result = console.object(&row);
+            result = console.object(&SqlRow(row));
             result.is_ok()
         })?;
         return result;

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
         session.found(&calls)?;
         let console = &mut session.console;
         if console.json {
-            return calls.iter().try_for_each(|call| console.view(call));
+            return calls.iter().try_for_each(|call| console.object(call));
         }
         let mut table = Table::new(&["at", "run", "step", "tool", "result", "took", "about"]);
         for call in &calls {
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
     session.found(&tools)?;
     let console = &mut session.console;
     if console.json {
-        return tools.iter().try_for_each(|tool| console.view(tool));
+        return tools.iter().try_for_each(|tool| console.object(tool));
     }
     let mut table = Table::new(&[
         "runtime",

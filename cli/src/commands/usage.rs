@@ -63,10 +63,10 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
     session.found(&groups)?;
     let console = &mut session.console;
     if console.json {
-        return groups.iter().try_for_each(|group| console.view(group));
+        return groups.iter().try_for_each(|group| console.object(group));
     }
     let known = |group: &UsageGroup| {
-        let counts = &group.counts;
+        let counts = &group.usage;
         let parts = [
             counts.input_tokens,
             counts.cached_input_tokens,
@@ -92,11 +92,11 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
         table.row(vec![
             Cell::text(group.name.as_deref().unwrap_or("(unknown)")).toned(Tone::Name),
             Cell::number(group.runs),
-            Cell::count(group.counts.input_tokens),
-            Cell::count(group.counts.cached_input_tokens),
-            Cell::count(group.counts.output_tokens),
-            Cell::count(group.counts.reasoning_tokens),
-            Cell::count(group.counts.total()),
+            Cell::count(group.usage.input_tokens),
+            Cell::count(group.usage.cached_input_tokens),
+            Cell::count(group.usage.output_tokens),
+            Cell::count(group.usage.reasoning_tokens),
+            Cell::count(group.usage.total()),
             Cell::cost(group.cost_usd),
             Cell::text(&"█".repeat(usize::try_from(length).unwrap_or(0))).toned(Tone::Good),
         ]);
@@ -129,26 +129,25 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
     let console = &mut session.console;
     for line in &entries {
         if console.json {
-            console.view(line)?;
+            console.object(line)?;
             continue;
         }
-        let entry = &line.entry;
-        let source = serde_json::to_value(entry.source)?;
+        let source = serde_json::to_value(line.source)?;
         table.row(vec![
             Cell::run(&line.run_id),
-            Cell::number(entry.step.map(|step| step.to_string()).unwrap_or_default()),
+            Cell::number(line.step.map(|step| step.to_string()).unwrap_or_default()),
             Cell::maybe(source.as_str()),
-            Cell::maybe(entry.model.as_deref()),
-            Cell::count(entry.counts.input_tokens),
-            Cell::count(entry.counts.cached_input_tokens),
-            Cell::count(entry.counts.output_tokens),
-            Cell::count(entry.counts.reasoning_tokens),
+            Cell::maybe(line.model.as_deref()),
+            Cell::count(line.usage.input_tokens),
+            Cell::count(line.usage.cached_input_tokens),
+            Cell::count(line.usage.output_tokens),
+            Cell::count(line.usage.reasoning_tokens),
             Cell::text(if line.is_repeated {
                 "no, repeated"
             } else {
                 "yes"
             }),
-            Cell::text(&entry.key).toned(Tone::Faint),
+            Cell::text(&line.key).toned(Tone::Faint),
         ]);
     }
     if console.json {

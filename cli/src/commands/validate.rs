@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
+use runtape_core::report::{ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown};
 use runtape_schemas::{LineVerdict, SchemaKind, Verdict, validate_jsonl};
-use serde_json::json;
 
 use crate::commands::Session;
 use crate::console::Tone;
@@ -47,6 +47,15 @@ pub(crate) fn run(args: &ValidateArgs, session: &mut Session<'_>) -> Result<(), 
         }
     })?;
     result?;
+    if session.console.json {
+        session
+            .console
+            .object(&ValidationLine::Summary(ValidationCounts {
+                valid: counts.valid,
+                unknown: counts.unknown,
+                invalid: counts.invalid,
+            }))?;
+    }
     let (valid, unknown) = (counts.valid, counts.unknown);
     session.note(&format!(
         "{valid} valid, {unknown} of unknown types, {} invalid",
@@ -67,7 +76,10 @@ fn report(session: &mut Session<'_>, line: &LineVerdict) -> Result<(), CliError>
     match &line.verdict {
         Verdict::Valid => Ok(()),
         Verdict::Unknown { tag } if console.json => {
-            console.object(&json!({ "line": number, "verdict": "unknown", "type": tag }))
+            console.object(&ValidationLine::Unknown(ValidationUnknown {
+                line: number,
+                tag: tag.clone(),
+            }))
         }
         Verdict::Unknown { tag } => {
             let text = format!("line {number}: unknown type {}", plain::one_line(tag));
@@ -76,9 +88,12 @@ fn report(session: &mut Session<'_>, line: &LineVerdict) -> Result<(), CliError>
         }
         Verdict::Invalid(faults) => faults.iter().try_for_each(|fault| {
             if console.json {
-                return console.object(&json!({
-                    "line": number, "verdict": "invalid", "type": fault.tag, "path": fault.path,
-                    "message": fault.message, "schemaPath": fault.schema_path,
+                return console.object(&ValidationLine::Invalid(ValidationFault {
+                    line: number,
+                    tag: fault.tag.map(str::to_owned),
+                    path: fault.path.clone(),
+                    message: fault.message.clone(),
+                    schema_path: fault.schema_path.clone(),
                 }));
             }
             let text = plain::one_line(&format!("line {number}: {fault}"));

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), Cl
     };
     let console = &mut session.console;
     if console.json {
-        console.view(&report)?;
+        console.object(&report)?;
     } else {
         for removal in &report.removals {
             let text = format!(

@@ -89,7 +89,7 @@ impl ExecutionResult {
     pub fn new(summary: &RunSummary, exit: &Exit) -> Self {
         let error = summary.error.as_ref();
         let family = error.and_then(|error| error.family);
-        let adapter = runtimes::entry_for(&summary.runtime).map(|entry| entry.paperclip);
+        let adapter = runtimes::entry_for(&summary.runtime).map(|entry| &entry.paperclip);
         let session = summary.session_id.clone();
         let session = session.filter(|id| runtimes::is_session_id(&summary.runtime, id));
         let usage = summary.usage.as_ref();

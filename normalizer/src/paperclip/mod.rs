@@ -2,9 +2,10 @@
 //!
 //! An adapter built on runtape has its server side here: [`ExecutionResult`] of a finished run,
 //! [`SessionCodec`] for what is kept between runs, [`Detection`] of failures that it must act on,
-//! [`Capabilities`] (in the registry of runtimes), [`redact_environment`] for its logs.
+//! [`Capabilities`] (in the registry of runtimes), [`redact_environment`] for its logs. What an
+//! environment test returns is `runtape_core::report::DoctorReport`.
 
-mod adapter;
+pub(crate) mod adapter;
 mod detection;
 mod execution_result;
 mod redact;

@@ -139,17 +139,21 @@ pub fn step() -> BoxedStrategy<Step> {
     })
 }
 
+pub(super) fn job_status() -> BoxedStrategy<JobStatus> {
+    word(&[
+        JobStatus::Running,
+        JobStatus::Completed,
+        JobStatus::StoppedByMaxSteps,
+        JobStatus::StoppedByInteractiveTool,
+        JobStatus::StoppedByError,
+    ])
+}
+
 /// Any job.
 pub fn job() -> BoxedStrategy<Job> {
     build!(Job {
         id: job_id(),
-        status: word(&[
-            JobStatus::Running,
-            JobStatus::Completed,
-            JobStatus::StoppedByMaxSteps,
-            JobStatus::StoppedByInteractiveTool,
-            JobStatus::StoppedByError,
-        ]),
+        status: job_status(),
         coordinator_expert_key: text(),
         total_steps: count(),
         max_steps: maybe(count()),

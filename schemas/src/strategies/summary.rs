@@ -41,7 +41,7 @@ pub fn summary() -> BoxedStrategy<RunSummary> {
     })
 }
 
-fn usage() -> BoxedStrategy<SummaryUsage> {
+pub(super) fn usage() -> BoxedStrategy<SummaryUsage> {
     build!(SummaryUsage {
         input_tokens: maybe(signed()),
         output_tokens: maybe(signed()),

@@ -7,7 +7,7 @@ use runtape_schemas::{SchemaKind, Validator, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::samples::{runner, tags};
+use crate::samples::{for_each_report, runner, tags};
 
 /// Checks values of one kind; of the types it has, the unknown one included, each by itself.
 fn holds<T>(kind: SchemaKind, tag: Option<&str>, cases: u32, strategy: &BoxedStrategy<T>)
@@ -106,6 +106,16 @@ fn everything_else() {
     holds(SchemaKind::Message, None, 128, &strategies::message());
     holds(SchemaKind::Usage, None, 64, &strategies::usage());
     holds(SchemaKind::Summary, None, 64, &strategies::summary());
+}
+
+#[test]
+fn reports() {
+    macro_rules! hold {
+        ($($name:ident $strategy:ident;)*) => {
+            $(holds(SchemaKind::$name, None, 32, &strategies::$strategy());)*
+        };
+    }
+    for_each_report!(hold);
 }
 
 #[test]

@@ -9,6 +9,44 @@ use runtape_schemas::strategies::{self, UNKNOWN};
 use serde::Serialize;
 use serde_json::Value;
 
+/// Calls a macro with every kind of report: its variant, its type's name and its strategy's.
+macro_rules! for_each_report {
+    ($then:ident) => {
+        $then! {
+            RunInfo run_info;
+            RunDetail run_detail;
+            JobInfo job_info;
+            SearchHit search_hit;
+            UsageGroup usage_group;
+            LedgerEntry ledger_entry;
+            ToolUse tool_use;
+            ToolCallInfo tool_call_info;
+            FileUse file_use;
+            Drift drift;
+            CheckpointDiff checkpoint_diff;
+            SessionAnswer session_answer;
+            RawOutput raw_output;
+            SqlRow sql_row;
+            IngestLine ingest_line;
+            ImportedRun imported_run;
+            ExportedFile exported_file;
+            RecordReport record_report;
+            RecoveredRun recovered_run;
+            RenormalizedRun renormalized_run;
+            VerifyReport verify_report;
+            StoreStats store_stats;
+            GcReport gc_report;
+            BackupReport backup_report;
+            DoctorReport doctor_report;
+            RuntimeInfo runtime_info;
+            SchemaInfo schema_info;
+            ValidationLine validation_line;
+            Document document;
+        }
+    };
+}
+pub(crate) use for_each_report;
+
 /// A strategy for values of one kind and, where the kind has types, of one type.
 pub(crate) struct Sampler {
     pub(crate) tag: Option<&'static str>,
@@ -75,8 +113,20 @@ pub(crate) fn samplers(kind: SchemaKind) -> Vec<Sampler> {
         SchemaKind::Message => vec![Sampler::new(None, strategies::message())],
         SchemaKind::Usage => vec![Sampler::new(None, strategies::usage())],
         SchemaKind::Summary => vec![Sampler::new(None, strategies::summary())],
-        other => panic!("no strategy for {other}: add one, and a line here"),
+        report => vec![report_sampler(report)],
     }
+}
+
+fn report_sampler(kind: SchemaKind) -> Sampler {
+    macro_rules! sampler {
+        ($($name:ident $strategy:ident;)*) => {
+            match kind {
+                $(SchemaKind::$name => Sampler::new(None, strategies::$strategy()),)*
+                other => panic!("no strategy for {other}: add one, and a line above"),
+            }
+        };
+    }
+    for_each_report!(sampler)
 }
 
 /// Reads JSON as the type of a kind and writes it again.
@@ -98,6 +148,16 @@ pub(crate) fn reread(kind: SchemaKind, value: &Value) -> Result<Value, serde_jso
         SchemaKind::Message => through::<runtape_core::Message>(value),
         SchemaKind::Usage => through::<runtape_core::Usage>(value),
         SchemaKind::Summary => through::<runtape_core::RunSummary>(value),
-        other => panic!("no type for {other}: add a line here"),
+        report => {
+            macro_rules! reread {
+                ($($name:ident $strategy:ident;)*) => {
+                    match report {
+                        $(SchemaKind::$name => through::<runtape_core::report::$name>(value),)*
+                        other => panic!("no type for {other}: add a line above"),
+                    }
+                };
+            }
+            for_each_report!(reread)
+        }
     }
 }

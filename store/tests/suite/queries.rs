@@ -135,8 +135,8 @@ fn a_job_is_what_its_runs_are() {
     };
     plan("a", false, 1000).make().store(&mut store);
     let job = store.job(&job_id("job")).unwrap().unwrap();
-    assert_eq!((job.status, job.total_steps), (JobStatus::Completed, 3));
-    assert_eq!(job.coordinator_expert_key, "coder");
+    assert_eq!((job.status, job.steps), (JobStatus::Completed, 3));
+    assert_eq!(job.expert_key, "coder");
     assert_eq!(job.started_at, 1000);
     let open = plan("b", true, 5000).make();
     store.begin_run(&open.begin).unwrap();
@@ -148,7 +148,7 @@ fn a_job_is_what_its_runs_are() {
     store.finish_run(open.id(), &json!(1), 0).unwrap();
     let job = store.job(&job_id("job")).unwrap().unwrap();
     assert_eq!(job.status, JobStatus::StoppedByError);
-    assert_eq!(job.usage.input_tokens, 2 * (101 + 102));
+    assert_eq!(job.usage.input_tokens, Some(2 * (101 + 102)));
     assert!(job.finished_at.is_some());
     assert!(store.job(&job_id("none")).unwrap().is_none());
 }
@@ -236,7 +236,7 @@ fn a_resumed_session_is_not_counted_twice() {
     Plan::new("other", 1).make().store(&mut store);
     let counted = |store: &Store| -> i64 {
         let days = store.usage_daily().unwrap();
-        days.iter().filter_map(|day| day.counts.input_tokens).sum()
+        days.iter().filter_map(|day| day.usage.input_tokens).sum()
     };
     assert_eq!(counted(&store), 101 + 102 + 103 + 101);
     let ledger = store.usage_of(&run_id("second")).unwrap();
@@ -247,7 +247,7 @@ fn a_resumed_session_is_not_counted_twice() {
             .collect::<Vec<_>>(),
         [true, true, false]
     );
-    assert_eq!(ledger[0].entry.key, "msg_1");
+    assert_eq!(ledger[0].key, "msg_1");
     assert!(store.verify().unwrap().is_intact());
     // Without the first run, the second is the one that counts.
     store.delete_run(&run_id("first"), 1).unwrap();

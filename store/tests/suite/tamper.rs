@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runtape_store::{FaultPlace, Options, Report, Store};
+use runtape_store::{FaultPlace, Options, Store, VerifyReport};
 use rusqlite::Connection;
 
 use crate::synthetic::{Dice, Plan, child, run_id};
@@ -28,7 +28,7 @@ fn fill(path: &Path) -> Store {
 }
 
 /// Does something to a copy of the database, and verifies it.
-fn tampered(original: &Path, sql: &str) -> Report {
+fn tampered(original: &Path, sql: &str) -> VerifyReport {
     let directory = tempfile::tempdir().unwrap();
     let copy = directory.path().join("copy");
     std::fs::copy(original, &copy).unwrap();
@@ -42,7 +42,7 @@ fn tampered(original: &Path, sql: &str) -> Report {
     store.verify().unwrap()
 }
 
-fn place(report: &Report) -> &FaultPlace {
+fn place(report: &VerifyReport) -> &FaultPlace {
     &report.faults.first().expect("a fault").place
 }
 
@@ -122,7 +122,7 @@ fn each_kind_of_change_is_named() {
 
 /// Takes a block apart, changes its lines, and puts it together as the store would, with the
 /// old hashes and marks.
-fn rewrite(original: &Path, change: impl Fn(&mut Vec<String>)) -> Report {
+fn rewrite(original: &Path, change: impl Fn(&mut Vec<String>)) -> VerifyReport {
     let directory = tempfile::tempdir().unwrap();
     let copy = directory.path().join("copy");
     std::fs::copy(original, &copy).unwrap();

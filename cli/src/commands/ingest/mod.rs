@@ -76,7 +76,7 @@ pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), Cl
             },
             Err(error) => return Err(error),
         };
-        bar.suspend(|| report.add(session, &store, &outcome))?;
+        bar.suspend(|| report.add(session, &store, outcome))?;
         bar.inc(source.bytes());
     }
     bar.finish_and_clear();

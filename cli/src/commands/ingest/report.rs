@@ -1,59 +1,63 @@
 //! What an ingest did: a line for each file, a table at the end.
 
-use std::collections::BTreeMap;
-
+use runtape_core::report::{
+    IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
+};
 use runtape_core::{RunId, TokenCounts};
-use runtape_store::{RunInfo, Store};
-use serde::Serialize;
+use runtape_store::Store;
 
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
 use crate::table::{Cell, Table, plural, thousands};
 
 /// What became of one file.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase", tag = "outcome")]
 pub(super) enum Outcome {
     /// It is a run now.
-    #[serde(rename_all = "camelCase")]
     Stored { path: String, run: Box<RunInfo> },
     /// It was one already.
-    #[serde(rename_all = "camelCase")]
     Skipped { path: String, run_id: RunId },
     /// It holds nothing usable.
-    #[serde(rename_all = "camelCase")]
     Unusable { path: String, reason: String },
 }
 
-/// Runs of one runtime that ended alike.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Group {
-    runs: u64,
-    steps: u64,
-    records: u64,
-    unparsed: u64,
-    #[serde(flatten)]
-    usage: TokenCounts,
-    cost_usd: Option<f64>,
+impl Outcome {
+    fn into_line(self) -> IngestLine {
+        let file = |path, outcome| IngestedFile {
+            path,
+            outcome,
+            run_id: None,
+            run: None,
+            reason: None,
+        };
+        IngestLine::File(Box::new(match self {
+            Self::Stored { path, run } => IngestedFile {
+                run_id: Some(run.run_id.clone()),
+                run: Some(*run),
+                ..file(path, IngestOutcome::Stored)
+            },
+            Self::Skipped { path, run_id } => IngestedFile {
+                run_id: Some(run_id),
+                ..file(path, IngestOutcome::Skipped)
+            },
+            Self::Unusable { path, reason } => IngestedFile {
+                reason: Some(reason),
+                ..file(path, IngestOutcome::Unusable)
+            },
+        }))
+    }
 }
 
 /// What an ingest did.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    groups: BTreeMap<(String, String), Group>,
-    skipped: usize,
-    unusable: usize,
-    ignored: usize,
+    summary: IngestSummary,
 }
 
 impl Report {
     pub(super) fn new(ignored: usize) -> Self {
-        Self {
-            ignored,
-            ..Self::default()
-        }
+        let mut report = Self::default();
+        report.summary.ignored = ignored as u64;
+        report
     }
 
     /// Adds what became of a file, and prints it for programs.
@@ -61,46 +65,71 @@ impl Report {
         &mut self,
         session: &mut Session<'_>,
         store: &Store,
-        outcome: &Outcome,
+        outcome: Outcome,
     ) -> Result<(), CliError> {
-        match outcome {
-            Outcome::Stored { run, .. } => {
-                let key = (run.runtime.to_string(), run.status.as_str().to_owned());
-                let group = self.groups.entry(key).or_default();
-                group.runs += 1;
-                for run in store.tree(&run.run_id)? {
-                    group.steps += run.steps;
-                    group.records += run.records;
-                    group.unparsed += run.unparsed;
-                    group.usage = group.usage.plus(run.usage);
-                    if let Some(cost) = run.cost_usd {
-                        *group.cost_usd.get_or_insert(0.0) += cost;
-                    }
-                }
-            }
-            Outcome::Skipped { .. } => self.skipped += 1,
+        match &outcome {
+            Outcome::Stored { run, .. } => self.add_run(store, run)?,
+            Outcome::Skipped { .. } => self.summary.skipped += 1,
             Outcome::Unusable { path, reason } => {
-                self.unusable += 1;
+                self.summary.unusable += 1;
                 session.warn(&format!("{path}: {reason}"));
             }
         }
         if session.console.json {
-            session.console.view(outcome)?;
+            session.console.object(&outcome.into_line())?;
+        }
+        Ok(())
+    }
+
+    fn add_run(&mut self, store: &Store, run: &RunInfo) -> Result<(), CliError> {
+        self.summary.stored += 1;
+        let key = |group: &IngestGroup| (group.runtime.as_str().to_owned(), group.status.as_str());
+        let wanted = (run.runtime.as_str().to_owned(), run.status.as_str());
+        let groups = &mut self.summary.groups;
+        let place = groups.binary_search_by_key(&wanted, key);
+        let place = place.unwrap_or_else(|place| {
+            groups.insert(
+                place,
+                IngestGroup {
+                    runtime: run.runtime.clone(),
+                    status: run.status,
+                    runs: 0,
+                    steps: 0,
+                    records: 0,
+                    unparsed: 0,
+                    usage: TokenCounts::default(),
+                    cost_usd: None,
+                },
+            );
+            place
+        });
+        let Some(group) = groups.get_mut(place) else {
+            return Ok(());
+        };
+        group.runs += 1;
+        for run in store.tree(&run.run_id)? {
+            group.steps += run.steps;
+            group.records += run.records;
+            group.unparsed += run.unparsed;
+            group.usage = group.usage.plus(run.usage);
+            if let Some(cost) = run.cost_usd {
+                *group.cost_usd.get_or_insert(0.0) += cost;
+            }
         }
         Ok(())
     }
 
     /// Prints the table; files that hold nothing usable make it a failure.
     pub(super) fn finish(self, session: &mut Session<'_>) -> Result<(), CliError> {
-        let stored: u64 = self.groups.values().map(|group| group.runs).sum();
-        if !session.console.json && !self.groups.is_empty() {
+        if !session.console.json && !self.summary.groups.is_empty() {
             self.table().print(&mut session.console)?;
         }
-        let mut parts = vec![format!("{} stored", plural(stored, "run"))];
+        let summary = self.summary;
+        let mut parts = vec![format!("{} stored", plural(summary.stored, "run"))];
         let more = [
-            (self.skipped, "known already"),
-            (self.unusable, "unusable"),
-            (self.ignored, "other files ignored"),
+            (summary.skipped, "known already"),
+            (summary.unusable, "unusable"),
+            (summary.ignored, "other files ignored"),
         ];
         for (count, what) in more {
             if count > 0 {
@@ -108,11 +137,18 @@ impl Report {
             }
         }
         session.note(&parts.join(", "));
-        if self.unusable > 0 {
-            let all = usize::try_from(stored).unwrap_or(usize::MAX);
+        let (unusable, all) = (
+            summary.unusable,
+            summary.stored + summary.skipped + summary.unusable,
+        );
+        if session.console.json {
+            session.console.object(&IngestLine::Summary(summary))?;
+        }
+        if unusable > 0 {
+            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
             return Err(CliError::Unusable {
-                count: self.unusable,
-                of: all.saturating_add(self.skipped + self.unusable),
+                count: number(unusable),
+                of: number(all),
             });
         }
         Ok(())
@@ -125,10 +161,10 @@ impl Report {
         ]);
         let number =
             |number: u64| Cell::number(thousands(i64::try_from(number).unwrap_or(i64::MAX)));
-        for ((runtime, status), group) in &self.groups {
+        for group in &self.summary.groups {
             table.row(vec![
-                Cell::text(runtime),
-                Cell::text(status).toned(Tone::of_status(status)),
+                Cell::word(group.runtime.as_str()),
+                Cell::status(group.status),
                 number(group.runs),
                 number(group.steps),
                 number(group.records),

@@ -4,41 +4,15 @@ use std::path::Path;
 
 use nix::sys::signal::Signal;
 use runtape::RunContext;
-use runtape_core::{RunSummary, SummaryError, SummaryUsage};
+use runtape_core::RunSummary;
+use runtape_core::report::{ExitInfo, Failure, RecordReport};
 use runtape_normalizer::Exit;
-use serde::Serialize;
-use serde_json::Value;
 
 use super::keeper::Kept;
 use crate::commands::Session;
 use crate::error::CliError;
 use crate::exit_codes;
 use crate::table::{bytes, plural, thousands};
-use crate::times;
-
-/// What `--report` writes.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Report<'a> {
-    run_id: &'a str,
-    job_id: &'a str,
-    runtime: Option<&'a str>,
-    session_id: Option<&'a str>,
-    model: Option<&'a str>,
-    status: Option<&'a str>,
-    error: Option<Value>,
-    steps: Option<u64>,
-    usage: Option<SummaryUsage>,
-    cost_usd: Option<f64>,
-    duration_ms: Option<i64>,
-    final_text: Option<&'a str>,
-    exit_code: Option<i32>,
-    signal: Option<&'a str>,
-    timed_out: bool,
-    stored: bool,
-    spool: Option<String>,
-    lost_bytes: u64,
-}
 
 /// Returns the exit code that tells how the command ended.
 pub(super) fn exit_code(exit: &Exit) -> u8 {
@@ -80,24 +54,31 @@ pub(super) fn finish(
     let Some(path) = file else {
         return Ok(());
     };
-    let error = summary.and_then(|summary| summary.error.as_ref());
-    let report = Report {
-        run_id: context.run_id.as_str(),
-        job_id: context.job_id.as_str(),
-        runtime: summary.map(|summary| summary.runtime.as_str()),
-        session_id: summary.and_then(|summary| summary.session_id.as_deref()),
-        model: summary.and_then(|summary| summary.model.as_deref()),
-        status: summary.map(|summary| summary.status.as_str()),
-        error: error.map(error_value).transpose()?,
-        steps: summary.map(|summary| summary.steps),
-        usage: summary.and_then(|summary| summary.usage),
-        cost_usd: summary.and_then(|summary| summary.cost_usd),
-        duration_ms: summary.and_then(|summary| summary.duration_ms),
-        final_text: summary.and_then(|summary| summary.final_text.as_deref()),
-        exit_code: exit.code,
-        signal: exit.signal.as_deref(),
-        timed_out: exit.timed_out,
-        stored: kept.fault.is_none(),
+    let Some(summary) = summary else {
+        return Err(CliError::NotFound {
+            what: format!("the end of run {}", context.run_id),
+        });
+    };
+    let report = RecordReport {
+        run_id: context.run_id.clone(),
+        job_id: context.job_id.clone(),
+        runtime: summary.runtime.clone(),
+        session_id: summary.session_id.clone(),
+        model: summary.model.clone(),
+        status: summary.status,
+        error: summary.error.clone().map(Failure::from),
+        steps: summary.steps,
+        usage: summary.usage,
+        cost_usd: summary.cost_usd,
+        duration_ms: summary.duration_ms,
+        final_text: summary.final_text.clone(),
+        exit: ExitInfo {
+            code: exit.code,
+            signal: exit.signal.clone(),
+            timed_out: exit.timed_out,
+            recorder_lost: exit.recorder_lost,
+        },
+        is_stored: kept.fault.is_none(),
         spool: kept.spool.as_ref().map(|path| path.display().to_string()),
         lost_bytes: kept.lost,
     };
@@ -107,15 +88,6 @@ pub(super) fn finish(
         path: path.into(),
         error,
     })
-}
-
-/// Returns the error with its time as ISO 8601.
-fn error_value(error: &SummaryError) -> Result<Value, CliError> {
-    let mut value = serde_json::to_value(error)?;
-    if let (Some(at), Value::Object(fields)) = (error.retry_at, &mut value) {
-        fields.insert("retryAt".to_owned(), times::iso(at).into());
-    }
-    Ok(value)
 }
 
 /// Returns the run in one line.

@@ -46,7 +46,7 @@ use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
-use crate::paperclip::{Adapter, Capabilities};
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Outcome, Signal, Verdict};
 
@@ -67,7 +67,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         adapter_type: "claude_local",
         code_prefix: "claude",
         provider: Some("anthropic"),
-        capabilities: Capabilities::OF_LOCAL_CLI,
+        capabilities: adapter::LOCAL,
     },
 };
 

@@ -51,7 +51,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::json::Document;
 use crate::lines::Line;
-use crate::paperclip::{Adapter, Capabilities};
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Place, Signal};
 
@@ -70,7 +70,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         adapter_type: "cursor",
         code_prefix: "cursor",
         provider: Some("cursor"),
-        capabilities: Capabilities::OF_LOCAL_CLI.with_skills_on_disk(),
+        capabilities: adapter::LOCAL_WITH_SKILLS_ON_DISK,
     },
 };
 

@@ -26,7 +26,7 @@ use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
-use crate::paperclip::{Adapter, Capabilities};
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Outcome, Scope, Signal};
 
@@ -63,7 +63,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         adapter_type: "gemini_local",
         code_prefix: "gemini",
         provider: Some("google"),
-        capabilities: Capabilities::OF_LOCAL_CLI.with_skills_on_disk(),
+        capabilities: adapter::LOCAL_WITH_SKILLS_ON_DISK,
     },
 };
 

@@ -57,7 +57,7 @@ use crate::context::Context;
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
 use crate::lines::{Ending, Line};
-use crate::paperclip::{Adapter, Capabilities};
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Emitted, Outcome, Place, Scope, Signal};
 
@@ -74,7 +74,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         adapter_type: "hermes_local",
         code_prefix: "hermes",
         provider: None,
-        capabilities: Capabilities::OF_LOCAL_CLI.without_instructions(),
+        capabilities: adapter::LOCAL_WITHOUT_INSTRUCTIONS,
     },
 };
 

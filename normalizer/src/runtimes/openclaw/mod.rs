@@ -32,7 +32,7 @@ use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
-use crate::paperclip::{Adapter, Capabilities};
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::Signal;
 
@@ -49,7 +49,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         adapter_type: "openclaw_gateway",
         code_prefix: "openclaw",
         provider: None,
-        capabilities: Capabilities::NONE,
+        capabilities: adapter::GATEWAY,
     },
 };
 

@@ -1,0 +1,239 @@
+//! The database itself: what it holds, whether it can be trusted, what was given up.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::RunId;
+use crate::iso::{self, Time};
+
+/// How much there is, and what it takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreStats {
+    /// Jobs.
+    pub jobs: u64,
+    /// Runs, children included.
+    pub runs: u64,
+    /// Root runs that are not sealed.
+    pub open_runs: u64,
+    /// Kept records.
+    pub records: u64,
+    /// Bytes of output on tapes, before compressing.
+    pub tape_bytes: u64,
+    /// Bytes of records, before compressing.
+    pub record_bytes: u64,
+    /// Bytes of the database, without its log.
+    pub database_bytes: u64,
+    /// Bytes that deleted rows left unused; compacting gives them back.
+    pub free_bytes: u64,
+    /// Bytes of the search index.
+    pub search_bytes: u64,
+    /// Bytes of each table and index, largest first.
+    pub tables: Vec<TableStats>,
+}
+
+/// What a table or index takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TableStats {
+    /// Its name.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// What `verify` found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VerifyReport {
+    /// Runs that were read, children included.
+    pub runs: u64,
+    /// Root runs among them that are open: their records are proved, but no seal covers them yet.
+    pub open_runs: u64,
+    /// Records that were read.
+    pub records: u64,
+    /// Bytes of output that were read.
+    pub tape_bytes: u64,
+    /// The end of the chain of seals; null while nothing was sealed. Kept elsewhere, it proves
+    /// later that nothing before it changed.
+    pub head: Option<SealHead>,
+    /// What was removed, and when.
+    pub removals: Vec<Removal>,
+    /// What is wrong, the first fault of each chain; empty if all is as it was written.
+    pub faults: Vec<VerifyFault>,
+}
+
+impl VerifyReport {
+    /// Tells whether all is as it was written.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        self.faults.is_empty()
+    }
+}
+
+/// The end of the chain of seals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SealHead {
+    /// How many entries there are.
+    pub number: u64,
+    /// The hash over all of them, in hexadecimal digits.
+    pub hash: String,
+}
+
+/// Why a seal no longer covers a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum RemovalReason {
+    /// The run was deleted.
+    Deleted,
+    /// The run's records were made again from its tape.
+    Replaced,
+    /// The run's tape was dropped.
+    TapeDropped,
+}
+
+impl RemovalReason {
+    /// Returns the name as in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deleted => "deleted",
+            Self::Replaced => "replaced",
+            Self::TapeDropped => "tapeDropped",
+        }
+    }
+
+    /// Returns the reason of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Deleted, Self::Replaced, Self::TapeDropped]
+            .into_iter()
+            .find(|reason| reason.as_str() == name)
+    }
+}
+
+/// A run, or a part of it, that was removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Removal {
+    /// The run.
+    pub run_id: RunId,
+    /// The seal that covered it.
+    pub seal: u64,
+    /// Why.
+    pub reason: RemovalReason,
+    /// When.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub at: i64,
+}
+
+/// Something that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VerifyFault {
+    /// Where.
+    pub place: FaultPlace,
+    /// What is wrong there.
+    pub fault: String,
+}
+
+impl fmt::Display for VerifyFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.fault)
+    }
+}
+
+/// A place in the database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", tag = "type")]
+#[non_exhaustive]
+pub enum FaultPlace {
+    /// The file as a whole.
+    File,
+    /// The row of a run.
+    #[serde(rename_all = "camelCase")]
+    Run {
+        /// The run.
+        run_id: RunId,
+    },
+    /// A record.
+    #[serde(rename_all = "camelCase")]
+    Record {
+        /// The run.
+        run_id: RunId,
+        /// The record.
+        seq: u64,
+    },
+    /// A part of the tape.
+    #[serde(rename_all = "camelCase")]
+    Tape {
+        /// The root run.
+        run_id: RunId,
+        /// The block.
+        block: u64,
+    },
+    /// A row that follows from records.
+    #[serde(rename_all = "camelCase")]
+    Row {
+        /// The table: `step`, `tool_call`, `notice`, `unparsed` or `usage`.
+        table: String,
+        /// The run.
+        run_id: RunId,
+        /// The record it follows from.
+        seq: u64,
+    },
+    /// An entry in the chain of seals.
+    #[serde(rename_all = "camelCase")]
+    Seal {
+        /// The entry.
+        number: u64,
+    },
+}
+
+impl fmt::Display for FaultPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File => write!(f, "the file"),
+            Self::Run { run_id } => write!(f, "run {run_id}"),
+            Self::Record { run_id, seq } => write!(f, "run {run_id}, record {seq}"),
+            Self::Tape { run_id, block } => write!(f, "run {run_id}, tape block {block}"),
+            Self::Row { table, run_id, seq } => {
+                write!(f, "run {run_id}, table {table}, record {seq}")
+            }
+            Self::Seal { number } => write!(f, "seal {number}"),
+        }
+    }
+}
+
+/// What `gc` gave up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GcReport {
+    /// Whether nothing was done, only told.
+    pub is_dry_run: bool,
+    /// The root runs that were deleted, or would be.
+    pub deleted_runs: Vec<RunId>,
+    /// Tapes that were dropped while their records stay.
+    pub dropped_tapes: u64,
+    /// Bytes of output that those tapes held.
+    pub dropped_tape_bytes: u64,
+    /// Bytes of the database before.
+    pub bytes_before: u64,
+    /// Bytes of the database after.
+    pub bytes_after: u64,
+}
+
+/// A copy of the database that was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BackupReport {
+    /// The file.
+    pub file: String,
+    /// Its bytes.
+    pub bytes: u64,
+}

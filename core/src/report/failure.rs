@@ -1,0 +1,54 @@
+//! Why a run failed, for programs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::iso::Time;
+use crate::{ErrorFamily, RunError, SummaryError};
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// `ApiError` for what the model's API refused; `TruncatedOutput`, `NonZeroExit`,
+    /// `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`; else the runtime's own name.
+    pub name: String,
+    /// What went wrong, for people.
+    pub message: String,
+    /// The HTTP status of the model's API; null if there was none.
+    pub status_code: Option<u16>,
+    /// Whether the same run may succeed later.
+    pub is_retryable: bool,
+    /// What kind of failure it was; null if nothing tells.
+    pub family: Option<ErrorFamily>,
+    /// Not before this time; null if the runtime gave none.
+    #[serde(with = "crate::iso::maybe")]
+    #[schemars(with = "Option<Time>")]
+    pub retry_at: Option<i64>,
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self {
+            name: error.name,
+            message: error.message,
+            status_code: error.status_code,
+            is_retryable: error.is_retryable,
+            family: error.family,
+            retry_at: error.retry_at,
+        }
+    }
+}
+
+impl From<SummaryError> for Failure {
+    fn from(error: SummaryError) -> Self {
+        Self {
+            name: error.name,
+            message: error.message,
+            status_code: error.status_code,
+            is_retryable: error.is_retryable,
+            family: error.family,
+            retry_at: error.retry_at,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What commands print for programs: every shape of `--json` that is no event, record, checkpoint
+//! or transcript entry.
+//!
+//! Here unknown is null and a field is always there. Times are ISO 8601 texts in JSON and
+//! milliseconds since 1970 in Rust.
+
+mod audit;
+mod checkpoint_diff;
+mod counts;
+mod database;
+mod failure;
+mod health;
+mod ingest;
+mod output;
+mod recording;
+mod run;
+mod usage;
+
+pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo, ToolUse};
+pub use checkpoint_diff::{CheckpointDiff, FieldChange};
+pub use database::{
+    BackupReport, FaultPlace, GcReport, Removal, RemovalReason, SealHead, StoreStats, TableStats,
+    VerifyFault, VerifyReport,
+};
+pub use failure::Failure;
+pub use health::{
+    AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, RuntimeInfo,
+    SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+};
+pub use ingest::{
+    ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile,
+};
+pub use output::{Document, ExportedFile, RawOutput, SqlRow};
+pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
+pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
+pub use usage::{DailyUsage, LedgerEntry, UsageGroup};

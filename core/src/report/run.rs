@@ -1,0 +1,192 @@
+//! Runs, jobs and steps in lists.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::recording::ExitInfo;
+use super::{Failure, counts};
+use crate::iso::{self, Time};
+use crate::{
+    CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
+    TokenCounts,
+};
+
+/// What is known of a run, without its records. Unknown is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunInfo {
+    /// The job.
+    pub job_id: JobId,
+    /// The run.
+    pub run_id: RunId,
+    /// The run on whose tape it is; null for a root run.
+    pub root_run_id: Option<RunId>,
+    /// The run whose call started it; null for a root run.
+    pub parent_run_id: Option<RunId>,
+    /// The runtime.
+    pub runtime: Runtime,
+    /// How it ended; `proceeding` while it is open.
+    pub status: CheckpointStatus,
+    /// The expert that it was given to.
+    pub expert_key: Option<String>,
+    /// The model's name as the runtime gave it.
+    pub model: Option<String>,
+    /// The session to resume.
+    pub session_id: Option<String>,
+    /// The directory it worked in.
+    pub cwd: Option<String>,
+    /// The agent CLI's version.
+    pub cli_version: Option<String>,
+    /// When it began.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub started_at: i64,
+    /// When it ended; null while it is open.
+    #[serde(with = "iso::maybe")]
+    #[schemars(with = "Option<Time>")]
+    pub finished_at: Option<i64>,
+    /// How long it took in milliseconds, as the runtime reported it.
+    pub duration_ms: Option<i64>,
+    /// Steps that ended.
+    pub steps: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Kept records.
+    pub records: u64,
+    /// Lines that no parser understood.
+    pub unparsed: u64,
+    /// What it used by itself, without its children; null if nothing is known.
+    #[serde(with = "counts")]
+    #[schemars(with = "Option<SummaryUsage>")]
+    pub usage: TokenCounts,
+    /// What it cost in US dollars, as the runtime reported it.
+    pub cost_usd: Option<f64>,
+    /// Why it failed; null if it did not.
+    pub error: Option<Failure>,
+    /// The number of the seal that covers it; null while it is open.
+    pub seal: Option<u64>,
+}
+
+/// What is known of a job, made from its runs. Unknown is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobInfo {
+    /// The job.
+    pub job_id: JobId,
+    /// Where it stands: running while any run is open, else as its latest root run ended.
+    pub status: JobStatus,
+    /// The expert that the first root run was given to.
+    pub expert_key: String,
+    /// Root runs.
+    pub runs: u64,
+    /// Steps of all its runs.
+    pub steps: u64,
+    /// What all its runs used; null if nothing is known.
+    #[serde(with = "counts")]
+    #[schemars(with = "Option<SummaryUsage>")]
+    pub usage: TokenCounts,
+    /// What its runs cost in US dollars, as far as runtimes reported it.
+    pub cost_usd: Option<f64>,
+    /// When its first run began.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub started_at: i64,
+    /// When its last run ended; null while one is open.
+    #[serde(with = "iso::maybe")]
+    #[schemars(with = "Option<Time>")]
+    pub finished_at: Option<i64>,
+}
+
+impl JobInfo {
+    /// Returns the job in Perstack's shape, where a counter nobody reported is 0.
+    #[must_use]
+    pub fn to_job(&self) -> Job {
+        Job {
+            id: self.job_id.clone(),
+            status: self.status,
+            coordinator_expert_key: self.expert_key.clone(),
+            total_steps: self.steps,
+            max_steps: None,
+            usage: self.usage.to_usage(),
+            started_at: self.started_at,
+            finished_at: self.finished_at,
+        }
+    }
+}
+
+/// What is known of a step, without its messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepInfo {
+    /// The step, counted from 1.
+    pub step: u64,
+    /// The checkpoint at its end.
+    pub checkpoint_id: CheckpointId,
+    /// The record of that checkpoint.
+    pub seq: u64,
+    /// Where the run stood.
+    pub status: CheckpointStatus,
+    /// When it began.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub started_at: i64,
+    /// When it ended.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub finished_at: i64,
+    /// Messages of the run so far.
+    pub messages: u64,
+    /// Tools that were called.
+    pub tool_calls: u64,
+    /// Calls without a result.
+    pub pending_tool_calls: u64,
+    /// What the step used; null if nothing is known.
+    #[serde(with = "counts")]
+    #[schemars(with = "Option<SummaryUsage>")]
+    pub usage: TokenCounts,
+}
+
+/// A run with its steps, children and answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDetail {
+    /// The run, as in lists.
+    #[serde(flatten)]
+    pub run: RunInfo,
+    /// The runs that it started.
+    pub children: Vec<RunInfo>,
+    /// The steps that ended.
+    pub steps_ended: Vec<StepInfo>,
+    /// The text of the last model message; null if there is none.
+    pub final_text: Option<String>,
+    /// How the process ended; null while the run is open, and for a child.
+    pub exit: Option<ExitInfo>,
+    /// Bytes of standard output on the tape.
+    pub stdout_bytes: u64,
+    /// Bytes of standard error on the tape.
+    pub stderr_bytes: u64,
+}
+
+/// The session to resume, or why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionAnswer {
+    /// The session; null if there is none to resume.
+    pub session_id: Option<String>,
+    /// The run that printed it.
+    pub run_id: Option<RunId>,
+    /// That run's job.
+    pub job_id: Option<JobId>,
+    /// That run's runtime.
+    pub runtime: Option<Runtime>,
+    /// The directory it worked in.
+    pub cwd: Option<String>,
+    /// How it ended.
+    pub status: Option<CheckpointStatus>,
+    /// When it began.
+    #[serde(with = "iso::maybe")]
+    #[schemars(with = "Option<Time>")]
+    pub started_at: Option<i64>,
+    /// Why there is no session; null if there is one.
+    pub reason: Option<String>,
+}

@@ -1,0 +1,219 @@
+//! Ingest against raw lines: `cargo bench -p runtape-store --bench ingest`.
+//!
+//! What is measured is all that storing takes: normalizing, records, tape, chain and seals, into a file
+//! with a write-ahead log and `synchronous = normal`. The baseline inserts the same lines one row a
+//! line, in transactions of the same size under the same settings. Both in one process, in turn;
+//! ratios of medians, so that they hold on any machine. Ends with failure if a requirement is missed.
+//!
+//! `-- --only WORD` measures what has the word in its name.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "a bench prints, and may fail in any way"
+)]
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use runtape::{Recorder, RunContext};
+use runtape_core::{JobId, RunId, Runtime, Stream};
+use runtape_normalizer::Exit;
+use runtape_store::{Options, Store};
+use runtape_tests::synthetic::{LongRun, Replica, Replicator};
+use rusqlite::{Connection, TransactionBehavior, params};
+
+/// How much is ingested at a time.
+const BYTES: usize = 12_000_000;
+/// How often each side is measured; the median counts.
+const ROUNDS: usize = 5;
+/// What one transaction holds, on both sides.
+const BATCH: usize = 256 * 1024;
+/// What is read at once.
+const CHUNK: usize = 64 * 1024;
+const SEED: u64 = 20;
+const AT: i64 = 1_700_000_000_000;
+
+struct Run {
+    runtime: Runtime,
+    context: RunContext,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    exit: Exit,
+}
+
+impl Run {
+    fn new(number: usize, replica: Replica) -> Self {
+        let id = format!("run{number:08}");
+        let mut context = RunContext::new(JobId::parse(&*id).unwrap(), RunId::parse(&*id).unwrap());
+        context.argv = replica.argv;
+        Self {
+            runtime: Runtime::from_name(&replica.runtime),
+            context,
+            stdout: replica.stdout,
+            stderr: replica.stderr,
+            exit: Exit::with_code(replica.exit_code.unwrap_or(0)),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.stdout.len() + self.stderr.len()
+    }
+}
+
+fn some_runs(replicas: impl Iterator<Item = Replica>) -> Vec<Run> {
+    let mut size = 0;
+    let some = replicas.take_while(|replica| {
+        size += replica.stdout.len() + replica.stderr.len();
+        size < BYTES
+    });
+    (0..).zip(some).map(|(number, replica)| Run::new(number, replica)).collect()
+}
+
+fn long_runs(runtime: &str) -> Vec<Run> {
+    (0..)
+        .scan(0, |size, number| {
+            let stdout = LongRun::new(runtime, SEED + number)?.write(1_000);
+            *size += stdout.len();
+            let replica = Replica {
+                runtime: runtime.to_owned(),
+                format: "stream-json".to_owned(),
+                scenario: "long".to_owned(),
+                argv: None,
+                stdout,
+                stderr: Vec::new(),
+                exit_code: Some(0),
+            };
+            (*size < BYTES || number == 0).then(|| Run::new(usize::try_from(number).unwrap(), replica))
+        })
+        .collect()
+}
+
+fn fresh(directory: &Path, name: &str) -> PathBuf {
+    let path = directory.join(name);
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        let _ = std::fs::remove_file(file);
+    }
+    path
+}
+
+/// Inserts the lines one row a line.
+fn raw(path: &Path, runs: &[Run]) -> Duration {
+    let mut connection = Connection::open(path).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = wal; PRAGMA synchronous = normal;
+             CREATE TABLE line (run INTEGER NOT NULL, number INTEGER NOT NULL, body BLOB NOT NULL)",
+        )
+        .unwrap();
+    let begin = Instant::now();
+    let mut lines = runs.iter().enumerate().flat_map(|(run, made)| {
+        [&made.stdout, &made.stderr].into_iter().flat_map(move |stream| {
+            let lines = stream.split_inclusive(|byte| *byte == b'\n');
+            lines.enumerate().map(move |(number, line)| (run, number, line))
+        })
+    });
+    let mut is_more = true;
+    while is_more {
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .unwrap();
+        let mut statement = transaction
+            .prepare_cached("INSERT INTO line VALUES (?1, ?2, ?3)")
+            .unwrap();
+        let mut size = 0;
+        while size < BATCH {
+            let Some((run, number, line)) = lines.next() else {
+                is_more = false;
+                break;
+            };
+            size += line.len();
+            statement.execute(params![run as i64, number as i64, line]).unwrap();
+        }
+        drop(statement);
+        transaction.commit().unwrap();
+    }
+    begin.elapsed()
+}
+
+/// Stores the runs.
+fn ingest(path: &Path, runs: &[Run]) -> Duration {
+    let mut store = Store::open(path, &Options::default()).unwrap();
+    let begin = Instant::now();
+    let mut next = 0;
+    while next < runs.len() {
+        store
+            .batch(|store| {
+                let mut size = 0;
+                while let Some(run) = runs.get(next)
+                    && size < BATCH
+                {
+                    let start = Recorder::start(store, run.runtime.clone(), &run.context, AT);
+                    let mut recorder = start.unwrap().without_summary();
+                    for (stream, bytes) in [(Stream::Stdout, &run.stdout), (Stream::Stderr, &run.stderr)] {
+                        for chunk in bytes.chunks(CHUNK) {
+                            recorder.push(stream, chunk, AT).unwrap();
+                        }
+                    }
+                    recorder.close(&run.exit, AT).unwrap();
+                    size += run.len();
+                    next += 1;
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+    begin.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// Measures both sides in turn and prints the ratio.
+fn compare(directory: &Path, what: &str, runs: &[Run]) -> f64 {
+    let bytes: usize = runs.iter().map(Run::len).sum();
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        theirs.push(raw(&fresh(directory, "raw"), runs));
+        ours.push(ingest(&fresh(directory, "store"), runs));
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
+    let speed = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
+    println!(
+        "ingest, {what:40} {:5} runs {:6.1} MB/s, raw lines {:6.1} MB/s, ratio {ratio:.2}",
+        runs.len(),
+        speed(ours),
+        speed(theirs),
+    );
+    ratio
+}
+
+fn main() -> ExitCode {
+    let only = env::args().skip_while(|word| word != "--only").nth(1).unwrap_or_default();
+    let directory = tempfile::tempdir().unwrap();
+    let all = Replicator::with_long_lines(SEED);
+    let usual = Replicator::new(SEED);
+    let mut inputs = vec![
+        ("the mix".to_owned(), some_runs(all.mix())),
+        ("the mix, no long lines".to_owned(), some_runs(usual.mix())),
+    ];
+    for runtime in ["claude-code", "cursor", "gemini", "hermes"] {
+        inputs.push((format!("{runtime}, 1,000 steps"), long_runs(runtime)));
+    }
+    let mut missed = false;
+    for (what, runs) in inputs {
+        if what.contains(&only) {
+            let ratio = compare(directory.path(), &what, &runs);
+            missed |= what == "the mix" && ratio < 0.5;
+        }
+    }
+    ExitCode::from(u8::from(missed))
+}

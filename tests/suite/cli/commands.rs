@@ -1,0 +1,212 @@
+//! What commands do, asked as a person would.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::harness::{Runtape, capture, fixtures, stderr, stdout};
+
+#[test]
+fn every_command_answers_people_and_programs() {
+    let runtape = Runtape::with_a_last_run();
+    let commands: &[&[&str]] = &[
+        &["runs"],
+        &["runs", "--children", "--limit", "0"],
+        &["runs", "--status", "error", "--runtime", "gemini"],
+        &["runs", "--text", "session"],
+        &["jobs"],
+        &["show", "last"],
+        &["transcript", "last"],
+        &["events", "last"],
+        &["checkpoint", "last"],
+        &["checkpoint", "last:1"],
+        &["search", "file", "--limit", "5"],
+        &["usage"],
+        &["usage", "--by", "day"],
+        &["usage", "--by", "model"],
+        &["usage", "--by", "job"],
+        &["usage", "--explain", "--runtime", "claude-code"],
+        &["tools"],
+        &["tools", "--calls"],
+        &["files"],
+        &["errors"],
+        &["drift"],
+        &["diff", "last:1", "last"],
+        &["session", "--runtime", "claude-code"],
+        &[
+            "sql",
+            "SELECT runtime, count(*) AS runs FROM v_runs GROUP BY 1",
+        ],
+        &["verify"],
+        &["renormalize", "last"],
+        &["stats"],
+        &["doctor"],
+        &["runtimes"],
+        &["schema"],
+        &["schema", "event"],
+        &["gc"],
+    ];
+    for arguments in commands {
+        let output = runtape.run(arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        let text = stdout(&output);
+        assert!(!text.trim().is_empty(), "{arguments:?} says nothing");
+        let is_harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+        assert!(
+            text.chars().all(is_harmless),
+            "{arguments:?} prints control characters"
+        );
+        let values = runtape.json(arguments);
+        assert!(!values.is_empty(), "{arguments:?} --json says nothing");
+        assert!(values.iter().all(Value::is_object), "{arguments:?}");
+    }
+    for arguments in [&["completions", "bash"][..], &["man"], &["raw", "last"]] {
+        let output = runtape.run(arguments);
+        assert!(
+            output.status.success() && !output.stdout.is_empty(),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn the_same_ingest_again_is_recognised() {
+    let runtape = Runtape::with_fixtures();
+    let count = |runtape: &Runtape| runtape.json(&["runs", "--limit", "0"]).len();
+    let before = count(&runtape);
+    let captures = fixtures();
+    let output = runtape.run(&["ingest", captures.to_str().unwrap()]);
+    assert!(output.status.success());
+    assert!(
+        stderr(&output).contains("0 runs stored"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(count(&runtape), before);
+    runtape.run(&["ingest", "--again", capture().to_str().unwrap()]);
+    assert_eq!(count(&runtape), before + 1);
+}
+
+#[test]
+fn what_is_not_usable_is_reported_and_the_rest_is_stored() {
+    let runtape = Runtape::new();
+    let captures = runtape.path("captures");
+    fs::create_dir(&captures).unwrap();
+    fs::write(captures.join("empty.stdout"), "").unwrap();
+    fs::write(captures.join("died.stdout"), "").unwrap();
+    let meta = r#"{"runtime": "gemini", "argv": ["gemini", "-p", "x"], "exit_code": 41}"#;
+    fs::write(captures.join("died.meta.json"), meta).unwrap();
+    fs::write(captures.join("notes.txt"), "not ours").unwrap();
+    let output = runtape.run(&["ingest", captures.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("empty.stdout: it is empty"), "{said}");
+    assert!(
+        said.contains("1 run stored, 1 unusable, 1 other files ignored"),
+        "{said}"
+    );
+    let runs = runtape.json(&["runs"]);
+    assert_eq!(runs[0]["runtime"], "gemini");
+    assert_eq!(runs[0]["status"], "stoppedByError");
+}
+
+#[test]
+fn ids_are_found_by_their_beginning() {
+    let runtape = Runtape::with_fixtures();
+    let runs = runtape.json(&["runs", "--limit", "1"]);
+    let id = runs[0]["runId"].as_str().unwrap();
+    assert_eq!(
+        runtape.json(&["show", id.get(..10).unwrap()])[0]["runId"],
+        id
+    );
+    let output = runtape.run(&["show", "nosuchrun"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("hint: `runtape runs` lists"));
+    let output = runtape.run(&["show", ""]);
+    assert!(stderr(&output).contains("is the beginning of several runs"));
+}
+
+#[test]
+fn nothing_found_is_no_success_and_bad_usage_is_told_apart() {
+    let runtape = Runtape::new();
+    let output = runtape.run(&["runs"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("there is no database"));
+    assert_eq!(
+        runtape.run(&["runs", "--status", "fine"]).status.code(),
+        Some(2)
+    );
+    assert_eq!(runtape.run(&["frobnicate"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_closed_pipe_is_quiet() {
+    let runtape = Runtape::with_fixtures();
+    let mut child = runtape
+        .command(&["--json", "runs", "--limit", "0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn exports_validate_and_come_back() {
+    let runtape = Runtape::with_a_last_run();
+    let head = runtape.json(&["verify"])[0]["head"]["hash"].clone();
+    let (lines, bundle) = (runtape.path("run.jsonl"), runtape.path("run.bundle"));
+    let (lines, bundle) = (lines.to_str().unwrap(), bundle.to_str().unwrap());
+    assert!(
+        runtape
+            .run(&["export", "last", "-o", lines])
+            .status
+            .success()
+    );
+    assert!(
+        runtape
+            .run(&["validate", "--kind", "record", lines])
+            .status
+            .success()
+    );
+    assert!(
+        runtape
+            .run(&["export", "last", "--format", "bundle", "-o", bundle])
+            .status
+            .success()
+    );
+    let output = runtape.run(&[
+        "verify",
+        "--bundle",
+        bundle,
+        "--head",
+        head.as_str().unwrap(),
+    ]);
+    assert!(output.status.success(), "{}", stdout(&output));
+    for file in [lines, bundle] {
+        let other = Runtape::new();
+        assert!(other.run(&["import", file]).status.success());
+        assert!(other.run(&["verify"]).status.success());
+        let (there, here) = (
+            other.json(&["transcript", "last"]),
+            runtape.json(&["transcript", "last"]),
+        );
+        assert_eq!(there, here);
+    }
+    fs::write(lines, "{\"runId\": 5}\n").unwrap();
+    assert_eq!(
+        runtape
+            .run(&["validate", "--kind", "record", lines])
+            .status
+            .code(),
+        Some(3)
+    );
+}

@@ -1,0 +1,100 @@
+//! The binary, a database of its own, and scripts that stand in for agent CLIs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A database of its own, and the binary to work on it.
+pub(crate) struct Runtape {
+    pub(crate) directory: TempDir,
+}
+
+impl Runtape {
+    pub(crate) fn new() -> Self {
+        Self {
+            directory: TempDir::new().unwrap(),
+        }
+    }
+
+    /// A database with every fixture.
+    pub(crate) fn with_fixtures() -> Self {
+        // Made once, then copied: most tests only ask.
+        static FIXTURES: OnceLock<Vec<u8>> = OnceLock::new();
+        let database = FIXTURES.get_or_init(|| {
+            let runtape = Self::new();
+            let output = runtape.run(&["ingest", fixtures().to_str().unwrap()]);
+            assert!(output.status.success(), "{}", stderr(&output));
+            fs::read(runtape.path("runtape.db")).unwrap()
+        });
+        let runtape = Self::new();
+        fs::write(runtape.path("runtape.db"), database).unwrap();
+        runtape
+    }
+
+    /// The same, with a copy of one capture that is certainly the last run: its file is new.
+    pub(crate) fn with_a_last_run() -> Self {
+        let runtape = Self::with_fixtures();
+        let copy = runtape.path("last.stdout");
+        fs::write(&copy, fs::read(capture()).unwrap()).unwrap();
+        let output = runtape.run(&["ingest", "--exit-code", "0", copy.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        runtape
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_runtape"));
+        command
+            .args(arguments)
+            .env("RUNTAPE_DB", self.path("runtape.db"))
+            .env("RUNTAPE_SPOOL", self.directory.path())
+            .env("COLUMNS", "100")
+            .env_remove("CLICOLOR_FORCE")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    pub(crate) fn json(&self, arguments: &[&str]) -> Vec<Value> {
+        let output = self.run(&[&["--json"], arguments].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let values = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        values.collect()
+    }
+
+    /// Makes a script that stands in for an agent CLI.
+    #[cfg(unix)]
+    pub(crate) fn script(&self, name: &str, body: &str) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.path(name);
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+pub(crate) fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures")
+}
+
+pub(crate) fn capture() -> PathBuf {
+    fixtures().join("claude-code/bash-ok.stream-json.stdout")
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
