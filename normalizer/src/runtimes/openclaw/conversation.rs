@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use runtape_core::RunError;
+use runtape_core::{RunError, TokenCounts};
 use serde_json::Value;
 
 use super::message::{self, Role};
@@ -61,6 +61,9 @@ pub(super) struct Conversation {
     /// Calls that a result came for.
     answered: HashSet<Box<str>>,
     ended: Option<Ended>,
+    /// What all runs so far used and cost.
+    total: TokenCounts,
+    cost: f64,
 }
 
 impl Conversation {
@@ -373,23 +376,25 @@ impl Conversation {
             (_, Some(usage)) if usage.is_object() => (usage, false),
             _ => return,
         };
+        self.emit(Signal::RawUsage(usage.clone()), out);
         let counts = usage::counts(usage);
-        if !counts.is_unknown() {
-            let key = self.run.as_deref().unwrap_or_default();
-            let signal = if is_total && self.child.is_none() {
-                Signal::Total(counts)
-            } else {
-                Signal::Usage {
-                    key: key.into(),
-                    counts,
-                    model: None,
-                }
+        if is_total && self.child.is_none() {
+            // Each run of the session states its own.
+            if !counts.is_unknown() {
+                self.total = self.total.plus(counts);
+                self.emit(Signal::Total(self.total), out);
+            }
+            if let Some(cost) = usage::cost(usage) {
+                self.cost += cost;
+                self.emit(Signal::Cost(self.cost), out);
+            }
+        } else if !counts.is_unknown() {
+            let signal = Signal::Usage {
+                key: self.run.as_deref().unwrap_or_default().into(),
+                counts,
+                model: None,
             };
             self.emit(signal, out);
-        }
-        self.emit(Signal::RawUsage(usage.clone()), out);
-        if let Some(cost) = usage::cost(usage).filter(|_| is_total && self.child.is_none()) {
-            self.emit(Signal::Cost(cost), out);
         }
     }
 

@@ -71,6 +71,10 @@ impl Frames {
 
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        // Nearly every line is one sound frame, so it is read as that first.
+        if line.bytes.first() == Some(&b'{') && self.on_value(line.bytes, out).is_ok() {
+            return;
+        }
         for piece in pieces(line.bytes) {
             match piece {
                 Piece::Text(text) => {

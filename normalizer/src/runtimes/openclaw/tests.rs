@@ -285,6 +285,20 @@ fn the_last_of_several_runs_decides_and_other_sessions_do_not_count() {
 }
 
 #[test]
+fn every_run_of_a_session_is_paid_for() {
+    let usage = r#""usage":{"input":10,"output":2,"cacheRead":4,"cost":{"total":0.5}}"#;
+    let summary = of(&[
+        chat("final", usage),
+        chat("final", usage),
+        chat_of("run-2", SESSION, "final", usage),
+    ]);
+    let used = summary.usage.unwrap();
+    assert_eq!((used.input_tokens, used.output_tokens), (Some(20), Some(4)));
+    assert_eq!(used.cached_input_tokens, Some(8));
+    assert_eq!(summary.cost_usd, Some(1.0));
+}
+
+#[test]
 fn a_sub_agent_has_a_run_of_its_own() {
     let child = "agent:main:subagent:7c1";
     let summary = of(&[
