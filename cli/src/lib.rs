@@ -5,6 +5,7 @@
 //! makes a run's records anew from its tape. The parts are in the crates this one re-exports: the
 //! model in [`core`], bytes to records in [`normalizer`], persistence in [`store`].
 
+mod capture;
 mod context;
 mod detached;
 mod record_error;
@@ -12,6 +13,7 @@ mod recorder;
 mod replay;
 mod spool;
 
+pub use capture::{Capture, Found, Stored, store_captures};
 pub use context::{RunContext, exit_info};
 pub use detached::Detached;
 pub use record_error::RecordError;

@@ -1,9 +1,19 @@
 //! The real binary, end to end: every command on all fixtures, for people and for programs.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says why it was skipped"
+)]
 
+mod asking;
 mod commands;
 mod harness;
 mod json;
 #[cfg(unix)]
 mod record;
+#[cfg(unix)]
+mod same_records;
+#[cfg(unix)]
+mod trouble;

@@ -18,7 +18,7 @@ use self::report::{Outcome, Report};
 use self::source::{Source, Sources};
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::input::{CHUNK, Input};
+use crate::input::{CHUNK, Input, LONGEST_LOOK};
 use crate::times;
 
 /// How long a batch of a pipe may wait for more, in milliseconds.
@@ -198,10 +198,15 @@ fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<RunCont
 fn first_of_pipe(input: &mut Input) -> Result<Vec<u8>, CliError> {
     let mut first = Vec::new();
     let mut buffer = Vec::new();
-    while first.len() < CHUNK && input.read_some(&mut buffer)? > 0 {
+    let mut has_line = false;
+    let goes_on = |first: &[u8], has_line: bool| {
+        first.len() < CHUNK || (!has_line && first.len() < LONGEST_LOOK)
+    };
+    while goes_on(&first, has_line) && input.read_some(&mut buffer)? > 0 {
         first.extend_from_slice(&buffer);
+        has_line |= buffer.contains(&b'\n');
         // Half a line may look like another runtime's.
-        if first.contains(&b'\n') && detect(&first).is_some() {
+        if has_line && detect(&first).is_some() {
             break;
         }
     }

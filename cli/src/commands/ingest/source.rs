@@ -8,7 +8,7 @@ use runtape_core::{RunId, Runtime};
 use runtape_normalizer::{Exit, detect, runtimes};
 use serde::Deserialize;
 
-use crate::commands::normalize::signal_by_name;
+use crate::commands::normalize;
 use crate::error::CliError;
 use crate::input::Input;
 
@@ -78,15 +78,7 @@ impl Source {
 
     /// Returns how the process ended, as far as it is known.
     pub(crate) fn exit(&self, code: Option<i32>) -> Exit {
-        let code = code.or(self.meta.exit_code);
-        let exit = code.map_or_else(Exit::unknown, Exit::with_code);
-        match &self.meta.signal {
-            Some(signal) => Exit {
-                signal: Some(signal_by_name(signal)),
-                ..exit
-            },
-            None => exit,
-        }
+        normalize::exit(code.or(self.meta.exit_code), self.meta.signal.as_deref())
     }
 
     /// Returns the runtime: as it was named, else as the output or the command tells.
