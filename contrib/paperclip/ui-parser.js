@@ -7,7 +7,7 @@
  * time always give the same entries.
  *
  * The host runs this file as the body of a function and reads `module.exports`. For a host that
- * loads ECMAScript modules, `ui-parser.mjs` is the same code.
+ * loads ECMAScript modules, `npm run module` writes the same code as `ui-parser.mjs`.
  */
 
 const isText = (value) => typeof value === "string";

@@ -2,16 +2,7 @@
 
 use runtape_core::{ErrorFamily, RunError};
 
-use crate::failure::{api_error, error};
-
-/// Codes of a network that failed.
-const NETWORK: &[&str] = &[
-    "ENOTFOUND",
-    "EAI_AGAIN",
-    "ECONNREFUSED",
-    "ECONNRESET",
-    "ETIMEDOUT",
-];
+use crate::failure::{api_error, error, network_error};
 
 /// Returns the error of a run: what the gateway says of it, and the kind that it names.
 pub(super) fn of_run(message: &str, kind: Option<&str>) -> RunError {
@@ -34,8 +25,8 @@ fn of_message(message: &str) -> RunError {
     if let Some(status) = status_in(message) {
         return api_error(message, Some(status));
     }
-    if NETWORK.iter().any(|code| message.contains(code)) {
-        return error("NetworkError", message, ErrorFamily::Network);
+    if let Some(error) = network_error(message) {
+        return error;
     }
     // How the gateway begins what it says itself, before any model was asked.
     let family = if message.starts_with("No API key found") {

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use runtape_core::runtime_event::{Compaction, Info, Interaction, Warning};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::conversation::{Channel, Conversation};
@@ -12,7 +11,7 @@ use super::{failure, is_session_id, tools};
 use crate::escapes::strip_escapes;
 use crate::json::{DecodeError, Piece, Str, decode, pieces};
 use crate::lines::{Ending, Line};
-use crate::parser::SignalSink;
+use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::Signal;
 
 /// Events that say nothing of an agent's work.
@@ -472,28 +471,9 @@ fn set_time(millis: Option<u64>, out: &mut SignalSink<'_>) {
     }
 }
 
-fn note_unknown(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
-    for key in keys {
-        out.emit(Signal::UnknownKey { message, key });
-    }
-}
-
 fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
     out.emit(Signal::Unparsed {
         tag: tag.map(Into::into),
         reason: reason.into(),
     });
-}
-
-/// Reads a frame, and reports what of it did not fit.
-fn read<'a, T: Deserialize<'a>>(
-    tag: &str,
-    bytes: &'a [u8],
-    out: &mut SignalSink<'_>,
-) -> Result<T, DecodeError> {
-    let decoded = decode(bytes)?;
-    for fault in decoded.faults {
-        unparsed(Some(tag), &format!("{}: {}", fault.path, fault.reason), out);
-    }
-    Ok(decoded.value)
 }
