@@ -42,7 +42,9 @@ mod checkpoint;
 mod create;
 mod error;
 mod id;
+mod id_text;
 mod job;
+mod late;
 mod materialize;
 mod media_url;
 mod message;
@@ -76,6 +78,7 @@ pub use id::{
     ToolCallId, ToolName,
 };
 pub use job::{Job, JobStatus};
+pub use late::LateValue;
 pub use materialize::{Event, Materializer, materialize};
 pub use media_url::MediaUrl;
 pub use message::{

@@ -4,28 +4,34 @@
 const BLOCK: usize = 64;
 
 /// Returns where the next quote, backslash or control character is, from `at` on.
-pub(crate) fn find_special(bytes: &[u8], mut at: usize) -> usize {
-    let mut long = at + BLOCK;
-    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+#[inline]
+pub(crate) fn find_special(bytes: &[u8], at: usize) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    // Names and most values are short.
+    for _ in 0..BLOCK / 8 {
+        let Some((word, tail)) = rest.split_first_chunk::<8>() else {
+            break;
+        };
         let found = special(u64::from_le_bytes(*word));
         if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
         }
-        at += 8;
-        // Names and most values have ended by now; this one has not and may be long.
-        while at >= long
-            && let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>)
-        {
-            if has_special(block) {
-                long = at + BLOCK;
-                break;
-            }
-            at += BLOCK;
-        }
+        rest = tail;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
+    find_in_long(bytes, rest)
+}
+
+/// Goes on where the string has not ended after a while, or the bytes are about to end.
+#[inline(never)]
+fn find_in_long(bytes: &[u8], mut rest: &[u8]) -> usize {
+    while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
+        if has_special(block) {
+            break;
+        }
+        rest = tail;
+    }
     let found = rest.iter().position(|byte| is_special(*byte));
-    found.map_or(bytes.len(), |found| at + found)
+    bytes.len() - rest.len() + found.unwrap_or(rest.len())
 }
 
 fn is_special(byte: u8) -> bool {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::json::{Str, decode, find_special, wire_struct};
+use crate::json::{Raw, Str, decode, find_special, wire_struct};
 use crate::times::iso_millis;
 
 wire_struct! {
@@ -82,7 +82,7 @@ wire_struct! {
         "timestamp" => timestamp: Option<Str<'a>>,
         "status" => status: Option<Str<'a>>,
         "error" => error: Value,
-        "stats" => stats: Value,
+        "stats" => stats: Raw<'a>,
         // The older shape.
         "subtype" => subtype: Option<Str<'a>>,
         "is_error" | "isError" => is_error: Option<bool>,
@@ -95,6 +95,20 @@ wire_struct! {
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
         "duration_ms" | "durationMs" => duration: Option<u64> as crate::json::number::opt_u64,
         ; known "type"
+    }
+}
+
+wire_struct! {
+    /// The totals of stream-json's `stats`, as every version since 0.37 prints them.
+    pub(super) struct Totals<'a> {
+        "total_tokens" => total: Option<u64>,
+        "input_tokens" => prompt: Option<u64>,
+        "output_tokens" => candidates: Option<u64>,
+        "cached" => cached: Option<u64>,
+        "input" => input: Option<u64>,
+        "duration_ms" => duration: Option<u64>,
+        "models" => models: Raw<'a>,
+        ; known "tool_calls"
     }
 }
 
