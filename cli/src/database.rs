@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use runtape_core::RunId;
-use runtape_store::{Options, RunFilter, Store};
+use runtape_store::{Options, Patience, RunFilter, Store};
 
 use crate::error::CliError;
 
@@ -47,6 +47,17 @@ impl Database {
 
     /// Opens it for writing, making it and its directory if need be.
     pub(crate) fn open(&self) -> Result<Store, CliError> {
+        self.open_with(&Options::default())
+    }
+
+    /// The same for a run that goes on meanwhile, and has a spool file to go to.
+    pub(crate) fn open_for_recording(&self) -> Result<Store, CliError> {
+        let mut options = Options::default();
+        options.patience = Patience::Seconds;
+        self.open_with(&options)
+    }
+
+    fn open_with(&self, options: &Options) -> Result<Store, CliError> {
         if let Some(directory) = self
             .path
             .parent()
@@ -57,7 +68,7 @@ impl Database {
                 error,
             })?;
         }
-        Ok(Store::open(&self.path, &Options::default())?)
+        Ok(Store::open(&self.path, options)?)
     }
 
     /// Opens it for writing only if it is there.

@@ -21,10 +21,10 @@ pub struct Detached {
 }
 
 impl Detached {
-    /// Starts a run without a store.
+    /// Starts a run without a store. Its summary is a brief one.
     pub fn start(runtime: Runtime, context: &RunContext) -> Result<Self, RecordError> {
         let normalizer = Normalizer::with_live(runtime, context.to_normalizer())?;
-        Ok(Self::new(normalizer, Summarizer::new(), 0, 0))
+        Ok(Self::new(normalizer, Summarizer::brief(), 0, 0))
     }
 
     pub(crate) fn new(

@@ -10,6 +10,10 @@ use crate::times;
 /// Bytes read at a time, and looked at to detect the runtime.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
+/// Bytes looked at to detect the runtime from a first line that is longer than a chunk: a whole run
+/// may be one line of JSON.
+pub(crate) const LONGEST_LOOK: usize = 8 << 20;
+
 /// A file or standard input.
 pub(crate) struct Input {
     path: PathBuf,
@@ -70,16 +74,20 @@ impl Input {
         }
     }
 
-    /// Reads until a chunk is full, so that detection sees as much as there is.
+    /// Reads until a chunk is full and has a whole line, so that detection sees as much as there
+    /// is.
     pub(crate) fn first_chunk(&mut self) -> Result<Vec<u8>, CliError> {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        let read = self
-            .reader
-            .by_ref()
-            .take(CHUNK as u64)
-            .read_to_end(&mut chunk);
-        read.map_err(|error| self.failed(error))?;
-        Ok(chunk)
+        let mut first = Vec::with_capacity(CHUNK);
+        loop {
+            let before = first.len();
+            let mut chunk = self.reader.by_ref().take(CHUNK as u64);
+            let read = chunk.read_to_end(&mut first);
+            let read = read.map_err(|error| self.failed(error))?;
+            let has_line = first.get(before..).is_some_and(|new| new.contains(&b'\n'));
+            if read == 0 || has_line || first.len() >= LONGEST_LOOK {
+                return Ok(first);
+            }
+        }
     }
 
     /// Reads what is there, at most a chunk; nothing at the end.

@@ -32,3 +32,15 @@ pub enum RecordError {
         run: RunId,
     },
 }
+
+impl RecordError {
+    /// Tells whether a living process still writes what was asked for: nothing is wrong then.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        match self {
+            Self::Spool { source, .. } => source.kind() == std::io::ErrorKind::WouldBlock,
+            Self::Store(error) => matches!(error, StoreError::Locked { .. }),
+            _ => false,
+        }
+    }
+}

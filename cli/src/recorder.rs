@@ -155,11 +155,10 @@ impl<'a> Recorder<'a> {
     }
 
     /// Goes on without the store, which failed: returns the run, and the output that is not
-    /// stored. The store lets go of the run, so that it can be taken up again.
+    /// stored. Until the store is dropped, or lets go of the run, nobody else closes it.
     #[must_use]
     pub fn detach(self) -> (Detached, Vec<TapeChunk>) {
-        self.store.release_run(&self.run_id);
-        let summarizer = self.summarizer.unwrap_or_default();
+        let summarizer = self.summarizer.unwrap_or_else(Summarizer::brief);
         let detached = Detached::new(self.normalizer, summarizer, self.stdout, self.stderr);
         (detached, self.batch.chunks)
     }

@@ -4,12 +4,12 @@
 //! says where it belongs, followed by its bytes and a line break. A last line says how the process
 //! ended; without it the recorder died.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use runtape_core::{JobId, Record, RunId, Runtime, Stream, summarize};
-use runtape_normalizer::{Exit, Normalizer};
+use runtape_core::{JobId, Record, RunId, Runtime, Stream, Summarizer};
+use runtape_normalizer::{Exit, Normalizer, Output};
 use runtape_store::{BeginRun, Store, TapeChunk};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +23,12 @@ pub const SPOOL_EXTENSION: &str = "runtape-spool";
 
 /// The most bytes that one piece may claim to have; a damaged length must not fill the memory.
 const LONGEST_PIECE: u64 = 64 << 20;
+/// The most bytes that a line of JSON may have, for the same reason.
+const LONGEST_LINE: u64 = 16 << 20;
+/// What is taken in is written when it holds this many bytes of output …
+const BATCH_BYTES: usize = 1 << 20;
+/// … or this many records.
+const BATCH_RECORDS: usize = 4096;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,7 +77,11 @@ impl Spool {
             use std::os::unix::fs::OpenOptionsExt;
             options.mode(0o600);
         }
-        let mut file = BufWriter::new(options.open(&path)?);
+        let file = options.open(&path)?;
+        // Held until the file is closed, however this process ends: a living recorder's file is
+        // not taken in.
+        let _ = file.try_lock();
+        let mut file = BufWriter::new(file);
         let head = Head {
             job_id: context.job_id.clone(),
             run_id: context.run_id.clone(),
@@ -116,41 +126,50 @@ impl Spool {
     }
 }
 
-/// A spool file that was read.
-struct Spooled {
-    head: Head,
-    chunks: Vec<TapeChunk>,
-    exit: Exit,
+/// A spool file that is being read.
+struct Reader {
+    file: BufReader<File>,
+    line: Vec<u8>,
 }
 
 fn bad(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
-/// Reads a spool file; a last piece that was cut off counts as far as it goes.
-fn read(path: &Path) -> io::Result<Spooled> {
-    let mut file = BufReader::new(File::open(path)?);
-    let mut line = Vec::new();
-    file.read_until(b'\n', &mut line)?;
-    let head: Head = serde_json::from_slice(&line)?;
-    let mut spooled = Spooled {
-        head,
-        chunks: Vec::new(),
-        exit: Exit::lost(),
-    };
-    loop {
-        line.clear();
-        file.read_until(b'\n', &mut line)?;
-        let Ok(entry) = serde_json::from_slice(&line) else {
-            return Ok(spooled);
+impl Reader {
+    /// Opens a spool file; one that a living recorder writes is refused.
+    fn open(path: &Path) -> io::Result<(Self, Head)> {
+        let file = File::open(path)?;
+        if matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let mut reader = Self {
+            file: BufReader::new(file),
+            line: Vec::new(),
+        };
+        reader.next_line()?;
+        let head = serde_json::from_slice(&reader.line)?;
+        Ok((reader, head))
+    }
+
+    fn next_line(&mut self) -> io::Result<()> {
+        self.line.clear();
+        let mut bounded = self.file.by_ref().take(LONGEST_LINE);
+        bounded.read_until(b'\n', &mut self.line)?;
+        Ok(())
+    }
+
+    /// Reads the next piece, or how the process ended; a last piece that was cut off counts as
+    /// far as it goes.
+    fn next(&mut self) -> io::Result<Result<TapeChunk, Exit>> {
+        self.next_line()?;
+        let Ok(entry) = serde_json::from_slice(&self.line) else {
+            return Ok(Err(Exit::lost()));
         };
         match entry {
-            Entry::Exit { exit } => {
-                spooled.exit = exit_from_json(&exit);
-                return Ok(spooled);
-            }
+            Entry::Exit { exit } => Ok(Err(exit_from_json(&exit))),
             Entry::Piece { length, .. } if length > LONGEST_PIECE => {
-                return Err(bad("a piece is too long"));
+                Err(bad("a piece is too long"))
             }
             Entry::Piece {
                 stream,
@@ -159,27 +178,66 @@ fn read(path: &Path) -> io::Result<Spooled> {
                 length,
             } => {
                 let mut bytes = Vec::new();
-                file.by_ref().take(length).read_to_end(&mut bytes)?;
-                spooled.chunks.push(TapeChunk {
+                self.file.by_ref().take(length).read_to_end(&mut bytes)?;
+                self.next_line()?;
+                Ok(Ok(TapeChunk {
                     stream,
                     start,
                     received_at,
                     bytes,
-                });
-                line.clear();
-                file.read_until(b'\n', &mut line)?;
+                }))
             }
         }
     }
 }
 
+/// What is made from a tape and not yet stored.
+struct Pending<'a> {
+    store: &'a mut Store,
+    run_id: &'a RunId,
+    summarizer: Summarizer,
+    records: Vec<Record>,
+    chunks: Vec<TapeChunk>,
+    bytes: usize,
+}
+
+impl Pending<'_> {
+    fn push(&mut self, output: Output, chunk: Option<TapeChunk>) -> Result<(), RecordError> {
+        output
+            .records
+            .iter()
+            .for_each(|record| self.summarizer.push(record));
+        self.records.extend(output.records);
+        if let Some(chunk) = chunk {
+            self.bytes += chunk.bytes.len();
+            self.chunks.push(chunk);
+        }
+        if self.bytes >= BATCH_BYTES || self.records.len() >= BATCH_RECORDS {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), RecordError> {
+        self.store
+            .append(self.run_id, &self.records, &self.chunks)?;
+        self.records.clear();
+        self.chunks.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
 /// Takes a spool file into the store, after what of its run is stored already, and removes it.
+///
+/// A file that a living recorder writes is left alone: the error's
+/// [`is_in_use`](RecordError::is_in_use) tells.
 pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recovered, RecordError> {
     let failed = |source| RecordError::Spool {
         path: path.into(),
         source,
     };
-    let Spooled { head, chunks, exit } = read(path).map_err(failed)?;
+    let (mut reader, head) = Reader::open(path).map_err(failed)?;
     let run_id = head.run_id.clone();
     let context = RunContext::from_json(head.job_id.clone(), head.run_id.clone(), &head.context);
     let mut normalizer = Normalizer::new(head.runtime.clone(), context.to_normalizer())?;
@@ -192,27 +250,45 @@ pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recover
         started_at: head.started_at,
         context: head.context,
     })?;
-    let mut records: Vec<Record> = Vec::new();
+    // What is stored already comes first. Its records are stored, too: both go in one batch.
+    let mut summarizer = Summarizer::brief();
     store.each_tape_chunk(&run_id, |chunk| {
         let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
-        records.extend(output.records);
+        output
+            .records
+            .iter()
+            .for_each(|record| summarizer.push(record));
         true
     })?;
     let (stdout, stderr) = store.tape_lengths(&run_id)?;
-    let is_new = |chunk: &TapeChunk| match chunk.stream {
-        Stream::Stdout => chunk.start >= stdout,
-        Stream::Stderr => chunk.start >= stderr,
+    let mut pending = Pending {
+        store,
+        run_id: &run_id,
+        summarizer,
+        records: Vec::new(),
+        chunks: Vec::new(),
+        bytes: 0,
     };
-    let chunks: Vec<TapeChunk> = chunks.into_iter().filter(is_new).collect();
-    for chunk in &chunks {
-        let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
-        records.extend(output.records);
-    }
-    records.extend(normalizer.finish(&exit).records);
-    store.append(&run_id, &records, &chunks)?;
+    let exit = loop {
+        let chunk = match reader.next().map_err(failed)? {
+            Ok(chunk) => chunk,
+            Err(exit) => break exit,
+        };
+        let known = match chunk.stream {
+            Stream::Stdout => stdout,
+            Stream::Stderr => stderr,
+        };
+        if chunk.end() > known {
+            let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
+            pending.push(output, Some(chunk))?;
+        }
+    };
+    pending.push(normalizer.finish(&exit), None)?;
+    pending.flush()?;
+    let summary = pending.summarizer.finish();
     store.finish_run(&run_id, &exit_to_json(&exit), now)?;
     std::fs::remove_file(path).map_err(failed)?;
-    let summary = summarize(&records).ok_or_else(|| RecordError::Unfinished {
+    let summary = summary.ok_or_else(|| RecordError::Unfinished {
         run: run_id.clone(),
     })?;
     Ok(Recovered { summary, run_id })

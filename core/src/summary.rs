@@ -175,11 +175,16 @@ struct LastMessage {
     step: u64,
     text: String,
     cut: bool,
+    is_too_long: bool,
 }
+
+/// The longest final text, in bytes, that a brief summary holds.
+const BRIEF_TEXT: usize = 16 << 20;
 
 /// Gathers what the records of one tape say, one at a time, holding only what the summary needs.
 #[derive(Default)]
 pub struct Summarizer {
+    is_brief: bool,
     root: Option<(RunId, Runtime)>,
     metadata: Metadata,
     head: Option<CheckpointHead>,
@@ -212,6 +217,16 @@ impl Summarizer {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a summarizer that leaves all lists but `runs` empty, so that its memory does not
+    /// grow with the run. A final text of more than 16 MiB is left out, too.
+    #[must_use]
+    pub fn brief() -> Self {
+        Self {
+            is_brief: true,
+            ..Self::default()
+        }
     }
 
     /// Takes the next record of any run of the tape.
@@ -247,7 +262,7 @@ impl Summarizer {
                     self.head = Some(head.as_ref().clone());
                 }
             }
-            RecordKind::Event(event) => self.take_event(&event.event),
+            RecordKind::Event(event) if !self.is_brief => self.take_event(&event.event),
             _ => {}
         }
     }
@@ -262,6 +277,9 @@ impl Summarizer {
             Message::ExpertMessage(expert) => {
                 if is_root {
                     self.take_last(message, &expert.text());
+                }
+                if self.is_brief {
+                    return;
                 }
                 for (index, (part, offset)) in expert.contents.iter().zip(offsets).enumerate() {
                     let goes_on = message.continued && index == 0;
@@ -294,6 +312,7 @@ impl Summarizer {
                     }
                 }
             }
+            Message::ToolMessage(_) if self.is_brief => {}
             Message::ToolMessage(tool) => {
                 for (ToolMessagePart::ToolResultPart(part), offset) in
                     tool.contents.iter().zip(offsets)
@@ -331,8 +350,14 @@ impl Summarizer {
     fn take_last(&mut self, message: &MessageRecord, text: &str) {
         match &mut self.last {
             Some(last) if last.step == message.step => {
-                last.text.push_str(text);
                 last.cut |= message.cut;
+                if self.is_brief && last.text.len().saturating_add(text.len()) > BRIEF_TEXT {
+                    last.text = String::new();
+                    last.is_too_long = true;
+                }
+                if !last.is_too_long {
+                    last.text.push_str(text);
+                }
             }
             _ => {
                 self.steps += 1;
@@ -340,6 +365,7 @@ impl Summarizer {
                     step: message.step,
                     text: text.to_owned(),
                     cut: message.cut,
+                    is_too_long: false,
                 });
             }
         }
@@ -374,7 +400,8 @@ impl Summarizer {
             .error
             .as_ref()
             .is_some_and(|error| error.family == Some(ErrorFamily::Process));
-        let spoken = self.last.filter(|last| !last.cut).map(|last| last.text);
+        let whole = self.last.filter(|last| !last.cut && !last.is_too_long);
+        let spoken = whole.map(|last| last.text);
         let spoken = spoken.filter(|text| !(died && text.is_empty()));
         Some(RunSummary {
             runtime,

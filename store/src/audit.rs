@@ -1,7 +1,7 @@
 //! Questions of an auditor: which tools, which files, what failed, what was used, what was not
 //! understood.
 
-use runtape_core::report::{Drift, DriftKind, FileUse, RunInfo, ToolCallInfo, ToolUse, UsageGroup};
+use runtape_core::report::{FileUse, RunInfo, ToolCallInfo, ToolUse, UsageGroup};
 use runtape_core::{RunId, Runtime};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, params_from_iter};
@@ -28,22 +28,22 @@ pub enum UsageBy {
     Job,
 }
 
-fn condition(filter: &RunFilter) -> Condition {
+pub(crate) fn condition(filter: &RunFilter) -> Condition {
     let mut condition = Condition::default();
     filter.apply(&mut condition);
     condition
 }
 
-fn run_id(row: &Row<'_>, column: usize) -> rusqlite::Result<RunId> {
+pub(crate) fn run_id(row: &Row<'_>, column: usize) -> rusqlite::Result<RunId> {
     runs::run_id(row.get_ref(column)?.as_str()?)
 }
 
-fn runtime(row: &Row<'_>, column: usize) -> rusqlite::Result<Runtime> {
+pub(crate) fn runtime(row: &Row<'_>, column: usize) -> rusqlite::Result<Runtime> {
     Ok(Runtime::from_name(row.get_ref(column)?.as_str()?))
 }
 
 impl Store {
-    fn select<T>(
+    pub(crate) fn select<T>(
         &self,
         sql: &str,
         condition: &Condition,
@@ -167,33 +167,6 @@ impl Store {
             sql_limit(limit) - 1,
         );
         self.select(&sql, &condition, runs::info)
-    }
-
-    /// Returns what no parser understood, by kind, the most frequent first.
-    pub fn drift(&self, filter: &RunFilter, limit: usize) -> Result<Vec<Drift>> {
-        let condition = condition(filter);
-        let sql = format!(
-            "SELECT output.runtime, output.cli_version, output.tag, output.reason, count(*),
-                    count(DISTINCT output.run_id), output.run_id, output.seq, output.excerpt
-             FROM v_unparsed AS output JOIN run ON run.id = output.run_id
-             WHERE {} GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT {}",
-            condition.sql(),
-            sql_limit(limit) - 1,
-        );
-        self.select(&sql, &condition, |row| {
-            Ok(Drift {
-                kind: DriftKind::Line,
-                runtime: runtime(row, 0)?,
-                cli_version: row.get(1)?,
-                tag: row.get(2)?,
-                reason: row.get(3)?,
-                lines: row.get(4).map(unsigned)?,
-                runs: row.get(5).map(unsigned)?,
-                run_id: run_id(row, 6)?,
-                seq: row.get(7).map(unsigned)?,
-                excerpt: row.get(8)?,
-            })
-        })
     }
 
     /// Adds up what the runs that a filter lets through used, each response once.

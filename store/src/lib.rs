@@ -52,6 +52,7 @@
 mod audit;
 mod chain;
 mod codec;
+mod drift;
 mod error;
 mod facts;
 mod filter;
@@ -86,7 +87,7 @@ pub use audit::UsageBy;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
 pub use list::{Cursor, Page};
-pub use options::Options;
+pub use options::{Options, Patience};
 pub use prepared::PreparedRun;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,

@@ -1,5 +1,16 @@
 //! How a database is opened.
 
+/// How long to wait for another writer. Batches are short, so nobody waits this long unless a
+/// process was stopped in the middle of one, or the whole file is written anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Patience {
+    /// A minute.
+    #[default]
+    Minute,
+    /// Ten seconds, for those who can keep elsewhere what they were to write.
+    Seconds,
+}
+
 /// How a database is opened.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -13,6 +24,8 @@ pub struct Options {
     pub sync_each_commit: bool,
     /// Refuse to grow beyond this many bytes.
     pub max_bytes: Option<u64>,
+    /// How long to wait for another writer.
+    pub patience: Patience,
 }
 
 impl Default for Options {
@@ -22,6 +35,7 @@ impl Default for Options {
             read_only: false,
             sync_each_commit: false,
             max_bytes: None,
+            patience: Patience::default(),
         }
     }
 }

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
 use crate::migrate;
-use crate::options::Options;
+use crate::options::{Options, Patience};
 use crate::tree::OpenTree;
 use crate::words::Words;
 
@@ -34,19 +34,15 @@ pub struct Store {
     pub(crate) open: BTreeMap<RunId, OpenTree>,
 }
 
-/// Longest wait for another writer. Batches are short, so nobody waits this long unless a
-/// process was stopped in the middle of one.
-const LONGEST_WAIT_MS: u32 = 60_000;
-
 /// Waits for another writer: briefly and often, for a batch takes about a millisecond. `SQLite`'s
 /// own handler sleeps up to a tenth of a second, which under many writers makes some of them wait
 /// for very long.
-fn wait(times: i32) -> bool {
+fn wait<const LONGEST_MS: u32>(times: i32) -> bool {
     let times = u32::try_from(times).unwrap_or(0);
     // Spread over a few values, so that waiting writers do not wake together.
     let pause = 300 + 700 * (times % 4) + std::process::id() % 500;
     sleep(Duration::from_micros(pause.into()));
-    times < LONGEST_WAIT_MS * 2 / 3
+    times < LONGEST_MS * 2 / 3
 }
 
 /// Makes the file readable by its owner only; agents print what others need not read.
@@ -100,7 +96,10 @@ impl Store {
     }
 
     fn prepare(mut connection: Connection, path: Option<&Path>, options: &Options) -> Result<Self> {
-        connection.busy_handler(Some(wait))?;
+        connection.busy_handler(Some(match options.patience {
+            Patience::Minute => wait::<60_000>,
+            Patience::Seconds => wait::<10_000>,
+        }))?;
         connection.set_prepared_statement_cache_capacity(128);
         // Else each new value that is bound to a cached statement has it planned again.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

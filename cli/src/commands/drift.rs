@@ -1,14 +1,16 @@
 //! `runtape drift`: how a change in a CLI's format is seen.
 
+use runtape_core::report::DriftKind;
+
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
 use crate::table::{Cell, Table, short};
 
-/// Show output that no parser understood, by kind
+/// Show output that was not understood, by kind: lines of unknown types, and unknown keys
 ///
-/// `runtape raw RUN:RECORD` shows the line itself.
+/// `runtape raw RUN:RECORD` shows the line of an example.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DriftArgs {
     #[command(flatten)]
@@ -24,17 +26,27 @@ pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), Cli
         return found.iter().try_for_each(|drift| console.object(drift));
     }
     let mut table = Table::new(&[
-        "runtime", "version", "type", "lines", "runs", "example", "reason", "excerpt",
+        "runtime", "version", "what", "type", "times", "runs", "example", "reason", "excerpt",
     ]);
     for drift in &found {
         table.row(vec![
             Cell::text(drift.runtime.as_str()),
             Cell::maybe(drift.cli_version.as_deref()),
+            Cell::text(match drift.kind {
+                DriftKind::Line => "line",
+                DriftKind::Key => "key",
+            }),
             Cell::maybe(drift.tag.as_deref()).toned(Tone::Warning),
             Cell::number(drift.lines),
             Cell::number(drift.runs),
-            Cell::id(format!("{}:{}", short(&drift.run_id), drift.seq)),
-            Cell::text(&drift.reason),
+            Cell::id(match drift.kind {
+                DriftKind::Line => format!("{}:{}", short(&drift.run_id), drift.seq),
+                DriftKind::Key => short(&drift.run_id).to_owned(),
+            }),
+            Cell::text(match drift.kind {
+                DriftKind::Line => &drift.reason,
+                DriftKind::Key => "",
+            }),
             Cell::maybe(drift.excerpt.as_deref()),
         ]);
     }

@@ -88,10 +88,7 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
     if input.is_file() {
         context.metadata.set("timeSource", "file");
     }
-    let exit = Exit {
-        signal: args.signal.map(|signal| signal_by_name(&signal)),
-        ..args.exit_code.map_or_else(Exit::unknown, Exit::with_code)
-    };
+    let exit = exit(args.exit_code, args.signal.as_deref());
 
     let mut printer = Printer::new(args.shape, out);
     let mut normalizer = Normalizer::new(runtime, context)?;
@@ -105,8 +102,17 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
     printer.finish()
 }
 
+/// Returns how a process ended: a negative code is a signal, and a signal that is named wins.
+pub(crate) fn exit(code: Option<i32>, signal: Option<&str>) -> Exit {
+    let mut exit = code.map_or_else(Exit::unknown, Exit::with_code);
+    if let Some(signal) = signal {
+        exit.signal = Some(signal_by_name(signal));
+    }
+    exit
+}
+
 /// Takes a signal by number, by name, or by name without `SIG`.
-pub(crate) fn signal_by_name(text: &str) -> String {
+fn signal_by_name(text: &str) -> String {
     if let Ok(number) = text.parse() {
         return runtape_normalizer::signal_name(number);
     }

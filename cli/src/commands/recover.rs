@@ -1,8 +1,9 @@
 //! `runtape recover`: runs whose recorder died.
 
-use runtape_core::report::{Failure, RecoveredRun, RecoverySource};
+use std::path::Path;
 
-use runtape::Recovered;
+use runtape::{RecordError, Recovered};
+use runtape_core::report::{Failure, RecoveredRun, RecoverySource};
 
 use crate::commands::Session;
 use crate::console::Tone;
@@ -26,16 +27,25 @@ fn closed_run(run: Recovered, source: RecoverySource) -> RecoveredRun {
     }
 }
 
+/// Names the file once.
+fn describe(path: &Path, error: &RecordError) -> String {
+    match error {
+        RecordError::Spool { .. } => error.to_string(),
+        other => format!("{}: {other}", path.display()),
+    }
+}
+
 pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let mut store = session.database.open()?;
     let mut closed = Vec::new();
-    let mut failed = 0;
+    let (mut failed, mut in_use) = (0, 0);
     for path in spool::files() {
         match runtape::take_in_spool(&mut store, &path, times::now()) {
             Ok(run) => closed.push(closed_run(run, RecoverySource::Spool)),
+            Err(error) if error.is_in_use() => in_use += 1,
             Err(error) => {
                 failed += 1;
-                session.warn(&format!("{}: {error}", path.display()));
+                session.warn(&describe(&path, &error));
             }
         }
     }
@@ -67,9 +77,16 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
         table.print(console)?;
     }
     session.note(&format!("{} closed", plural(closed.len(), "run")));
+    if in_use > 0 {
+        let files = plural(in_use, "spool file");
+        session.note(&format!(
+            "{files} left alone: a recorder still writes there"
+        ));
+    }
     if failed > 0 {
-        return Err(CliError::NotFound {
-            what: format!("a usable run in {failed} spool files"),
+        return Err(CliError::Unusable {
+            count: failed,
+            of: failed + closed.len(),
         });
     }
     Ok(())

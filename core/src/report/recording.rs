@@ -46,7 +46,7 @@ pub struct RecordReport {
     pub cost_usd: Option<f64>,
     /// How long it took in milliseconds, as the runtime reported it.
     pub duration_ms: Option<i64>,
-    /// The text of the last model message; null if there is none.
+    /// The text of the last model message; null if there is none, or if it is longer than 16 MiB.
     pub final_text: Option<String>,
     /// How the process ended.
     pub exit: ExitInfo,

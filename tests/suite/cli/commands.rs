@@ -210,3 +210,23 @@ fn exports_validate_and_come_back() {
         Some(3)
     );
 }
+
+#[test]
+fn a_runtime_is_recognised_in_a_first_line_of_any_length() {
+    let runtape = Runtape::new();
+    for capture in ["claude-code/long-line.json", "gemini/long-line.json"] {
+        let path = fixtures().join(format!("{capture}.stdout"));
+        assert!(fs::metadata(&path).unwrap().len() > 100_000);
+        let runtime = capture.split('/').next().unwrap();
+        let summary = runtape.json(&["normalize", "--as", "summary", path.to_str().unwrap()]);
+        assert_eq!(summary[0]["runtime"], runtime);
+        let mut command = runtape.command(&["--json", "ingest", "-"]);
+        let output = command
+            .stdin(fs::File::open(&path).unwrap())
+            .output()
+            .unwrap();
+        let line = stdout(&output);
+        let line: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+        assert_eq!(line["run"]["runtime"], runtime, "{}", stderr(&output));
+    }
+}

@@ -72,6 +72,31 @@ impl Runtape {
         values.collect()
     }
 
+    /// Makes a script that prints a capture again: both streams at once, in pieces that end
+    /// anywhere, with pauses, then exits as it did.
+    #[cfg(unix)]
+    pub(crate) fn replayer(&self, name: &str, stdout: &Path, exit: i32) -> String {
+        let stderr = stdout.with_extension("stderr");
+        let streams = if stderr.is_file() {
+            let (stdout, stderr) = (stdout.display(), stderr.display());
+            format!("play '{stdout}' & play '{stderr}' >&2; wait")
+        } else {
+            format!("play '{}'", stdout.display())
+        };
+        let body = format!(
+            r#"play() {{
+  size=$(wc -c < "$1"); block=$((size / 5 + 1)); i=0
+  while [ $((i * block)) -lt "$size" ]; do
+    dd if="$1" bs=$block skip=$i count=1 2>/dev/null
+    sleep 0.01; i=$((i + 1))
+  done
+}}
+{streams}
+exit {exit}"#
+        );
+        self.script(name, &body)
+    }
+
     /// Makes a script that stands in for an agent CLI.
     #[cfg(unix)]
     pub(crate) fn script(&self, name: &str, body: &str) -> String {

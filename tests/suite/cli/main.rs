@@ -1,7 +1,14 @@
 //! The real binary, end to end: every command on all fixtures, for people and for programs.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says why it was skipped"
+)]
 
+mod asking;
 mod commands;
 mod harness;
 mod json;
@@ -9,4 +16,10 @@ mod json;
 #[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod perstack;
 #[cfg(unix)]
+mod killed;
+#[cfg(unix)]
 mod record;
+#[cfg(unix)]
+mod same_records;
+#[cfg(unix)]
+mod trouble;

@@ -1,136 +1,257 @@
 //! `record`: scripts stand in for agent CLIs.
 
 use std::fs;
-use std::io::Write;
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::harness::{Runtape, capture, stderr, stdout};
+use crate::harness::{Runtape, capture, fixtures, stderr, stdout};
 
-fn without_ids(mut value: Value) -> Value {
-    match &mut value {
-        Value::Object(fields) => {
-            // `results` holds how long calls took, which a file does not tell.
-            let dropped = ["id", "runId", "at", "seq", "timestamp", "results"];
-            fields.retain(|key, _| !dropped.contains(&key.as_str()));
-            fields
-                .values_mut()
-                .for_each(|value| *value = without_ids(value.take()));
-        }
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| *item = without_ids(item.take())),
-        _ => {}
-    }
-    value
+/// Time in which everything here is over, unless something hangs.
+const SOON: Duration = Duration::from_secs(30);
+
+fn report(runtape: &Runtape) -> Value {
+    serde_json::from_slice(&fs::read(runtape.path("report.json")).unwrap()).unwrap()
+}
+
+/// Starts recording a script, and waits until it has printed its first line.
+fn start(runtape: &Runtape, arguments: &[&str], script: &str) -> (Child, String) {
+    let mut child = runtape
+        .command(&[&["record", "--show", "raw"], arguments, &["--", script]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
+    (child, line)
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
 }
 
 #[test]
-fn live_from_a_file_and_normalized_give_the_same_records() {
+fn a_capture_replayed_at_its_pace_is_kept_byte_for_byte() {
     let runtape = Runtape::new();
-    let capture = capture();
-    let capture = capture.to_str().unwrap();
-    let body = format!(
-        "while IFS= read -r line; do printf '%s\\n' \"$line\"; sleep 0.01; done < {capture}"
-    );
-    let script = runtape.script("claude", &body);
-    let output = runtape.run(&["record", "--run-id", "live", "--", &script]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).contains("┌ Bash"), "{}", stdout(&output));
-    assert!(
-        stderr(&output).contains("run live: completed, 2 steps"),
-        "{}",
-        stderr(&output)
-    );
-    let file = runtape.path("copy");
-    fs::copy(capture, &file).unwrap();
-    let stored = runtape.json(&["ingest", "--exit-code", "0", file.to_str().unwrap()]);
-    let id = stored[0]["run"]["runId"].as_str().unwrap();
-    let piped = runtape.json(&["normalize", "--as", "records", "--exit-code", "0", capture]);
-    // Ids and times differ, and only the live run knows what it was asked for.
-    let plain = |records: Vec<Value>| -> Vec<Value> {
-        let messages = records
-            .into_iter()
-            .filter(|record| record["type"] == "message");
-        let is_user = |message: &Value| message["message"]["type"] == "userMessage";
-        let spoken = messages.filter(|message| !is_user(message));
-        spoken.map(without_ids).collect()
-    };
-    let live = plain(runtape.json(&["events", "live", "--as", "records"]));
-    assert!(!live.is_empty());
-    assert_eq!(
-        live,
-        plain(runtape.json(&["events", id, "--as", "records"]))
-    );
-    assert_eq!(live, plain(piped));
+    let capture = fixtures().join("gemini/files.stream-json.stdout");
+    let said = fs::read(capture.with_extension("stderr")).unwrap();
+    assert!(!said.is_empty());
+    let script = runtape.replayer("gemini", &capture, 5);
+    let output = runtape.run(&["record", "--run-id", "both", "--", &script]);
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    let printed = fs::read(&capture).unwrap();
+    assert_eq!(runtape.run(&["raw", "both"]).stdout, printed);
+    let kept = runtape.run(&["raw", "both", "--stream", "stderr"]).stdout;
+    assert_eq!(kept, said);
+    let shown = runtape.json(&["show", "both"]);
+    assert_eq!(shown[0]["exit"]["code"], 5);
+    assert!(runtape.run(&["verify"]).status.success());
 }
 
 #[test]
 fn exit_codes_are_the_commands_or_the_runs() {
     let runtape = Runtape::new();
     let fails = runtape.script("claude", "echo no >&2; exit 7");
-    assert_eq!(
-        runtape.run(&["record", "--", &fails]).status.code(),
-        Some(7)
-    );
-    let output = runtape.run(&["record", "--exit-status", "run", "--", &fails]);
-    assert_eq!(output.status.code(), Some(1));
-    let killed = runtape.script("gemini", "kill -9 $$");
-    assert_eq!(
-        runtape.run(&["record", "--", &killed]).status.code(),
-        Some(137)
-    );
+    let code = |arguments: &[&str]| runtape.run(arguments).status.code();
+    assert_eq!(code(&["record", "--", &fails]), Some(7));
+    let by_run = ["record", "--exit-status", "run", "--"];
+    assert_eq!(code(&[&by_run[..], &[&fails]].concat()), Some(1));
+    for (signal, expected) in [("KILL", 137), ("TERM", 143), ("SEGV", 139)] {
+        let killed = runtape.script("gemini", &format!("kill -{signal} $$"));
+        assert_eq!(code(&["record", "--", &killed]), Some(expected), "{signal}");
+        let run = &runtape.json(&["runs", "--limit", "1"])[0];
+        assert_eq!(run["error"]["name"], "KilledBySignal", "{run}");
+    }
+    // Some CLIs exit 0 though they failed, and some fail after they succeeded.
+    let capture = fixtures().join("claude-code/max-turns.stream-json.stdout");
+    let lies = runtape.replayer("claude", &capture, 0);
+    assert_eq!(code(&["record", "--", &lies]), Some(0));
+    assert_eq!(code(&[&by_run[..], &[&lies]].concat()), Some(1));
+    let honest = runtape.replayer("claude", &self::capture(), 3);
+    assert_eq!(code(&[&by_run[..], &[&honest]].concat()), Some(0));
+}
+
+#[test]
+fn a_command_that_cannot_be_started_is_a_clear_error_and_no_run() {
+    let runtape = Runtape::new();
     let output = runtape.run(&["record", "--runtime", "hermes", "--", "/no/such/program"]);
     assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("cannot start \"/no/such/program\""), "{said}");
+    assert!(said.contains("hint: is it installed"), "{said}");
+    let file = runtape.path("claude");
+    fs::write(&file, "not executable").unwrap();
+    let output = runtape.run(&["record", "--", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
     assert!(
-        stderr(&output).contains("cannot start"),
+        stderr(&output).contains("ermission denied"),
         "{}",
         stderr(&output)
     );
-    assert_eq!(runtape.json(&["runs"]).len(), 3);
+    let output = runtape.run(&["record", "--", "/bin/true"]);
+    let said = stderr(&output);
+    assert!(
+        said.contains("cannot tell which runtime") && said.contains("--runtime"),
+        "{said}"
+    );
+    assert!(runtape.json(&["runs"]).is_empty());
 }
 
 #[test]
 fn a_time_out_ends_even_what_does_not_listen() {
     let runtape = Runtape::new();
-    let script = runtape.script(
-        "claude",
-        "trap '' TERM; echo started; while :; do sleep 1; done",
-    );
-    let report = runtape.path("report.json");
-    let report_path = report.to_str().unwrap();
-    let begin = Instant::now();
-    let output = runtape.run(&[
-        "record",
-        "--timeout",
-        "500ms",
-        "--grace",
-        "500ms",
-        "--report",
-        report_path,
-        "--",
-        &script,
-    ]);
-    assert!(begin.elapsed() < Duration::from_secs(15));
-    assert_eq!(output.status.code(), Some(137));
-    let report: Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
-    assert_eq!(report["error"]["name"], "TimedOut");
-    assert_eq!(
-        (&report["exit"]["timedOut"], &report["isStored"]),
-        (&true.into(), &true.into())
-    );
+    let deaf = "trap '' TERM; echo started; while :; do sleep 1; done";
+    let obedient = "trap 'echo bye; exit 9' TERM; echo started; while :; do sleep 0.1; done";
+    for (body, code, grace) in [(deaf, 137, "500ms"), (obedient, 9, "30s")] {
+        let script = runtape.script("claude", body);
+        let path = runtape.path("report.json");
+        let begin = Instant::now();
+        let options = ["record", "--timeout", "500ms", "--grace", grace, "--report"];
+        let output =
+            runtape.run(&[&options[..], &[path.to_str().unwrap(), "--", &script]].concat());
+        assert!(begin.elapsed() < SOON);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        let report = report(&runtape);
+        assert_eq!(report["error"]["name"], "TimedOut");
+        assert_eq!(report["error"]["family"], "process");
+        assert_eq!(report["exit"]["timedOut"], true);
+        assert_eq!(
+            (&report["isStored"], &report["lostBytes"]),
+            (&true.into(), &0.into())
+        );
+    }
+    // What it still said when it was asked to end is kept.
+    assert_eq!(stdout(&runtape.run(&["raw", "last"])), "started\nbye\n");
 }
 
 #[test]
-fn grandchildren_that_keep_the_pipe_open_are_not_waited_for_without_end() {
+fn a_time_out_ends_what_the_command_started_too() {
+    let runtape = Runtape::new();
+    let marker = runtape.path("still-alive");
+    let body = format!(
+        "(sleep 3; touch '{}') & echo started; wait",
+        marker.display()
+    );
+    let script = runtape.script("claude", &body);
+    runtape.run(&[
+        "record",
+        "--timeout",
+        "300ms",
+        "--grace",
+        "300ms",
+        "--",
+        &script,
+    ]);
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(!marker.exists());
+}
+
+#[test]
+fn grandchildren_that_keep_the_pipe_open_are_waited_for_as_long_as_the_grace_period() {
     let runtape = Runtape::new();
     let script = runtape.script("claude", "echo done; sleep 60 & exit 0");
     let begin = Instant::now();
     let output = runtape.run(&["record", "--grace", "300ms", "--", &script]);
     assert!(output.status.success());
-    assert!(begin.elapsed() < Duration::from_secs(15));
+    assert!(begin.elapsed() < SOON);
+    // One that is done in time is heard to its end, and not waited for any longer.
+    let script = runtape.script("claude", "echo first; (sleep 0.5; echo second) & exit 0");
+    let begin = Instant::now();
+    let output = runtape.run(&["record", "--grace", "60s", "--", &script]);
+    assert!(output.status.success());
+    assert!(begin.elapsed() < SOON);
+    assert_eq!(stdout(&runtape.run(&["raw", "last"])), "first\nsecond\n");
+}
+
+#[test]
+fn an_interrupt_is_passed_on_and_the_run_closed_truthfully() {
+    for (sent, name, code) in [
+        (Signal::SIGINT, "SIGINT", 130),
+        (Signal::SIGTERM, "SIGTERM", 143),
+        (Signal::SIGHUP, "SIGHUP", 129),
+    ] {
+        let runtape = Runtape::new();
+        let script = runtape.script("claude", "echo started; exec sleep 60");
+        let (child, line) = start(&runtape, &[], &script);
+        assert_eq!(line, "started\n");
+        signal(&child, sent);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        let shown = &runtape.json(&["show", "last"])[0];
+        assert_eq!(shown["status"], "stoppedByError");
+        assert_eq!(shown["error"]["name"], "KilledBySignal");
+        assert_eq!(shown["exit"]["signal"], name);
+        assert!(shown["seal"].is_u64());
+    }
+}
+
+#[test]
+fn a_command_that_ends_well_after_an_interrupt_is_believed() {
+    let runtape = Runtape::new();
+    let body = format!(
+        "trap 'cat {}; exit 0' INT; echo; while :; do sleep 0.1; done",
+        capture().display()
+    );
+    let script = runtape.script("claude", &body);
+    let (child, _) = start(&runtape, &[], &script);
+    signal(&child, Signal::SIGINT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(runtape.json(&["runs"])[0]["status"], "completed");
+}
+
+/// On a terminal the command has the foreground, so the terminal itself sends it the interrupt.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_control_c_reaches_the_command() {
+    let runtape = Runtape::new();
+    let script = runtape.script("claude", "test -t 0 && echo started; exec sleep 60");
+    let inner = format!(
+        "{} record --show raw -- {script}",
+        env!("CARGO_BIN_EXE_runtape")
+    );
+    let typed = runtape.path("typescript");
+    let begin = Instant::now();
+    let started = runtape
+        .command(&[])
+        .get_envs()
+        .fold(
+            std::process::Command::new("script"),
+            |mut command, (key, value)| {
+                match value {
+                    Some(value) => command.env(key, value),
+                    None => command.env_remove(key),
+                };
+                command
+            },
+        )
+        .args(["-qec", &inner, typed.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = started else {
+        eprintln!("skipped: there is no `script` to make a terminal with");
+        return;
+    };
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line.trim_end(), "started");
+    let mut keyboard = child.stdin.take().unwrap();
+    keyboard.write_all(b"\x03").unwrap();
+    std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(begin.elapsed() < SOON);
+    let shown = &runtape.json(&["show", "last"])[0];
+    assert_eq!(shown["exit"]["signal"], "SIGINT");
+    assert!(shown["seal"].is_u64());
 }
 
 #[test]
@@ -144,32 +265,64 @@ fn standard_input_is_passed_through_and_raw_output_untouched() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(b"hello\x1b[0m")
-        .unwrap();
+    let bytes = b"hello\x1b[0m\0\xff\xfe no line break at the end";
+    child.stdin.take().unwrap().write_all(bytes).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.stdout, b"hello\x1b[0m");
+    assert_eq!(output.stdout, bytes);
     assert!(output.stderr.starts_with(b"\x1b[31mred"));
+    assert_eq!(runtape.run(&["raw", "last"]).stdout, bytes);
 }
 
 #[test]
-fn what_cannot_be_stored_is_spooled_and_recovered() {
+fn what_is_shown_is_readable_harmless_or_nothing() {
     let runtape = Runtape::new();
-    let broken = runtape.path("broken.db");
-    fs::write(
-        &broken,
-        "this is no database, but long enough to be taken for one",
-    )
-    .unwrap();
-    let script = runtape.script("claude", &format!("cat {}", capture().display()));
-    let output = runtape.run(&["record", "--db", broken.to_str().unwrap(), "--", &script]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).contains("┌ Bash") && stderr(&output).contains("`runtape recover`"));
-    assert!(runtape.run(&["recover"]).status.success());
-    let runs = runtape.json(&["runs"]);
-    assert_eq!((runs.len(), &runs[0]["status"]), (1, &"completed".into()));
-    assert!(runtape.run(&["verify"]).status.success());
+    let script = runtape.replayer("claude", &capture(), 0);
+    let output = runtape.run(&["record", "--run-id", "shown", "--", &script]);
+    assert!(stdout(&output).contains("┌ Bash"), "{}", stdout(&output));
+    let said = stderr(&output);
+    assert!(said.contains("run shown: completed, 2 steps"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let output = runtape.run(&["record", "--show", "none", "--", &script]);
+    assert!(output.stdout.is_empty());
+    let script = runtape.script("claude", "printf 'a\\033[2Jb\\n'");
+    let output = runtape.run(&["record", "--", &script]);
+    assert!(stdout(&output).contains("a␛[2Jb"), "{}", stdout(&output));
+}
+
+#[test]
+fn the_report_tells_what_an_orchestrator_needs() {
+    let runtape = Runtape::new();
+    let path = runtape.path("report.json");
+    let script = runtape.replayer("claude", &capture(), 0);
+    let options = [
+        "record",
+        "--run-id",
+        "r1",
+        "--job",
+        "j1",
+        "--expert",
+        "coder@1.2.3",
+    ];
+    let report_to = ["--report", path.to_str().unwrap(), "--", &script];
+    assert!(
+        runtape
+            .run(&[&options[..], &report_to].concat())
+            .status
+            .success()
+    );
+    let report = report(&runtape);
+    assert_eq!(
+        (&report["runId"], &report["jobId"]),
+        (&"r1".into(), &"j1".into())
+    );
+    assert_eq!(report["runtime"], "claude-code");
+    assert_eq!(report["status"], "completed");
+    assert_eq!(report["finalText"], "It printed two lines.");
+    assert!(report["sessionId"].is_string() && report["usage"]["inputTokens"].is_u64());
+    assert!(report["costUsd"].is_f64() && report["error"].is_null());
+    assert_eq!(runtape.json(&["runs"])[0]["expertKey"], "coder@1.2.3");
+    // A second run of the same id is refused before anything is started.
+    let output = runtape.run(&["record", "--run-id", "r1", "--", &script]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("there is a run r1 already"));
 }

@@ -8,7 +8,7 @@ use runtape_core::{RunId, Runtime};
 use runtape_normalizer::{Exit, detect, runtimes};
 use serde::Deserialize;
 
-use crate::commands::normalize::signal_by_name;
+use crate::commands::normalize;
 use crate::error::CliError;
 use crate::input::Input;
 
@@ -22,6 +22,9 @@ pub(crate) struct Meta {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<String>,
 }
+
+/// How many bytes a source may have that is held in memory.
+const SHORT: u64 = 4 << 20;
 
 /// One run to ingest.
 #[derive(Clone, Debug)]
@@ -72,21 +75,27 @@ impl Source {
         source
     }
 
+    /// Returns what to call it.
+    pub(crate) fn name(&self) -> String {
+        self.stdout.display().to_string()
+    }
+
+    /// Tells whether all of it can be held in memory. A pipe has no length to be trusted.
+    pub(crate) fn is_short(&self) -> bool {
+        let is_file = |path: &Path| path.is_file();
+        !self.is_stdin()
+            && is_file(&self.stdout)
+            && self.stderr.as_deref().is_none_or(is_file)
+            && self.bytes() <= SHORT
+    }
+
     pub(crate) fn is_stdin(&self) -> bool {
         self.stdout.as_os_str() == "-"
     }
 
     /// Returns how the process ended, as far as it is known.
     pub(crate) fn exit(&self, code: Option<i32>) -> Exit {
-        let code = code.or(self.meta.exit_code);
-        let exit = code.map_or_else(Exit::unknown, Exit::with_code);
-        match &self.meta.signal {
-            Some(signal) => Exit {
-                signal: Some(signal_by_name(signal)),
-                ..exit
-            },
-            None => exit,
-        }
+        normalize::exit(code.or(self.meta.exit_code), self.meta.signal.as_deref())
     }
 
     /// Returns the runtime: as it was named, else as the output or the command tells.

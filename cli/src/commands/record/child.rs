@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -14,6 +15,7 @@ use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 use runtape_core::Stream;
 use runtape_normalizer::{Exit, signal_name};
 
+use super::piece::{Budget, Piece};
 use crate::error::CliError;
 use crate::times;
 
@@ -23,7 +25,7 @@ const CHUNK: usize = 64 * 1024;
 /// What happens while a process is recorded.
 pub(super) enum Happening {
     /// It printed something.
-    Output(Stream, Vec<u8>, i64),
+    Output(Piece),
     /// Nobody can print on this stream any more.
     Closed,
     /// It ended.
@@ -98,11 +100,12 @@ impl Child {
             // It may have asked for the terminal before it had it, and been stopped.
             let _ = killpg(group, Signal::SIGCONT);
         }
+        let budget = Arc::new(Budget::default());
         if let Some(stdout) = process.stdout.take() {
-            read(Stream::Stdout, stdout, sender.clone());
+            read(Stream::Stdout, stdout, sender.clone(), Arc::clone(&budget));
         }
         if let Some(stderr) = process.stderr.take() {
-            read(Stream::Stderr, stderr, sender.clone());
+            read(Stream::Stderr, stderr, sender.clone(), budget);
         }
         let waiting = terminal.is_some().then(Terminal::find_again).flatten();
         thread::spawn(move || {
@@ -164,7 +167,12 @@ fn listen_for_signals(sender: Sender<Happening>) -> Result<(), CliError> {
     Ok(())
 }
 
-fn read(stream: Stream, mut from: impl Read + Send + 'static, sender: Sender<Happening>) {
+fn read(
+    stream: Stream,
+    mut from: impl Read + Send + 'static,
+    sender: Sender<Happening>,
+    budget: Arc<Budget>,
+) {
     thread::spawn(move || {
         let mut buffer = vec![0; CHUNK];
         loop {
@@ -174,10 +182,9 @@ fn read(stream: Stream, mut from: impl Read + Send + 'static, sender: Sender<Hap
                 Ok(read) => read,
             };
             let bytes = buffer.get(..read).unwrap_or_default().to_vec();
-            if sender
-                .send(Happening::Output(stream, bytes, times::now()))
-                .is_err()
-            {
+            // The time it came, not the time there was room for it.
+            let piece = Piece::new(stream, bytes, times::now(), &budget);
+            if sender.send(Happening::Output(piece)).is_err() {
                 return;
             }
         }

@@ -6,10 +6,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use runtape::{Detached, Recorder, RunContext, Spool};
-use runtape_core::{Runtime, Stream};
+use runtape_core::Runtime;
 use runtape_normalizer::Exit;
 use runtape_store::{Store, TapeChunk};
 
+use super::piece::Piece;
 use crate::database::Database;
 use crate::spool_directory as spool;
 use crate::times;
@@ -19,7 +20,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What is to be kept.
 enum Message {
-    Output(Stream, Vec<u8>, i64),
+    Output(Piece),
     Exit(Exit),
 }
 
@@ -49,9 +50,9 @@ impl Keeper {
     }
 
     /// Hands over what the process printed.
-    pub(super) fn push(&self, stream: Stream, bytes: Vec<u8>, at: i64) {
+    pub(super) fn push(&self, piece: Piece) {
         // The thread ends only after the exit.
-        let _ = self.sender.send(Message::Output(stream, bytes, at));
+        let _ = self.sender.send(Message::Output(piece));
     }
 
     /// Ends the run, and waits until it is kept.
@@ -127,15 +128,13 @@ fn keep(
         kept: Kept::default(),
     };
     let mut store = database
-        .open()
+        .open_for_recording()
         .map_err(|error| spooler.kept.fault = Some(error.to_string()))
         .ok();
     let mut state = start(store.as_mut(), &mut spooler);
     let exit = loop {
         match receiver.recv_timeout(TICK) {
-            Ok(Message::Output(stream, bytes, at)) => {
-                state = push(state, &mut spooler, stream, &bytes, at);
-            }
+            Ok(Message::Output(piece)) => state = push(state, &mut spooler, &piece),
             Ok(Message::Exit(exit)) => break exit,
             Err(RecvTimeoutError::Timeout) => state = tick(state, &mut spooler),
             Err(RecvTimeoutError::Disconnected) => break Exit::lost(),
@@ -180,13 +179,8 @@ fn start<'a>(store: Option<&'a mut Store>, spooler: &mut Spooler<'_>) -> State<'
     }
 }
 
-fn push<'a>(
-    state: State<'a>,
-    spooler: &mut Spooler<'_>,
-    stream: Stream,
-    bytes: &[u8],
-    at: i64,
-) -> State<'a> {
+fn push<'a>(state: State<'a>, spooler: &mut Spooler<'_>, piece: &Piece) -> State<'a> {
+    let (stream, bytes, at) = (piece.stream, piece.bytes.as_slice(), piece.received_at);
     match state {
         State::Storing(mut recorder) => {
             recorder.take(stream, bytes, at);

@@ -2,6 +2,7 @@
 
 mod child;
 mod keeper;
+mod piece;
 mod report;
 
 use std::io::{self, Write};
@@ -15,7 +16,6 @@ use nix::sys::signal::Signal;
 use runtape::{Detached, RunContext};
 use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, Runtime, Stream};
 use runtape_normalizer::{Exit, LiveItem, runtimes};
-use runtape_store::StoreError;
 
 use self::child::{Child, Happening};
 use self::keeper::Keeper;
@@ -133,15 +133,14 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
 
 fn context(args: &RecordArgs, session: &Session<'_>) -> Result<RunContext, CliError> {
     let run_id = args.run_id.clone().unwrap_or_else(|| RandomIds.run_id());
-    if args.run_id.is_some() && session.database.path().exists() {
-        match session.database.read()?.run(&run_id) {
-            Err(StoreError::UnknownRun { .. }) => {}
-            Err(error) => return Err(error.into()),
-            Ok(_) => {
-                let message = format!("there is a run {run_id} already");
-                return Err(CliError::Usage { message });
-            }
-        }
+    // A database that cannot be read does not keep the command from running: what it prints goes
+    // to a spool file then.
+    if args.run_id.is_some()
+        && let Ok(store) = session.database.read()
+        && store.run(&run_id).is_ok()
+    {
+        let message = format!("there is a run {run_id} already");
+        return Err(CliError::Usage { message });
     }
     // A run without a job is its own.
     let job_id = match &args.job {
@@ -260,9 +259,9 @@ fn attend(
                 .map_err(|_| RecvTimeoutError::Disconnected),
         };
         match happening {
-            Ok(Happening::Output(stream, bytes, at)) => {
-                watcher.push(session, stream, &bytes, at);
-                keeper.push(stream, bytes, at);
+            Ok(Happening::Output(piece)) => {
+                watcher.push(session, piece.stream, &piece.bytes, piece.received_at);
+                keeper.push(piece);
             }
             Ok(Happening::Closed) => open_streams -= 1,
             Ok(Happening::Signal(number)) => child.signal(number),

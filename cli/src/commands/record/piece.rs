@@ -1,0 +1,94 @@
+//! Output on its way from the process to the display and the store, bounded in memory.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use runtape_core::Stream;
+
+/// Bytes of output that may be on their way. Beyond that the process waits, as it would for a
+/// slow terminal; a store that is held up for some seconds is not noticed below it.
+const LIMIT: usize = 16 << 20;
+/// What a piece takes besides its bytes.
+const OVERHEAD: usize = 256;
+
+/// How much output is on its way.
+#[derive(Default)]
+pub(super) struct Budget {
+    used: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Budget {
+    fn take(&self, amount: usize) {
+        // The number in a poisoned lock is as good as any: nothing panics while holding it.
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        while *used > 0 && used.saturating_add(amount) > LIMIT {
+            used = self
+                .freed
+                .wait(used)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *used = used.saturating_add(amount);
+    }
+
+    fn give_back(&self, amount: usize) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        *used = used.saturating_sub(amount);
+        self.freed.notify_all();
+    }
+}
+
+/// A piece of output.
+pub(super) struct Piece {
+    pub(super) stream: Stream,
+    pub(super) bytes: Vec<u8>,
+    pub(super) received_at: i64,
+    budget: Arc<Budget>,
+}
+
+impl Piece {
+    /// Makes a piece, waiting until there is room for it.
+    pub(super) fn new(
+        stream: Stream,
+        bytes: Vec<u8>,
+        received_at: i64,
+        budget: &Arc<Budget>,
+    ) -> Self {
+        budget.take(bytes.len() + OVERHEAD);
+        Self {
+            stream,
+            bytes,
+            received_at,
+            budget: Arc::clone(budget),
+        }
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes.len() + OVERHEAD);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_is_ahead_waits_until_a_piece_is_gone() {
+        let budget = Arc::new(Budget::default());
+        let piece = |budget: &Arc<Budget>| Piece::new(Stream::Stdout, vec![0; LIMIT], 0, budget);
+        let first = piece(&budget);
+        let (sender, receiver) = channel();
+        let other = std::thread::spawn(move || {
+            let second = piece(&budget);
+            sender.send(second.bytes.len()).unwrap();
+        });
+        assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
+        drop(first);
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(LIMIT));
+        other.join().unwrap();
+    }
+}
