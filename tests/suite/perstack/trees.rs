@@ -323,7 +323,7 @@ fn links_are_not_followed() {
         tree.join("perstack/jobs/elsewhere"),
     )
     .unwrap();
-    symlink("nowhere", job.join("runs/run-9")).unwrap();
+    symlink("nowhere", job.join("runs/run\n9")).unwrap();
     let output = runtape.import(&tree);
     assert_eq!(output.status.code(), Some(3));
     let said = stderr(&output);
@@ -333,6 +333,7 @@ fn links_are_not_followed() {
         3,
         "{said}"
     );
+    assert!(said.contains("runs/run 9: it is a symbolic link"), "{said}");
     // And neither when writing.
     let (other, _) = imported("epic");
     let base = other.path("out");
