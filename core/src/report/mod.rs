@@ -25,8 +25,8 @@ pub use database::{
 };
 pub use failure::Failure;
 pub use health::{
-    CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, RuntimeInfo, SchemaInfo, ValidationCounts,
-    ValidationFault, ValidationLine, ValidationUnknown,
+    AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, RuntimeInfo,
+    SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
 };
 pub use ingest::{
     ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile,

@@ -13,6 +13,7 @@ mod crash;
 mod damage;
 mod migrations;
 #[path = "../../../tests/suite/contract/synthetic.rs"]
+#[allow(dead_code, reason = "other suites use more of it")]
 mod synthetic;
 mod tamper;
 mod views;
