@@ -113,11 +113,7 @@ fn long_runs(runtime: &str) -> Vec<Run> {
                 stderr: Vec::new(),
                 exit_code: Some(0),
             };
-<<<<<<< HEAD
             (*size < most || number == 0)
-=======
-            (*size < BYTES || number == 0)
->>>>>>> cli
                 .then(|| Run::new(usize::try_from(number).unwrap(), replica))
         })
         .collect()
@@ -185,7 +181,6 @@ fn raw(path: &Path, runs: &[Run]) -> Duration {
 fn ingest(path: &Path, runs: &[Run]) -> Duration {
     let mut store = Store::open(path, &Options::default()).unwrap();
     let begin = Instant::now();
-<<<<<<< HEAD
     let captures = runs.iter().map(|run| ((), Some(run.capture())));
     store_captures::<_, RecordError>(
         &mut store,
@@ -194,33 +189,6 @@ fn ingest(path: &Path, runs: &[Run]) -> Duration {
         |_, (), stored| stored.unwrap().map(drop),
     )
     .unwrap();
-=======
-    let mut next = 0;
-    while next < runs.len() {
-        store
-            .batch(|store| {
-                let mut size = 0;
-                while let Some(run) = runs.get(next)
-                    && size < BATCH
-                {
-                    let start = Recorder::start(store, run.runtime.clone(), &run.context, AT);
-                    let mut recorder = start.unwrap().without_summary();
-                    for (stream, bytes) in
-                        [(Stream::Stdout, &run.stdout), (Stream::Stderr, &run.stderr)]
-                    {
-                        for chunk in bytes.chunks(CHUNK) {
-                            recorder.push(stream, chunk, AT).unwrap();
-                        }
-                    }
-                    recorder.close(&run.exit, AT).unwrap();
-                    size += run.len();
-                    next += 1;
-                }
-                Ok(())
-            })
-            .unwrap();
-    }
->>>>>>> cli
     begin.elapsed()
 }
 
@@ -255,14 +223,7 @@ fn compare(directory: &Path, what: &str, runs: &[Run]) -> f64 {
 }
 
 fn main() -> ExitCode {
-<<<<<<< HEAD
     let only = argument("--only").unwrap_or_default();
-=======
-    let only = env::args()
-        .skip_while(|word| word != "--only")
-        .nth(1)
-        .unwrap_or_default();
->>>>>>> cli
     let directory = tempfile::tempdir().unwrap();
     let all = Replicator::with_long_lines(SEED);
     let usual = Replicator::new(SEED);

@@ -4,13 +4,14 @@ use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, CheckpointDiff, DoctorCheck, DoctorReport,
-    DoctorStatus, Document, Drift, DriftKind, ExitInfo, ExportedFile, Failure, FaultPlace,
-    FieldChange, FileUse, GcReport, ImportedRun, IngestGroup, IngestLine, IngestOutcome,
-    IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RecordReport, RecoveredRun,
-    RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail, RunInfo, RuntimeInfo,
-    SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart, SqlRow, StepInfo, StoreStats,
-    TableStats, ToolCallInfo, ToolUse, UsageGroup, ValidationCounts, ValidationFault,
-    ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
+    DoctorStatus, Document, Drift, DriftKind, ExitInfo, ExportedFile, ExportedTree, Failure,
+    FaultPlace, FieldChange, FileUse, GcReport, ImportedRun, IngestGroup, IngestLine,
+    IngestOutcome, IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RecordReport,
+    RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail, RunInfo,
+    RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart, SqlRow, StepInfo,
+    StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine, TreeOutcome, TreeRun,
+    TreeVintage, UsageGroup, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+    VerifyFault, VerifyReport,
 };
 use runtape_core::{Stream, iso_time};
 
@@ -329,6 +330,38 @@ pub fn exported_file() -> BoxedStrategy<ExportedFile> {
         file: text(),
         bytes: count(),
         runs: some(run_id()),
+    })
+}
+
+/// Any line of what was read of job trees.
+pub fn tree_line() -> BoxedStrategy<TreeLine> {
+    let run = build!(TreeRun {
+        job_id: job_id(),
+        run_id: run_id(),
+        outcome: word(&[
+            TreeOutcome::Stored,
+            TreeOutcome::Skipped,
+            TreeOutcome::Differs,
+        ]),
+        vintage: word(&[TreeVintage::Seed, TreeVintage::Epic, TreeVintage::Head]),
+        children: count(),
+    });
+    let fault = build!(TreeFault {
+        path: text(),
+        reason: text(),
+    });
+    prop_oneof![run.prop_map(TreeLine::Run), fault.prop_map(TreeLine::Fault),].boxed()
+}
+
+/// Any job tree that was written.
+pub fn exported_tree() -> BoxedStrategy<ExportedTree> {
+    build!(ExportedTree {
+        job_id: job_id(),
+        path: text(),
+        runs: count(),
+        checkpoints: count(),
+        events: count(),
+        bytes: count(),
     })
 }
 

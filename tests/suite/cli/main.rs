@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stderr,
+    clippy::print_stdout,
     reason = "a test fails by panicking, and says why it was skipped"
 )]
 
@@ -11,6 +12,11 @@ mod asking;
 mod commands;
 mod harness;
 mod json;
+#[path = "../perstack/mod.rs"]
+#[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
+mod perstack;
+#[cfg(unix)]
+mod killed;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]
