@@ -9,11 +9,17 @@
 
 mod asking;
 mod commands;
+#[cfg(unix)]
+mod documentation;
 mod harness;
 mod json;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]
 mod same_records;
+#[cfg(unix)]
+mod sample;
+#[cfg(unix)]
+mod snapshots;
 #[cfg(unix)]
 mod trouble;
