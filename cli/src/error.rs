@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use runtape::RecordError;
+use runtape::perstack::PerstackError;
 use runtape_core::CoreError;
 use runtape_normalizer::NormalizeError;
 use runtape_schemas::SchemaError;
@@ -93,6 +94,8 @@ pub(crate) enum CliError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(transparent)]
+    Perstack(#[from] PerstackError),
     #[error("--argv is not a JSON list of strings")]
     Argv(#[source] serde_json::Error),
     #[error("failed to write")]
@@ -136,6 +139,12 @@ impl CliError {
             Self::Ambiguous { .. } => "type more of it",
             Self::BadLine { .. } => "import reads what `runtape export` wrote",
             Self::NoSession { .. } => "start without a session",
+            Self::Perstack(PerstackError::UnknownJob { .. }) => {
+                "`runtape jobs` lists the jobs there are"
+            }
+            Self::Perstack(PerstackError::Exists { .. }) => {
+                "name another directory, or put the new tree in its place with --replace"
+            }
             Self::Spawn { error, .. } if error.kind() == io::ErrorKind::NotFound => {
                 "is it installed, and in a directory of $PATH?"
             }

@@ -2,16 +2,20 @@
 //!
 //! [`Recorder`] joins the normalizer and the store: give it what a process prints, and its run is
 //! normalized and kept as it goes. [`recover`] closes runs whose recorder died, [`renormalize`]
-//! makes a run's records anew from its tape. The parts are in the crates this one re-exports: the
+//! makes a run's records anew from its tape. [`perstack`] writes and reads Perstack's job trees. The
+//! parts are in the crates this one re-exports: the
 //! model in [`core`], bytes to records in [`normalizer`], persistence in [`store`].
 
+mod capture;
 mod context;
 mod detached;
+pub mod perstack;
 mod record_error;
 mod recorder;
 mod replay;
 mod spool;
 
+pub use capture::{Capture, Found, Stored, store_captures};
 pub use context::{RunContext, exit_info};
 pub use detached::Detached;
 pub use record_error::RecordError;

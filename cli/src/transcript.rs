@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use runtape_core::transcript::{ToolCall, ToolResult};
+use runtape_core::transcript::{RunResult, ToolCall, ToolResult};
 use runtape_core::{Record, RecordKind, TranscriptEntry, TranscriptKind};
 use serde_json::Value;
 
@@ -137,15 +137,7 @@ impl TranscriptPrinter {
                     text.push_str(": ");
                     text.push_str(&plain::one_line(error));
                 }
-                let count = |count: u64| thousands(i64::try_from(count).unwrap_or(i64::MAX));
-                if result.input_tokens + result.output_tokens > 0 {
-                    let given = count(result.input_tokens + result.cached_tokens);
-                    let made = count(result.output_tokens);
-                    let _ = write!(text, " · {given} in, {made} out");
-                }
-                if result.cost_usd > 0.0 {
-                    let _ = write!(text, " · ${:.4}", result.cost_usd);
-                }
+                text.push_str(&used(result));
                 note(console, tone, mark, &text)
             }
             _ => Ok(()),
@@ -188,6 +180,39 @@ impl TranscriptPrinter {
         let line = console.paint(tone, &format!("  └ {end}"));
         console.line(&line)
     }
+}
+
+/// Returns the tokens and the cost of a run, as far as they are known.
+fn used(result: &RunResult) -> String {
+    let count = |count: u64| thousands(i64::try_from(count).unwrap_or(i64::MAX));
+    let counts = [
+        (result.input_tokens, "in"),
+        (result.cached_tokens, "cached"),
+        (result.output_tokens, "out"),
+    ];
+    let has_any = counts.iter().any(|(number, _)| *number > 0);
+    // A run that read nothing from a cache need not say so.
+    let counts = counts
+        .iter()
+        .filter(|(number, name)| *number > 0 || *name != "cached");
+    let counts: Vec<String> = counts
+        .map(|(number, name)| format!("{} {name}", count(*number)))
+        .collect();
+    let mut text = String::new();
+    if has_any {
+        let _ = write!(text, " · {}", counts.join(", "));
+    }
+    match result.cost_usd {
+        cost if cost <= 0.0 => {}
+        // A cent and less is all that many runs cost.
+        cost if cost < 0.01 => {
+            let _ = write!(text, " · ${cost:.6}");
+        }
+        cost => {
+            let _ = write!(text, " · ${cost:.4}");
+        }
+    }
+    text
 }
 
 /// Writes a text with a mark before it, further lines below it.
@@ -234,7 +259,7 @@ fn gist(input: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::transcript::{Assistant, RunResult};
+    use runtape_core::transcript::{Assistant, Init, Stderr, Stdout, System, Thinking, User};
     use serde_json::json;
 
     use super::*;
@@ -281,5 +306,88 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         let expected = "Hello ␛[2J\n  ┌ Bash ls -l\n  │ x\n  │ y\n  └ failed\n✓ completed · 5 in, 7 out · $0.5000\n";
         assert_eq!(text, expected);
+    }
+
+    fn printed(kinds: Vec<TranscriptKind>) -> String {
+        let mut out = Vec::new();
+        let mut console = Console::new(&mut out, false);
+        (console.colour, console.width) = (false, 60);
+        let mut printer = TranscriptPrinter::default();
+        for kind in kinds {
+            let entry = TranscriptEntry::new(0, kind);
+            printer.print(&mut console, &entry).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_entry_is_shown() {
+        let text = |text: &str| text.to_owned();
+        let kinds: Vec<TranscriptKind> = vec![
+            Init {
+                model: text("model-1"),
+                session_id: text("s-1"),
+            }
+            .into(),
+            User {
+                text: text("Do it."),
+            }
+            .into(),
+            Thinking::new("Hm.", false).into(),
+            Assistant::new("I will.", false).into(),
+            ToolCall {
+                name: text("Bash"),
+                input: json!({"command": "ls"}),
+                tool_use_id: Some(text("c")),
+            }
+            .into(),
+            ToolResult {
+                tool_use_id: text("c"),
+                tool_name: None,
+                content: text("a"),
+                is_error: false,
+            }
+            .into(),
+            Stderr {
+                text: text("warning: x"),
+            }
+            .into(),
+            System {
+                text: text(
+                    "stdout line 3 not understood: a message of unknown type\n{\"type\":\"new\"}",
+                ),
+            }
+            .into(),
+            Stdout {
+                text: text("a banner"),
+            }
+            .into(),
+            RunResult {
+                text: String::new(),
+                input_tokens: 1200,
+                output_tokens: 7,
+                cached_tokens: 900,
+                cost_usd: 0.0042,
+                subtype: text("stoppedByError"),
+                is_error: true,
+                errors: vec![text("boom")],
+            }
+            .into(),
+        ];
+        let expected = "\
+· model-1, session s-1
+> Do it.
+Hm.
+I will.
+  ┌ Bash ls
+  │ a
+  └ done
+! warning: x
+· stdout line 3 not understood: a message of unknown type
+  {\"type\":\"new\"}
+  a banner
+✗ stoppedByError: boom · 1,200 in, 900 cached, 7 out · $0.004200
+";
+        assert_eq!(printed(kinds), expected);
     }
 }

@@ -138,6 +138,8 @@ pub struct Materializer {
     step_begins: usize,
     /// Tokens of the step that is being read.
     step_usage: TokenCounts,
+    /// Whether the work has begun: what was said before is what the run was given.
+    started: bool,
     generation_started: bool,
     last: Option<CheckpointHead>,
 }
@@ -302,11 +304,20 @@ impl Materializer {
             .collect()
     }
 
-    fn start(&self, record: &Record) -> Vec<Event> {
+    fn start(&mut self, record: &Record) -> Vec<Event> {
+        self.started = true;
+        // A run that goes on where another left off has what was said there from the beginning.
+        let spoken = |message: &Message| matches!(message, Message::ExpertMessage(_));
+        let inherited = self
+            .messages
+            .iter()
+            .rposition(spoken)
+            .map_or(0, |at| at + 1);
+        self.step_begins = inherited;
         let head = CheckpointHead {
             step: 1,
             status: CheckpointStatus::Init,
-            messages: 0,
+            messages: u64::try_from(inherited).unwrap_or(u64::MAX),
             usage: TokenCounts::default(),
             step_usage: TokenCounts::default(),
             started_at: record.at,
@@ -314,11 +325,11 @@ impl Materializer {
             text: None,
             error: None,
         };
-        let Some(mut initial_checkpoint) = self.full(&head, CheckpointStatus::Init) else {
+        let Some(initial_checkpoint) = self.full(&head, CheckpointStatus::Init) else {
             return Vec::new();
         };
-        initial_checkpoint.messages.clear();
-        let input_messages = self.messages.iter().filter_map(Message::as_input).collect();
+        let given = self.messages.iter().skip(inherited);
+        let input_messages = given.filter_map(Message::as_input).collect();
         let event = StartRun {
             initial_checkpoint,
             input_messages,
@@ -327,6 +338,10 @@ impl Materializer {
     }
 
     fn message(&mut self, record: &Record, message: &MessageRecord) -> Vec<Event> {
+        if !self.started {
+            self.messages.push(message.message.clone());
+            return Vec::new();
+        }
         let step = message.step;
         let mut kinds: Vec<RunEventKind> = Vec::new();
         match &message.message {

@@ -112,7 +112,8 @@ pub struct Initialize {
     pub query: Option<String>,
 }
 
-/// The work begins; the messages before this record are what the run was given.
+/// The work begins; the messages before this record are what the run was given: a query, or what
+/// was said in a run that this one continues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Start {}

@@ -1,6 +1,6 @@
 //! A run, with all its children, in one object.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -196,6 +196,8 @@ pub struct Summarizer {
     calls: Vec<(u64, SummaryToolCall)>,
     places: HashMap<(RunId, ToolCallId), usize>,
     runs: Vec<SummaryRun>,
+    /// Runs whose work has begun: what was said before belongs to the runs that they continue.
+    begun: HashSet<RunId>,
     notices: Vec<SummaryNotice>,
     unparsed: Vec<SummaryUnparsed>,
 }
@@ -248,7 +250,12 @@ impl Summarizer {
                 });
             }
             RecordKind::Metadata(patch) if is_root => self.metadata.merge(&patch.set),
-            RecordKind::Message(message) => self.take_message(record, message, is_root),
+            RecordKind::Start(_) => {
+                self.begun.insert(record.run_id.clone());
+            }
+            RecordKind::Message(message) if self.begun.contains(&record.run_id) => {
+                self.take_message(record, message, is_root);
+            }
             RecordKind::Checkpoint(head) if head.status.is_terminal() => {
                 self.usage = self.usage.plus(head.usage);
                 if is_root {

@@ -233,12 +233,16 @@ impl TranscriptKind {
                 .into(),
             ),
             RuntimeEventKind::UnparsedOutput(unparsed) => {
-                let text = format!(
+                let mut text = format!(
                     "{} line {} not understood: {}",
                     unparsed.stream.as_str(),
                     unparsed.line,
                     unparsed.reason
                 );
+                if let Some(excerpt) = &unparsed.excerpt {
+                    text.push('\n');
+                    text.push_str(excerpt);
+                }
                 Some(System { text }.into())
             }
             other => {

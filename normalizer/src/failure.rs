@@ -16,6 +16,22 @@ pub fn family_of_status(status: u16) -> ErrorFamily {
     }
 }
 
+/// Codes that Node programs print of a network that failed.
+const NETWORK_CODES: &[&str] = &[
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+];
+
+/// Creates the error for a network that failed, if a message of an error channel names its code.
+#[must_use]
+pub fn network_error(message: &str) -> Option<RunError> {
+    let is_network = NETWORK_CODES.iter().any(|code| message.contains(code));
+    is_network.then(|| error("NetworkError", message, ErrorFamily::Network))
+}
+
 /// Tells whether the same run may succeed later, for a kind of failure.
 #[must_use]
 pub fn is_retryable(family: ErrorFamily) -> bool {

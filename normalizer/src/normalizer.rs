@@ -125,7 +125,8 @@ fn feed(parser: &mut dyn RuntimeParser, reducer: &mut Reducer, stream: Stream, f
                 line: line.number,
                 at: line.received_at,
             };
-            let mut apply = |emitted: crate::signal::Emitted<'_>| reducer.apply(emitted);
+            let mut apply =
+                |emitted: crate::signal::Emitted<'_>| reducer.apply_from(emitted, span, line.bytes);
             parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
         }
         Framed::TooLong {

@@ -1,8 +1,10 @@
 //! What a runtime's file provides, and where its signals go.
 
 use runtape_core::Stream;
+use serde::Deserialize;
 
 use crate::exit::Exit;
+use crate::json::{DecodeError, decode};
 use crate::lines::Line;
 use crate::signal::{Emitted, Place, Scope, Signal};
 
@@ -68,5 +70,29 @@ impl<'s> SignalSink<'s> {
             place,
             signal,
         });
+    }
+}
+
+/// Reads one message, and reports the fields of it that did not fit.
+pub(crate) fn read<'a, T: Deserialize<'a>>(
+    tag: &str,
+    bytes: &'a [u8],
+    out: &mut SignalSink<'_>,
+) -> Result<T, DecodeError> {
+    let decoded = decode(bytes)?;
+    for fault in decoded.faults {
+        let reason = format!("{}: {}", fault.path, fault.reason);
+        out.emit(Signal::Unparsed {
+            tag: Some(tag.into()),
+            reason: reason.into(),
+        });
+    }
+    Ok(decoded.value)
+}
+
+/// Reports the keys of a message that are not known.
+pub(crate) fn note_unknown(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
+    for key in keys {
+        out.emit(Signal::UnknownKey { message, key });
     }
 }

@@ -93,6 +93,24 @@ fn numbers_and_halves_of_characters_that_rust_cannot_hold_are_taken() {
 }
 
 #[test]
+fn twenty_thousand_unclosed_tags_take_well_under_a_second() {
+    for piece in ["<think>a", "[message_id:"] {
+        let text = piece.repeat(20_000);
+        let message = json!({"role": "assistant", "content": text});
+        let measure = || {
+            let started = Instant::now();
+            let _ = extract_text(&message);
+            let _ = extract_thinking(&message);
+            let _ = strip_ui_metadata(&text);
+            started.elapsed()
+        };
+        // The best of three: others may be using the machine.
+        let best = (0..3).map(|_| measure()).min().unwrap();
+        assert!(best < Duration::from_millis(500), "{piece}: {best:?}");
+    }
+}
+
+#[test]
 fn hostile_repetition_takes_linear_time() {
     const COUNT: usize = 20_000;
     let repeated = |piece: &str| piece.repeat(COUNT);

@@ -105,6 +105,8 @@ kinds! {
     IngestLine "ingest-line" => report::IngestLine;
     ImportedRun "imported-run" => report::ImportedRun;
     ExportedFile "exported-file" => report::ExportedFile;
+    TreeLine "tree-line" => report::TreeLine;
+    ExportedTree "exported-tree" => report::ExportedTree;
     RecordReport "record-report" => report::RecordReport;
     RecoveredRun "recovered-run" => report::RecoveredRun;
     RenormalizedRun "renormalized-run" => report::RenormalizedRun;

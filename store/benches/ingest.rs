@@ -5,7 +5,7 @@
 //! line, in transactions of the same size under the same settings. Both in one process, in turn;
 //! ratios of medians, so that they hold on any machine. Ends with failure if a requirement is missed.
 //!
-//! `-- --only WORD` measures what has the word in its name.
+//! `-- --only WORD` measures what has the word in its name; `--bytes N --rounds N` say how much.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -19,21 +19,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use runtape::{Recorder, RunContext};
+use runtape::{Capture, RecordError, RunContext, store_captures};
 use runtape_core::{JobId, RunId, Runtime, Stream};
 use runtape_normalizer::Exit;
 use runtape_store::{Options, Store};
 use runtape_tests::synthetic::{LongRun, Replica, Replicator};
 use rusqlite::{Connection, TransactionBehavior, params};
 
-/// How much is ingested at a time.
+/// How much is ingested at a time, unless `--bytes` says otherwise.
 const BYTES: usize = 12_000_000;
-/// How often each side is measured; the median counts.
+/// How often each side is measured, unless `--rounds` says otherwise; the median counts.
 const ROUNDS: usize = 5;
 /// What one transaction holds, on both sides.
 const BATCH: usize = 256 * 1024;
-/// What is read at once.
-const CHUNK: usize = 64 * 1024;
 const SEED: u64 = 20;
 const AT: i64 = 1_700_000_000_000;
 
@@ -59,16 +57,40 @@ impl Run {
         }
     }
 
+    fn capture(&self) -> Capture {
+        let streams = [
+            (Stream::Stdout, &self.stdout),
+            (Stream::Stderr, &self.stderr),
+        ];
+        let output = streams.map(|(stream, bytes)| (stream, AT, bytes.clone()));
+        Capture {
+            runtime: self.runtime.clone(),
+            context: self.context.clone(),
+            started_at: AT,
+            output: output.into(),
+            exit: self.exit.clone(),
+        }
+    }
+
     fn len(&self) -> usize {
         self.stdout.len() + self.stderr.len()
     }
 }
 
+/// Returns the word after a flag on the command line.
+fn argument(flag: &str) -> Option<String> {
+    env::args().skip_while(|word| word != flag).nth(1)
+}
+
+fn number(flag: &str, usual: usize) -> usize {
+    argument(flag).map_or(usual, |number| number.parse().unwrap())
+}
+
 fn some_runs(replicas: impl Iterator<Item = Replica>) -> Vec<Run> {
-    let mut size = 0;
+    let (mut size, most) = (0, number("--bytes", BYTES));
     let some = replicas.take_while(|replica| {
         size += replica.stdout.len() + replica.stderr.len();
-        size < BYTES
+        size < most
     });
     (0..)
         .zip(some)
@@ -77,6 +99,7 @@ fn some_runs(replicas: impl Iterator<Item = Replica>) -> Vec<Run> {
 }
 
 fn long_runs(runtime: &str) -> Vec<Run> {
+    let most = number("--bytes", BYTES);
     (0..)
         .scan(0, |size, number| {
             let stdout = LongRun::new(runtime, SEED + number)?.write(1_000);
@@ -90,7 +113,7 @@ fn long_runs(runtime: &str) -> Vec<Run> {
                 stderr: Vec::new(),
                 exit_code: Some(0),
             };
-            (*size < BYTES || number == 0)
+            (*size < most || number == 0)
                 .then(|| Run::new(usize::try_from(number).unwrap(), replica))
         })
         .collect()
@@ -107,6 +130,7 @@ fn fresh(directory: &Path, name: &str) -> PathBuf {
 }
 
 /// Inserts the lines one row a line.
+#[inline(never)]
 fn raw(path: &Path, runs: &[Run]) -> Duration {
     let mut connection = Connection::open(path).unwrap();
     connection
@@ -152,34 +176,19 @@ fn raw(path: &Path, runs: &[Run]) -> Duration {
 }
 
 /// Stores the runs.
+// A function of its own, so that a profiler can tell it from what is around it.
+#[inline(never)]
 fn ingest(path: &Path, runs: &[Run]) -> Duration {
     let mut store = Store::open(path, &Options::default()).unwrap();
     let begin = Instant::now();
-    let mut next = 0;
-    while next < runs.len() {
-        store
-            .batch(|store| {
-                let mut size = 0;
-                while let Some(run) = runs.get(next)
-                    && size < BATCH
-                {
-                    let start = Recorder::start(store, run.runtime.clone(), &run.context, AT);
-                    let mut recorder = start.unwrap().without_summary();
-                    for (stream, bytes) in
-                        [(Stream::Stdout, &run.stdout), (Stream::Stderr, &run.stderr)]
-                    {
-                        for chunk in bytes.chunks(CHUNK) {
-                            recorder.push(stream, chunk, AT).unwrap();
-                        }
-                    }
-                    recorder.close(&run.exit, AT).unwrap();
-                    size += run.len();
-                    next += 1;
-                }
-                Ok(())
-            })
-            .unwrap();
-    }
+    let captures = runs.iter().map(|run| ((), Some(run.capture())));
+    store_captures::<_, RecordError>(
+        &mut store,
+        captures,
+        || AT,
+        |_, (), stored| stored.unwrap().map(drop),
+    )
+    .unwrap();
     begin.elapsed()
 }
 
@@ -192,15 +201,20 @@ fn median(mut times: Vec<Duration>) -> Duration {
 fn compare(directory: &Path, what: &str, runs: &[Run]) -> f64 {
     let bytes: usize = runs.iter().map(Run::len).sum();
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
+    for _ in 0..number("--rounds", ROUNDS) {
         theirs.push(raw(&fresh(directory, "raw"), runs));
         ours.push(ingest(&fresh(directory, "store"), runs));
     }
+    let store = Store::open(directory.join("store"), &Options::default()).unwrap();
+    let stats = store.stats().unwrap();
+    let size = (stats.database_bytes - stats.search_bytes) as f64 / bytes as f64;
+    drop(store);
+    let _ = std::fs::copy(directory.join("store"), "/tmp/kept.db");
     let (ours, theirs) = (median(ours), median(theirs));
     let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
     let speed = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
     println!(
-        "ingest, {what:40} {:5} runs {:6.1} MB/s, raw lines {:6.1} MB/s, ratio {ratio:.2}",
+        "ingest, {what:40} {:5} runs {:6.1} MB/s, raw lines {:6.1} MB/s, ratio {ratio:.2}; size ratio {size:.3}",
         runs.len(),
         speed(ours),
         speed(theirs),
@@ -209,10 +223,7 @@ fn compare(directory: &Path, what: &str, runs: &[Run]) -> f64 {
 }
 
 fn main() -> ExitCode {
-    let only = env::args()
-        .skip_while(|word| word != "--only")
-        .nth(1)
-        .unwrap_or_default();
+    let only = argument("--only").unwrap_or_default();
     let directory = tempfile::tempdir().unwrap();
     let all = Replicator::with_long_lines(SEED);
     let usual = Replicator::new(SEED);

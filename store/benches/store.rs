@@ -10,7 +10,7 @@
     reason = "a bench prints, and may fail in any way"
 )]
 
-#[path = "../tests/suite/synthetic.rs"]
+#[path = "../../tests/suite/contract/synthetic.rs"]
 #[allow(dead_code, reason = "tests use more of it")]
 mod synthetic;
 

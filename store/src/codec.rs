@@ -21,24 +21,21 @@ const DICTIONARY: &[u8] = include_bytes!("../dictionaries/1.zdict");
 const PLAIN: u8 = 0;
 /// zstd with the dictionary.
 const DICTIONARY_1: u8 = 1;
-/// zstd with what the caller has at hand on both sides.
-const AGAINST: u8 = 2;
 /// zstd with nothing else.
-const ALONE: u8 = 3;
+const ALONE: u8 = 2;
 
 /// Longest block: a damaged length must not ask for all memory.
 const LONGEST: usize = 1 << 30;
 
-/// Length up to which a block is worth more effort and the dictionary: databases of many short
-/// runs are made of such blocks, while long runs must keep up with what streams in, and are their
-/// own dictionary.
+/// Length up to which a block is compressed with the dictionary; a longer one is its own.
 const SMALL: usize = 16 << 10;
-const SMALL_LEVEL: i32 = 5;
-const LARGE_LEVEL: i32 = 1;
+/// Storing must keep up with what streams in: the next levels take several times as long, and
+/// save less than a tenth.
+const LEVEL: i32 = 1;
 
 fn encoder() -> &'static EncoderDictionary<'static> {
     static ENCODER: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
-    ENCODER.get_or_init(|| EncoderDictionary::copy(DICTIONARY, SMALL_LEVEL))
+    ENCODER.get_or_init(|| EncoderDictionary::copy(DICTIONARY, LEVEL))
 }
 
 fn decoder() -> &'static DecoderDictionary<'static> {
@@ -50,10 +47,8 @@ thread_local! {
     // Making one takes longer than compressing a small block.
     static SMALL_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static LARGE_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    static AGAINST_OTHER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static DECODE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     static DECODE_ALONE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
-    static DECODE_OTHER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
 /// Does some work with what was made the first time it was needed.
@@ -86,7 +81,7 @@ fn coded(coding: u8, data: &[u8], compressed: &io::Result<Vec<u8>>) -> Vec<u8> {
 pub(crate) fn encode(data: &[u8]) -> Vec<u8> {
     if data.len() > SMALL {
         let compressed = LARGE_BLOCKS.with(|slot| {
-            let make = || Compressor::new(LARGE_LEVEL);
+            let make = || Compressor::new(LEVEL);
             reuse(slot, make, |compressor| compressor.compress(data))
         });
         return coded(ALONE, data, &compressed);
@@ -98,28 +93,8 @@ pub(crate) fn encode(data: &[u8]) -> Vec<u8> {
     coded(DICTIONARY_1, data, &compressed)
 }
 
-/// Compresses a block against other data, which must be given again to read it.
-pub(crate) fn encode_against(data: &[u8], other: &[u8]) -> Vec<u8> {
-    let compressed = AGAINST_OTHER.with(|slot| {
-        reuse(
-            slot,
-            || Compressor::new(SMALL_LEVEL),
-            |compressor| {
-                compressor.set_dictionary(SMALL_LEVEL, other)?;
-                compressor.compress(data)
-            },
-        )
-    });
-    coded(AGAINST, data, &compressed)
-}
-
-/// Tells whether a block can only be read together with other data.
-pub(crate) fn needs_other(block: &[u8]) -> bool {
-    block.first() == Some(&AGAINST)
-}
-
-/// Reads a block of a known length back; `other` is what it was compressed against.
-pub(crate) fn decode(block: &[u8], length: usize, other: &[u8]) -> Result<Vec<u8>, String> {
+/// Reads a block of a known length back.
+pub(crate) fn decode(block: &[u8], length: usize) -> Result<Vec<u8>, String> {
     let (coding, body) = block.split_first().ok_or("the block is empty")?;
     if length > LONGEST {
         return Err(format!("claims to have {length} bytes"));
@@ -137,12 +112,6 @@ pub(crate) fn decode(block: &[u8], length: usize, other: &[u8]) -> Result<Vec<u8
                 decompressor.decompress(body, length)
             })
         }),
-        AGAINST => DECODE_OTHER.with(|slot| {
-            reuse(slot, Decompressor::new, |decompressor| {
-                decompressor.set_dictionary(other)?;
-                decompressor.decompress(body, length)
-            })
-        }),
         unknown => return Err(format!("unknown coding {unknown}")),
     };
     let data = data.map_err(|error| format!("cannot be decompressed: {error}"))?;
@@ -153,18 +122,26 @@ pub(crate) fn decode(block: &[u8], length: usize, other: &[u8]) -> Result<Vec<u8
     }
 }
 
+/// Length up to which compressing saves nothing that is worth its time.
+const TINY: usize = 64;
+
 /// Compresses data that says its own length.
 pub(crate) fn pack(data: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     varint::write(&mut packed, u64::try_from(data.len()).unwrap_or(u64::MAX));
-    packed.extend(encode(data));
+    if data.len() <= TINY {
+        packed.push(PLAIN);
+        packed.extend_from_slice(data);
+    } else {
+        packed.extend(encode(data));
+    }
     packed
 }
 
 /// Reads packed data back.
 pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>, String> {
     let length = varint::read(&mut packed).and_then(|length| usize::try_from(length).ok());
-    decode(packed, length.ok_or("has no length")?, &[])
+    decode(packed, length.ok_or("has no length")?)
 }
 
 #[cfg(test)]
@@ -176,10 +153,8 @@ mod tests {
         let long = b"{\"type\":\"checkpoint\",\"step\":1}\n".repeat(1000);
         for data in [&b""[..], b"x", b"{\"runId\":\"a\"}", &long] {
             let block = encode(data);
-            assert_eq!(decode(&block, data.len(), &[]).unwrap(), data);
+            assert_eq!(decode(&block, data.len()).unwrap(), data);
             assert!(block.len() <= data.len() + 1);
-            let block = encode_against(data, &long);
-            assert_eq!(decode(&block, data.len(), &long).unwrap(), data);
         }
     }
 
@@ -187,9 +162,9 @@ mod tests {
     fn damage_is_an_error() {
         let data = b"{\"type\":\"checkpoint\",\"step\":1}\n".repeat(100);
         let block = encode(&data);
-        assert!(decode(&block, data.len() - 1, &[]).is_err());
-        assert!(decode(&block[..block.len() - 1], data.len(), &[]).is_err());
-        assert!(decode(&[9, 9], 1, &[]).unwrap_err().contains("coding 9"));
-        assert!(decode(&[], 0, &[]).is_err());
+        assert!(decode(&block, data.len() - 1).is_err());
+        assert!(decode(&block[..block.len() - 1], data.len()).is_err());
+        assert!(decode(&[9, 9], 1).unwrap_err().contains("coding 9"));
+        assert!(decode(&[], 0).is_err());
     }
 }

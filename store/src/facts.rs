@@ -129,6 +129,8 @@ pub(crate) struct FactFolder {
     metadata: Metadata,
     calls: HashMap<ToolCallId, (u64, u64)>,
     step_calls: u64,
+    /// Whether the work has begun: calls before that belong to the run that this one continues.
+    started: bool,
 }
 
 impl FactFolder {
@@ -147,11 +149,12 @@ impl FactFolder {
                     self.run.model.clone_from(&initialize.model);
                 }
             }
+            RecordKind::Start(_) => self.started = true,
             RecordKind::Message(message) => self.message(record, message, facts),
             RecordKind::Usage(entry) => self.usage(record, entry, facts),
             RecordKind::Checkpoint(head) => self.checkpoint(record, head, facts),
             RecordKind::Event(event) => self.event(record, event, facts),
-            // A start says nothing of its own; a kind added to the model later says nothing here until it is given a row.
+            // A kind added to the model later says nothing here until it is given a row.
             _ => {}
         }
     }
@@ -171,6 +174,9 @@ impl FactFolder {
 
     fn message(&mut self, record: &Record, message: &MessageRecord, facts: &mut Vec<Fact>) {
         self.run.messages += 1;
+        if !self.started {
+            return;
+        }
         match &message.message {
             Message::ExpertMessage(expert) => {
                 for (part, content) in (0_u64..).zip(&expert.contents) {

@@ -31,8 +31,7 @@
 //! *Records* are canonical JSON lines in compressed blocks; a message is in one record, so a run
 //! of n steps takes O(n) space, and checkpoints and events are made from records on reading. The
 //! *tape* is what the process printed, in compressed blocks with receive times. When a run ends,
-//! small blocks are merged, and a small tape is compressed against the records, which say most of
-//! it already. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
+//! small blocks are merged. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
 //! hold what queries need; `VIEWS.md` documents the views on them.
 //!
 //! # What can be proved
@@ -64,9 +63,11 @@ mod migrate;
 mod notices;
 mod options;
 mod place;
+mod prepared;
 mod read;
 mod records;
 mod retention;
+mod run_writer;
 mod runs;
 mod seals;
 mod search;
@@ -87,6 +88,7 @@ pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
 pub use list::{Cursor, Page};
 pub use options::{Options, Patience};
+pub use prepared::PreparedRun;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
     SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,

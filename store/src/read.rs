@@ -11,33 +11,16 @@ use crate::error::{Result, StoreError};
 use crate::place::unsigned;
 use crate::records;
 use crate::runs::{self, RunRow};
+use crate::steps;
 use crate::store::Store;
 use crate::tape::{self, TapeChunk};
-use crate::{codec, steps};
-
-/// Returns what a tape's blocks may have been compressed against: the root run's records, if
-/// they are one block.
-pub(crate) fn tape_companion(connection: &Connection, root: &RunRow) -> Result<Vec<u8>> {
-    let Some(block) = records::block_of(connection, root.key, 0)? else {
-        return Ok(Vec::new());
-    };
-    if block.count < root.records {
-        return Ok(Vec::new());
-    }
-    block.lines(&root.id)
-}
 
 /// Returns a range of a root run's output.
 pub(crate) fn tape_bytes(connection: &Connection, root: &RunRow, span: Span) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let blocks = tape::blocks_of(connection, root.key, span.stream, span.start, span.end)?;
     for block in blocks {
-        let other = if codec::needs_other(&block.body) {
-            tape_companion(connection, root)?
-        } else {
-            Vec::new()
-        };
-        let raw = block.raw(&root.id, &other)?;
+        let raw = block.raw(&root.id)?;
         for chunk in block.chunks(&root.id, &raw)? {
             if chunk.stream != span.stream {
                 continue;
@@ -221,12 +204,7 @@ impl Store {
                 if !goes_on {
                     return Ok(());
                 }
-                let other = if codec::needs_other(&block.body) {
-                    tape_companion(connection, &root)?
-                } else {
-                    Vec::new()
-                };
-                let raw = block.raw(&root.id, &other)?;
+                let raw = block.raw(&root.id)?;
                 goes_on = block.chunks(&root.id, &raw)?.into_iter().all(&mut each);
                 Ok(())
             })

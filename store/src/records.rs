@@ -49,40 +49,46 @@ impl PendingBlock {
         Ok(hash)
     }
 
-    /// Tells whether there is nothing to write.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Tells whether the block is long enough to be closed.
     pub(crate) fn is_full(&self) -> bool {
         self.lines.len() >= TARGET
     }
 
-    /// Writes the block and becomes empty.
-    pub(crate) fn flush(&mut self, connection: &Connection, run: i64, hash: &Hash) -> Result<()> {
-        if self.is_empty() {
-            return Ok(());
+    /// Closes the block, if there is anything in it; `hash` is the chain's after its last record.
+    pub(crate) fn take(&mut self, hash: &Hash) -> Option<RecordBlock> {
+        if self.count == 0 {
+            return None;
         }
-        let body = codec::encode(&self.lines);
-        connection
-            .prepare_cached(
-                "INSERT INTO record_block (place, count, length, hash, marks, body)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                place::place(run, self.first_seq)?,
-                place::signed(self.count),
-                i64::try_from(self.lines.len()).unwrap_or(i64::MAX),
-                hash,
-                self.marks,
-                body
-            ])?;
+        let block = RecordBlock {
+            first_seq: self.first_seq,
+            count: self.count,
+            length: self.lines.len(),
+            hash: *hash,
+            marks: std::mem::take(&mut self.marks),
+            body: codec::encode(&self.lines),
+        };
         self.count = 0;
         self.lines.clear();
-        self.marks.clear();
-        Ok(())
+        Some(block)
     }
+}
+
+/// Adds a block.
+pub(crate) fn insert(connection: &Connection, run: i64, block: &RecordBlock) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO record_block (place, count, length, hash, marks, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            place::place(run, block.first_seq)?,
+            place::signed(block.count),
+            i64::try_from(block.length).unwrap_or(i64::MAX),
+            block.hash,
+            block.marks,
+            block.body
+        ])?;
+    Ok(())
 }
 
 const COLUMNS: &str = "place, count, length, hash, marks, body";
@@ -111,7 +117,7 @@ impl RecordBlock {
 
     /// Returns the canonical JSON of the block's records, each followed by a line feed.
     pub(crate) fn lines(&self, run: &RunId) -> Result<Vec<u8>> {
-        codec::decode(&self.body, self.length, &[]).map_err(|fault| self.damaged(run, fault))
+        codec::decode(&self.body, self.length).map_err(|fault| self.damaged(run, fault))
     }
 
     /// Returns the block's records.
@@ -231,8 +237,8 @@ fn at(connection: &Connection, place: i64) -> Result<RecordBlock> {
         .query_row([place], from_row)?)
 }
 
-/// Merges neighbouring small blocks; returns the lines if the whole run is one block.
-pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<Option<Vec<u8>>> {
+/// Merges neighbouring small blocks when a run has ended.
+pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<()> {
     let (first, last) = place::range(run);
     let blocks: Vec<(i64, i64)> = connection
         .prepare_cached(
@@ -251,15 +257,7 @@ pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<Opt
             _ => groups.push((length, vec![place])),
         }
     }
-    let mut only = None;
-    let single = groups.len() == 1;
-    for (length, group) in groups {
-        if let ([place], true) = (group.as_slice(), single && length <= target / 4) {
-            only = Some(at(connection, *place)?.lines(id)?);
-        }
-        if group.len() == 1 {
-            continue;
-        }
+    for (_, group) in groups.into_iter().filter(|(_, group)| group.len() > 1) {
         let mut merged = PendingBlock::default();
         let mut hash = [0; 32];
         for place in group {
@@ -275,12 +273,11 @@ pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<Opt
                 .prepare_cached("DELETE FROM record_block WHERE place = ?1")?
                 .execute([place])?;
         }
-        if single && length <= target / 4 {
-            only = Some(merged.lines.clone());
+        if let Some(block) = merged.take(&hash) {
+            insert(connection, run, &block)?;
         }
-        merged.flush(connection, run, &hash)?;
     }
-    Ok(only)
+    Ok(())
 }
 
 /// Deletes all records of a run.

@@ -114,11 +114,17 @@ pub(crate) struct NewRun<'a> {
     pub(crate) context: Option<&'a [u8]>,
 }
 
-/// Adds a run, and its job if there is none.
-pub(crate) fn insert(connection: &Connection, words: &mut Words, run: &NewRun<'_>) -> Result<i64> {
+/// Adds a job if there is none.
+fn insert_job(connection: &Connection, job: &JobId) -> Result<()> {
     connection
         .prepare_cached("INSERT INTO job (id) VALUES (?1) ON CONFLICT DO NOTHING")?
-        .execute([run.job.as_str()])?;
+        .execute([job.as_str()])?;
+    Ok(())
+}
+
+/// Adds a run, and its job if there is none.
+pub(crate) fn insert(connection: &Connection, words: &mut Words, run: &NewRun<'_>) -> Result<i64> {
+    insert_job(connection, run.job)?;
     let runtime = words.key(connection, run.runtime.as_str())?;
     Ok(connection
         .prepare_cached(
@@ -137,6 +143,102 @@ pub(crate) fn insert(connection: &Connection, words: &mut Words, run: &NewRun<'_
         ])?)
 }
 
+/// How a run ended that is added only then.
+pub(crate) struct Ended<'a> {
+    pub(crate) facts: &'a RunFacts,
+    pub(crate) exit: Option<&'a [u8]>,
+    pub(crate) seal: Option<u64>,
+}
+
+/// Adds a run that has ended, and its job if there is none.
+pub(crate) fn insert_ended(
+    connection: &Connection,
+    words: &mut Words,
+    run: &NewRun<'_>,
+    ended: &Ended<'_>,
+) -> Result<i64> {
+    insert_job(connection, run.job)?;
+    let runtime = words.key(connection, run.runtime.as_str())?;
+    let facts = ended.facts;
+    let keys = WordKeys::new(connection, words, facts)?;
+    let error = facts.error.as_ref();
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO run (id, job, root, parent, runtime, context, exit, seal, expert, model,
+                session, cwd, cli_version, status, started_at, finished_at, steps, messages,
+                unparsed, records, input_tokens, output_tokens, reasoning_tokens,
+                cached_input_tokens, cost_usd, duration_ms, error_name, error_family,
+                error_message, error_status, error_retryable, error_retry_at)
+             VALUES (?1, (SELECT key FROM job WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+                ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26,
+                ?27, ?28, ?29, ?30, ?31, ?32)",
+        )?
+        .insert(params![
+            run.id.as_str(),
+            run.job.as_str(),
+            run.root,
+            run.parent,
+            runtime,
+            run.context,
+            ended.exit,
+            ended.seal.map(signed),
+            keys.expert,
+            keys.model,
+            keys.session,
+            keys.cwd,
+            keys.cli_version,
+            keys.status,
+            facts.started_at.unwrap_or(run.started_at),
+            facts.finished_at,
+            signed(facts.steps),
+            signed(facts.messages),
+            signed(facts.unparsed),
+            signed(facts.records),
+            facts.usage.input_tokens,
+            facts.usage.output_tokens,
+            facts.usage.reasoning_tokens,
+            facts.usage.cached_input_tokens,
+            facts.cost_usd,
+            facts.duration_ms,
+            keys.error_name,
+            keys.error_family,
+            error.map(|error| error.message.as_str()),
+            error.and_then(|error| error.status_code),
+            error.map(|error| error.is_retryable),
+            error.and_then(|error| error.retry_at),
+        ])?)
+}
+
+/// The words that a run's row refers to.
+struct WordKeys {
+    expert: Option<i64>,
+    model: Option<i64>,
+    session: Option<i64>,
+    cwd: Option<i64>,
+    cli_version: Option<i64>,
+    status: Option<i64>,
+    error_name: Option<i64>,
+    error_family: Option<i64>,
+}
+
+impl WordKeys {
+    fn new(connection: &Connection, words: &mut Words, facts: &RunFacts) -> Result<Self> {
+        let mut word = |text: Option<&str>| words.maybe(connection, text);
+        let error = facts.error.as_ref();
+        let family = error.and_then(|error| error.family);
+        Ok(Self {
+            expert: word(facts.expert.as_deref())?,
+            model: word(facts.model.as_deref())?,
+            session: word(facts.session.as_deref())?,
+            cwd: word(facts.cwd.as_deref())?,
+            cli_version: word(facts.cli_version.as_deref())?,
+            status: word(facts.status.map(CheckpointStatus::as_str))?,
+            error_name: word(error.map(|error| error.name.as_str()))?,
+            error_family: word(family.map(ErrorFamily::as_str))?,
+        })
+    }
+}
+
 /// Writes what the records say of a run as a whole.
 pub(crate) fn update(
     connection: &Connection,
@@ -144,17 +246,8 @@ pub(crate) fn update(
     run: i64,
     facts: &RunFacts,
 ) -> Result<()> {
-    let mut word = |text: Option<&str>| words.maybe(connection, text);
-    let expert = word(facts.expert.as_deref())?;
-    let model = word(facts.model.as_deref())?;
-    let session = word(facts.session.as_deref())?;
-    let cwd = word(facts.cwd.as_deref())?;
-    let cli_version = word(facts.cli_version.as_deref())?;
-    let status = word(facts.status.map(CheckpointStatus::as_str))?;
+    let keys = WordKeys::new(connection, words, facts)?;
     let error = facts.error.as_ref();
-    let error_name = word(error.map(|error| error.name.as_str()))?;
-    let family = error.and_then(|error| error.family);
-    let error_family = word(family.map(ErrorFamily::as_str))?;
     connection
         .prepare_cached(
             "UPDATE run SET expert = ?2, model = ?3, session = ?4, cwd = ?5, cli_version = ?6,
@@ -168,12 +261,12 @@ pub(crate) fn update(
         )?
         .execute(params![
             run,
-            expert,
-            model,
-            session,
-            cwd,
-            cli_version,
-            status,
+            keys.expert,
+            keys.model,
+            keys.session,
+            keys.cwd,
+            keys.cli_version,
+            keys.status,
             facts.started_at,
             facts.finished_at,
             signed(facts.steps),
@@ -186,8 +279,8 @@ pub(crate) fn update(
             facts.usage.cached_input_tokens,
             facts.cost_usd,
             facts.duration_ms,
-            error_name,
-            error_family,
+            keys.error_name,
+            keys.error_family,
             error.map(|error| error.message.as_str()),
             error.and_then(|error| error.status_code),
             error.map(|error| error.is_retryable),

@@ -5,8 +5,8 @@
 //! per database; its last hash is the head. Removing a run adds an entry that says so, and the
 //! seal stays behind as a tombstone.
 
-use runtape_core::RunId;
 use runtape_core::report::{Removal, RemovalReason, SealHead};
+use runtape_core::{JobId, RunId, Runtime};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{self, Hash};
@@ -123,28 +123,58 @@ fn append(connection: &Connection, mut entry: SealRow, run_id: &RunId) -> Result
     Ok(entry.number)
 }
 
-/// Returns the hash over all that a seal covers. The runs are those of a tree, the root first.
+/// What a seal covers.
+pub(crate) struct Sealed<'a> {
+    pub(crate) job: &'a JobId,
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) context: &'a [u8],
+    pub(crate) exit: &'a [u8],
+    /// The runs of a tree, the root first: how many records each has, and the last one's hash.
+    pub(crate) runs: Vec<(&'a RunId, u64, Hash)>,
+    /// The hashes of the tape's blocks.
+    pub(crate) tape: Vec<Hash>,
+}
+
+impl Sealed<'_> {
+    /// Returns the hash over all of it.
+    pub(crate) fn digest(&self) -> Hash {
+        let counts: Vec<[u8; 8]> = self
+            .runs
+            .iter()
+            .map(|(_, records, _)| records.to_le_bytes())
+            .collect();
+        let mut pieces: Vec<&[u8]> = vec![
+            self.job.as_str().as_bytes(),
+            self.runtime.as_str().as_bytes(),
+            self.context,
+            self.exit,
+        ];
+        for ((id, _, hash), count) in self.runs.iter().zip(&counts) {
+            pieces.extend([id.as_str().as_bytes(), count, hash]);
+        }
+        pieces.extend(self.tape.iter().map(Hash::as_slice));
+        chain::keyed("runtape seal", &pieces)
+    }
+}
+
+/// Returns the hash over all that a seal of these runs covers: those of a tree, the root first.
 pub(crate) fn digest(connection: &Connection, runs: &[RunRow]) -> Result<Hash> {
     let Some(root) = runs.first() else {
         return Err(StoreError::damaged("a seal", "it covers no run"));
     };
-    let mut pieces: Vec<Vec<u8>> = vec![
-        root.job.as_str().into(),
-        root.runtime.as_str().into(),
-        root.context.clone().unwrap_or_default(),
-        root.exit.clone().unwrap_or_default(),
-    ];
+    let mut sealed = Sealed {
+        job: &root.job,
+        runtime: &root.runtime,
+        context: root.context.as_deref().unwrap_or_default(),
+        exit: root.exit.as_deref().unwrap_or_default(),
+        runs: Vec::with_capacity(runs.len()),
+        tape: tape::hashes(connection, root.key)?,
+    };
     for run in runs {
-        pieces.push(run.id.as_str().into());
-        pieces.push(run.records.to_le_bytes().into());
-        pieces.push(records::last_hash(connection, run.key, &run.id)?.into());
+        let hash = records::last_hash(connection, run.key, &run.id)?;
+        sealed.runs.push((&run.id, run.records, hash));
     }
-    tape::each_block(connection, root.key, |block| {
-        pieces.push(block.hash.into());
-        Ok(())
-    })?;
-    let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
-    Ok(chain::keyed("runtape seal", &pieces))
+    Ok(sealed.digest())
 }
 
 /// Seals a tree of runs.
@@ -153,20 +183,39 @@ pub(crate) fn seal(connection: &Connection, root: i64, at: i64) -> Result<u64> {
     let Some(row) = runs.first() else {
         return Err(StoreError::damaged("a seal", "it covers no run"));
     };
+    let number = append_seal(connection, digest(connection, &runs)?, &row.id, at)?;
+    connection
+        .prepare_cached("UPDATE run SET seal = ?2 WHERE key = ?1")?
+        .execute(params![root, signed(number)])?;
+    Ok(number)
+}
+
+/// Adds a seal over a root run to the chain.
+pub(crate) fn append_seal(
+    connection: &Connection,
+    digest: Hash,
+    run: &RunId,
+    at: i64,
+) -> Result<u64> {
     let entry = SealRow {
         number: 0,
         at,
-        digest: digest(connection, &runs)?,
+        digest,
         hash: BEFORE_ALL,
         run_id: None,
         removes: None,
         reason: None,
     };
-    let number = append(connection, entry, &row.id)?;
-    connection
-        .prepare_cached("UPDATE run SET seal = ?2 WHERE key = ?1")?
-        .execute(params![root, signed(number)])?;
-    Ok(number)
+    append(connection, entry, run)
+}
+
+/// Tells whether a seal covers what a hash was made of.
+pub(crate) fn has_digest(connection: &Connection, number: i64, digest: &Hash) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT digest = ?2 FROM seal WHERE number = ?1")?
+        .query_row(params![number, digest], |row| row.get(0))
+        .optional()?
+        .unwrap_or(false))
 }
 
 /// Makes a tombstone of the seal of a root run, and says in the chain that it was removed.

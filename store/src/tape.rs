@@ -49,6 +49,17 @@ pub(crate) struct TapeEnd {
     pub(crate) hash: Hash,
 }
 
+impl TapeEnd {
+    /// Returns the end of a tape that has nothing on it.
+    pub(crate) fn first(run: &RunId) -> Self {
+        Self {
+            lengths: [0; 2],
+            blocks: 0,
+            hash: chain::first_tape(run),
+        }
+    }
+}
+
 /// A block as it is stored.
 #[derive(Debug)]
 pub(crate) struct TapeBlock {
@@ -73,7 +84,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<TapeBlock> {
         lengths: [unsigned(2)?, unsigned(4)?],
         times: [row.get(5)?, row.get(6)?],
         length: usize::try_from(length).unwrap_or(usize::MAX),
-        hash: row.get::<_, Vec<u8>>(8)?.try_into().unwrap_or([0; 32]),
+        hash: hash(row, 8)?,
         body: row.get(9)?,
     })
 }
@@ -119,11 +130,9 @@ impl Pending {
         raw
     }
 
-    /// Writes the block, moves the end on, and becomes empty.
-    fn flush(&mut self, connection: &Connection, run: i64, end: &mut TapeEnd) -> Result<()> {
-        let Some(times) = self.times else {
-            return Ok(());
-        };
+    /// Closes the block, if there is anything in it, and moves the end on.
+    fn take(&mut self, end: &mut TapeEnd) -> Option<TapeBlock> {
+        let times = self.times?;
         let raw = self.raw();
         let lengths = self
             .streams
@@ -138,17 +147,17 @@ impl Pending {
             hash: chain::next_tape(&end.hash, end.lengths, &raw),
             body: codec::encode(&raw),
         };
-        insert(connection, run, &block)?;
         let [stdout, stderr] = &mut end.lengths;
         *stdout += lengths[0];
         *stderr += lengths[1];
         end.blocks += 1;
         end.hash = block.hash;
         *self = Self::default();
-        Ok(())
+        Some(block)
     }
 }
 
+/// Adds a block.
 fn insert(connection: &Connection, run: i64, block: &TapeBlock) -> Result<()> {
     let sql = format!(
         "INSERT INTO tape_block ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
@@ -176,9 +185,9 @@ impl TapeBlock {
         StoreError::damaged(format!("run {run}: tape block {}", self.number), fault)
     }
 
-    /// Returns what was compressed; `other` is the run's records, for a block that needs them.
-    pub(crate) fn raw(&self, run: &RunId, other: &[u8]) -> Result<Vec<u8>> {
-        codec::decode(&self.body, self.length, other).map_err(|fault| self.damaged(run, fault))
+    /// Returns what was compressed.
+    pub(crate) fn raw(&self, run: &RunId) -> Result<Vec<u8>> {
+        codec::decode(&self.body, self.length).map_err(|fault| self.damaged(run, fault))
     }
 
     /// Takes the block's data apart.
@@ -227,30 +236,26 @@ impl TapeBlock {
     }
 }
 
-/// Appends chunks that follow what is there.
-pub(crate) fn append(
-    connection: &Connection,
-    run: i64,
+/// Makes blocks of chunks that follow what is there. Takes no database, only time.
+pub(crate) fn encode<'a>(
     end: &mut TapeEnd,
-    chunks: Vec<(Stream, i64, &[u8])>,
-) -> Result<()> {
+    chunks: impl IntoIterator<Item = (Stream, i64, &'a [u8])>,
+) -> Vec<TapeBlock> {
     let mut pending = Pending::default();
+    let mut blocks = Vec::new();
     for (stream, received_at, bytes) in chunks {
         pending.push(stream, received_at, bytes);
         if pending.len() >= TARGET {
-            pending.flush(connection, run, end)?;
+            blocks.extend(pending.take(end));
         }
     }
-    pending.flush(connection, run, end)
+    blocks.extend(pending.take(end));
+    blocks
 }
 
 /// Returns where the tape of a run ends.
 pub(crate) fn end(connection: &Connection, run: i64, id: &RunId) -> Result<TapeEnd> {
-    let mut end = TapeEnd {
-        lengths: [0; 2],
-        blocks: 0,
-        hash: chain::first_tape(id),
-    };
+    let mut end = TapeEnd::first(id);
     let sql = format!(
         "SELECT {COLUMNS} FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place DESC LIMIT 1"
     );
@@ -284,6 +289,21 @@ pub(crate) fn each_block(
     Ok(())
 }
 
+/// Returns the hashes of a run's blocks in order.
+pub(crate) fn hashes(connection: &Connection, run: i64) -> Result<Vec<Hash>> {
+    let (first, last) = place::range(run);
+    let mut statement = connection.prepare_cached(
+        "SELECT hash FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
+    )?;
+    let hashes = statement.query_map([first, last], |row| hash(row, 0))?;
+    Ok(hashes.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Reads a hash; one of a wrong length is a wrong hash, and need not keep a row from being read.
+fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
+    Ok(row.get::<_, Vec<u8>>(column)?.try_into().unwrap_or([0; 32]))
+}
+
 /// Returns the blocks that hold a range of a stream.
 pub(crate) fn blocks_of(
     connection: &Connection,
@@ -309,58 +329,49 @@ pub(crate) fn blocks_of(
     Ok(blocks)
 }
 
-/// Writes the tape of an ended run anew: small blocks become one, and a small tape is compressed
-/// against the run's records, which say most of it already.
-pub(crate) fn merge(
+/// Makes few blocks of many small ones when a run has ended.
+pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<()> {
+    let (first, last) = place::range(run);
+    let (count, total): (i64, i64) = connection
+        .prepare_cached(
+            "SELECT count(*), coalesce(sum(length), 0) FROM tape_block WHERE place BETWEEN ?1 AND ?2",
+        )?
+        .query_row([first, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let target = i64::try_from(TARGET).unwrap_or(i64::MAX);
+    if count < 2 || total / count >= target / 2 {
+        return Ok(());
+    }
+    rewrite(connection, run, id)
+}
+
+/// Adds blocks.
+pub(crate) fn insert_some(
     connection: &Connection,
     run: i64,
-    id: &RunId,
-    records: Option<&[u8]>,
+    blocks: impl IntoIterator<Item = TapeBlock>,
 ) -> Result<()> {
-    let mut lengths = Vec::new();
-    each_block(connection, run, |block| {
-        lengths.push(block.length);
-        Ok(())
-    })?;
-    let total: usize = lengths.iter().sum();
-    let small = total <= TARGET / 16;
-    let records = records.filter(|records| small && !records.is_empty());
-    if lengths.len() < 2 && records.is_none() {
-        return Ok(());
-    }
-    if !small && total / lengths.len().max(1) >= TARGET / 2 {
-        return Ok(());
-    }
-    if lengths.len() > 1 {
-        rewrite(connection, run, id)?;
-    }
-    if let Some(records) = records {
-        recode(connection, run, id, &[], Some(records))?;
-    }
-    Ok(())
+    blocks
+        .into_iter()
+        .try_for_each(|block| insert(connection, run, &block))
 }
 
 /// Makes few blocks of many.
 fn rewrite(connection: &Connection, run: i64, id: &RunId) -> Result<()> {
     // One block at a time: a tape may be longer than memory. A new block never takes the place
     // of one that was not read yet, since each holds at least one of the old ones.
-    let mut fresh = TapeEnd {
-        lengths: [0; 2],
-        blocks: 0,
-        hash: chain::first_tape(id),
-    };
+    let mut fresh = TapeEnd::first(id);
     let mut pending = Pending::default();
     for number in 0..end(connection, run, id)?.blocks {
         let block = take(connection, run, number)?;
-        let raw = block.raw(id, &[])?;
+        let raw = block.raw(id)?;
         for chunk in block.chunks(id, &raw)? {
             pending.push(chunk.stream, chunk.received_at, &chunk.bytes);
         }
         if pending.len() >= TARGET {
-            pending.flush(connection, run, &mut fresh)?;
+            insert_some(connection, run, pending.take(&mut fresh))?;
         }
     }
-    pending.flush(connection, run, &mut fresh)
+    insert_some(connection, run, pending.take(&mut fresh))
 }
 
 /// Returns a block.
@@ -379,35 +390,6 @@ fn take(connection: &Connection, run: i64, number: u64) -> Result<TapeBlock> {
         .prepare_cached("DELETE FROM tape_block WHERE place = ?1")?
         .execute([place::place(run, number)?])?;
     Ok(block)
-}
-
-/// Compresses the blocks of a run anew, against other records or none. Hashes stay: they cover
-/// what the blocks say.
-pub(crate) fn recode(
-    connection: &Connection,
-    run: i64,
-    id: &RunId,
-    before: &[u8],
-    after: Option<&[u8]>,
-) -> Result<()> {
-    let mut bodies = Vec::new();
-    each_block(connection, run, |block| {
-        if after.is_some() || codec::needs_other(&block.body) {
-            let raw = block.raw(id, before)?;
-            let body = match after {
-                Some(records) => codec::encode_against(&raw, records),
-                None => codec::encode(&raw),
-            };
-            bodies.push((block.number, body));
-        }
-        Ok(())
-    })?;
-    for (number, body) in bodies {
-        connection
-            .prepare_cached("UPDATE tape_block SET body = ?2 WHERE place = ?1")?
-            .execute(params![place::place(run, number)?, body])?;
-    }
-    Ok(())
 }
 
 /// Deletes the tape of a run; returns how many bytes the streams had.

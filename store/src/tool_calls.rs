@@ -15,10 +15,12 @@ pub(crate) fn insert(
     call: &CallFact,
 ) -> Result<()> {
     let tool = words.key(connection, &call.tool)?;
+    let result = call.result.as_ref();
     connection
         .prepare_cached(
-            "INSERT INTO tool_call (run, seq, part, step, at, tool, command, paths, url)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO tool_call (run, seq, part, step, at, tool, command, paths, url,
+                result_seq, is_error, duration_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             run,
@@ -29,7 +31,10 @@ pub(crate) fn insert(
             tool,
             call.command,
             call.paths,
-            call.url
+            call.url,
+            result.map(|result| signed(result.seq)),
+            result.and_then(|result| result.is_error),
+            result.and_then(|result| result.duration_ms.map(signed)),
         ])?;
     Ok(())
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use runtape_core::{Record, RecordKind, RunId, Span, Stream};
 use rusqlite::Connection;
 
-use crate::chain::{self, Hash};
+use crate::chain;
 use crate::error::{Result, StoreError};
 use crate::facts::{Fact, FactFolder};
 use crate::lock::RunLock;
-use crate::records::{self, PendingBlock};
+use crate::records;
+use crate::run_writer::{Rows, RunWriter};
 use crate::runs::{self, NewRun, RunRow};
 use crate::tape::{self, TapeChunk, TapeEnd};
 use crate::words::Words;
@@ -35,10 +36,7 @@ pub(crate) struct TreeState {
 #[derive(Debug)]
 struct RunState {
     key: i64,
-    hash: Hash,
-    folder: FactFolder,
-    pending: PendingBlock,
-    facts: Vec<Fact>,
+    writer: RunWriter,
     /// Records came that the run's row does not know of.
     is_dirty: bool,
 }
@@ -47,58 +45,69 @@ impl RunState {
     fn new(key: i64, id: &RunId) -> Self {
         Self {
             key,
-            hash: chain::first_record(id),
-            folder: FactFolder::default(),
-            pending: PendingBlock::default(),
-            facts: Vec::new(),
+            writer: RunWriter::new(id),
             is_dirty: false,
         }
     }
 
     /// Reads how far a run has been written.
     fn load(connection: &Connection, row: &RunRow) -> Result<Self> {
-        let mut state = Self::new(row.key, &row.id);
+        let mut folder = FactFolder::default();
+        let mut facts = Vec::new();
         records::each_from(connection, row.key, &row.id, 0, |record| {
-            state.folder.push(&record, &mut state.facts);
-            state.facts.clear();
+            folder.push(&record, &mut facts);
+            facts.clear();
             Ok(true)
         })?;
-        state.hash = records::last_hash(connection, row.key, &row.id)?;
-        Ok(state)
+        let hash = records::last_hash(connection, row.key, &row.id)?;
+        Ok(Self {
+            key: row.key,
+            writer: RunWriter::after(hash, folder),
+            is_dirty: false,
+        })
     }
 
     fn flush(&mut self, connection: &Connection, words: &mut Words) -> Result<()> {
-        self.pending.flush(connection, self.key, &self.hash)?;
-        for fact in self.facts.drain(..) {
-            match fact {
-                Fact::Step(step) => steps::insert(connection, words, self.key, &step)?,
-                Fact::Call(call) => tool_calls::insert(connection, words, self.key, &call)?,
-                Fact::Result(result) => tool_calls::answer(connection, self.key, &result)?,
-                Fact::Notice(notice) => notices::insert(connection, words, self.key, &notice)?,
-                Fact::Unparsed(output) => {
-                    notices::insert_unparsed(connection, words, self.key, &output)?;
-                }
-                Fact::Usage(usage) => ledger::insert(connection, words, self.key, &usage)?,
-            }
-        }
+        write_rows(connection, words, self.key, self.writer.rows())?;
         self.is_dirty = false;
-        runs::update(connection, words, self.key, &self.folder.run)
+        runs::update(connection, words, self.key, &self.writer.folder.run)
     }
 }
+
+/// Writes the records of a run, and the rows that follow from them.
+pub(crate) fn write_rows(
+    connection: &Connection,
+    words: &mut Words,
+    run: i64,
+    rows: Rows,
+) -> Result<()> {
+    for block in rows.blocks {
+        records::insert(connection, run, &block)?;
+    }
+    for fact in rows.facts {
+        match fact {
+            Fact::Step(step) => steps::insert(connection, words, run, &step)?,
+            Fact::Call(call) => tool_calls::insert(connection, words, run, &call)?,
+            Fact::Result(result) => tool_calls::answer(connection, run, &result)?,
+            Fact::Notice(notice) => notices::insert(connection, words, run, &notice)?,
+            Fact::Unparsed(output) => notices::insert_unparsed(connection, words, run, &output)?,
+            Fact::Usage(usage) => ledger::insert(connection, words, run, &usage)?,
+        }
+    }
+    Ok(())
+}
+
+/// Length from which on compressing output is worth a thread of its own.
+const WORTH_A_THREAD: usize = 64 << 10;
 
 impl TreeState {
     /// Starts a tree that has no records yet.
     pub(crate) fn new(root: RunRow) -> Self {
         let state = RunState::new(root.key, &root.id);
-        let tape = TapeEnd {
-            lengths: [0; 2],
-            blocks: 0,
-            hash: chain::first_tape(&root.id),
-        };
         Self {
             runs: BTreeMap::from([(root.id.clone(), state)]),
+            tape: TapeEnd::first(&root.id),
             root,
-            tape,
         }
     }
 
@@ -130,19 +139,42 @@ impl TreeState {
         records: &[Record],
         chunks: &[TapeChunk],
     ) -> Result<()> {
-        for record in records {
-            self.push(connection, words, record)?;
-        }
-        for state in self.runs.values_mut() {
-            if state.is_dirty {
-                state.flush(connection, words)?;
-            }
-        }
         let fresh = self.fresh_chunks(connection, chunks)?;
         if self.root.seal.is_some() && !fresh.is_empty() {
             return Err(StoreError::invalid(&self.root.id, "its tape is sealed"));
         }
-        tape::append(connection, self.root.key, &mut self.tape, fresh)
+        let mut end = self.tape.clone();
+        let length: usize = fresh.iter().map(|(_, _, bytes)| bytes.len()).sum();
+        let blocks = if length < WORTH_A_THREAD {
+            self.append_records(connection, words, records)?;
+            tape::encode(&mut end, fresh)
+        } else {
+            std::thread::scope(|scope| {
+                let blocks = scope.spawn(|| tape::encode(&mut end, fresh));
+                self.append_records(connection, words, records)?;
+                blocks
+                    .join()
+                    .map_err(|_| StoreError::invalid(&self.root.id, "its tape was not encoded"))
+            })?
+        };
+        self.tape = end;
+        tape::insert_some(connection, self.root.key, blocks)
+    }
+
+    fn append_records(
+        &mut self,
+        connection: &Connection,
+        words: &mut Words,
+        records: &[Record],
+    ) -> Result<()> {
+        for record in records {
+            self.push(connection, words, record)?;
+        }
+        let dirty = self.runs.values_mut().filter(|state| state.is_dirty);
+        for state in dirty {
+            state.flush(connection, words)?;
+        }
+        Ok(())
     }
 
     fn push(&mut self, connection: &Connection, words: &mut Words, record: &Record) -> Result<()> {
@@ -154,41 +186,17 @@ impl TreeState {
                 run: record.run_id.clone(),
             });
         };
-        let expected = state.folder.run.records;
-        if record.seq < expected {
-            return same_record(connection, state, record);
+        if record.seq < state.writer.next_seq() {
+            return same_record(connection, words, state, record);
         }
-        if record.seq > expected {
-            return Err(StoreError::Gap {
-                run: record.run_id.clone(),
-                seq: record.seq,
-                expected,
-            });
-        }
-        if state.folder.run.status.is_some() || self.root.seal.is_some() {
+        if self.root.seal.is_some() {
             return Err(StoreError::Ended {
                 run: record.run_id.clone(),
                 seq: record.seq,
             });
         }
-        let fault = match (&record.kind, record.seq) {
-            (RecordKind::Run(opened), 0) if opened.job_id != self.root.job => {
-                Some(format!("it belongs to job {}", self.root.job))
-            }
-            (RecordKind::Run(_), 0) => None,
-            (RecordKind::Run(_), _) => Some("it is open already".to_owned()),
-            (_, 0) => Some("its first record must open it".to_owned()),
-            _ => None,
-        };
-        if let Some(fault) = fault {
-            return Err(StoreError::invalid(&record.run_id, fault));
-        }
-        state.hash = state.pending.push(record, &state.hash)?;
-        state.folder.push(record, &mut state.facts);
+        state.writer.push(record, &self.root.job)?;
         state.is_dirty = true;
-        if state.pending.is_full() {
-            state.pending.flush(connection, state.key, &state.hash)?;
-        }
         Ok(())
     }
 
@@ -288,15 +296,20 @@ impl TreeState {
     /// Returns a run of the tree that has not ended.
     pub(crate) fn unended(&self) -> Option<&RunId> {
         let mut runs = self.runs.iter();
-        runs.find(|(_, state)| state.folder.run.status.is_none())
+        runs.find(|(_, state)| !state.writer.has_ended())
             .map(|(id, _)| id)
     }
 }
 
 /// Refuses a record that differs from the stored one with the same number.
-fn same_record(connection: &Connection, state: &mut RunState, record: &Record) -> Result<()> {
+fn same_record(
+    connection: &Connection,
+    words: &mut Words,
+    state: &mut RunState,
+    record: &Record,
+) -> Result<()> {
     // It may have come earlier in the same batch.
-    state.pending.flush(connection, state.key, &state.hash)?;
+    write_rows(connection, words, state.key, state.writer.rows())?;
     let stored = records::one(connection, state.key, &record.run_id, record.seq)?;
     let mut old = Vec::new();
     let mut new = Vec::new();

@@ -14,7 +14,7 @@ use crate::records::{self, RecordBlock};
 use crate::runs::{self, RunRow};
 use crate::seals;
 use crate::store::Store;
-use crate::{codec, ledger, notices, read, steps, tape, tool_calls};
+use crate::{ledger, notices, steps, tape, tool_calls};
 
 /// Gathers faults.
 struct Verifier<'a> {
@@ -419,13 +419,7 @@ impl Verifier<'_> {
             let Some(block) = self.read(at(number), block)? else {
                 return Ok(());
             };
-            let other = if codec::needs_other(&block.body) {
-                // Faults in the records are named where they are.
-                read::tape_companion(self.connection, root).unwrap_or_default()
-            } else {
-                Vec::new()
-            };
-            let Some(raw) = self.read(at(number), block.raw(&root.id, &other))? else {
+            let Some(raw) = self.read(at(number), block.raw(&root.id))? else {
                 return Ok(());
             };
             hash = chain::next_tape(&hash, starts, &raw);

@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::tape::TapeChunk;
 use crate::tree::{OpenTree, TreeState};
 use crate::words::Words;
-use crate::{read, records, retention, tape};
+use crate::{records, retention, tape};
 
 /// What is known of a root run before it begins.
 #[derive(Clone, Debug)]
@@ -51,7 +51,8 @@ pub struct Replaced {
     pub new_seal: u64,
 }
 
-fn json(run: &RunId, value: &Value) -> Result<Vec<u8>> {
+/// Writes a value that the caller wants kept.
+pub(crate) fn json(run: &RunId, value: &Value) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|source| StoreError::Json {
         run: run.clone(),
         source,
@@ -66,6 +67,14 @@ fn value(run: &RunId, what: &str, packed: Option<&[u8]>) -> Result<Value> {
     let damaged = |fault: String| StoreError::damaged(format!("run {run}: its {what}"), fault);
     let data = codec::unpack(packed).map_err(damaged)?;
     serde_json::from_slice(&data).map_err(|error| damaged(error.to_string()))
+}
+
+/// Merges the small blocks of a tree that has ended.
+fn merge(connection: &Connection, key: i64, root: &RunId) -> Result<()> {
+    for run in runs::tree(connection, key)? {
+        records::merge(connection, run.key, &run.id)?;
+    }
+    tape::merge(connection, key, root)
 }
 
 pub(crate) fn begin_of(row: &RunRow) -> Result<BeginRun> {
@@ -238,14 +247,7 @@ impl Store {
             connection
                 .prepare_cached("UPDATE run SET exit = ?2 WHERE key = ?1")?
                 .execute(params![state.root.key, packed])?;
-            let mut lines = None;
-            for row in runs::tree(connection, state.root.key)? {
-                let merged = records::merge(connection, row.key, &row.id)?;
-                if row.key == state.root.key {
-                    lines = merged;
-                }
-            }
-            tape::merge(connection, state.root.key, root, lines.as_deref())?;
+            merge(connection, state.root.key, root)?;
             seals::seal(connection, state.root.key, at)
         })?;
         if let Some(lock) = self.open.remove(root).and_then(|tree| tree.lock) {
@@ -285,9 +287,7 @@ impl Store {
                 return Err(StoreError::NotEnded { run: root.clone() });
             }
             let old_seal = row.seal.map(unsigned);
-            let before = read::tape_companion(connection, &row)?;
             seals::remove(connection, &row, RemovalReason::Replaced, at)?;
-            tape::recode(connection, row.key, root, &before, None)?;
             for run in runs::tree(connection, row.key)? {
                 retention::delete_rows(connection, run.key)?;
                 if run.key != row.key {
@@ -299,14 +299,7 @@ impl Store {
             if let Some(run) = state.unended() {
                 return Err(StoreError::NotEnded { run: run.clone() });
             }
-            let mut lines = None;
-            for run in runs::tree(connection, row.key)? {
-                let merged = records::merge(connection, run.key, &run.id)?;
-                if run.key == row.key {
-                    lines = merged;
-                }
-            }
-            tape::merge(connection, row.key, root, lines.as_deref())?;
+            merge(connection, row.key, root)?;
             let new_seal = seals::seal(connection, row.key, at)?;
             Ok(Replaced { old_seal, new_seal })
         })?;

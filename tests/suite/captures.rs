@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
+use runtape_normalizer::runtimes::RUNTIMES;
 use runtape_normalizer::{Context, Exit, Normalizer};
 use serde_json::Value;
 
@@ -90,8 +91,8 @@ fn in_directory(directory: &Path) -> Vec<Capture> {
 pub(crate) fn all() -> Vec<Capture> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let mut captures = Vec::new();
-    for runtime in ["claude-code", "cursor", "gemini", "hermes"] {
-        captures.extend(in_directory(&fixtures.join(runtime)));
+    for entry in RUNTIMES {
+        captures.extend(in_directory(&fixtures.join(entry.runtime.as_str())));
     }
     if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {
         // Cargo runs tests in the package's directory; the variable is relative to the workspace.

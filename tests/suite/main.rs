@@ -10,4 +10,5 @@
 
 mod captures;
 mod ground_truth;
+mod paperclip;
 mod properties;

@@ -6,15 +6,16 @@ use std::time::{Duration, Instant};
 
 use runtape_core::Runtime;
 use runtape_core::report::{CheckLevel, DoctorCheck, DoctorReport};
-use runtape_normalizer::runtimes::{RUNTIMES, RuntimeEntry};
+use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
 
-use super::runtimes::{formats, on_path};
+use super::runtimes::on_path;
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::database::Database;
 use crate::error::CliError;
 use crate::plain;
 use crate::table::bytes;
+use crate::times;
 
 /// How long a CLI has to tell its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -68,10 +69,17 @@ pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), Cl
             .as_ref()
             .is_none_or(|runtime| *runtime == entry.runtime)
         {
-            runtime(&mut checks, entry);
+            // Nobody needs every CLI, but somebody who asks for one does.
+            let is_needed = args.runtime.is_some();
+            runtime(&mut checks, entry, is_needed);
         }
     }
-    let diagnosis = DoctorReport::new(checks.0);
+    let adapter_type = args
+        .runtime
+        .as_ref()
+        .and_then(runtimes::entry_for)
+        .map_or("runtape", |entry| entry.paperclip.adapter_type);
+    let diagnosis = DoctorReport::new(adapter_type, checks.0, times::now());
     let console = &mut session.console;
     if console.json {
         console.object(&diagnosis)?;
@@ -113,7 +121,7 @@ fn database(checks: &mut Checks, database: &Database) {
         let message = format!("no database yet at {}", path.display());
         let hint = "`runtape record` and `runtape ingest` make it";
         checks.push(
-            "database.missing",
+            "runtape_database_missing",
             CheckLevel::Info,
             message,
             None,
@@ -123,13 +131,17 @@ fn database(checks: &mut Checks, database: &Database) {
     }
     let size = path.metadata().map_or(0, |meta| meta.len());
     let message = format!("database {}, {}", path.display(), bytes(size));
-    checks.add("database.path", CheckLevel::Info, message);
+    checks.add("runtape_database_path", CheckLevel::Info, message);
     mode(checks, path);
     space(checks, path);
     let store = match database.read() {
         Ok(store) => store,
         Err(error) => {
-            checks.add("database.open", CheckLevel::Error, error.to_string());
+            checks.add(
+                "runtape_database_open",
+                CheckLevel::Error,
+                error.to_string(),
+            );
             return;
         }
     };
@@ -147,18 +159,30 @@ fn database(checks: &mut Checks, database: &Database) {
     };
     match first("SELECT user_version FROM pragma_user_version") {
         Ok(version) => checks.add(
-            "database.version",
+            "runtape_database_version",
             CheckLevel::Info,
             format!("schema version {version}"),
         ),
-        Err(error) => checks.add("database.version", CheckLevel::Error, error.to_string()),
+        Err(error) => checks.add(
+            "runtape_database_version",
+            CheckLevel::Error,
+            error.to_string(),
+        ),
     }
     match first("SELECT * FROM pragma_quick_check") {
         Ok(answer) if answer == "ok" => {
-            checks.add("database.integrity", CheckLevel::Info, "the file is sound");
+            checks.add(
+                "runtape_database_integrity",
+                CheckLevel::Info,
+                "the file is sound",
+            );
         }
-        Ok(answer) => checks.add("database.integrity", CheckLevel::Error, answer),
-        Err(error) => checks.add("database.integrity", CheckLevel::Error, error.to_string()),
+        Ok(answer) => checks.add("runtape_database_integrity", CheckLevel::Error, answer),
+        Err(error) => checks.add(
+            "runtape_database_integrity",
+            CheckLevel::Error,
+            error.to_string(),
+        ),
     }
     if let Ok(open) = store.open_runs()
         && !open.is_empty()
@@ -166,7 +190,7 @@ fn database(checks: &mut Checks, database: &Database) {
         let message = format!("{} runs whose recorder died", open.len());
         let hint = "`runtape recover` closes them";
         checks.push(
-            "database.openRuns",
+            "runtape_database_open_runs",
             CheckLevel::Warn,
             message,
             None,
@@ -183,13 +207,13 @@ fn mode(checks: &mut Checks, path: &Path) {
     let others = mode & 0o077;
     if others == 0 {
         checks.add(
-            "database.mode",
+            "runtape_database_mode",
             CheckLevel::Info,
             format!("only its owner can read it (mode {mode:o})"),
         );
     } else {
         checks.push(
-            "database.mode",
+            "runtape_database_mode",
             CheckLevel::Warn,
             format!("others can read it (mode {mode:o})"),
             None,
@@ -215,7 +239,7 @@ fn space(checks: &mut Checks, path: &Path) {
         CheckLevel::Info
     };
     checks.add(
-        "database.space",
+        "runtape_database_space",
         level,
         format!("{} free on its disk", bytes(free)),
     );
@@ -224,33 +248,20 @@ fn space(checks: &mut Checks, path: &Path) {
 #[cfg(not(unix))]
 fn space(_: &mut Checks, _: &Path) {}
 
-/// Returns the variables that hold a runtime's credentials.
-fn credentials(runtime: &Runtime) -> &'static [&'static str] {
-    match runtime {
-        Runtime::ClaudeCode => &[
-            "ANTHROPIC_API_KEY",
-            "ANTHROPIC_AUTH_TOKEN",
-            "CLAUDE_CODE_OAUTH_TOKEN",
-        ],
-        Runtime::Cursor => &["CURSOR_API_KEY"],
-        Runtime::Gemini => &[
-            "GEMINI_API_KEY",
-            "GOOGLE_API_KEY",
-            "GOOGLE_APPLICATION_CREDENTIALS",
-        ],
-        Runtime::Hermes => &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
-        _ => &[],
-    }
-}
-
-fn runtime(checks: &mut Checks, entry: &RuntimeEntry) {
+fn runtime(checks: &mut Checks, entry: &RuntimeEntry, is_needed: bool) {
     let name = entry.runtime.as_str();
+    let prefix = entry.paperclip.code_prefix;
     let found = entry.commands.iter().find_map(|command| on_path(command));
     let Some(program) = found else {
         let message = format!("{name} is not installed");
         let looked = format!("looked for {}", entry.commands.join(", "));
-        let code = format!("{name}.missing");
-        checks.push(&code, CheckLevel::Info, message, Some(looked), None);
+        let code = format!("{prefix}_command_unresolvable");
+        let (level, hint) = if is_needed {
+            (CheckLevel::Error, Some("install it, or put it on the PATH"))
+        } else {
+            (CheckLevel::Info, None)
+        };
+        checks.push(&code, level, message, Some(looked), hint);
         return;
     };
     let version = version(&program);
@@ -263,7 +274,7 @@ fn runtime(checks: &mut Checks, entry: &RuntimeEntry) {
     let message = format!("{name} {version}");
     let place = program.display().to_string();
     checks.push(
-        &format!("{name}.version"),
+        &format!("{prefix}_command_resolvable"),
         level,
         message,
         Some(place),
@@ -271,22 +282,21 @@ fn runtime(checks: &mut Checks, entry: &RuntimeEntry) {
     );
     let message = format!(
         "{name} formats that can be read: {}",
-        formats(&entry.runtime).join(", ")
+        entry.formats.join(", ")
     );
-    checks.add(&format!("{name}.formats"), CheckLevel::Info, message);
+    checks.add(&format!("{prefix}_formats"), CheckLevel::Info, message);
     let is_set =
         |variable: &&&str| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
-    let set: Vec<&str> = credentials(&entry.runtime)
-        .iter()
-        .filter(is_set)
-        .copied()
-        .collect();
-    let message = if set.is_empty() {
-        format!("{name} credentials: none in the environment; it may have its own login")
+    let set: Vec<&str> = entry.credentials.iter().filter(is_set).copied().collect();
+    let (code, message) = if set.is_empty() {
+        let message =
+            format!("{name} credentials: none in the environment; it may have its own login");
+        (format!("{prefix}_api_key_missing"), message)
     } else {
-        format!("{name} credentials: {} is set", set.join(", "))
+        let message = format!("{name} credentials: {} is set", set.join(", "));
+        (format!("{prefix}_api_key_present"), message)
     };
-    checks.add(&format!("{name}.credentials"), CheckLevel::Info, message);
+    checks.add(&code, CheckLevel::Info, message);
 }
 
 /// Asks a program for its version; one that does not answer in time is ended.

@@ -5,25 +5,28 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use runtape::perstack::{Existing, export_job};
 use runtape_core::report::ExportedFile;
-use runtape_core::{Materializer, RunId};
+use runtape_core::{JobId, Materializer, RunId};
 use runtape_store::{Options, RunFilter, Store};
 
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::table::bytes;
+use crate::table::{bytes, plural};
 use crate::times;
 
-/// Write runs as JSON lines, or one run as a bundle that can be verified elsewhere
+/// Write runs as JSON lines or as a bundle that can be verified elsewhere, or jobs for Perstack
 ///
 /// A bundle is one file that holds the run's records, its tape and the chain of seals: `runtape
-/// verify --bundle FILE` checks it on any machine.
+/// verify --bundle FILE` checks it on any machine. For Perstack, name jobs and a directory:
+/// `--format perstack --job JOB DIR` writes DIR/perstack/jobs/JOB, as if Perstack had run there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// The runs: ids, beginnings of ids, or `last`; children belong to their run
-    #[arg(value_name = "RUN", required = true)]
-    runs: Vec<String>,
+    /// The runs: ids, beginnings of ids, or `last`; children belong to their run. For Perstack
+    /// the directory to write below
+    #[arg(value_name = "RUN|DIR", required = true)]
+    what: Vec<String>,
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
@@ -33,6 +36,12 @@ pub(crate) struct ExportArgs {
     /// The file to write, which must not be there; JSON lines go to standard output without it
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// A job to write for Perstack (can be repeated)
+    #[arg(long, value_name = "JOB")]
+    job: Vec<JobId>,
+    /// Put the tree in the place of one that is there, which is removed
+    #[arg(long)]
+    replace: bool,
 }
 
 /// The format of an export.
@@ -42,6 +51,8 @@ enum Format {
     Jsonl,
     /// One file that can be verified
     Bundle,
+    /// Directories that Perstack reads
+    Perstack,
 }
 
 /// What JSON lines hold.
@@ -55,7 +66,14 @@ enum Shape {
 
 pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
-    let runs = args.runs.iter().map(|run| resolve_run(&store, run));
+    if args.format == Format::Perstack {
+        return perstack(args, &store, session);
+    }
+    if !args.job.is_empty() || args.replace {
+        let message = "--job and --replace belong to --format perstack".to_owned();
+        return Err(CliError::Usage { message });
+    }
+    let runs = args.what.iter().map(|run| resolve_run(&store, run));
     let runs: Vec<RunId> = runs.collect::<Result<_, _>>()?;
     match (args.format, &args.output) {
         (Format::Bundle, None) => {
@@ -77,7 +95,39 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             file.flush().map_err(failed)?;
             written(session, runs, path)
         }
+        // Came first.
+        (Format::Perstack, _) => Ok(()),
     }
+}
+
+/// Writes jobs as Perstack keeps them.
+fn perstack(args: &ExportArgs, store: &Store, session: &mut Session<'_>) -> Result<(), CliError> {
+    let ([directory], false, None) = (args.what.as_slice(), args.job.is_empty(), &args.output)
+    else {
+        let message = "name jobs and one directory: --format perstack --job JOB DIR".to_owned();
+        return Err(CliError::Usage { message });
+    };
+    let existing = if args.replace {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
+    for job in &args.job {
+        let written = export_job(store, job, Path::new(directory), existing)?;
+        if session.console.json {
+            session.console.object(&written)?;
+            continue;
+        }
+        session.note(&format!(
+            "{}: {}, {}, {}, {}",
+            written.path,
+            plural(written.runs, "run"),
+            plural(written.checkpoints, "checkpoint"),
+            plural(written.events, "event"),
+            bytes(written.bytes),
+        ));
+    }
+    Ok(())
 }
 
 /// Tells that a file was written.

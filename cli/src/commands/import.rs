@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use runtape_core::report::{ImportedRun, IngestOutcome};
+use clap::ValueEnum;
+use runtape::perstack::import_trees;
+use runtape_core::report::{ImportedRun, IngestOutcome, TreeLine, TreeOutcome};
 use runtape_core::{Record, RecordKind, RunId};
 use runtape_store::{BeginRun, Options, RunFilter, Store, StoreError};
 use serde_json::{Value, json};
@@ -18,23 +20,40 @@ use crate::times;
 /// How every database file begins.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
-/// Read back what export wrote: bundles, or JSON lines of records
+/// Read back what export wrote: bundles, JSON lines of records, or what Perstack keeps
 ///
 /// Runs that are there already are left as they are. Without a tape, records of JSON lines lose
-/// their places on it.
+/// their places on it. Of Perstack's directories of any version every file that is not valid is
+/// named with the reason, and the rest is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
-    /// The files
-    #[arg(value_name = "FILE", required = true)]
+    /// The files; for Perstack the directories that hold perstack/jobs
+    #[arg(value_name = "FILE|DIR", required = true)]
     files: Vec<PathBuf>,
+    /// The format; by default as each file tells, and Perstack's for a directory
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 }
 
-pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let mut store = session.database.open()?;
-    let (mut stored, mut known) = (0, 0);
-    for path in &args.files {
+/// The format of what is imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One JSON object a line
+    Jsonl,
+    /// One file that can be verified
+    Bundle,
+    /// Directories that Perstack keeps
+    Perstack,
+}
+
+impl Format {
+    /// Tells the format by what is there.
+    fn of(path: &Path) -> Result<Self, CliError> {
+        if path.is_dir() {
+            return Ok(Self::Perstack);
+        }
         let failed = |error| CliError::Read {
-            path: path.clone(),
+            path: path.to_owned(),
             error,
         };
         let mut first = Vec::new();
@@ -42,10 +61,30 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
         file.take(DATABASE.len() as u64)
             .read_to_end(&mut first)
             .map_err(failed)?;
-        let outcomes = if first == DATABASE {
-            bundle(&mut store, path)?
+        let is_database = first == DATABASE;
+        Ok(if is_database {
+            Self::Bundle
         } else {
-            lines(&mut store, path)?
+            Self::Jsonl
+        })
+    }
+}
+
+pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    let mut store = session.database.open()?;
+    let (mut stored, mut known, mut faults) = (0, 0, 0);
+    for path in &args.files {
+        let format = args.format.map_or_else(|| Format::of(path), Ok)?;
+        let outcomes = match format {
+            Format::Bundle => bundle(&mut store, path)?,
+            Format::Jsonl => lines(&mut store, path)?,
+            Format::Perstack => {
+                let counts = perstack(&mut store, path, session)?;
+                stored += counts.stored;
+                known += counts.known;
+                faults += counts.faults;
+                continue;
+            }
         };
         for (run, is_new) in outcomes {
             stored += usize::from(is_new);
@@ -67,10 +106,60 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
         "{} stored, {known} known already",
         plural(stored, "run")
     ));
+    if faults > 0 {
+        return Err(CliError::Faults {
+            count: faults,
+            what: "faults in job trees",
+        });
+    }
     if stored + known == 0 {
         return Err(CliError::NothingFound);
     }
     Ok(())
+}
+
+/// How many runs were stored or known, and how much is not as it should be.
+#[derive(Default)]
+struct Counts {
+    stored: usize,
+    known: usize,
+    faults: usize,
+}
+
+/// Takes over the runs of Perstack's job trees.
+fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result<Counts, CliError> {
+    let imported = import_trees(store, path, times::now())?;
+    let mut counts = Counts {
+        faults: imported.faults.len(),
+        ..Counts::default()
+    };
+    for run in imported.runs {
+        match run.outcome {
+            TreeOutcome::Stored => counts.stored += 1,
+            TreeOutcome::Skipped => counts.known += 1,
+            TreeOutcome::Differs => {
+                counts.faults += 1;
+                let id = &run.run_id;
+                session.warn(&format!(
+                    "run {id} is stored with other content: left as it is"
+                ));
+            }
+        }
+        if session.console.json {
+            session.console.object(&TreeLine::Run(run))?;
+        }
+    }
+    for fault in imported.faults {
+        session.warn(&format!("{}: {}", fault.path, fault.reason));
+        if session.console.json {
+            session.console.object(&TreeLine::Fault(fault))?;
+        }
+    }
+    if !imported.ignored.is_empty() {
+        let count = imported.ignored.len();
+        session.note(&format!("{} ignored", plural(count, "other file")));
+    }
+    Ok(counts)
 }
 
 fn is_known(store: &Store, run: &RunId) -> Result<bool, CliError> {

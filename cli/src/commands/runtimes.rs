@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use runtape_core::Runtime;
 use runtape_core::report::RuntimeInfo;
 use runtape_normalizer::runtimes::RUNTIMES;
 
@@ -13,15 +12,6 @@ use crate::table::{Cell, Table};
 /// List the runtimes whose output can be read
 #[derive(Debug, clap::Args)]
 pub(crate) struct RuntimesArgs {}
-
-/// Returns the output formats of a runtime that were seen and can be read.
-pub(super) fn formats(runtime: &Runtime) -> &'static [&'static str] {
-    match runtime {
-        Runtime::ClaudeCode | Runtime::Cursor | Runtime::Gemini => &["text", "json", "stream-json"],
-        Runtime::Hermes => &["chat", "quiet", "verbose", "acp"],
-        _ => &[],
-    }
-}
 
 /// Returns where a program is, as a shell would find it.
 pub(super) fn on_path(program: &str) -> Option<PathBuf> {
@@ -53,14 +43,16 @@ pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), Cli
             console.object(&RuntimeInfo {
                 runtime: entry.runtime.clone(),
                 commands: owned(entry.commands),
-                formats: owned(formats(&entry.runtime)),
+                formats: owned(entry.formats),
                 installed,
+                adapter_type: entry.paperclip.adapter_type.to_owned(),
+                capabilities: entry.paperclip.capabilities.clone(),
             })?;
         } else {
             table.row(vec![
                 Cell::id(entry.runtime.as_str()),
                 Cell::text(&entry.commands.join(", ")),
-                Cell::text(&formats(&entry.runtime).join(", ")),
+                Cell::text(&entry.formats.join(", ")),
                 Cell::text(installed.as_deref().unwrap_or("no")),
             ]);
         }

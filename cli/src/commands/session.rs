@@ -2,6 +2,7 @@
 
 use runtape_core::ErrorFamily;
 use runtape_core::report::{RunInfo, SessionAnswer};
+use runtape_normalizer::runtimes;
 
 use crate::commands::Session;
 use crate::error::CliError;
@@ -16,14 +17,6 @@ use crate::table::short;
 pub(crate) struct SessionArgs {
     #[command(flatten)]
     filter: FilterArgs,
-}
-
-/// Tells whether an id can be handed to a command line without being taken for something else.
-fn is_safe(id: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
-    id.len() <= 256
-        && id.chars().all(is_plain)
-        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// Finds the session among runs, the latest first.
@@ -45,7 +38,7 @@ fn find(runs: &[RunInfo]) -> Result<(&RunInfo, &str), String> {
         ));
     }
     match latest.session_id.as_deref() {
-        Some(id) if is_safe(id) => Ok((latest, id)),
+        Some(id) if runtimes::is_session_id(&latest.runtime, id) => Ok((latest, id)),
         _ => Err(format!(
             "the session of run {} has an id that is not safe to pass on",
             latest.run_id

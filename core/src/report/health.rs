@@ -1,9 +1,12 @@
 //! Whether everything is in order: checks, runtimes, schemas and what breaks them.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Runtime;
+use crate::iso::{self, Time};
 
 /// How much a check matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +48,8 @@ impl DoctorStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorCheck {
-    /// Names the check: `database.mode`, `claude-code.version` …
+    /// Names the check, in lower case with underscores: `runtape_database_mode`,
+    /// `claude_command_resolvable` …
     pub code: String,
     /// How much it matters.
     pub level: CheckLevel,
@@ -57,27 +61,39 @@ pub struct DoctorCheck {
     pub hint: Option<String>,
 }
 
-/// What `doctor` found.
+/// What `doctor` found, in the shape of Paperclip's environment test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorReport {
+    /// The type of the adapter that was looked at: Paperclip's name for the runtime, `runtape` for
+    /// all of them together.
+    pub adapter_type: String,
     /// What all checks together come to.
     pub status: DoctorStatus,
     /// The checks, in the order they were made.
     pub checks: Vec<DoctorCheck>,
+    /// When.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub tested_at: i64,
 }
 
 impl DoctorReport {
     /// Puts checks together: failed if one is an error, else a warning if one is.
     #[must_use]
-    pub fn new(checks: Vec<DoctorCheck>) -> Self {
+    pub fn new(adapter_type: &str, checks: Vec<DoctorCheck>, tested_at: i64) -> Self {
         let has = |level| checks.iter().any(|check| check.level == level);
         let status = match (has(CheckLevel::Error), has(CheckLevel::Warn)) {
             (true, _) => DoctorStatus::Fail,
             (false, true) => DoctorStatus::Warn,
             (false, false) => DoctorStatus::Pass,
         };
-        Self { status, checks }
+        Self {
+            adapter_type: adapter_type.to_owned(),
+            status,
+            checks,
+            tested_at,
+        }
     }
 }
 
@@ -93,6 +109,25 @@ pub struct RuntimeInfo {
     pub formats: Vec<String>,
     /// Where the command is; null if it is not installed.
     pub installed: Option<String>,
+    /// Paperclip's name for an adapter of it.
+    pub adapter_type: String,
+    /// What Paperclip's host may do with it.
+    pub capabilities: AdapterCapabilities,
+}
+
+/// What Paperclip's host may do with a runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdapterCapabilities {
+    /// Whether the host makes a token for the agent to call it back with.
+    pub supports_local_agent_jwt: bool,
+    /// Whether the host keeps the agent's instructions.
+    pub supports_instructions_bundle: bool,
+    /// The configuration key that holds the path of the instructions; null if the host does not
+    /// keep them.
+    pub instructions_path_key: Option<Cow<'static, str>>,
+    /// Whether skills must be written to disk before a run.
+    pub requires_materialized_runtime_skills: bool,
 }
 
 /// A schema that is published.

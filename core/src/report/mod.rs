@@ -14,6 +14,7 @@ mod ingest;
 mod output;
 mod recording;
 mod run;
+mod tree;
 mod usage;
 
 pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo, ToolUse};
@@ -24,8 +25,8 @@ pub use database::{
 };
 pub use failure::Failure;
 pub use health::{
-    CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, RuntimeInfo, SchemaInfo, ValidationCounts,
-    ValidationFault, ValidationLine, ValidationUnknown,
+    AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, RuntimeInfo,
+    SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
 };
 pub use ingest::{
     ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile,
@@ -33,4 +34,5 @@ pub use ingest::{
 pub use output::{Document, ExportedFile, RawOutput, SqlRow};
 pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
 pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
+pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{DailyUsage, LedgerEntry, UsageGroup};

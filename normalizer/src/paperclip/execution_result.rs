@@ -5,7 +5,10 @@ use runtape_core::{CheckpointStatus, ErrorFamily, RunSummary, Runtime, SummaryEr
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::detection::{is_quota, is_transient};
+use super::session::SessionParams;
 use crate::exit::Exit;
+use crate::runtimes;
 
 /// Longest summary, in characters.
 const SUMMARY: usize = 2000;
@@ -80,24 +83,15 @@ pub struct ExecutionUsage {
     pub cached_input_tokens: Option<i64>,
 }
 
-/// What is needed to resume a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SessionParams {
-    /// The session.
-    pub session_id: String,
-    /// The directory it belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-}
-
 impl ExecutionResult {
     /// Puts a finished run into Paperclip's shape.
     #[must_use]
     pub fn new(summary: &RunSummary, exit: &Exit) -> Self {
         let error = summary.error.as_ref();
         let family = error.and_then(|error| error.family);
+        let adapter = runtimes::entry_for(&summary.runtime).map(|entry| &entry.paperclip);
         let session = summary.session_id.clone();
+        let session = session.filter(|id| runtimes::is_session_id(&summary.runtime, id));
         let usage = summary.usage.as_ref();
         Self {
             exit_code: exit.code,
@@ -105,7 +99,7 @@ impl ExecutionResult {
             timed_out: exit.timed_out,
             error_message: error.map(|error| error.message.clone()),
             error_code: error.map(|error| error_code(&summary.runtime, summary.status, error)),
-            error_family: family.and_then(error_family).map(str::to_owned),
+            error_family: error.and_then(error_family).map(str::to_owned),
             retry_not_before: error.and_then(|error| iso(error.retry_at?)),
             usage: usage.map(|usage| ExecutionUsage {
                 input_tokens: usage.input_tokens.unwrap_or(0),
@@ -116,10 +110,13 @@ impl ExecutionResult {
             session_params: session.clone().map(|session_id| SessionParams {
                 session_id,
                 cwd: summary.cwd.clone(),
+                ..SessionParams::default()
             }),
             session_display_id: session.clone(),
             session_id: session,
-            provider: provider(&summary.runtime).map(str::to_owned),
+            provider: adapter
+                .and_then(|adapter| adapter.provider)
+                .map(str::to_owned),
             model: summary.model.clone(),
             cost_usd: summary.cost_usd,
             result_json: serde_json::to_value(summary).ok(),
@@ -132,33 +129,14 @@ impl ExecutionResult {
     }
 }
 
-/// The prefix of a runtime's error codes.
-fn prefix(runtime: &Runtime) -> &str {
-    match runtime {
-        Runtime::ClaudeCode => "claude",
-        other => other.as_str(),
-    }
-}
-
-fn provider(runtime: &Runtime) -> Option<&'static str> {
-    match runtime {
-        Runtime::ClaudeCode => Some("anthropic"),
-        Runtime::Gemini => Some("google"),
-        Runtime::Cursor => Some("cursor"),
-        Runtime::Codex => Some("openai"),
-        // hermes and opencode talk to whichever provider they are set up for.
-        _ => None,
-    }
-}
-
 fn error_code(runtime: &Runtime, status: CheckpointStatus, error: &SummaryError) -> String {
     if status == CheckpointStatus::StoppedByExceededMaxSteps {
         return "max_turns_exhausted".to_owned();
     }
     let what = match error.family {
         Some(ErrorFamily::Auth) => "auth_required",
-        Some(ErrorFamily::RateLimit | ErrorFamily::Billing) => "quota_exhausted",
-        Some(ErrorFamily::Overload) => "transient_upstream",
+        _ if is_quota(error) => "quota_exhausted",
+        Some(ErrorFamily::RateLimit | ErrorFamily::Overload) => "transient_upstream",
         Some(ErrorFamily::Network) => "network_unavailable",
         Some(ErrorFamily::Refusal) => "refusal",
         Some(ErrorFamily::UnknownSession) => "unknown_session",
@@ -170,15 +148,17 @@ fn error_code(runtime: &Runtime, status: CheckpointStatus, error: &SummaryError)
         Some(ErrorFamily::Process) => "process_failed",
         _ => "failed",
     };
-    format!("{}_{what}", prefix(runtime))
+    let prefix = runtimes::entry_for(runtime).map(|entry| entry.paperclip.code_prefix);
+    format!("{}_{what}", prefix.unwrap_or(runtime.as_str()))
 }
 
-fn error_family(family: ErrorFamily) -> Option<&'static str> {
-    match family {
-        ErrorFamily::Overload | ErrorFamily::Network => Some("transient_upstream"),
-        ErrorFamily::RateLimit | ErrorFamily::Billing => Some("provider_quota"),
-        ErrorFamily::Refusal => Some("model_refusal"),
-        _ => None,
+fn error_family(error: &SummaryError) -> Option<&'static str> {
+    if is_quota(error) {
+        Some("provider_quota")
+    } else if error.family == Some(ErrorFamily::Refusal) {
+        Some("model_refusal")
+    } else {
+        is_transient(error.family).then_some("transient_upstream")
     }
 }
 

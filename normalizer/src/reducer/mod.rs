@@ -101,6 +101,19 @@ impl Reducer {
         std::mem::swap(&mut self.output, output);
     }
 
+    /// Takes one signal of a line. What was not understood is kept with the line's beginning.
+    pub fn apply_from(&mut self, emitted: Emitted<'_>, span: Span, line: &[u8]) {
+        match emitted.signal {
+            // What was held back comes from another line.
+            Signal::Unparsed { tag, reason } if emitted.place.span == Some(span) => {
+                self.touch(0, emitted.place);
+                let excerpt = Some(excerpt(line));
+                self.on_unparsed(tag.as_deref(), &reason, excerpt, emitted.place);
+            }
+            _ => self.apply(emitted),
+        }
+    }
+
     /// Takes one signal.
     pub fn apply(&mut self, emitted: Emitted<'_>) {
         let Emitted {
@@ -200,10 +213,7 @@ impl Reducer {
     /// Records a line that was too long to be held.
     pub fn too_long(&mut self, head: &[u8], place: Place) {
         self.touch(0, place);
-        let excerpt = String::from_utf8_lossy(head)
-            .chars()
-            .take(EXCERPT)
-            .collect();
+        let excerpt = excerpt(head);
         self.on_unparsed(
             None,
             "the line is longer than the limit",
@@ -396,4 +406,13 @@ impl Reducer {
             self.unknown_keys.insert(name, 1);
         }
     }
+}
+
+/// Returns the beginning of a line.
+fn excerpt(line: &[u8]) -> String {
+    let head = line.get(..line.len().min(4 * EXCERPT)).unwrap_or_default();
+    String::from_utf8_lossy(head)
+        .chars()
+        .take(EXCERPT)
+        .collect()
 }

@@ -3,12 +3,14 @@
 use runtape_core::Runtime;
 
 use crate::context::Context;
+use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
 
 mod claude_code;
 mod cursor;
 mod gemini;
 mod hermes;
+mod openclaw;
 
 /// What the normalizer needs of a runtime.
 pub struct RuntimeEntry {
@@ -22,6 +24,15 @@ pub struct RuntimeEntry {
     pub query: fn(&Context) -> Option<String>,
     /// The names its program goes by.
     pub commands: &'static [&'static str],
+    /// The output formats that were seen and can be read.
+    pub formats: &'static [&'static str],
+    /// The environment variables that may hold its credentials.
+    pub credentials: &'static [&'static str],
+    /// Tells whether a text has the form of this runtime's session ids. Prose never has: what
+    /// passes may be handed to a command line.
+    pub is_session_id: fn(&str) -> bool,
+    /// What Paperclip's host wants to know of it.
+    pub paperclip: Adapter,
 }
 
 /// Every runtime that can be read.
@@ -30,12 +41,19 @@ pub const RUNTIMES: &[RuntimeEntry] = &[
     cursor::ENTRY,
     gemini::ENTRY,
     hermes::ENTRY,
+    openclaw::ENTRY,
 ];
 
 /// Returns the entry of a runtime, if its output can be read.
 #[must_use]
 pub fn entry_for(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
     RUNTIMES.iter().find(|entry| entry.runtime == *runtime)
+}
+
+/// Tells whether a text is a session id of a runtime; of one that cannot be read, nothing is.
+#[must_use]
+pub fn is_session_id(runtime: &Runtime, text: &str) -> bool {
+    entry_for(runtime).is_some_and(|entry| (entry.is_session_id)(text))
 }
 
 /// Returns the names of the runtimes that can be read, separated by commas.

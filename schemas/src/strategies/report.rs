@@ -3,14 +3,15 @@
 use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
-    BackupReport, CheckLevel, CheckpointDiff, DoctorCheck, DoctorReport, DoctorStatus, Document,
-    Drift, DriftKind, ExitInfo, ExportedFile, Failure, FaultPlace, FieldChange, FileUse, GcReport,
-    ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, JobInfo,
-    LedgerEntry, RawOutput, RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason,
-    RenormalizedRun, RunDetail, RunInfo, RuntimeInfo, SchemaInfo, SealHead, SearchHit,
-    SessionAnswer, SnippetPart, SqlRow, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
-    UsageGroup, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown, VerifyFault,
-    VerifyReport,
+    AdapterCapabilities, BackupReport, CheckLevel, CheckpointDiff, DoctorCheck, DoctorReport,
+    DoctorStatus, Document, Drift, DriftKind, ExitInfo, ExportedFile, ExportedTree, Failure,
+    FaultPlace, FieldChange, FileUse, GcReport, ImportedRun, IngestGroup, IngestLine,
+    IngestOutcome, IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RecordReport,
+    RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail, RunInfo,
+    RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart, SqlRow, StepInfo,
+    StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine, TreeOutcome, TreeRun,
+    TreeVintage, UsageGroup, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+    VerifyFault, VerifyReport,
 };
 use runtape_core::{Stream, iso_time};
 
@@ -332,6 +333,38 @@ pub fn exported_file() -> BoxedStrategy<ExportedFile> {
     })
 }
 
+/// Any line of what was read of job trees.
+pub fn tree_line() -> BoxedStrategy<TreeLine> {
+    let run = build!(TreeRun {
+        job_id: job_id(),
+        run_id: run_id(),
+        outcome: word(&[
+            TreeOutcome::Stored,
+            TreeOutcome::Skipped,
+            TreeOutcome::Differs,
+        ]),
+        vintage: word(&[TreeVintage::Seed, TreeVintage::Epic, TreeVintage::Head]),
+        children: count(),
+    });
+    let fault = build!(TreeFault {
+        path: text(),
+        reason: text(),
+    });
+    prop_oneof![run.prop_map(TreeLine::Run), fault.prop_map(TreeLine::Fault),].boxed()
+}
+
+/// Any job tree that was written.
+pub fn exported_tree() -> BoxedStrategy<ExportedTree> {
+    build!(ExportedTree {
+        job_id: job_id(),
+        path: text(),
+        runs: count(),
+        checkpoints: count(),
+        events: count(),
+        bytes: count(),
+    })
+}
+
 /// Any report of a recording.
 pub fn record_report() -> BoxedStrategy<RecordReport> {
     build!(RecordReport {
@@ -469,6 +502,8 @@ pub fn doctor_report() -> BoxedStrategy<DoctorReport> {
             detail: maybe(text()),
             hint: maybe(text()),
         })),
+        adapter_type: text(),
+        tested_at: time(),
     })
 }
 
@@ -479,6 +514,13 @@ pub fn runtime_info() -> BoxedStrategy<RuntimeInfo> {
         commands: some(text()),
         formats: some(text()),
         installed: maybe(text()),
+        adapter_type: text(),
+        capabilities: build!(AdapterCapabilities {
+            supports_local_agent_jwt: any::<bool>(),
+            supports_instructions_bundle: any::<bool>(),
+            instructions_path_key: maybe(text().prop_map(Into::into)),
+            requires_materialized_runtime_skills: any::<bool>(),
+        }),
     })
 }
 

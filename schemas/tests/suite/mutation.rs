@@ -426,6 +426,8 @@ kinds! {
     ingest_line IngestLine at_least 470;
     imported_run ImportedRun at_least 30;
     exported_file ExportedFile at_least 40;
+    tree_line TreeLine at_least 60;
+    exported_tree ExportedTree at_least 60;
     record_report RecordReport at_least 320;
     recovered_run RecoveredRun at_least 120;
     renormalized_run RenormalizedRun at_least 60;

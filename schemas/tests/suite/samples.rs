@@ -30,6 +30,8 @@ macro_rules! for_each_report {
             IngestLine ingest_line;
             ImportedRun imported_run;
             ExportedFile exported_file;
+            TreeLine tree_line;
+            ExportedTree exported_tree;
             RecordReport record_report;
             RecoveredRun recovered_run;
             RenormalizedRun renormalized_run;

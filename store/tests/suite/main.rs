@@ -1,4 +1,4 @@
-//! The store through its public API.
+//! What only this backend can do; what any must is in the contract suite.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -9,12 +9,11 @@
     reason = "a failing test may fail in any way"
 )]
 
-mod append;
 mod crash;
 mod damage;
 mod migrations;
-mod queries;
-mod retention;
+#[path = "../../../tests/suite/contract/synthetic.rs"]
+#[allow(dead_code, reason = "other suites use more of it")]
 mod synthetic;
 mod tamper;
 mod views;

@@ -109,6 +109,13 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("verify --bundle {bundle}", SchemaKind::VerifyReport, 0),
     ("import {lines}", SchemaKind::ImportedRun, 0),
     (
+        "export --format perstack --job {job} {trees}",
+        SchemaKind::ExportedTree,
+        0,
+    ),
+    ("import {trees}", SchemaKind::TreeLine, 0),
+    ("import {damaged}", SchemaKind::TreeLine, 3),
+    (
         "validate --kind record {lines}",
         SchemaKind::ValidationLine,
         0,
@@ -147,6 +154,17 @@ fn stand_in(runtape: &Runtape, name: &str) -> String {
             let records = runtape.json(&["events", "last", "--as", "records"]);
             let printed = records.iter().find(|record| record["span"].is_object());
             return format!("last:{}", printed.unwrap()["seq"]);
+        }
+        "{job}" => {
+            let run = runtape.json(&["show", "last"]).remove(0);
+            let job = run.get("jobId").and_then(Value::as_str);
+            return job.unwrap().to_owned();
+        }
+        "{damaged}" => {
+            let job = runtape.path("damaged/perstack/jobs/job-1");
+            fs::create_dir_all(&job).unwrap();
+            fs::write(job.join("job.json"), "{}").unwrap();
+            None
         }
         #[cfg(unix)]
         "{claude}" => {

@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stderr,
+    clippy::print_stdout,
     reason = "a test fails by panicking, and says why it was skipped"
 )]
 
@@ -13,6 +14,11 @@ mod commands;
 mod documentation;
 mod harness;
 mod json;
+#[cfg(unix)]
+mod killed;
+#[path = "../perstack/mod.rs"]
+#[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
+mod perstack;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]

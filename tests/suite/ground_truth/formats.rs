@@ -115,6 +115,7 @@ const CARRIED: &[Carried] = &[
     carried("hermes",      "lib",                 Texts::AllUnmarked,  Thinking::Some,    Calls::Names,      Usage::None,             false),
     carried("hermes",      "libspin",             Texts::AllUnmarked,  Thinking::Some,    Calls::Names,      Usage::None,             false),
     carried("hermes",      "sample",              Texts::AllUnmarked,  Thinking::Some,    Calls::Names,      Usage::None,             false),
+    carried("openclaw",    "frames",              Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
     carried("hermes",      "acp",                 Texts::All,          Thinking::All,     Calls::Names,      Usage::All,              true),
 ];
 

@@ -10,6 +10,8 @@ mod truth;
 
 use std::collections::BTreeMap;
 
+use runtape_normalizer::detect;
+
 use crate::captures;
 
 #[test]
@@ -45,6 +47,18 @@ fn ground_truth_holds_for_every_capture() {
         wrong, 0,
         "captures that differ from their ground truth, see the table above"
     );
+}
+
+#[test]
+fn no_capture_is_taken_for_another_runtimes() {
+    for capture in captures::all() {
+        let head = &capture.stdout[..capture.stdout.len().min(8192)];
+        match detect(head) {
+            Some(runtime) => assert_eq!(runtime, capture.runtime(), "{}", capture.name()),
+            // Text says little of who printed it, frames say all.
+            None => assert_ne!(capture.format, "frames", "{}", capture.name()),
+        }
+    }
 }
 
 #[test]

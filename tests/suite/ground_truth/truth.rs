@@ -55,10 +55,13 @@ fn number(value: &Value, key: &str) -> i64 {
 impl Truth {
     pub(super) fn of(capture: &Capture) -> Self {
         let truth = capture.truth();
-        match capture.runtime.as_str() {
-            "claude-code" | "gemini" => Self::of_sent(truth, capture.runtime == "gemini"),
-            "cursor" => Self::of_cursor(truth),
-            _ => Self::of_turns(truth),
+        // The shape is that of the recorder that wrote it, not the runtime's.
+        if truth.get("usage_totals_sent").is_some() {
+            Self::of_sent(truth, capture.runtime == "gemini")
+        } else if truth.get("turns").is_some() {
+            Self::of_turns(truth)
+        } else {
+            Self::of_list(truth)
         }
     }
 
@@ -97,7 +100,7 @@ impl Truth {
         }
     }
 
-    fn of_cursor(truth: &Value) -> Self {
+    fn of_list(truth: &Value) -> Self {
         let usage = &truth["usage"];
         let calls = list(&truth["tool_calls"]);
         Self {
@@ -107,7 +110,7 @@ impl Truth {
             cut_texts: list(&truth["cut_texts"]),
             thinking: list(&truth["reasoning"]),
             has_subagents: false,
-            calls: calls.iter().map(cursor_call).collect(),
+            calls: calls.iter().map(listed_call).collect(),
             final_text: truth["final_text"].clone(),
             tokens: usage.is_object().then(|| Tokens {
                 input: number(usage, "inputTokens") + number(usage, "cacheWriteTokens"),
@@ -172,7 +175,7 @@ fn sent_call(call: &Value) -> Call {
 }
 
 /// Names a cursor call as the issue has it: the key without `ToolCall`, or a function's own name.
-fn cursor_call(call: &Value) -> Call {
+fn listed_call(call: &Value) -> Call {
     let kind = text(&call["kind"]).unwrap_or_default();
     let name = match text(&call["name"]) {
         Some(name) => name,

@@ -1,6 +1,7 @@
 //! `runtape ingest`: files or a pipe into the store.
 
 mod report;
+mod short;
 mod source;
 
 use std::io::IsTerminal;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use runtape::{RecordError, Recorder, RunContext};
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
-use runtape_normalizer::detect;
+use runtape_normalizer::{Exit, detect};
 use runtape_store::{Store, StoreError};
 
 use self::report::{Outcome, Report};
@@ -64,23 +65,43 @@ pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), Cl
         source.stderr = Some(stderr.clone());
     }
     let mut store = session.database.open()?;
+    let database = session.database.clone();
     let mut report = Report::new(sources.ignored);
     let bar = progress(&sources);
-    for source in &sources.found {
-        let path = source.stdout.display().to_string();
-        let outcome = match ingest(args, &mut store, source) {
-            Ok(outcome) => outcome,
-            Err(error) if is_about_the_file(&error) => Outcome::Unusable {
-                path,
-                reason: describe(&error),
-            },
-            Err(error) => return Err(error),
+    let mut rest = sources.found.as_slice();
+    while let Some((first, others)) = rest.split_first() {
+        let together = rest.iter().take_while(|source| source.is_short()).count();
+        let (short, after) = rest.split_at(together);
+        let mut done = |store: &Store, source: &Source, outcome| {
+            bar.inc(source.bytes());
+            bar.suspend(|| report.add(session, store, outcome))
         };
-        bar.suspend(|| report.add(session, &store, outcome))?;
-        bar.inc(source.bytes());
+        if short.is_empty() {
+            let outcome = ingest_long(args, &mut store, first)?;
+            done(&store, first, outcome)?;
+            rest = others;
+        } else {
+            let known = database.read()?;
+            for source in short::ingest(args, &mut store, known, short, &mut done)? {
+                let outcome = ingest_long(args, &mut store, source)?;
+                done(&store, source, outcome)?;
+            }
+            rest = after;
+        }
     }
     bar.finish_and_clear();
     report.finish(session)
+}
+
+/// Tells what is wrong with a file, if another one may still be stored.
+fn unusable(source: &Source, error: CliError) -> Result<Outcome, CliError> {
+    if !is_about_the_file(&error) {
+        return Err(error);
+    }
+    Ok(Outcome::Unusable {
+        path: source.name(),
+        reason: describe(&error),
+    })
 }
 
 /// Tells whether another file may still be stored.
@@ -115,11 +136,26 @@ fn progress(sources: &Sources) -> ProgressBar {
     }
 }
 
-fn ingest(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outcome, CliError> {
-    let path = source.stdout.display().to_string();
+/// A run that is about to be stored.
+struct Begun {
+    runtime: Runtime,
+    context: RunContext,
+    exit: Exit,
+    input: Input,
+    /// What was read of the input already.
+    first: Vec<u8>,
+}
+
+/// Finds out what a source is, unless it is unusable or known.
+fn begin(
+    args: &IngestArgs,
+    store: &Store,
+    source: &Source,
+) -> Result<Result<Begun, Outcome>, CliError> {
+    let path = source.name();
     if let Some(reason) = &source.fault {
         let reason = reason.clone();
-        return Ok(Outcome::Unusable { path, reason });
+        return Ok(Err(Outcome::Unusable { path, reason }));
     }
     let exit = source.exit(args.exit_code);
     let mut input = Input::open(&source.stdout)?;
@@ -136,7 +172,7 @@ fn ingest(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outco
         .is_some_and(|path| path.metadata().is_ok_and(|m| m.len() > 0));
     if first.is_empty() && !source.is_stdin() && exit.is_unknown() && !has_stderr {
         let reason = "it is empty, and nothing else is known of the run".to_owned();
-        return Ok(Outcome::Unusable { path, reason });
+        return Ok(Err(Outcome::Unusable { path, reason }));
     }
     let runtime = source
         .runtime(args.runtime.as_ref(), &first)
@@ -147,13 +183,32 @@ fn ingest(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outco
         source.run_id(&runtime, &exit)?
     };
     if is_stored(store, &run_id)? {
-        return Ok(Outcome::Skipped { path, run_id });
+        return Ok(Err(Outcome::Skipped { path, run_id }));
     }
-    let context = context(args, source, &run_id)?;
+    Ok(Ok(Begun {
+        runtime,
+        context: context(args, source, &run_id)?,
+        exit,
+        input,
+        first,
+    }))
+}
+
+/// Stores a source of any length as it is read.
+fn ingest_long(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outcome, CliError> {
+    record(args, store, source).or_else(|error| unusable(source, error))
+}
+
+fn record(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outcome, CliError> {
+    let begun = match begin(args, store, source)? {
+        Ok(begun) => begun,
+        Err(outcome) => return Ok(outcome),
+    };
+    let mut input = begun.input;
     let now = input.received_at();
-    let recorder = Recorder::start(store, runtime, &context, now)?;
+    let recorder = Recorder::start(store, begun.runtime, &begun.context, now)?;
     let mut recorder = recorder.without_summary();
-    recorder.push(Stream::Stdout, &first, now)?;
+    recorder.push(Stream::Stdout, &begun.first, now)?;
     if source.is_stdin() {
         follow(&mut recorder, input)?;
     } else {
@@ -163,9 +218,15 @@ fn ingest(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outco
         let mut stderr = Input::open(stderr)?;
         stderr.read_all(|bytes, at| Ok(recorder.push(Stream::Stderr, bytes, at).map(drop)?))?;
     }
-    recorder.close(&exit, times::now())?;
-    let run = Box::new(store.run(&run_id)?);
-    Ok(Outcome::Stored { path, run })
+    recorder.close(&begun.exit, times::now())?;
+    stored(store, source, &begun.context.run_id)
+}
+
+fn stored(store: &Store, source: &Source, run_id: &RunId) -> Result<Outcome, CliError> {
+    Ok(Outcome::Stored {
+        path: source.name(),
+        run: Box::new(store.run(run_id)?),
+    })
 }
 
 /// Tells whether a run is stored and sealed. One that an ingest left open is taken up again.

@@ -23,6 +23,9 @@ pub(crate) struct Meta {
     pub(crate) signal: Option<String>,
 }
 
+/// How many bytes a source may have that is held in memory.
+const SHORT: u64 = 4 << 20;
+
 /// One run to ingest.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -70,6 +73,20 @@ impl Source {
             }
         }
         source
+    }
+
+    /// Returns what to call it.
+    pub(crate) fn name(&self) -> String {
+        self.stdout.display().to_string()
+    }
+
+    /// Tells whether all of it can be held in memory. A pipe has no length to be trusted.
+    pub(crate) fn is_short(&self) -> bool {
+        let is_file = |path: &Path| path.is_file();
+        !self.is_stdin()
+            && is_file(&self.stdout)
+            && self.stderr.as_deref().is_none_or(is_file)
+            && self.bytes() <= SHORT
     }
 
     pub(crate) fn is_stdin(&self) -> bool {

@@ -1,6 +1,8 @@
 //! `runtape record`: run an agent CLI, keep what it prints.
 
 mod child;
+mod emit;
+mod execution;
 mod keeper;
 mod piece;
 mod report;
@@ -52,12 +54,18 @@ pub(crate) struct RecordArgs {
     /// What to show while it runs
     #[arg(long, value_enum, default_value_t = Show::Transcript)]
     show: Show,
+    /// Print what programs can read while it runs, one JSON object a line, and nothing else
+    #[arg(long, value_enum, conflicts_with = "show")]
+    emit: Option<Emit>,
     /// Exit as the command did, or by the run's verdict: some CLIs exit 0 on failure
     #[arg(long, value_enum, default_value_t = ExitStatus::Child)]
     exit_status: ExitStatus,
     /// Write one JSON object about the run to this file at the end
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// What that object is
+    #[arg(long, value_name = "SHAPE", value_enum, default_value_t = ReportShape::Run)]
+    report_as: ReportShape,
     /// The command and its arguments
     #[arg(
         value_name = "COMMAND",
@@ -77,6 +85,46 @@ enum Show {
     Raw,
     /// Nothing
     None,
+}
+
+/// What the report is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportShape {
+    /// The run: ids, status, tokens, cost, and whether it is stored
+    Run,
+    /// What Paperclip's host takes for the result of an adapter's execution
+    Paperclip,
+}
+
+/// What to print for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// Entries of the transcript in Paperclip's shape, as they become known
+    Transcript,
+}
+
+/// How a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// The conversation, for people.
+    Conversation,
+    /// The conversation, for programs.
+    Entries,
+    /// What the command prints.
+    Raw,
+    Nothing,
+}
+
+impl View {
+    fn new(args: &RecordArgs, json: bool) -> Self {
+        match (args.emit, args.show) {
+            (Some(Emit::Transcript), _) => Self::Entries,
+            (None, Show::Transcript) if json => Self::Entries,
+            (None, Show::Transcript) => Self::Conversation,
+            (None, Show::Raw) => Self::Raw,
+            (None, Show::None) => Self::Nothing,
+        }
+    }
 }
 
 /// What decides the exit code.
@@ -104,8 +152,10 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
     let context = context(args, session)?;
     let mut watcher = Watcher {
         run: Detached::start(runtime.clone(), &context)?,
-        printer: TranscriptPrinter::default(),
-        show: args.show,
+        screen: Screen {
+            printer: TranscriptPrinter::default(),
+            view: View::new(args, session.console.json),
+        },
     };
     let child = Child::start(program, arguments)?;
     let keeper = Keeper::start(session.database.clone(), runtime, context.clone());
@@ -113,14 +163,16 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
     child.finish();
     let kept = keeper.finish(exit.clone());
     let summary = watcher.finish(session, &exit);
-    report::finish(
-        session,
-        &context,
-        summary.as_ref(),
-        &kept,
-        &exit,
-        args.report.as_deref(),
-    )?;
+    let file = args.report.as_deref();
+    let (run_report, execution) = match args.report_as {
+        ReportShape::Run => (file, None),
+        ReportShape::Paperclip => (None, file),
+    };
+    let summary = summary.as_ref();
+    report::finish(session, &context, summary, &kept, &exit, run_report)?;
+    if let (Some(path), Some(summary)) = (execution, summary) {
+        execution::write(path, summary, &exit)?;
+    }
     Ok(match args.exit_status {
         ExitStatus::Child => ExitCode::from(report::exit_code(&exit)),
         ExitStatus::Run => {
@@ -172,56 +224,57 @@ fn context(args: &RecordArgs, session: &Session<'_>) -> Result<RunContext, CliEr
 /// Shows a run while it goes on.
 struct Watcher {
     run: Detached,
-    printer: TranscriptPrinter,
-    show: Show,
+    screen: Screen,
 }
 
 impl Watcher {
     fn push(&mut self, session: &mut Session<'_>, stream: Stream, bytes: &[u8], at: i64) {
         let (_, live) = self.run.push(stream, bytes, at);
         // Whoever watched may be gone; the run goes on and is recorded all the same.
-        let _ = match self.show {
-            Show::Transcript => self.print(session, live),
-            Show::Raw => raw(session, stream, bytes),
-            Show::None => Ok(()),
+        let _ = if self.screen.view == View::Raw {
+            raw(session, stream, bytes)
+        } else {
+            self.screen.show(session, live)
         };
     }
 
-    fn print(&mut self, session: &mut Session<'_>, live: Vec<LiveItem>) -> Result<(), CliError> {
+    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> Option<runtape_core::RunSummary> {
+        let Self { run, mut screen } = self;
+        let (summary, live) = run.finish(exit);
+        let _ = screen.show(session, live);
+        let _ = screen.printer.close(&mut session.console);
+        let _ = session.console.out.flush();
+        summary
+    }
+}
+
+/// Where the conversation appears.
+struct Screen {
+    printer: TranscriptPrinter,
+    view: View,
+}
+
+impl Screen {
+    fn show(&mut self, session: &mut Session<'_>, live: Vec<LiveItem>) -> Result<(), CliError> {
         let console = &mut session.console;
-        for item in live {
-            let LiveItem::Transcript { entry, .. } = item else {
-                continue;
-            };
-            if console.json {
-                console.object(&entry)?;
-            } else {
-                self.printer.print(console, &entry)?;
+        let entries = live.into_iter().filter_map(|item| match item {
+            LiveItem::Transcript { entry, .. } => Some(entry),
+            LiveItem::Event(_) => None,
+        });
+        match self.view {
+            View::Raw | View::Nothing => return Ok(()),
+            View::Conversation => {
+                for entry in entries {
+                    self.printer.print(console, &entry)?;
+                }
+            }
+            View::Entries => {
+                for entry in entries.flat_map(emit::fit) {
+                    console.object(&entry)?;
+                }
             }
         }
         Ok(console.out.flush()?)
-    }
-
-    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> Option<runtape_core::RunSummary> {
-        let Self { run, printer, show } = self;
-        let (summary, live) = run.finish(exit);
-        if show == Show::Transcript {
-            // The rest is shown by a watcher without a run, for this one has ended.
-            let mut printer = printer;
-            for item in live {
-                if let LiveItem::Transcript { entry, .. } = item {
-                    let console = &mut session.console;
-                    let _ = if console.json {
-                        console.object(&entry)
-                    } else {
-                        printer.print(console, &entry)
-                    };
-                }
-            }
-            let _ = printer.close(&mut session.console);
-            let _ = session.console.out.flush();
-        }
-        summary
     }
 }
 

@@ -68,6 +68,7 @@ pub use order::{
 };
 pub use parse_message::{MessageMeta, ParsedMessage, ToolCall, ToolResult, parse_message};
 pub use text::extract_text;
+pub(crate) use text::raw_text;
 pub use thinking::{
     extract_thinking, extract_thinking_from_tagged_stream, extract_thinking_from_tagged_text,
 };

@@ -46,6 +46,7 @@ use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Outcome, Signal, Verdict};
 
@@ -55,6 +56,19 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     sniff: sniff::sniff,
     commands: &["claude"],
     query: argv::query,
+    formats: &["text", "json", "stream-json"],
+    credentials: &[
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+    ],
+    is_session_id: conversation::is_session_id,
+    paperclip: Adapter {
+        adapter_type: "claude_local",
+        code_prefix: "claude",
+        provider: Some("anthropic"),
+        capabilities: adapter::LOCAL,
+    },
 };
 
 /// Reads what one `claude` process prints.

@@ -2,7 +2,7 @@
 
 use runtape_core::{ErrorFamily, RunError};
 
-use crate::failure::error;
+use crate::failure::{error, network_error};
 use crate::signal::{Outcome, Verdict};
 
 /// What the CLI prints before it exits with code 1, without any event. The beginning of a line,
@@ -47,15 +47,6 @@ const CODES: &[(&str, ErrorFamily)] = &[
     ("[deadline_exceeded]", ErrorFamily::Network),
 ];
 
-/// Codes of a network that failed.
-const NETWORK: &[&str] = &[
-    "ENOTFOUND",
-    "EAI_AGAIN",
-    "ECONNREFUSED",
-    "ECONNRESET",
-    "ETIMEDOUT",
-];
-
 /// Returns the error that the CLI means, if its words are known.
 pub(super) fn classify(message: &str) -> Option<RunError> {
     let message = message.trim();
@@ -66,8 +57,7 @@ pub(super) fn classify(message: &str) -> Option<RunError> {
     if let Some((_, family)) = CODES.iter().find(|(code, _)| words.contains(code)) {
         return Some(error("ApiError", message, *family));
     }
-    let is_network = NETWORK.iter().any(|code| words.contains(code));
-    is_network.then(|| error("NetworkError", message, ErrorFamily::Network))
+    network_error(message)
 }
 
 /// What standard error says of a run that failed without a result.

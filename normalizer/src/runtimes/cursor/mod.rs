@@ -51,6 +51,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::json::Document;
 use crate::lines::Line;
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Place, Signal};
 
@@ -60,6 +61,17 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     sniff: sniff::sniff,
     commands: &["cursor-agent", "agent"],
     query: argv::query,
+    formats: &["text", "json", "stream-json"],
+    credentials: &["CURSOR_API_KEY"],
+    is_session_id: |text| {
+        events::is_session(text) && text.bytes().any(|byte| byte.is_ascii_digit())
+    },
+    paperclip: Adapter {
+        adapter_type: "cursor",
+        code_prefix: "cursor",
+        provider: Some("cursor"),
+        capabilities: adapter::LOCAL_WITH_SKILLS_ON_DISK,
+    },
 };
 
 /// What standard output turned out to be.

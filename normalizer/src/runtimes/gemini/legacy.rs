@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::result::message_in;
-use super::stream::{OpenPart, StreamJson, blocks, note_unknown, plain_text, set_time};
+use super::stream::{OpenPart, StreamJson, blocks, plain_text, set_time};
 use super::wire::{Content, Legacy, Output, Part};
 use crate::json::Str;
-use crate::parser::SignalSink;
+use crate::parser::{SignalSink, note_unknown};
 use crate::signal::Signal;
 
 impl StreamJson {

@@ -26,6 +26,7 @@ use super::RuntimeEntry;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Outcome, Scope, Signal};
 
@@ -51,6 +52,19 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     sniff: undecided::sniff,
     commands: &["gemini"],
     query: command_line::query,
+    formats: &["text", "json", "stream-json"],
+    credentials: &[
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+    ],
+    is_session_id: |text| session_id(text).is_some(),
+    paperclip: Adapter {
+        adapter_type: "gemini_local",
+        code_prefix: "gemini",
+        provider: Some("google"),
+        capabilities: adapter::LOCAL_WITH_SKILLS_ON_DISK,
+    },
 };
 
 /// Reads what the Gemini CLI prints.

@@ -7,12 +7,12 @@ use runtape_core::runtime_event::Warning;
 use serde_json::Value;
 
 use super::errors::Stated;
-use super::stream::{OpenPart, StreamJson, note_unknown, set_time};
+use super::stream::{OpenPart, StreamJson, set_time};
 use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
 use crate::json::Str;
-use crate::parser::SignalSink;
+use crate::parser::{SignalSink, note_unknown};
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
 
 /// A result that failed.

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use runtape_core::runtime_event::{Info, PermissionDenied, StdoutText};
 use runtape_core::{RuntimeEventKind, ToolCallId};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::cut::supply_end;
@@ -18,7 +17,7 @@ use super::{session_id, tools};
 use crate::escapes::strip_escapes;
 use crate::json::{DecodeError, Piece, Str, decode, pieces};
 use crate::lines::{Ending, Line};
-use crate::parser::SignalSink;
+use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::{Block, CallRef, Place, Scope, Signal};
 use crate::times::iso_millis;
 
@@ -389,34 +388,10 @@ impl StreamJson {
     }
 }
 
-/// Reads a message, and reports what of it did not fit.
-fn read<'a, T: Deserialize<'a>>(
-    tag: &str,
-    bytes: &'a [u8],
-    out: &mut SignalSink<'_>,
-) -> Result<T, DecodeError> {
-    let decoded = decode(bytes)?;
-    for fault in decoded.faults {
-        let reason = format!("{}: {}", fault.path, fault.reason);
-        out.emit(Signal::Unparsed {
-            tag: Some(tag.into()),
-            reason: reason.into(),
-        });
-    }
-    Ok(decoded.value)
-}
-
 /// Uses the time on a line.
 pub(super) fn set_time(timestamp: Option<&str>, out: &mut SignalSink<'_>) {
     if let Some(at) = timestamp.and_then(iso_millis) {
         out.set_time(at);
-    }
-}
-
-/// Reports keys that are not known.
-pub(super) fn note_unknown(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
-    for key in keys {
-        out.emit(Signal::UnknownKey { message, key });
     }
 }
 

@@ -57,6 +57,7 @@ use crate::context::Context;
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
 use crate::lines::{Ending, Line};
+use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Emitted, Outcome, Place, Scope, Signal};
 
@@ -66,6 +67,15 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     sniff,
     commands: &["hermes"],
     query,
+    formats: &["chat", "quiet", "verbose", "acp"],
+    credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
+    is_session_id: session::is_session_id,
+    paperclip: Adapter {
+        adapter_type: "hermes_local",
+        code_prefix: "hermes",
+        provider: None,
+        capabilities: adapter::LOCAL_WITHOUT_INSTRUCTIONS,
+    },
 };
 
 const ESCAPE: u8 = 0x1B;

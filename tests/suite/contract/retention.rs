@@ -1,7 +1,8 @@
 //! Deleting, dropping tapes, compacting, copying.
 
-use runtape_store::{Options, RemovalReason, RunFilter, Store, StoreError};
+use crate::backend::{Options, RemovalReason, RunFilter, Store, StoreError};
 
+use crate::backend;
 use crate::synthetic::{Plan, job_id, run_id};
 
 #[test]
@@ -46,7 +47,7 @@ fn deleting_leaves_tombstones_and_nothing_else() {
 
 #[test]
 fn tapes_are_dropped_by_date_and_records_stay() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let old = Plan::new("old", 10).make();
     let new = Plan {
         at: 1_800_000_000_000,

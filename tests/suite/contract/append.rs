@@ -1,9 +1,10 @@
 //! What was appended comes back, once, exactly.
 
+use crate::backend::{Options, RunFilter, Store, StoreError};
 use runtape_core::{Materializer, Record, RecordKind, Span, Stream, materialize};
-use runtape_store::{Options, RunFilter, Store, StoreError};
 use serde_json::json;
 
+use crate::backend;
 use crate::synthetic::{Made, Plan, child, run_id};
 
 fn bytes(made: &Made) -> Vec<u8> {
@@ -17,7 +18,7 @@ fn bytes(made: &Made) -> Vec<u8> {
 fn records_and_tape_come_back_exactly() {
     for steps in [0, 1, 3, 40, 300] {
         for batch in [1, 3, 1000] {
-            let mut store = Store::open_in_memory().unwrap();
+            let mut store = backend::fresh();
             let made = Plan::new("r", steps).make();
             made.store_live(&mut store, batch);
             let stored = store.records(made.id(), 0, usize::MAX).unwrap();
@@ -33,7 +34,7 @@ fn records_and_tape_come_back_exactly() {
 
 #[test]
 fn a_checkpoint_is_the_one_that_the_live_records_gave() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let made = Plan::new("r", 30).make();
     made.store(&mut store);
     let mut live = Materializer::new();
@@ -70,7 +71,7 @@ fn a_checkpoint_is_the_one_that_the_live_records_gave() {
 #[test]
 fn a_record_shows_the_bytes_it_came_from() {
     for batch in [2, 1000] {
-        let mut store = Store::open_in_memory().unwrap();
+        let mut store = backend::fresh();
         let made = Plan::new("r", 20).make();
         made.store_live(&mut store, batch);
         let tape = bytes(&made);
@@ -145,7 +146,7 @@ fn the_same_again_changes_nothing_and_other_content_is_refused() {
 
 #[test]
 fn gaps_strangers_and_late_records_are_refused() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let made = Plan::new("r", 2).make();
     let id = made.id();
     assert!(matches!(
@@ -188,7 +189,7 @@ fn gaps_strangers_and_late_records_are_refused() {
 
 #[test]
 fn children_share_the_tape_and_the_seal_of_their_root() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let made = Plan::new("root", 3).make();
     let childs = child(&made, "child");
     store.begin_run(&made.begin).unwrap();
@@ -220,7 +221,7 @@ fn children_share_the_tape_and_the_seal_of_their_root() {
 
 #[test]
 fn replacing_records_keeps_the_tape_and_leaves_a_tombstone() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let made = Plan::new("r", 4).make();
     let childs = child(&made, "child");
     store.begin_run(&made.begin).unwrap();
@@ -272,7 +273,7 @@ fn replacing_records_keeps_the_tape_and_leaves_a_tombstone() {
 
 #[test]
 fn odd_numbers_and_deep_nesting_come_back() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let mut made = Plan::new("r", 1).make();
     let mut deep = json!(0.1);
     for _ in 0..200 {
@@ -291,7 +292,7 @@ fn odd_numbers_and_deep_nesting_come_back() {
 
 #[test]
 fn a_live_run_of_many_small_batches_comes_back() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let made = Plan::new("r", 200).make();
     store.begin_run(&made.begin).unwrap();
     let mut chunks = made.chunks.chunks(4);

@@ -1,9 +1,10 @@
 //! Lists, filters, pages, search.
 
+use crate::backend::{Cursor, Options, RunFilter, Store, StoreError};
 use runtape_core::{CheckpointStatus, ErrorFamily, JobStatus, Runtime};
-use runtape_store::{Cursor, Options, RunFilter, Store, StoreError};
 use serde_json::json;
 
+use crate::backend;
 use crate::synthetic::{Plan, job_id, run_id};
 
 fn filter(set: impl FnOnce(&mut RunFilter)) -> RunFilter {
@@ -22,7 +23,7 @@ fn names(store: &Store, filter: &RunFilter) -> Vec<String> {
 
 #[test]
 fn filters_let_through_what_they_say() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     Plan::new("a", 2).make().store(&mut store);
     Plan {
         runtime: Runtime::Hermes,
@@ -94,7 +95,7 @@ fn filters_let_through_what_they_say() {
 
 #[test]
 fn pages_follow_one_another_without_gap_or_overlap() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     for number in 0..25_i64 {
         let mut plan = Plan::new(&format!("r{number}"), 0);
         // Several begin at the same time.
@@ -126,7 +127,7 @@ fn pages_follow_one_another_without_gap_or_overlap() {
 
 #[test]
 fn a_job_is_what_its_runs_are() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let plan = |run: &str, fails: bool, at: i64| Plan {
         job: "job".into(),
         fails,
@@ -155,7 +156,7 @@ fn a_job_is_what_its_runs_are() {
 
 #[test]
 fn steps_are_listed() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let made = Plan::new("a", 10).make();
     made.store(&mut store);
     let steps = store.steps(made.id(), 0, 100).unwrap();
@@ -226,7 +227,7 @@ fn a_search_finds_all_that_was_committed() {
 
 #[test]
 fn a_resumed_session_is_not_counted_twice() {
-    let mut store = Store::open_in_memory().unwrap();
+    let mut store = backend::fresh();
     let resumed = |run: &str, steps| Plan {
         session: Some("s".into()),
         ..Plan::new(run, steps)

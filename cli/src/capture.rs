@@ -1,0 +1,151 @@
+//! Output of processes that have ended: stored many at a time.
+
+use std::sync::mpsc::sync_channel;
+
+use runtape_core::{Runtime, Stream};
+use runtape_normalizer::{Exit, Normalizer, Output};
+use runtape_store::{BeginRun, PreparedRun, Store, StoreError};
+
+use crate::context::{RunContext, exit_to_json};
+use crate::record_error::RecordError;
+
+/// How much output one transaction holds.
+const BATCH_BYTES: u64 = 256 * 1024;
+/// How many runs may be ready and not written yet.
+const READY: usize = 16;
+
+/// What a process that has ended printed, all of it in memory. For long output there is
+/// [`Recorder`](crate::Recorder), which needs to hold only a part of it.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// The runtime.
+    pub runtime: Runtime,
+    /// What is known of the run.
+    pub context: RunContext,
+    /// When it began, in milliseconds since 1970.
+    pub started_at: i64,
+    /// What was printed: stream, receive time and bytes, in the order it was received.
+    pub output: Vec<(Stream, i64, Vec<u8>)>,
+    /// How the process ended.
+    pub exit: Exit,
+}
+
+impl Capture {
+    /// Normalizes the output, and does all that storing it takes besides writing it.
+    pub fn prepare(&self) -> Result<PreparedRun, RecordError> {
+        Ok(self.prepare_records()?.with_output(self.pieces()))
+    }
+
+    fn prepare_records(&self) -> Result<PreparedRun, RecordError> {
+        let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.to_normalizer())?;
+        let mut output = Output::default();
+        // If nothing was printed, the run still has a time.
+        normalizer.push_into(Stream::Stdout, &[], self.started_at, &mut output);
+        for (stream, received_at, bytes) in self.pieces() {
+            normalizer.push_into(stream, bytes, received_at, &mut output);
+        }
+        normalizer.finish_into(&self.exit, &mut output);
+        let begin = BeginRun {
+            job_id: self.context.job_id.clone(),
+            run_id: self.context.run_id.clone(),
+            runtime: self.runtime.clone(),
+            started_at: self.started_at,
+            context: self.context.to_json(),
+        };
+        let exit = exit_to_json(&self.exit);
+        Ok(PreparedRun::new(&begin, &output.records, &exit)?)
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = (Stream, i64, &[u8])> {
+        let pieces = self.output.iter().filter(|(.., bytes)| !bytes.is_empty());
+        pieces.map(|(stream, at, bytes)| (*stream, *at, bytes.as_slice()))
+    }
+}
+
+/// Something that becomes a run, or was found not to; `T` says what it is.
+pub type Found<T> = (T, Option<Capture>);
+
+/// What became of a capture: the number of its seal.
+pub type Stored = Option<Result<u64, RecordError>>;
+
+type Ready<T> = (T, Option<Result<PreparedRun, RecordError>>);
+
+/// Stores captures in transactions of 256 KiB, on two threads: one makes the records, the other
+/// compresses the tapes and writes.
+///
+/// `each` is told what became of everything, in order, once it is written; `clock` gives the time
+/// for a seal, in milliseconds since 1970. A fault of one run is that run's; a store that cannot be
+/// written ends it all.
+pub fn store_captures<T: Send, E: From<RecordError>>(
+    store: &mut Store,
+    found: impl Iterator<Item = Found<T>> + Send,
+    clock: impl Fn() -> i64,
+    mut each: impl FnMut(&Store, T, Stored) -> Result<(), E>,
+) -> Result<(), E> {
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(READY);
+        scope.spawn(move || {
+            for (what, capture) in found {
+                let prepared = capture.map(|capture| {
+                    let prepared = capture.prepare_records();
+                    prepared.map(|run| (run, capture))
+                });
+                // Nobody listens any more if the store failed.
+                if sender.send((what, prepared)).is_err() {
+                    return;
+                }
+            }
+        });
+        let ready = receiver.into_iter().map(|(what, prepared)| {
+            let prepared = prepared.map(|prepared: Result<(PreparedRun, Capture), RecordError>| {
+                prepared.map(|(run, capture)| run.with_output(capture.pieces()))
+            });
+            (what, prepared)
+        });
+        let mut ready = ready.peekable();
+        while ready.peek().is_some() {
+            let batch = next_batch(&mut ready);
+            let written = store.batch(|store| write(store, batch, clock()));
+            for (what, stored) in written.map_err(RecordError::from)? {
+                each(store, what, stored)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Takes what is ready, until a transaction is full.
+fn next_batch<T>(ready: &mut impl Iterator<Item = Ready<T>>) -> Vec<Ready<T>> {
+    let mut bytes = 0;
+    let mut batch = Vec::new();
+    for next in ready {
+        if let (_, Some(Ok(run))) = &next {
+            bytes += run.tape_bytes();
+        }
+        batch.push(next);
+        if bytes >= BATCH_BYTES {
+            break;
+        }
+    }
+    batch
+}
+
+fn write<T>(
+    store: &mut Store,
+    batch: Vec<Ready<T>>,
+    now: i64,
+) -> Result<Vec<(T, Stored)>, StoreError> {
+    let mut written = Vec::with_capacity(batch.len());
+    for (what, prepared) in batch {
+        let stored = match prepared {
+            None => None,
+            Some(Err(fault)) => Some(Err(fault)),
+            Some(Ok(run)) => match store.put_run(run, now) {
+                Err(fault @ StoreError::Conflict { .. }) => Some(Err(fault.into())),
+                stored => Some(Ok(stored?)),
+            },
+        };
+        written.push((what, stored));
+    }
+    Ok(written)
+}

@@ -1,0 +1,360 @@
+//! The files of one job: read one at a time, and checked.
+//!
+//! Names and contents come from elsewhere. Links are not followed, what a file says of itself
+//! must fit its name, and what is wrong with a file is reported with its name.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use runtape_core::report::TreeVintage;
+use runtape_core::{Checkpoint, CheckpointId, JobId, RunEvent, RunEventKind, RunId};
+use runtape_schemas::{SchemaKind, Validator, Verdict};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::extension::{EventExtension, OURS, StepExtension};
+use super::findings::{Entry, Findings};
+use super::rebuild::RunSource;
+use super::setting::KnownSetting;
+use super::tree::{CHECKPOINTS, EventName, JOB_FILE, RUNS, SETTING_FILE, early_checkpoint_id};
+use super::vintage::{Upgrade, is_retired};
+
+/// How many faults of one file are named.
+const MAX_FAULTS: usize = 3;
+
+/// A checkpoint's file, and what it takes to put it in order.
+#[derive(Clone, Debug)]
+pub(super) struct CheckpointFile {
+    pub(super) path: PathBuf,
+    number: u64,
+}
+
+impl CheckpointFile {
+    /// Returns when the file was written, in milliseconds since 1970.
+    pub(super) fn modified(&self) -> i64 {
+        let modified = fs::metadata(&self.path).and_then(|meta| meta.modified());
+        let since = modified
+            .ok()
+            .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let millis = since.map_or(0, |since| since.as_millis());
+        i64::try_from(millis).unwrap_or_default()
+    }
+}
+
+/// What is known of a run of a tree before its checkpoints are read in full.
+#[derive(Debug, Default)]
+pub(super) struct RunFiles {
+    /// Its checkpoints in order.
+    pub(super) checkpoints: Vec<CheckpointFile>,
+    pub(super) source: RunSource,
+    /// The run that called it.
+    pub(super) parent: Option<RunId>,
+    /// Where its settings and events are.
+    pub(super) directory: PathBuf,
+}
+
+impl RunFiles {
+    /// Returns by what a job's runs are put in order: the number of the first step, then time.
+    pub(super) fn order(&self) -> (u64, i64) {
+        let first = self.checkpoints.first().map(|file| file.number);
+        let begun = self.source.facts.beginning.as_ref().map(|begun| begun.at);
+        let at = self.source.setting.started_at.or(begun);
+        (first.unwrap_or(u64::MAX), at.unwrap_or(i64::MAX))
+    }
+}
+
+/// A job tree whose files are known, and whose checkpoints can be read one at a time.
+#[derive(Debug)]
+pub(super) struct JobReader {
+    pub(super) id: JobId,
+    pub(super) runs: BTreeMap<RunId, RunFiles>,
+    upgrade: Upgrade,
+}
+
+impl JobReader {
+    /// Finds the files of a job and reads all but its checkpoints, which are large.
+    pub(super) fn open(id: JobId, directory: &Path, findings: &mut Findings) -> Self {
+        let mut reader = Self {
+            id,
+            runs: BTreeMap::new(),
+            upgrade: Upgrade::default(),
+        };
+        let mut run_directories = Vec::new();
+        for entry in findings.list(directory) {
+            match (entry.name.as_str(), entry.is_directory) {
+                (JOB_FILE, false) => reader.job_file(&entry.path, findings),
+                (CHECKPOINTS, true) => reader.checkpoints(&entry.path, findings),
+                (RUNS, true) => run_directories = findings.list(&entry.path),
+                _ => findings.ignored.push(entry.path),
+            }
+        }
+        let mut found = Vec::new();
+        for entry in run_directories {
+            match RunId::parse(entry.name.as_str()) {
+                _ if !entry.is_directory => findings.ignored.push(entry.path),
+                Ok(run) => {
+                    let run_files = findings.list(&entry.path);
+                    reader.runs.entry(run.clone()).or_default().directory = entry.path;
+                    // Which run a checkpoint belongs to must be known before any event is read.
+                    found.push((
+                        run.clone(),
+                        reader.early_checkpoints(&run, run_files, findings),
+                    ));
+                }
+                Err(error) => findings.fault(&entry.path, error.to_string()),
+            }
+        }
+        for (run, entries) in found {
+            reader.run_files(&run, entries, findings);
+        }
+        for (id, run) in &mut reader.runs {
+            if run.directory.as_os_str().is_empty() {
+                run.directory = directory.join(RUNS).join(id.as_str());
+            }
+            run.checkpoints.sort_by_key(|file| file.number);
+        }
+        reader
+    }
+
+    pub(super) fn vintage(&self) -> TreeVintage {
+        self.upgrade.vintage()
+    }
+
+    fn job_file(&self, path: &Path, findings: &mut Findings) {
+        let Some(job) = findings.json(path) else {
+            return;
+        };
+        let fault = invalid(SchemaKind::Job, &job).or_else(|| self.is_of_job(&job, "id"));
+        if let Some(fault) = fault {
+            findings.fault(path, fault);
+        }
+    }
+
+    fn is_of_job(&self, value: &Value, key: &str) -> Option<String> {
+        mismatch(value, key, self.id.as_str())
+    }
+
+    fn checkpoints(&mut self, directory: &Path, findings: &mut Findings) {
+        for entry in findings.list(directory) {
+            match entry.name.strip_suffix(".json") {
+                Some(id) if !entry.is_directory => self.checkpoint_file(&entry.path, id, findings),
+                _ => findings.ignored.push(entry.path),
+            }
+        }
+    }
+
+    /// Reads of a checkpoint where it belongs; whether the rest is valid is seen later.
+    fn checkpoint_file(&mut self, path: &Path, id: &str, findings: &mut Findings) {
+        let Some(value) = findings.json(path) else {
+            return;
+        };
+        let placed = self.place(&value, id);
+        match placed {
+            Ok((run, number, parent)) => {
+                self.upgrade.owners.insert(id.to_owned(), run.clone());
+                let files = self.runs.entry(run).or_default();
+                files.parent = files.parent.take().or(parent);
+                files.checkpoints.push(CheckpointFile {
+                    path: path.to_owned(),
+                    number,
+                });
+            }
+            Err(fault) => findings.fault(path, fault),
+        }
+    }
+
+    /// Returns a checkpoint's run, its number, and the run that called that one.
+    fn place(&self, value: &Value, id: &str) -> Result<(RunId, u64, Option<RunId>), String> {
+        CheckpointId::parse(id).map_err(|error| error.to_string())?;
+        let fault = mismatch(value, "id", id).or_else(|| self.is_of_job(value, "jobId"));
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+        let run = text("/runId").ok_or("/runId: expected string, found none")?;
+        let run = RunId::parse(run).map_err(|error| format!("/runId: {error}"))?;
+        let number = value.get("stepNumber").and_then(Value::as_u64);
+        let number = number.ok_or("/stepNumber: expected a number that counts steps")?;
+        let parent = text("/delegatedBy/runId").map(str::to_owned);
+        let parent = parent.and_then(|parent| RunId::parse(parent).ok());
+        Ok((run, number, parent))
+    }
+
+    /// Takes the checkpoints out of a run's directory, where they were until 2025-12-09.
+    fn early_checkpoints(
+        &mut self,
+        run: &RunId,
+        entries: Vec<Entry>,
+        findings: &mut Findings,
+    ) -> Vec<Entry> {
+        let mut rest = Vec::new();
+        for entry in entries {
+            match early_checkpoint_id(&entry.name) {
+                Some(id) if !entry.is_directory => {
+                    self.checkpoint_file(&entry.path, id, findings);
+                    if self
+                        .upgrade
+                        .owners
+                        .get(id)
+                        .is_some_and(|owner| owner != run)
+                    {
+                        findings.fault(&entry.path, "/runId: it is in another run's directory");
+                    }
+                }
+                _ => rest.push(entry),
+            }
+        }
+        rest
+    }
+
+    fn run_files(&mut self, run: &RunId, entries: Vec<Entry>, findings: &mut Findings) {
+        let mut events = Vec::new();
+        for entry in entries {
+            match EventName::parse(&entry.name) {
+                _ if entry.is_directory => findings.ignored.push(entry.path),
+                Some(name) => events.push((name, entry.path)),
+                None if entry.name == SETTING_FILE => self.setting(run, &entry.path, findings),
+                None if entry.name.starts_with("event-") => {
+                    let fault = "its name is not event-<timestamp>-<step>-<type>.json";
+                    findings.fault(&entry.path, fault);
+                }
+                None => findings.ignored.push(entry.path),
+            }
+        }
+        events.sort_by_key(|(name, _)| name.timestamp);
+        for (name, path) in events {
+            self.event(run, &name, &path, findings);
+        }
+        // Seen only now: which run called a run that has no checkpoint, or an early one.
+        if let Some(files) = self.runs.get_mut(run)
+            && files.parent.is_none()
+        {
+            let begun = files.source.facts.beginning.as_ref();
+            let by = begun.and_then(|begun| begun.initial.delegated_by.as_ref());
+            files.parent = by.map(|by| by.run_id.clone());
+        }
+    }
+
+    fn setting(&mut self, run: &RunId, path: &Path, findings: &mut Findings) {
+        let Some(value) = findings.json(path) else {
+            return;
+        };
+        self.upgrade.setting(&value);
+        match KnownSetting::read(&value, &self.id, run) {
+            Ok(setting) => {
+                let files = self.runs.entry(run.clone()).or_default();
+                files.source.setting = setting;
+            }
+            Err(fault) => findings.fault(path, fault),
+        }
+    }
+
+    fn event(&mut self, run: &RunId, name: &EventName, path: &Path, findings: &mut Findings) {
+        let Some(value) = findings.json(path) else {
+            return;
+        };
+        match self.parse_event(value, run, name) {
+            Ok(Some((event, at))) => {
+                let files = self.runs.entry(run.clone()).or_default();
+                files.source.facts.push(event, at);
+            }
+            Ok(None) => {}
+            Err(fault) => findings.fault(path, fault),
+        }
+    }
+
+    /// Reads an event; `None` for one of a type that was given up.
+    fn parse_event(
+        &mut self,
+        mut value: Value,
+        run: &RunId,
+        name: &EventName,
+    ) -> Result<Option<(RunEvent, i64)>, String> {
+        self.upgrade.event(&mut value, run)?;
+        let fault = mismatch(&value, "runId", run.as_str())
+            .or_else(|| self.is_of_job(&value, "jobId"))
+            .or_else(|| mismatch(&value, "type", &name.tag));
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        if is_retired(&value) {
+            return Ok(None);
+        }
+        match Validator::for_kind(SchemaKind::RunEvent).validate(&value) {
+            Verdict::Valid => {}
+            Verdict::Unknown { tag } => return Err(format!("/type: unknown type {tag:?}")),
+            Verdict::Invalid(faults) => return Err(list(&faults)),
+        }
+        let ours = value.get(OURS).map(EventExtension::deserialize);
+        let ours = ours.transpose();
+        let ours = ours.map_err(|error| format!("/{OURS}: {error}"))?;
+        let event = RunEvent::deserialize(value).map_err(|error| error.to_string())?;
+        if let RunEventKind::StartRun(start) = &event.kind {
+            check_extension(&start.initial_checkpoint)
+                .map_err(|fault| format!("/initialCheckpoint{fault}"))?;
+        }
+        let at = ours.map_or(event.timestamp, |ours| ours.at);
+        Ok(Some((event, at)))
+    }
+
+    /// Reads a checkpoint in full.
+    pub(super) fn checkpoint(
+        &mut self,
+        run: &RunId,
+        file: &CheckpointFile,
+        findings: &mut Findings,
+    ) -> Option<Checkpoint> {
+        let value = findings.json(&file.path)?;
+        match self.parse_checkpoint(value, run) {
+            Ok(checkpoint) => Some(checkpoint),
+            Err(fault) => {
+                findings.fault(&file.path, fault);
+                None
+            }
+        }
+    }
+
+    fn parse_checkpoint(&mut self, mut value: Value, run: &RunId) -> Result<Checkpoint, String> {
+        self.upgrade.checkpoint(&mut value, run)?;
+        if let Some(fault) = invalid(SchemaKind::Checkpoint, &value) {
+            return Err(fault);
+        }
+        let checkpoint = Checkpoint::deserialize(value).map_err(|error| error.to_string())?;
+        check_extension(&checkpoint)?;
+        Ok(checkpoint)
+    }
+}
+
+fn check_extension(checkpoint: &Checkpoint) -> Result<(), String> {
+    let metadata = checkpoint.metadata.clone().unwrap_or_default();
+    StepExtension::take(&mut metadata.into()).map(|_| ())
+}
+
+/// Says how a text of a file differs from what the file's place says.
+fn mismatch(value: &Value, key: &str, expected: &str) -> Option<String> {
+    match value.get(key).and_then(Value::as_str) {
+        Some(found) if found == expected => None,
+        Some(found) => {
+            let found: String = found.chars().take(80).collect();
+            Some(format!(
+                "/{key}: {found:?} does not fit the file's place, {expected:?}"
+            ))
+        }
+        None => Some(format!("/{key}: expected string, found none")),
+    }
+}
+
+/// Says what a value's schema has against it.
+fn invalid(kind: SchemaKind, value: &Value) -> Option<String> {
+    let verdict = Validator::for_kind(kind).validate(value);
+    verdict.is_invalid().then(|| list(verdict.faults()))
+}
+
+fn list(faults: &[runtape_schemas::Fault]) -> String {
+    let first = faults.iter().take(MAX_FAULTS).map(ToString::to_string);
+    let more = faults.len().saturating_sub(MAX_FAULTS);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    first.chain(more).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,123 @@
+//! What the agent's tools do with their input, and what they give back.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::signal::{Block, CallDetail};
+
+/// Returns what a call does, for the tools that come with the gateway.
+pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
+    let text = |keys: &[&str]| {
+        let found = keys.iter().find_map(|key| input.get(*key)?.as_str());
+        found.map(str::to_owned)
+    };
+    let mut detail = CallDetail::default();
+    match name {
+        "exec" | "bash" => detail.command = text(&["command"]),
+        "read" | "write" | "edit" => detail.paths.extend(text(&["path", "file_path"])),
+        "web_fetch" | "browser" => detail.url = text(&["url", "targetUrl"]),
+        _ => {}
+    }
+    detail
+}
+
+/// Returns what a tool gave back: text and images of its content, or its JSON as text.
+pub(super) fn blocks(result: &Value) -> Vec<Block<'_>> {
+    match result {
+        Value::Null => Vec::new(),
+        Value::String(text) => vec![Block::Text(Cow::Borrowed(text))],
+        Value::Object(fields) => match fields.get("content") {
+            Some(Value::Array(items)) => items.iter().map(block).collect(),
+            Some(Value::String(text)) => vec![Block::Text(Cow::Borrowed(text))],
+            _ => vec![Block::Text(result.to_string().into())],
+        },
+        Value::Array(items) if items.iter().all(|item| item.get("type").is_some()) => {
+            items.iter().map(block).collect()
+        }
+        other => vec![Block::Text(other.to_string().into())],
+    }
+}
+
+fn block(item: &Value) -> Block<'_> {
+    let text = |key: &str| item.get(key).and_then(Value::as_str);
+    match (text("type"), text("text"), text("data")) {
+        (Some("text"), Some(text), _) => Block::Text(Cow::Borrowed(text)),
+        (Some("image"), _, Some(data)) => Block::Image {
+            mime_type: text("mimeType").unwrap_or("image/png").into(),
+            data: Cow::Borrowed(data),
+        },
+        _ => Block::Text(item.to_string().into()),
+    }
+}
+
+/// Returns how long a call took, as its details have it.
+pub(super) fn duration(details: &Value) -> Option<u64> {
+    details.get("durationMs")?.as_u64()
+}
+
+/// Returns whether a call failed, where its details tell.
+pub(super) fn has_failed(details: &Value) -> Option<bool> {
+    if let Some(code) = details.get("exitCode").and_then(Value::as_i64) {
+        return Some(code != 0);
+    }
+    match details.get("status")?.as_str()? {
+        "error" | "failed" | "timeout" => Some(true),
+        "completed" | "ok" => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the session of the sub-agent that a call started.
+pub(super) fn spawned(details: &Value) -> Option<&str> {
+    details.get("childSessionKey")?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_gateway_s_own_tools_tell_what_they_do() {
+        let exec = detail("exec", &json!({"command": "ls", "pty": true}));
+        assert_eq!(exec.command.as_deref(), Some("ls"));
+        assert_eq!(detail("read", &json!({"path": "a"})).paths, ["a"]);
+        assert_eq!(detail("edit", &json!({"file_path": "b"})).paths, ["b"]);
+        let fetch = detail("web_fetch", &json!({"url": "https://a.example"}));
+        assert_eq!(fetch.url.as_deref(), Some("https://a.example"));
+        assert_eq!(
+            detail("other", &json!({"command": "x"})),
+            CallDetail::default()
+        );
+        assert_eq!(detail("exec", &Value::Null), CallDetail::default());
+    }
+
+    #[test]
+    fn results_of_any_shape_are_kept() {
+        let text = |text: &str| Block::Text(text.to_owned().into());
+        assert_eq!(blocks(&json!("x")), [text("x")]);
+        assert_eq!(
+            blocks(&json!({"content": [{"type": "text", "text": "x"}]})),
+            [text("x")]
+        );
+        assert_eq!(blocks(&json!({"ok": true})), [text(r#"{"ok":true}"#)]);
+        assert_eq!(blocks(&json!([1, 2])), [text("[1,2]")]);
+        assert_eq!(blocks(&Value::Null), []);
+        let image =
+            json!({"content": [{"type": "image", "mimeType": "image/jpeg", "data": "AA=="}]});
+        assert!(
+            matches!(&blocks(&image)[..], [Block::Image { mime_type, .. }] if mime_type == "image/jpeg")
+        );
+    }
+
+    #[test]
+    fn details_tell_of_failure_and_sub_agents() {
+        assert_eq!(has_failed(&json!({"exitCode": 2})), Some(true));
+        assert_eq!(has_failed(&json!({"status": "completed"})), Some(false));
+        assert_eq!(has_failed(&json!({"status": "running"})), None);
+        let spawn = json!({"childSessionKey": "agent:main:subagent:1"});
+        assert_eq!(spawned(&spawn), Some("agent:main:subagent:1"));
+    }
+}

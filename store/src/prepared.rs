@@ -1,0 +1,264 @@
+//! Whole runs, written at once.
+//!
+//! Most of what storing takes is hashing and compressing, which need no database. So a run that
+//! has ended is prepared first, on any thread, and then written in one go: no lock, no row that is
+//! written and changed again, no block that is merged later.
+
+use runtape_core::{JobId, Record, RecordKind, RunId, Runtime, Stream};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::chain::Hash;
+use crate::codec;
+use crate::error::{Result, StoreError};
+use crate::facts::{Fact, RunFacts};
+use crate::place::unsigned;
+use crate::run_writer::{Rows, RunWriter};
+use crate::runs::{self, NewRun};
+use crate::seals::{self, Sealed};
+use crate::store::Store;
+use crate::tape::{self, TapeBlock, TapeEnd};
+use crate::tree::write_rows;
+use crate::words::Words;
+use crate::write::{BeginRun, json};
+
+/// A root run and its children, ready to be written.
+#[derive(Debug)]
+pub struct PreparedRun {
+    job: JobId,
+    runtime: Runtime,
+    started_at: i64,
+    context: Vec<u8>,
+    exit: Vec<u8>,
+    /// The root run first.
+    runs: Vec<Prepared>,
+    tape: Vec<TapeBlock>,
+    tape_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Prepared {
+    id: RunId,
+    /// Which of the runs started it.
+    parent: Option<usize>,
+    started_at: i64,
+    facts: RunFacts,
+    rows: Rows,
+    hash: Hash,
+}
+
+impl PreparedRun {
+    /// Prepares a run that has ended: all its records, and those of its children, in order; and how
+    /// the process ended.
+    pub fn new(begin: &BeginRun, records: &[Record], exit: &Value) -> Result<Self> {
+        let root = &begin.run_id;
+        let mut tree = Tree {
+            root,
+            job: &begin.job_id,
+            runs: vec![(root.clone(), None, begin.started_at, RunWriter::new(root))],
+        };
+        records.iter().try_for_each(|record| tree.push(record))?;
+        Ok(Self {
+            job: begin.job_id.clone(),
+            runtime: begin.runtime.clone(),
+            started_at: begin.started_at,
+            context: codec::pack(&json(root, &begin.context)?),
+            exit: codec::pack(&json(root, exit)?),
+            runs: tree.finish()?,
+            tape: Vec::new(),
+            tape_bytes: 0,
+        })
+    }
+
+    /// Adds the tape: what the process printed, as stream, receive time and bytes, in the order it
+    /// was received. A step of its own, because it takes as long as all the rest: it can be done on
+    /// another thread.
+    #[must_use]
+    pub fn with_output<'a>(
+        mut self,
+        output: impl IntoIterator<Item = (Stream, i64, &'a [u8])>,
+    ) -> Self {
+        if let Some(root) = self.runs.first() {
+            let mut end = TapeEnd::first(&root.id);
+            self.tape = tape::encode(&mut end, output);
+            self.tape_bytes = end.lengths.iter().sum();
+        }
+        self
+    }
+
+    /// Returns how many bytes its process printed.
+    #[must_use]
+    pub fn tape_bytes(&self) -> u64 {
+        self.tape_bytes
+    }
+
+    /// Returns what a seal covers.
+    fn sealed(&self) -> Sealed<'_> {
+        Sealed {
+            job: &self.job,
+            runtime: &self.runtime,
+            context: &self.context,
+            exit: &self.exit,
+            runs: self
+                .runs
+                .iter()
+                .map(|run| (&run.id, run.facts.records, run.hash))
+                .collect(),
+            tape: self.tape.iter().map(|block| block.hash).collect(),
+        }
+    }
+}
+
+/// The runs of a tree while they are prepared.
+struct Tree<'a> {
+    root: &'a RunId,
+    job: &'a JobId,
+    /// Id, which of them started it, when, and its records. Few enough to be searched.
+    runs: Vec<(RunId, Option<usize>, i64, RunWriter)>,
+}
+
+impl Tree<'_> {
+    fn find(&self, run: &RunId) -> Option<usize> {
+        self.runs.iter().rposition(|(id, ..)| id == run)
+    }
+
+    fn push(&mut self, record: &Record) -> Result<()> {
+        let at = match self.find(&record.run_id) {
+            Some(at) => at,
+            None => self.open_child(record)?,
+        };
+        match self.runs.get_mut(at) {
+            Some((.., writer)) => writer.push(record, self.job),
+            None => Ok(()),
+        }
+    }
+
+    fn open_child(&mut self, record: &Record) -> Result<usize> {
+        let not_open = || StoreError::NotOpen {
+            run: record.run_id.clone(),
+        };
+        let RecordKind::Run(opened) = &record.kind else {
+            return Err(not_open());
+        };
+        let Some(by) = &opened.delegated_by else {
+            let fault = format!("it is no child of run {}", self.root);
+            return Err(StoreError::invalid(&record.run_id, fault));
+        };
+        let (id, parent) = (record.run_id.clone(), self.find(&by.run_id));
+        let writer = RunWriter::new(&id);
+        self.runs.push((id, parent, record.at, writer));
+        Ok(self.runs.len() - 1)
+    }
+
+    fn finish(self) -> Result<Vec<Prepared>> {
+        let runs = self.runs.into_iter();
+        let prepared = runs.map(|(id, parent, started_at, mut writer)| {
+            if !writer.has_ended() {
+                return Err(StoreError::NotEnded { run: id });
+            }
+            let mut rows = writer.rows();
+            answer_calls(&mut rows.facts);
+            Ok(Prepared {
+                id,
+                parent,
+                started_at,
+                rows,
+                hash: writer.hash(),
+                facts: writer.folder.run,
+            })
+        });
+        prepared.collect()
+    }
+}
+
+/// Puts results beside their calls, so that a call's row is written once.
+fn answer_calls(facts: &mut Vec<Fact>) {
+    let mut calls = std::collections::HashMap::new();
+    let mut answers = Vec::new();
+    for (at, fact) in facts.iter().enumerate() {
+        match fact {
+            Fact::Call(call) => drop(calls.insert((call.seq, call.part), at)),
+            Fact::Result(result) => answers.extend(calls.get(&result.call).map(|call| (*call, at))),
+            _ => {}
+        }
+    }
+    for (call, answer) in answers {
+        let Some(Fact::Result(result)) = facts.get(answer).cloned() else {
+            continue;
+        };
+        if let Some(Fact::Call(call)) = facts.get_mut(call) {
+            call.result = Some(result);
+        }
+    }
+    facts.retain(|fact| !matches!(fact, Fact::Result(_)));
+}
+
+impl Store {
+    /// Writes a run that has ended, and seals it: all of it or nothing. Returns its seal's number.
+    ///
+    /// The same again changes nothing; other content under the same id is an error. For many short
+    /// runs, write several in one [`batch`](Self::batch).
+    pub fn put_run(&mut self, run: PreparedRun, at: i64) -> Result<u64> {
+        self.write(|connection, words| put(connection, words, run, at))
+    }
+}
+
+fn put(connection: &Connection, words: &mut Words, run: PreparedRun, at: i64) -> Result<u64> {
+    let digest = run.sealed().digest();
+    let PreparedRun {
+        job,
+        runtime,
+        started_at,
+        context,
+        exit,
+        runs: parts,
+        tape: blocks,
+        ..
+    } = run;
+    let (mut keys, mut root_seal) = (Vec::with_capacity(parts.len()), 0);
+    let mut blocks = Some(blocks);
+    for part in parts {
+        let root = keys.first().copied();
+        if let Some(known) = runs::find(connection, &part.id)? {
+            let same = match known.seal {
+                Some(seal) if root.is_none() => seals::has_digest(connection, seal, &digest)?,
+                _ => false,
+            };
+            return match known.seal {
+                Some(seal) if same => Ok(unsigned(seal)),
+                _ => Err(StoreError::Conflict {
+                    run: part.id,
+                    what: "the run".to_owned(),
+                }),
+            };
+        }
+        if root.is_none() {
+            root_seal = seals::append_seal(connection, digest, &part.id, at)?;
+        }
+        let new = NewRun {
+            id: &part.id,
+            job: &job,
+            runtime: &runtime,
+            root,
+            parent: part.parent.and_then(|parent| keys.get(parent).copied()),
+            started_at: if root.is_none() {
+                started_at
+            } else {
+                part.started_at
+            },
+            context: root.is_none().then_some(context.as_slice()),
+        };
+        let ended = runs::Ended {
+            facts: &part.facts,
+            exit: root.is_none().then_some(exit.as_slice()),
+            seal: root.is_none().then_some(root_seal),
+        };
+        let key = runs::insert_ended(connection, words, &new, &ended)?;
+        write_rows(connection, words, key, part.rows)?;
+        if let Some(blocks) = blocks.take() {
+            tape::insert_some(connection, key, blocks)?;
+        }
+        keys.push(key);
+    }
+    Ok(root_seal)
+}

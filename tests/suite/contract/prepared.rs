@@ -1,0 +1,137 @@
+//! A run that is written at once is the run that would have been written as it went.
+
+use runtape_core::Stream;
+use serde_json::{Value, json};
+
+use crate::backend::{self, PreparedRun, RunFilter, Store, StoreError};
+use crate::synthetic::{Made, Plan, child, run_id};
+
+fn prepare(made: &Made, exit: &Value) -> PreparedRun {
+    let chunks = made.chunks.iter();
+    let output = chunks.map(|chunk| (chunk.stream, chunk.received_at, chunk.bytes.as_slice()));
+    let run = PreparedRun::new(&made.begin, &made.records, exit).unwrap();
+    run.with_output(output)
+}
+
+fn put(store: &mut Store, made: &Made) -> u64 {
+    store
+        .put_run(prepare(made, &json!({"code": 0})), 1)
+        .unwrap()
+}
+
+/// A run of some steps with a child, whose records come in between.
+fn tree(name: &str, steps: u64) -> Made {
+    let mut made = Plan::new(name, steps).make();
+    let records = child(&made, &format!("{name}-child"));
+    let middle = made.records.len() / 2;
+    made.records.splice(middle..middle, records);
+    made
+}
+
+#[test]
+fn all_that_can_be_asked_is_the_same() {
+    for steps in [0, 1, 3, 40, 300] {
+        let made = tree("r", steps);
+        let (mut at_once, mut live) = (backend::fresh(), backend::fresh());
+        put(&mut at_once, &made);
+        made.store_live(&mut live, 7);
+        for id in [made.id().clone(), run_id("r-child")] {
+            let all = |store: &Store| {
+                (
+                    store.records(&id, 0, usize::MAX).unwrap(),
+                    store.run(&id).unwrap(),
+                    store.steps(&id, 0, usize::MAX).unwrap(),
+                    store.tape(&id).unwrap(),
+                )
+            };
+            assert_eq!(all(&at_once), all(&live), "{steps} steps, {id}");
+        }
+        let calls = |store: &Store| store.tool_calls(&RunFilter::default(), usize::MAX).unwrap();
+        assert_eq!(calls(&at_once), calls(&live));
+        assert_eq!(
+            at_once.exit(made.id()).unwrap(),
+            live.exit(made.id()).unwrap()
+        );
+        let report = at_once.verify().unwrap();
+        assert_eq!(report.faults, []);
+        assert_eq!(report.records, made.records.len() as u64);
+    }
+}
+
+#[test]
+fn the_same_again_changes_nothing_and_other_content_is_refused() {
+    let mut store = backend::fresh();
+    let made = tree("r", 5);
+    let seal = put(&mut store, &made);
+    let head = store.verify().unwrap().head;
+    assert_eq!(put(&mut store, &made), seal);
+    assert_eq!(store.verify().unwrap().head, head);
+    let refused = store.put_run(prepare(&made, &json!({"code": 1})), 1);
+    assert!(matches!(refused, Err(StoreError::Conflict { run, .. }) if run == *made.id()));
+    let mut other = made.begin.clone();
+    other.run_id = run_id("other");
+    // A child's id that another tree has taken.
+    let mut records = Plan::new("other", 1).make().records;
+    records.splice(1..1, child(&made, "r-child"));
+    let other = Made {
+        begin: other,
+        records,
+        chunks: Vec::new(),
+    };
+    let refused = PreparedRun::new(&other.begin, &other.records, &Value::Null)
+        .and_then(|run| store.put_run(run, 1));
+    assert!(refused.is_err());
+    assert!(matches!(
+        store.run(&run_id("other")),
+        Err(StoreError::UnknownRun { .. })
+    ));
+    assert_eq!(store.verify().unwrap().faults, []);
+}
+
+#[test]
+fn a_run_that_is_not_whole_is_not_prepared() {
+    let made = Plan::new("r", 3).make();
+    let prepare = |records: &[_]| PreparedRun::new(&made.begin, records, &Value::Null).map(drop);
+    let count = made.records.len();
+    assert!(matches!(
+        prepare(&made.records[..count - 1]),
+        Err(StoreError::NotEnded { .. })
+    ));
+    assert!(matches!(prepare(&[]), Err(StoreError::NotEnded { .. })));
+    let mut gap = made.records.clone();
+    gap.remove(2);
+    assert!(matches!(
+        prepare(&gap),
+        Err(StoreError::Gap {
+            seq: 3,
+            expected: 2,
+            ..
+        })
+    ));
+    assert!(prepare(&made.records[1..]).is_err());
+}
+
+#[test]
+fn a_failed_batch_leaves_none_of_its_runs() {
+    let mut store = backend::fresh();
+    let (one, two) = (Plan::new("one", 2).make(), Plan::new("two", 2).make());
+    put(&mut store, &one);
+    let failed = store.batch(|store| {
+        put(store, &two);
+        store.put_run(prepare(&one, &json!({"code": 9})), 1)
+    });
+    assert!(matches!(failed, Err(StoreError::Conflict { .. })));
+    assert!(matches!(
+        store.run(two.id()),
+        Err(StoreError::UnknownRun { .. })
+    ));
+    put(&mut store, &two);
+    assert_eq!(store.verify().unwrap().faults, []);
+    assert!(
+        store
+            .tape(two.id())
+            .unwrap()
+            .iter()
+            .any(|chunk| chunk.stream == Stream::Stdout)
+    );
+}
