@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use runtape_core::RunId;
+use runtape_core::{JobId, RunId};
 use runtape_store::{Options, Patience, RunFilter, Store};
 
 use crate::error::CliError;
@@ -95,6 +95,27 @@ impl Database {
     }
 }
 
+/// Returns the job of an id, or of a prefix that only one id has. An id that nobody has is taken as
+/// it is: there is nothing to find then.
+pub(crate) fn resolve_job(store: &Store, text: &str) -> Result<JobId, CliError> {
+    let found = store.jobs_by_prefix(text, CANDIDATES + 1)?;
+    match found.as_slice() {
+        [job] => Ok(job.clone()),
+        many if many.iter().any(|job| job.as_str() == text) || many.is_empty() => {
+            Ok(JobId::parse(text)?)
+        }
+        many => Err(CliError::Ambiguous {
+            text: text.to_owned(),
+            what: "jobs",
+            candidates: many
+                .iter()
+                .take(CANDIDATES)
+                .map(ToString::to_string)
+                .collect(),
+        }),
+    }
+}
+
 /// Returns the run of an id, of a prefix that only one id has, or the one that began `last`.
 pub(crate) fn resolve_run(store: &Store, text: &str) -> Result<RunId, CliError> {
     let unknown = || CliError::UnknownRun {
@@ -118,8 +139,9 @@ pub(crate) fn resolve_run(store: &Store, text: &str) -> Result<RunId, CliError> 
     match found.as_slice() {
         [] => Err(unknown()),
         [run] => Ok(run.clone()),
-        many => Err(CliError::AmbiguousRun {
+        many => Err(CliError::Ambiguous {
             text: text.to_owned(),
+            what: "runs",
             candidates: many
                 .iter()
                 .take(CANDIDATES)

@@ -41,9 +41,10 @@ pub(crate) enum CliError {
     Empty { path: PathBuf },
     #[error("no run {text:?}")]
     UnknownRun { text: String },
-    #[error("{text:?} is the beginning of several runs: {}", candidates.join(", "))]
-    AmbiguousRun {
+    #[error("{text:?} is the beginning of several {what}: {}", candidates.join(", "))]
+    Ambiguous {
         text: String,
+        what: &'static str,
         candidates: Vec<String>,
     },
     #[error("{what} not found")]
@@ -135,7 +136,9 @@ impl CliError {
                 "record something first: `runtape record -- COMMAND` or `runtape ingest FILE`"
             }
             Self::UnknownRun { .. } => "`runtape runs` lists the runs there are",
-            Self::AmbiguousRun { .. } => "type more of it",
+            Self::Ambiguous { .. } => "type more of it",
+            Self::BadLine { .. } => "import reads what `runtape export` wrote",
+            Self::NoSession { .. } => "start without a session",
             Self::Perstack(PerstackError::UnknownJob { .. }) => {
                 "`runtape jobs` lists the jobs there are"
             }

@@ -9,6 +9,13 @@ pub(crate) const FAULTS: u8 = 3;
 
 /// What `--help` says of them.
 pub(crate) const HELP: &str = "\
+Examples:
+  runtape record -- claude -p 'fix the test' --output-format stream-json --verbose
+  runtape ingest captures/          every X.stdout in a directory
+  runtape runs --since 2d           what ran
+  runtape transcript last           what it said and did
+  runtape usage --by day            what it took
+
 Exit codes:
   0  done
   1  failed, or nothing found

@@ -1,9 +1,11 @@
 //! The filter words, the same for every command.
 
-use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Runtime};
-use runtape_store::RunFilter;
+use runtape_core::{CheckpointStatus, ErrorFamily, Runtime};
+use runtape_store::{RunFilter, Store};
 use serde::de::DeserializeOwned;
 
+use crate::database::resolve_job;
+use crate::error::CliError;
 use crate::times;
 
 /// Which runs a command is about.
@@ -16,9 +18,9 @@ pub(crate) struct FilterArgs {
     /// Only runs that ended this way: completed, error, maxSteps, …; open for those that go on
     #[arg(long, value_name = "STATUS", value_parser = parse_status)]
     status: Option<CheckpointStatus>,
-    /// Only runs of this job
+    /// Only runs of this job: its id, or the beginning of it
     #[arg(long, value_name = "JOB")]
-    job: Option<JobId>,
+    job: Option<String>,
     /// Only runs given to this expert
     #[arg(long, value_name = "KEY")]
     expert: Option<String>,
@@ -81,11 +83,14 @@ fn parse_family(name: &str) -> Result<ErrorFamily, String> {
 
 impl FilterArgs {
     /// Returns the store's filter.
-    pub(crate) fn to_filter(&self) -> RunFilter {
+    pub(crate) fn to_filter(&self, store: &Store) -> Result<RunFilter, CliError> {
         let mut filter = RunFilter::default();
         filter.runtime.clone_from(&self.runtime);
         filter.status = self.status;
-        filter.job.clone_from(&self.job);
+        filter.job = match &self.job {
+            Some(job) => Some(resolve_job(store, job)?),
+            None => None,
+        };
         filter.expert.clone_from(&self.expert);
         filter.model.clone_from(&self.model);
         filter.session.clone_from(&self.session);
@@ -94,7 +99,7 @@ impl FilterArgs {
         filter.error_family = self.family;
         filter.since = self.since;
         filter.until = self.until;
-        filter
+        Ok(filter)
     }
 
     /// Returns how many to show at most.

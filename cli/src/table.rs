@@ -1,6 +1,7 @@
 //! Aligned tables that fit the width of the terminal.
 
-use runtape_core::{CheckpointStatus, RunId};
+use runtape_core::report::Failure;
+use runtape_core::{CheckpointStatus, JobId, RunId};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::console::{Console, Tone};
@@ -40,6 +41,11 @@ impl Cell {
         Self::id(short(run))
     }
 
+    /// Creates a cell with a job's id, as short as a person needs it.
+    pub(crate) fn job(job: &JobId) -> Self {
+        Self::id(short_id(job.as_str()))
+    }
+
     /// Creates a cell with a word that is of no use in part.
     pub(crate) fn word(word: &str) -> Self {
         Self {
@@ -48,11 +54,11 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a time.
+    /// Creates a cell with a time, to the minute: `show` and `events` have the seconds.
     pub(crate) fn time(at: i64) -> Self {
         Self {
             is_whole: true,
-            ..Self::text(&times::local(at))
+            ..Self::text(&times::minute(at))
         }
     }
 
@@ -70,6 +76,17 @@ impl Cell {
             is_whole: true,
             ..Self::text(word).toned(Tone::of_status(status.as_str()))
         }
+    }
+
+    /// Creates a cell with a run's status or, where it failed, what the error is called.
+    pub(crate) fn status_of(status: CheckpointStatus, error: Option<&Failure>) -> Self {
+        let mut cell = Self::status(status);
+        // One that may be cut lets the whole column be.
+        cell.is_whole = false;
+        if let Some(error) = error.filter(|_| status == CheckpointStatus::StoppedByError) {
+            cell.text = plain::one_line(&error.name);
+        }
+        cell
     }
 
     /// Creates a cell with an id, which is never cut: people copy it.
@@ -119,7 +136,10 @@ impl Cell {
 /// Returns the beginning of a run's id, which is as good as all of it on a command line. Ids that
 /// a person chose may begin alike, and stay whole.
 pub(crate) fn short(run: &RunId) -> &str {
-    let id = run.as_str();
+    short_id(run.as_str())
+}
+
+fn short_id(id: &str) -> &str {
     let is_random = id.len() == 24
         && id
             .bytes()

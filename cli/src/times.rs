@@ -17,9 +17,17 @@ pub(crate) fn millis(time: SystemTime) -> i64 {
 
 /// Writes a time for people: local, to the second.
 pub(crate) fn local(at: i64) -> String {
+    written(at, "%Y-%m-%d %H:%M:%S")
+}
+
+/// The same to the minute, for tables.
+pub(crate) fn minute(at: i64) -> String {
+    written(at, "%Y-%m-%d %H:%M")
+}
+
+fn written(at: i64, format: &str) -> String {
     let time: DateTime<Utc> = DateTime::from_timestamp_millis(at).unwrap_or_default();
-    let time = time.with_timezone(&Local);
-    time.format("%Y-%m-%d %H:%M:%S").to_string()
+    time.with_timezone(&Local).format(format).to_string()
 }
 
 /// Writes a duration for people.

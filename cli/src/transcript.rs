@@ -231,7 +231,7 @@ fn card(console: &mut Console<'_>, call: &ToolCall) -> Result<(), CliError> {
     let name = console.paint(Tone::Name, &plain::one_line(&call.name));
     let room = console.width.saturating_sub(call.name.chars().count() + 5);
     let input = cut(&plain::one_line(&gist(&call.input)), room);
-    console.line(&format!("  ┌ {name} {input}"))
+    console.line(format!("  ┌ {name} {input}").trim_end())
 }
 
 /// Returns what a person wants to read of a call's input: its only or first telling text.

@@ -3,7 +3,7 @@
 use runtape_core::record::CheckpointHead;
 use runtape_core::report::RunInfo;
 use runtape_core::{
-    Checkpoint, CheckpointId, Event, Materializer, Record, RecordKind, RunId, Span,
+    Checkpoint, CheckpointId, Event, JobId, Materializer, Record, RecordKind, RunId, Span,
 };
 use rusqlite::Connection;
 
@@ -240,20 +240,31 @@ impl Store {
     /// Returns the runs whose id begins with a text, at most `limit`, so that people need not
     /// type whole ids.
     pub fn runs_by_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<RunId>> {
+        let found = self.by_prefix("run", prefix, limit)?;
+        Ok(found
+            .into_iter()
+            .map(RunId::parse)
+            .collect::<std::result::Result<_, _>>()?)
+    }
+
+    /// Returns the jobs whose id begins with a text, at most `limit`.
+    pub fn jobs_by_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<JobId>> {
+        let found = self.by_prefix("job", prefix, limit)?;
+        Ok(found
+            .into_iter()
+            .map(JobId::parse)
+            .collect::<std::result::Result<_, _>>()?)
+    }
+
+    fn by_prefix(&self, table: &str, prefix: &str, limit: usize) -> Result<Vec<String>> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT id FROM run WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1
-                 ORDER BY id LIMIT ?2",
-            )?;
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT id FROM {table} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1
+                 ORDER BY id LIMIT ?2"
+            ))?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = statement.query_map(rusqlite::params![prefix, limit], |row| {
-                row.get::<_, String>(0)
-            })?;
-            let mut found = Vec::new();
-            for id in rows {
-                found.push(RunId::parse(id?)?);
-            }
-            Ok(found)
+            let rows = statement.query_map(rusqlite::params![prefix, limit], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 

@@ -1,7 +1,8 @@
 //! `runtape checkpoint`: the state at the end of a step.
 
-use runtape_core::{Checkpoint, CheckpointId, ExpertPart, Message};
+use runtape_core::{Checkpoint, CheckpointId, ExpertPart, Message, Metadata};
 use runtape_store::Store;
+use serde_json::Value;
 
 use crate::commands::Session;
 use crate::console::{Console, Tone};
@@ -50,18 +51,12 @@ pub(crate) fn run(args: &CheckpointArgs, session: &mut Session<'_>) -> Result<()
     }
     let status = checkpoint.status.as_str();
     let status = console.paint(Tone::of_status(status), status);
-    let usage = &checkpoint.usage;
-    let count = |count: u64| thousands(i64::try_from(count).unwrap_or(i64::MAX));
     console.line(&format!(
         "checkpoint {} of run {}, step {}: {status}",
         checkpoint.id, checkpoint.run_id, checkpoint.step_number
     ))?;
-    console.line(&format!(
-        "{} input, {} cached, {} output tokens so far",
-        count(usage.input_tokens),
-        count(usage.cached_input_tokens),
-        count(usage.output_tokens)
-    ))?;
+    let used = used(&checkpoint);
+    console.line(&used)?;
     for call in checkpoint.pending_tool_calls.iter().flatten() {
         let text = format!("call without a result: {}", call.tool_name);
         let text = console.paint(Tone::Warning, &plain::one_line(&text));
@@ -71,10 +66,40 @@ pub(crate) fn run(args: &CheckpointArgs, session: &mut Session<'_>) -> Result<()
     checkpoint
         .messages
         .iter()
-        .try_for_each(|message| line(console, message))
+        .try_for_each(|text| message(console, "", text))
 }
 
-fn line(console: &mut Console<'_>, message: &Message) -> Result<(), CliError> {
+/// Returns what was used so far; what nobody reported is not called zero.
+fn used(checkpoint: &Checkpoint) -> String {
+    let usage = &checkpoint.usage;
+    let unknown = checkpoint.metadata.as_ref().map(Metadata::usage_unknown);
+    let unknown = unknown.unwrap_or_default();
+    let parts = [
+        ("inputTokens", usage.input_tokens, "input"),
+        ("cachedInputTokens", usage.cached_input_tokens, "cached"),
+        ("outputTokens", usage.output_tokens, "output"),
+    ];
+    let known = parts
+        .into_iter()
+        .filter(|(key, _, _)| !unknown.contains(key));
+    let known = known.map(|(_, count, name)| {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        format!("{} {name}", thousands(count))
+    });
+    let known: Vec<String> = known.collect();
+    if known.is_empty() {
+        "tokens so far: not known".to_owned()
+    } else {
+        format!("tokens so far: {}", known.join(", "))
+    }
+}
+
+/// Writes a message: its parts, one line each.
+pub(super) fn message(
+    console: &mut Console<'_>,
+    mark: &str,
+    message: &Message,
+) -> Result<(), CliError> {
     let mut parts: Vec<(&str, Tone, String)> = Vec::new();
     match message {
         Message::UserMessage(user) => parts.push(("user", Tone::Strong, user.text())),
@@ -89,7 +114,10 @@ fn line(console: &mut Console<'_>, message: &Message) -> Result<(), CliError> {
                     ExpertPart::ToolCallPart(part) => (
                         "call",
                         Tone::Name,
-                        format!("{} {}", part.tool_name, part.args),
+                        match &part.args {
+                            Value::Null => part.tool_name.to_string(),
+                            args => format!("{} {args}", part.tool_name),
+                        },
                     ),
                 });
             }
@@ -106,10 +134,11 @@ fn line(console: &mut Console<'_>, message: &Message) -> Result<(), CliError> {
         }
     }
     for (role, tone, text) in parts {
-        let text = cut(&plain::one_line(&text), console.width.saturating_sub(13));
+        let taken = 13 + mark.len();
+        let text = cut(&plain::one_line(&text), console.width.saturating_sub(taken));
         let role = console.paint(Tone::Faint, &format!("{role:>11}"));
         let text = console.paint(tone, &text);
-        console.line(&format!("{role}  {text}"))?;
+        console.line(format!("{mark}{role}  {text}").trim_end())?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
 use crate::plain;
-use crate::table::cut;
+use crate::table::{cut, plural};
 
 /// Show what changed between two checkpoints, of one run or of two
 #[derive(Debug, clap::Args)]
@@ -109,20 +109,13 @@ pub(crate) fn run(args: &DiffArgs, session: &mut Session<'_>) -> Result<(), CliE
         ));
         console.line(&format!("  {}", cut(&text, room)))?;
     }
-    let same = console.paint(
-        Tone::Faint,
-        &format!("  {} messages are the same", difference.same_messages),
-    );
+    let same = plural(difference.same_messages, "message");
+    let same = console.paint(Tone::Faint, &format!("  {same} alike"));
     console.line(&same)?;
-    let sides = [
-        ("-", Tone::Bad, &difference.removed_messages),
-        ("+", Tone::Good, &difference.added_messages),
-    ];
-    for (mark, tone, messages) in sides {
-        for message in messages {
-            let text = cut(&plain::one_line(&serde_json::to_string(message)?), room);
-            let text = console.paint(tone, &format!("{mark} {text}"));
-            console.line(&text)?;
+    let same = usize::try_from(difference.same_messages).unwrap_or(usize::MAX);
+    for (mark, checkpoint) in [("- ", &from), ("+ ", &to)] {
+        for message in checkpoint.messages.iter().skip(same) {
+            checkpoint::message(console, mark, message)?;
         }
     }
     Ok(())

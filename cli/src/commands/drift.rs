@@ -19,7 +19,7 @@ pub(crate) struct DriftArgs {
 
 pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
-    let found = store.drift(&args.filter.to_filter(), args.filter.limit())?;
+    let found = store.drift(&args.filter.to_filter(&store)?, args.filter.limit())?;
     session.found(&found)?;
     let console = &mut session.console;
     if console.json {

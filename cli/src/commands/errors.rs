@@ -4,8 +4,12 @@ use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
-use crate::table::{Cell, Table};
+use crate::plain;
+use crate::table::{cut, short};
 use crate::times;
+
+/// Columns of a message that are shown; --json has all of it.
+const LONGEST_MESSAGE: usize = 500;
 
 /// Show which runs failed, and why
 #[derive(Debug, clap::Args)]
@@ -16,37 +20,29 @@ pub(crate) struct ErrorsArgs {
 
 pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
-    let runs = store.errors(&args.filter.to_filter(), args.filter.limit())?;
+    let runs = store.errors(&args.filter.to_filter(&store)?, args.filter.limit())?;
     session.found(&runs)?;
     let console = &mut session.console;
     if console.json {
         return runs.iter().try_for_each(|run| console.object(run));
     }
-    let mut table = Table::new(&[
-        "at", "run", "runtime", "family", "name", "http", "retry", "message",
-    ]);
     for run in &runs {
         let Some(error) = &run.error else { continue };
-        let retry = match (error.retry_at, error.is_retryable) {
-            (Some(at), _) => times::local(at),
-            (None, true) => "later".to_owned(),
-            (None, false) => "no".to_owned(),
-        };
-        table.row(vec![
-            Cell::time(run.finished_at.unwrap_or(run.started_at)),
-            Cell::run(&run.run_id),
-            Cell::text(run.runtime.as_str()),
-            Cell::maybe(error.family.map(runtape_core::ErrorFamily::as_str)).toned(Tone::Warning),
-            Cell::text(&error.name).toned(Tone::Bad),
-            Cell::number(
-                error
-                    .status_code
-                    .map(|code| code.to_string())
-                    .unwrap_or_default(),
-            ),
-            Cell::text(&retry),
-            Cell::text(&error.message),
-        ]);
+        let at = times::minute(run.finished_at.unwrap_or(run.started_at));
+        let place = format!("{at}  {}  {}", short(&run.run_id), run.runtime);
+        let mut facts = vec![error.name.clone()];
+        facts.extend(error.family.map(|family| family.as_str().to_owned()));
+        facts.extend(error.status_code.map(|code| format!("HTTP {code}")));
+        match (error.retry_at, error.is_retryable) {
+            (Some(at), _) => facts.push(format!("retry at {}", times::local(at))),
+            (None, true) => facts.push("may be tried again".to_owned()),
+            (None, false) => {}
+        }
+        let place = console.paint(Tone::Faint, &place);
+        let facts = console.paint(Tone::Bad, &plain::one_line(&facts.join(", ")));
+        console.line(&format!("{place}  {facts}"))?;
+        let message = cut(&plain::one_line(&error.message), LONGEST_MESSAGE);
+        console.line(&format!("    {message}"))?;
     }
-    table.print(console)
+    Ok(())
 }

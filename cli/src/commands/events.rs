@@ -97,6 +97,9 @@ fn gist(record: &Record) -> String {
                     let parts = expert.contents.iter().map(|part| match part {
                         ExpertPart::TextPart(part) => part.text.clone(),
                         ExpertPart::ThinkingPart(part) => part.thinking.clone(),
+                        ExpertPart::ToolCallPart(part) if part.args.is_null() => {
+                            format!("{}()", part.tool_name)
+                        }
                         ExpertPart::ToolCallPart(part) => {
                             format!("{}({})", part.tool_name, part.args)
                         }

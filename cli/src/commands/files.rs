@@ -15,7 +15,7 @@ pub(crate) struct FilesArgs {
 
 pub(crate) fn run(args: &FilesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
-    let files = store.files(&args.filter.to_filter(), args.filter.limit())?;
+    let files = store.files(&args.filter.to_filter(&store)?, args.filter.limit())?;
     session.found(&files)?;
     let console = &mut session.console;
     if console.json {

@@ -7,7 +7,7 @@ use runtape_store::RunFilter;
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::table::bytes;
+use crate::table::{bytes, plural};
 use crate::times;
 
 /// Delete runs, drop old tapes, and give the space back
@@ -86,12 +86,13 @@ pub(crate) fn run(args: &GcArgs, session: &mut Session<'_>) -> Result<(), CliErr
     }
     if args.dry_run {
         runs.iter().try_for_each(|run| console.line(run.as_str()))?;
-        session.note(&format!("{} runs would be deleted", runs.len()));
+        session.note(&format!("{} would be deleted", plural(runs.len(), "run")));
         return Ok(());
     }
     console.line(&format!(
-        "{} runs deleted, {tapes} tapes dropped ({}), database {} -> {}",
-        runs.len(),
+        "{} deleted, {} dropped ({}), database {} -> {}",
+        plural(runs.len(), "run"),
+        plural(tapes, "tape"),
         bytes(tape_bytes),
         bytes(before),
         bytes(after)

@@ -62,18 +62,20 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Tells a person something that is no result.
-    #[expect(
-        clippy::unused_self,
-        reason = "a session decides who is told, and where"
-    )]
-    pub(crate) fn note(&self, text: &str) {
-        // Standard error may be closed; there is nobody left to tell then.
+    /// Tells a person something that is no result, after the results so far.
+    pub(crate) fn note(&mut self, text: &str) {
+        // Either may be closed; there is nobody left to tell then.
+        let _ = self.console.out.flush();
         let _ = writeln!(std::io::stderr(), "{}", plain::lines(text));
     }
 
+    /// Tells that a list goes on.
+    pub(crate) fn more(&mut self) {
+        self.note("there are more: --limit 0 shows all");
+    }
+
     /// Tells a person that something is wrong, though the command goes on.
-    pub(crate) fn warn(&self, text: &str) {
+    pub(crate) fn warn(&mut self, text: &str) {
         self.note(&format!("runtape: {text}"));
     }
 }

@@ -6,7 +6,7 @@ use runtape_store::RunFilter;
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, plural};
 use crate::times;
 
 /// Make the records of runs anew from their tapes with the current parser
@@ -64,12 +64,13 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
         table.print(&mut session.console)?;
     }
     session.note(&format!(
-        "{} runs read again, {changed} replaced",
-        runs.len() - without_tape
+        "{} read again, {changed} replaced",
+        plural(runs.len() - without_tape, "run")
     ));
     if without_tape > 0 {
         session.note(&format!(
-            "{without_tape} runs left as they are: their tapes were dropped"
+            "{} left as they are: their tapes were dropped",
+            plural(without_tape, "run")
         ));
     }
     Ok(())

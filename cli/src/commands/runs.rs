@@ -1,7 +1,6 @@
 //! `runtape runs`: the runs there are.
 
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
 use crate::table::{Cell, Table};
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
     } else {
         session.database.read()?
     };
-    let mut filter = args.filter.to_filter();
+    let mut filter = args.filter.to_filter(&store)?;
     filter.roots_only = !args.children;
     filter.text.clone_from(&args.text);
     let page = store.runs(&filter, None, args.filter.limit())?;
@@ -37,31 +36,23 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
     }
     let mut table = Table::new(&[
         "run", "started", "runtime", "status", "model", "steps", "input", "output", "cost $",
-        "error",
     ]);
     for run in &page.items {
-        let error = run.error.as_ref();
         table.row(vec![
             Cell::run(&run.run_id),
             Cell::time(run.started_at),
             Cell::word(run.runtime.as_str()),
-            Cell::status(run.status),
+            Cell::status_of(run.status, run.error.as_ref()),
             Cell::maybe(run.model.as_deref()),
             Cell::number(run.steps),
             Cell::count(run.usage.input_tokens),
             Cell::count(run.usage.output_tokens),
             Cell::cost(run.cost_usd),
-            Cell::text(
-                &error
-                    .map(|error| format!("{}: {}", error.name, error.message))
-                    .unwrap_or_default(),
-            )
-            .toned(Tone::Bad),
         ]);
     }
     table.print(console)?;
     if page.next.is_some() {
-        session.note("there are more: --limit 0 shows all");
+        session.more();
     }
     Ok(())
 }

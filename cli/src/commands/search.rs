@@ -5,6 +5,7 @@ use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
 use crate::plain;
+use crate::table::short;
 
 /// Search what was said, what tools were given and what they gave back
 ///
@@ -23,14 +24,19 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
     // A search completes its index first, which takes writing.
     let store = session.database.open_existing()?;
     let query = args.query.join(" ");
-    let page = store.search(&query, &args.filter.to_filter(), None, args.filter.limit())?;
+    let page = store.search(
+        &query,
+        &args.filter.to_filter(&store)?,
+        None,
+        args.filter.limit(),
+    )?;
     session.found(&page.items)?;
     let console = &mut session.console;
     if console.json {
         return page.items.iter().try_for_each(|hit| console.object(hit));
     }
     for hit in &page.items {
-        let run = console.paint(Tone::Name, hit.run_id.as_str());
+        let run = console.paint(Tone::Name, short(&hit.run_id));
         let place = console.paint(
             Tone::Faint,
             &format!("step {}, record {}, {}", hit.step, hit.seq, hit.runtime),
@@ -46,10 +52,10 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
             };
             text.push_str(&console.paint(tone, &piece));
         }
-        console.line(&format!("    {text}"))?;
+        console.line(format!("    {text}").trim_end())?;
     }
     if page.next.is_some() {
-        session.note("there are more: --limit 0 shows all");
+        session.more();
     }
     Ok(())
 }

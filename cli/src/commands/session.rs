@@ -53,7 +53,7 @@ fn is_unknown_session(run: &RunInfo) -> bool {
 
 pub(crate) fn run(args: &SessionArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
-    let mut filter = args.filter.to_filter();
+    let mut filter = args.filter.to_filter(&store)?;
     filter.roots_only = true;
     let runs = store.runs(&filter, None, args.filter.limit())?.items;
     let console = &mut session.console;

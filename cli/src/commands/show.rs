@@ -180,7 +180,7 @@ fn steps(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
     for step in shown.steps_ended.iter().take(STEPS) {
         table.row(vec![
             Cell::number(step.step),
-            Cell::status(step.status),
+            Cell::word(step.status.as_str()).toned(Tone::of_status(step.status.as_str())),
             Cell::number(step.tool_calls),
             Cell::number(if step.pending_tool_calls > 0 {
                 step.pending_tool_calls.to_string()

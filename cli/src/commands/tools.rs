@@ -19,7 +19,7 @@ pub(crate) struct ToolsArgs {
 
 pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
-    let filter = args.filter.to_filter();
+    let filter = args.filter.to_filter(&store)?;
     if args.calls {
         let calls = store.tool_calls(&filter, args.filter.limit())?;
         session.found(&calls)?;

@@ -10,7 +10,7 @@ use crate::filter::FilterArgs;
 use crate::table::{Cell, Table};
 
 /// Columns of the longest bar.
-const BAR: i64 = 24;
+const BAR: i64 = 20;
 
 /// Add up tokens and cost
 ///
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
         By::Model => UsageBy::Model,
         By::Job => UsageBy::Job,
     };
-    let groups = store.usage_by(&args.filter.to_filter(), by)?;
+    let groups = store.usage_by(&args.filter.to_filter(&store)?, by)?;
     session.found(&groups)?;
     let console = &mut session.console;
     if console.json {
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
             Cell::count(group.usage.reasoning_tokens),
             Cell::count(group.usage.total()),
             Cell::cost(group.cost_usd),
-            Cell::text(&"█".repeat(usize::try_from(length).unwrap_or(0))).toned(Tone::Good),
+            Cell::word(&"█".repeat(usize::try_from(length).unwrap_or(0))).toned(Tone::Good),
         ]);
     }
     table.print(console)
@@ -106,9 +106,8 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
 
 /// Shows the ledger: each entry, its source, and whether it counts.
 fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result<(), CliError> {
-    let runs = store
-        .runs(&args.filter.to_filter(), None, args.filter.limit())?
-        .items;
+    let filter = args.filter.to_filter(store)?;
+    let runs = store.runs(&filter, None, u32::MAX as usize)?.items;
     let mut table = Table::new(&[
         "run",
         "step",
@@ -124,7 +123,12 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
     let mut entries = Vec::new();
     for run in &runs {
         entries.extend(store.usage_of(&run.run_id)?);
+        if entries.len() > args.filter.limit() {
+            break;
+        }
     }
+    let is_more = entries.len() > args.filter.limit();
+    entries.truncate(args.filter.limit());
     session.found(&entries)?;
     let console = &mut session.console;
     for line in &entries {
@@ -150,9 +154,11 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
             Cell::text(&line.key).toned(Tone::Faint),
         ]);
     }
-    if console.json {
-        Ok(())
-    } else {
-        table.print(console)
+    if !console.json {
+        table.print(console)?;
     }
+    if is_more {
+        session.more();
+    }
+    Ok(())
 }

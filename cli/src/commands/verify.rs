@@ -7,7 +7,7 @@ use crate::console::Tone;
 use crate::database::Database;
 use crate::error::CliError;
 use crate::plain;
-use crate::table::bytes;
+use crate::table::{bytes, plural};
 use crate::times;
 
 /// Prove that nothing was changed since it was written, or name what was
@@ -58,9 +58,9 @@ pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), Cl
             open => format!(" ({open} still open, not yet sealed)"),
         };
         console.line(&format!(
-            "{} runs{open}, {} records, {} of output read",
-            report.runs,
-            report.records,
+            "{}{open}, {}, {} of output read",
+            plural(report.runs, "run"),
+            plural(report.records, "record"),
             bytes(report.tape_bytes)
         ))?;
         if let Some(head) = &report.head {

@@ -10,16 +10,22 @@
 
 mod asking;
 mod commands;
+#[cfg(unix)]
+mod documentation;
 mod harness;
 mod json;
+#[cfg(unix)]
+mod killed;
 #[path = "../perstack/mod.rs"]
 #[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod perstack;
 #[cfg(unix)]
-mod killed;
-#[cfg(unix)]
 mod record;
 #[cfg(unix)]
 mod same_records;
+#[cfg(unix)]
+mod sample;
+#[cfg(unix)]
+mod snapshots;
 #[cfg(unix)]
 mod trouble;

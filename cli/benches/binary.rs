@@ -1,0 +1,206 @@
+//! The binary as people meet it: how soon it answers on a large database, and how much memory
+//! it takes however much passes through.
+//!
+//!     cargo bench -p runtape
+//!
+//! Prints each number beside what it is held against, and fails if one is not met.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement fails by panicking, and prints what it measured"
+)]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use runtape::core::{Runtime, Stream};
+use runtape::normalizer::Exit;
+use runtape::store::{Options, Store};
+use runtape::{Recorder, RunContext};
+use runtape_tests::synthetic::LongRun;
+
+/// Records in the large database.
+const RECORDS: u64 = 1_000_000;
+/// Steps of a run in it.
+const STEPS: usize = 1_000;
+/// Bytes through a pipe.
+const PIPED: usize = 1 << 30;
+/// Bytes that a recorded command prints.
+const PRINTED: usize = 200_000_000;
+/// How often a start is timed.
+const TIMES: usize = 21;
+
+fn runtape(database: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_runtape"));
+    command
+        .env("RUNTAPE_DB", database)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// Fills a database by the library, as the commands do.
+fn large_database(path: &Path) -> u64 {
+    let mut store = Store::open(path, &Options::default()).unwrap();
+    let (mut records, mut number) = (0, 0);
+    while records < RECORDS {
+        number += 1;
+        let id = format!("run-{number}");
+        let context = RunContext::new(id.parse().unwrap(), id.parse().unwrap());
+        let output = LongRun::new("claude-code", number).unwrap().write(STEPS);
+        let at = 1_700_000_000_000 + i64::try_from(number).unwrap();
+        let recorder = Recorder::start(&mut store, Runtime::ClaudeCode, &context, at).unwrap();
+        let mut recorder = recorder.without_summary();
+        for chunk in output.chunks(64 * 1024) {
+            recorder.push(Stream::Stdout, chunk, at).unwrap();
+        }
+        recorder.close(&Exit::with_code(0), at).unwrap();
+        records += store.run(&context.run_id).unwrap().records;
+    }
+    records
+}
+
+/// Returns the median time of a command.
+fn time(database: &Path, arguments: &[&str]) -> Duration {
+    let mut times: Vec<Duration> = (0..TIMES)
+        .map(|_| {
+            let begin = Instant::now();
+            let status = runtape(database).args(arguments).status().unwrap();
+            assert!(status.success(), "{arguments:?}");
+            begin.elapsed()
+        })
+        .collect();
+    times.sort();
+    times.get(TIMES / 2).copied().unwrap_or_default()
+}
+
+/// Waits for a process; returns the most memory it held, in bytes, where the system tells.
+fn peak_memory(mut child: Child) -> Option<u64> {
+    let path = format!("/proc/{}/status", child.id());
+    let mut peak = None;
+    loop {
+        let status = std::fs::read_to_string(&path).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        peak = kilobytes.map(|kilobytes| kilobytes * 1024).max(peak);
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return peak;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn mebibytes(bytes: u64) -> u64 {
+    bytes >> 20
+}
+
+fn start_up(directory: &Path) -> bool {
+    let database = directory.join("large.db");
+    let begin = Instant::now();
+    let records = large_database(&database);
+    let size = std::fs::metadata(&database).unwrap().len();
+    println!(
+        "database of {records} records, {} MiB, made in {:.0?}",
+        mebibytes(size),
+        begin.elapsed()
+    );
+    let version = time(&database, &["--version"]);
+    let limit = version * 3 + Duration::from_millis(20);
+    println!("runtape --version   {version:>9.1?}");
+    let mut is_met = true;
+    for arguments in [&["runs"][..], &["show", "last"], &["usage"], &["tools"]] {
+        let took = time(&database, arguments);
+        // Only the list is promised to be as quick; the others add up what there is.
+        let is_promised = arguments == ["runs"];
+        let promise = if is_promised {
+            format!("  at most {limit:.1?}")
+        } else {
+            String::new()
+        };
+        println!("runtape {:<11} {took:>9.1?}{promise}", arguments.join(" "));
+        is_met &= !is_promised || took <= limit;
+    }
+    is_met
+}
+
+fn pipe(directory: &Path) -> bool {
+    let database = directory.join("piped.db");
+    let begin = Instant::now();
+    let mut child = runtape(&database)
+        .args(["ingest", "-", "--exit-code", "0"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        // One run: its lines again and again would be known responses, so each part is another.
+        let mut written = 0;
+        let mut seed = 0;
+        while written < PIPED {
+            seed += 1;
+            let output = LongRun::new("claude-code", seed).unwrap().write(STEPS);
+            written += output.len();
+            stdin.write_all(&output).unwrap();
+        }
+        written
+    });
+    let peak = peak_memory(child);
+    let written = writer.join().unwrap() as u64;
+    let took = begin.elapsed();
+    println!(
+        "ingest of {} MiB through a pipe in {took:.0?}: {} MiB of memory, at most 150",
+        mebibytes(written),
+        peak.map_or_else(|| "?".to_owned(), |peak| mebibytes(peak).to_string())
+    );
+    peak.is_none_or(|peak| mebibytes(peak) < 150)
+}
+
+#[cfg(unix)]
+fn record(directory: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let script = directory.join("claude");
+    let line = "a line of plain text that an agent prints again and again";
+    let body = format!("#!/bin/sh\nyes '{line}' | head -c {PRINTED}\n");
+    std::fs::write(&script, body).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let begin = Instant::now();
+    let child = runtape(&directory.join("recorded.db"))
+        .args(["record", "--"])
+        .arg(&script)
+        .spawn()
+        .unwrap();
+    let peak = peak_memory(child);
+    println!(
+        "record of a command that prints {} MiB as one message in {:.0?}: {} MiB of memory",
+        PRINTED >> 20,
+        begin.elapsed(),
+        peak.map_or_else(|| "?".to_owned(), |peak| mebibytes(peak).to_string())
+    );
+    true
+}
+
+#[cfg(not(unix))]
+fn record(_: &Path) -> bool {
+    true
+}
+
+fn main() {
+    let directory = tempfile::tempdir().unwrap();
+    let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let mut is_met = true;
+    for (name, measure) in [
+        ("start", start_up as fn(&Path) -> bool),
+        ("pipe", pipe),
+        ("record", record),
+    ] {
+        if wanted.as_ref().is_none_or(|wanted| wanted == name) {
+            is_met &= measure(directory.path());
+        }
+    }
+    assert!(is_met, "not all is met");
+}

@@ -1,0 +1,148 @@
+//! The examples in `docs/commands.md` are what the binary prints. `RUNTAPE_DOCS=write` writes them
+//! anew; read them before they are committed.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::harness::{capture, fixtures};
+use crate::sample::Sample;
+
+const OPENING: &str = "```console";
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md")
+}
+
+/// Makes the directory where the shell finds the binary, and a stand-in for an agent CLI.
+fn programs(sample: &Sample) -> String {
+    let directory = sample.runtape.path("bin");
+    fs::create_dir_all(&directory).unwrap();
+    let binary = env!("CARGO_BIN_EXE_runtape");
+    std::os::unix::fs::symlink(binary, directory.join("runtape")).unwrap();
+    let body = format!(
+        "if [ \"$1\" = --version ]; then echo '2.1.325 (Claude Code)'; else cat '{}'; fi",
+        capture().display()
+    );
+    sample.runtape.script("bin/claude", &body);
+    let copy = sample.runtape.path("captures");
+    fs::create_dir_all(&copy).unwrap();
+    for name in ["files.stream-json", "thinking.stream-json"] {
+        for ending in ["stdout", "stderr", "meta.json"] {
+            let from = fixtures().join(format!("claude-code/{name}.{ending}"));
+            if from.is_file() {
+                fs::copy(from, copy.join(format!("{name}.{ending}"))).unwrap();
+            }
+        }
+    }
+    format!("{}:/usr/bin:/bin", directory.display())
+}
+
+/// Runs a line of shell and returns what a person sees of it.
+fn see(sample: &Sample, path: &str, line: &str) -> String {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{{ {}; }} 2>&1", sample.real(line))]);
+    let mut command = sample.prepare(command);
+    // What is recorded or ingested in examples is not seen by the others.
+    if line.contains(" record ") || line.contains(" ingest ") {
+        command.env("RUNTAPE_DB", sample.runtape.path("another.db"));
+    }
+    let output = command
+        .env("PATH", path)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let mut text = sample.plain(&String::from_utf8(output.stdout).unwrap());
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns a text without what differs from one machine or day to the next: sizes, hashes, and the
+/// spaces that align them.
+fn essence(text: &str) -> Vec<String> {
+    let is_size = |word: &str| matches!(word, "B" | "KiB" | "MiB" | "GiB");
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let mut words: Vec<String> = Vec::new();
+        for word in line.split_whitespace() {
+            let unit = word.trim_end_matches([',', ')', ';']);
+            if is_size(unit) {
+                words.pop();
+                words.push("SIZE".to_owned());
+            } else if word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                words.push("HASH".to_owned());
+            } else {
+                words.push(word.to_owned());
+            }
+        }
+        lines.push(words.join(" "));
+    }
+    lines
+}
+
+/// Fills in the examples of a page.
+fn filled(page: &str, mut see: impl FnMut(&str) -> String) -> String {
+    let mut text = String::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let _ = writeln!(text, "{line}");
+        if line != OPENING {
+            continue;
+        }
+        for line in lines.by_ref() {
+            if let Some(command) = line.strip_prefix("$ ") {
+                let _ = write!(text, "$ {command}\n{}", see(command));
+            } else if line == "```" {
+                text.push_str("```\n");
+                break;
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn examples_are_what_the_binary_prints() {
+    let sample = Sample::new();
+    let path = programs(&sample);
+    let committed = fs::read_to_string(page()).unwrap();
+    let current = filled(&committed, |line| see(&sample, &path, line));
+    if std::env::var_os("RUNTAPE_DOCS").is_some_and(|what| what == "write") {
+        fs::write(page(), current).unwrap();
+        return;
+    }
+    let (committed, current) = (essence(&committed), essence(&current));
+    for (number, (committed, current)) in committed.iter().zip(&current).enumerate() {
+        assert_eq!(committed, current, "docs/commands.md, line {}", number + 1);
+    }
+    assert_eq!(committed.len(), current.len());
+}
+
+#[test]
+fn every_command_has_an_example() {
+    let page = fs::read_to_string(page()).unwrap();
+    let help = Command::new(env!("CARGO_BIN_EXE_runtape"))
+        .arg("--help")
+        .output()
+        .unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let commands = help.split("Commands:\n").nth(1).unwrap();
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let names = commands.filter_map(|line| {
+        let name = line.strip_prefix("  ")?;
+        name.split_whitespace()
+            .next()
+            .filter(|_| !name.starts_with(' '))
+    });
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        assert!(
+            page.contains(&format!("\n$ runtape {name}")),
+            "{name} has no example"
+        );
+    }
+}
