@@ -74,8 +74,8 @@ pub use create::{
 };
 pub use error::CoreError;
 pub use id::{
-    CheckpointId, CountingIds, EventId, IdSource, JobId, MessageId, PartId, RandomIds, RunId,
-    ToolCallId, ToolName,
+    CheckpointId, CountingIds, DerivedIds, EventId, IdSource, JobId, MessageId, PartId, RandomIds,
+    RunId, ToolCallId, ToolName,
 };
 pub use job::{Job, JobStatus};
 pub use late::LateValue;

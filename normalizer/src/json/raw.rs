@@ -42,6 +42,7 @@ impl Raw<'_> {
     }
 
     /// Reads it into a wire struct, if it is still text and fits.
+    #[must_use]
     pub fn read<'b, T: Deserialize<'b>>(&'b self) -> Option<T> {
         match self {
             Self::Text(text) => read(text),

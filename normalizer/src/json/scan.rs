@@ -43,7 +43,7 @@ fn is_special(byte: u8) -> bool {
 fn special(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
-    let equal = |byte: u8| below(word ^ ONES * u64::from(byte), 1);
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     (below(word, b' ') | equal(b'"') | equal(b'\\')) & (ONES << 7)
 }
 
