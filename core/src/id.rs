@@ -4,9 +4,9 @@
 //! events, messages and parts are opaque. The ids of tool calls come from the runtimes and may
 //! hold anything (cursor's contain a newline).
 
-use std::sync::Arc;
-
 use schemars::{Schema, json_schema};
+
+use crate::id_text::IdText;
 
 /// Length of a cuid2, and of the ids derived in its shape.
 const CUID_LENGTH: usize = 24;
@@ -38,14 +38,14 @@ macro_rules! id_type {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         #[serde(transparent)]
-        pub struct $name(std::sync::Arc<str>);
+        pub struct $name($crate::id_text::IdText);
 
         impl $name {
             /// Checks `text` against the rule for this kind of id.
             pub fn parse(text: impl Into<std::sync::Arc<str>>) -> Result<Self, $crate::CoreError> {
-                let text = text.into();
+                let text: std::sync::Arc<str> = text.into();
                 if $check(&text) {
-                    Ok(Self(text))
+                    Ok(Self(text.into()))
                 } else {
                     Err($crate::CoreError::InvalidId {
                         kind: $kind,
@@ -58,13 +58,13 @@ macro_rules! id_type {
             /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
-                &self.0
+                self.0.as_str()
             }
         }
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
+                f.write_str(self.as_str())
             }
         }
 
@@ -77,7 +77,7 @@ macro_rules! id_type {
 
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
-                &self.0
+                self.as_str()
             }
         }
 
@@ -160,7 +160,7 @@ id_type!(
 );
 
 /// Cuts `text` to what an opaque id may hold, ending in a hash of the whole so that two long texts stay apart.
-fn shorten(text: &str) -> Arc<str> {
+fn shorten(text: &str) -> IdText {
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let tail: String = hash.chars().take(16).collect();
     let mut units = 0;
@@ -235,7 +235,7 @@ impl IdKind {
 /// Derives the id of the `ordinal`-th thing of a kind in a run, in the shape of a cuid2.
 ///
 /// The same arguments always give the same id: normalizing a tape again is exact.
-fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> Arc<str> {
+fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> IdText {
     let (tag, sub) = kind.tag();
     let mut mixer = Mixer::default();
     mixer.absorb(run.as_str());
@@ -281,7 +281,7 @@ impl Mixer {
     }
 
     /// Writes what was mixed as a letter, and 23 letters and digits.
-    fn cuid_shape(self) -> Arc<str> {
+    fn cuid_shape(self) -> IdText {
         let [one, two] = self.0.map(finish);
         let mut text = [0_u8; CUID_LENGTH];
         let (first, rest) = text.split_at_mut(1);
@@ -431,7 +431,7 @@ impl IdSource for CountingIds {
     fn next_id(&mut self) -> String {
         let id = derive(&self.seed, IdKind::LiveEvent, self.next);
         self.next += 1;
-        id.as_ref().to_owned()
+        id.as_str().to_owned()
     }
 }
 
@@ -521,7 +521,7 @@ mod tests {
         // Either half alone tells them apart, too: nothing is lost on the way.
         for half in [0..12, 12..24] {
             let halves: std::collections::HashSet<&str> =
-                ids.iter().map(|id| &id[half.clone()]).collect();
+                ids.iter().map(|id| &id.as_str()[half.clone()]).collect();
             assert_eq!(halves.len(), ids.len());
         }
     }

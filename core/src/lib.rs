@@ -43,8 +43,10 @@ mod checkpoint;
 mod create;
 mod error;
 mod id;
+mod id_text;
 mod iso;
 mod job;
+mod late;
 mod materialize;
 mod media_url;
 mod message;
@@ -81,6 +83,7 @@ pub use id::{
 };
 pub use iso::iso_time;
 pub use job::{Job, JobStatus};
+pub use late::LateValue;
 pub use materialize::{Event, Materializer, materialize};
 pub use media_url::MediaUrl;
 pub use message::{

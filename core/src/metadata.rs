@@ -7,13 +7,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::Runtime;
+use crate::{LateValue, Runtime};
 
 /// Metadata of a checkpoint: an open object with typed access to the keys we know.
 ///
 /// Keys of others survive a round trip. Keys are kept in the order they were first set.
 #[derive(Clone, Debug, Default)]
-pub struct Metadata(Vec<(Cow<'static, str>, Value)>);
+pub struct Metadata(Vec<(Cow<'static, str>, LateValue)>);
 
 /// From this many keys on a scan is no longer the quickest way to find one.
 const MANY: usize = 64;
@@ -131,12 +131,16 @@ impl Metadata {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         let (_, value) = self.0.iter().find(|(known, _)| known == key)?;
-        Some(value)
+        Some(value.get())
     }
 
     /// Sets a key.
     pub fn set(&mut self, key: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
-        let (key, value) = (key.into(), value.into());
+        self.set_late(key.into(), value.into().into());
+    }
+
+    /// Sets a key to a value that may be read later.
+    pub fn set_late(&mut self, key: Cow<'static, str>, value: LateValue) {
         match self.0.iter_mut().find(|(known, _)| *known == key) {
             Some((_, known)) => *known = value,
             None => self.0.push((key, value)),
@@ -149,10 +153,10 @@ impl Metadata {
             return self.merge_many(patch);
         }
         for (key, value) in &patch.0 {
-            if value.is_null() {
+            if value.get().is_null() {
                 self.0.retain(|(known, _)| known != key);
             } else {
-                self.set(key.clone(), value.clone());
+                self.set_late(key.clone(), value.clone());
             }
         }
     }
@@ -179,21 +183,26 @@ impl Metadata {
 
     /// Returns the keys and values in the order they were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(key, value)| (key.as_ref(), value))
+        let keys = self.0.iter();
+        keys.map(|(key, value)| (key.as_ref(), value.get()))
     }
 }
 
 impl From<Map<String, Value>> for Metadata {
     fn from(keys: Map<String, Value>) -> Self {
         let keys = keys.into_iter();
-        Self(keys.map(|(key, value)| (key.into(), value)).collect())
+        Self(
+            keys.map(|(key, value)| (key.into(), value.into()))
+                .collect(),
+        )
     }
 }
 
 impl From<Metadata> for Map<String, Value> {
     fn from(metadata: Metadata) -> Self {
         let keys = metadata.0.into_iter();
-        keys.map(|(key, value)| (key.into_owned(), value)).collect()
+        keys.map(|(key, value)| (key.into_owned(), value.into_value()))
+            .collect()
     }
 }
 

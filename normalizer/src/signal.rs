@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use runtape_core::{RunError, RuntimeEventKind, Span, TokenCounts};
+use runtape_core::{LateValue, RunError, RuntimeEventKind, Span, TokenCounts};
 use serde_json::Value;
 
 /// Which run a signal belongs to.
@@ -203,7 +203,7 @@ pub enum Signal<'a> {
     /// What the whole tree of runs used in this run, as the runtime stated it. The last one counts.
     Total(TokenCounts),
     /// A usage object as it was printed.
-    RawUsage(Value),
+    RawUsage(LateValue),
     /// What this run cost, in US dollars. The last one counts.
     Cost(f64),
 

@@ -16,33 +16,50 @@ pub fn iso_millis(text: &str) -> Option<i64> {
 /// Most runtimes print one on every line, and knowing where everything is makes it cheap.
 fn utc_millis(text: &[u8]) -> Option<i64> {
     let text: &[u8; 24] = text.try_into().ok()?;
-    let marks = [
-        (4, b'-'),
-        (7, b'-'),
-        (10, b'T'),
-        (13, b':'),
-        (16, b':'),
-        (19, b'.'),
-        (23, b'Z'),
-    ];
-    if marks.iter().any(|(at, mark)| text.get(*at) != Some(mark)) {
+    let [
+        y0,
+        y1,
+        y2,
+        y3,
+        b'-',
+        m0,
+        m1,
+        b'-',
+        d0,
+        d1,
+        b'T',
+        h0,
+        h1,
+        b':',
+        n0,
+        n1,
+        b':',
+        s0,
+        s1,
+        b'.',
+        f0,
+        f1,
+        f2,
+        b'Z',
+    ] = text
+    else {
         return None;
-    }
-    let number = |range: std::ops::Range<usize>| {
-        text.get(range)?.iter().try_fold(0_i64, |number, byte| {
-            byte.is_ascii_digit()
-                .then(|| number * 10 + i64::from(byte - b'0'))
-        })
     };
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    let two = |tens: &u8, ones: &u8| {
+        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+        (tens < 10 && ones < 10).then(|| i64::from(tens * 10 + ones))
+    };
+    let year = two(y0, y1)? * 100 + two(y2, y3)?;
+    let (month, day) = (two(m0, m1)?, two(d0, d1)?);
+    let (hour, minute, second) = (two(h0, h1)?, two(n0, n1)?, two(s0, s1)?);
+    let millis = two(f0, f1)? * 10 + two(&b'0', f2)?;
     // A leap second, and what is no time at all, is left to those who know about such things.
     if !(1970..).contains(&year) || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
     let days = days_since_1970(year, month, day)?;
     let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
-    Some(seconds * 1000 + number(20..23)?)
+    Some(seconds * 1000 + millis)
 }
 
 fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {

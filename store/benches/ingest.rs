@@ -8,6 +8,7 @@
 //! `-- --only WORD` measures what has the word in its name; `--bytes N --rounds N` say how much.
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
@@ -100,23 +101,21 @@ fn some_runs(replicas: impl Iterator<Item = Replica>) -> Vec<Run> {
 
 fn long_runs(runtime: &str) -> Vec<Run> {
     let most = number("--bytes", BYTES);
-    (0..)
-        .scan(0, |size, number| {
-            let stdout = LongRun::new(runtime, SEED + number)?.write(1_000);
-            *size += stdout.len();
-            let replica = Replica {
-                runtime: runtime.to_owned(),
-                format: "stream-json".to_owned(),
-                scenario: "long".to_owned(),
-                argv: None,
-                stdout,
-                stderr: Vec::new(),
-                exit_code: Some(0),
-            };
-            (*size < most || number == 0)
-                .then(|| Run::new(usize::try_from(number).unwrap(), replica))
-        })
-        .collect()
+    let mut runs: Vec<Run> = Vec::new();
+    while runs.iter().map(Run::len).sum::<usize>() < most {
+        let seed = SEED + runs.len() as u64;
+        let replica = Replica {
+            runtime: runtime.to_owned(),
+            format: "stream-json".to_owned(),
+            scenario: "long".to_owned(),
+            argv: None,
+            stdout: LongRun::new(runtime, seed).unwrap().write(1_000),
+            stderr: Vec::new(),
+            exit_code: Some(0),
+        };
+        runs.push(Run::new(runs.len(), replica));
+    }
+    runs
 }
 
 fn fresh(directory: &Path, name: &str) -> PathBuf {

@@ -1,54 +1,107 @@
 //! Compressed blocks.
 //!
 //! A block is one byte that names the coding, then the data. Records share a vocabulary (keys,
-//! types, names of runtimes), so they are compressed against a dictionary that is part of this
-//! crate: that is what keeps small runs small.
+//! types, names of runtimes), and so do tapes, so short ones are compressed against dictionaries
+//! that are part of this crate: that is what keeps small runs small.
 
 use std::cell::RefCell;
 use std::io;
 use std::sync::OnceLock;
+use std::thread::LocalKey;
 
 use crate::varint;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 
-/// Trained with `zstd --train` on records of all runtimes with random words for prose. Never
-/// edited after a release: blocks in databases depend on every byte of it. A better one gets a
-/// number of its own.
-const DICTIONARY: &[u8] = include_bytes!("../dictionaries/1.zdict");
-
 /// Not compressed.
 const PLAIN: u8 = 0;
-/// zstd with the dictionary.
-const DICTIONARY_1: u8 = 1;
 /// zstd with nothing else.
-const ALONE: u8 = 2;
+const ALONE: u8 = 1;
 
 /// Longest block: a damaged length must not ask for all memory.
 const LONGEST: usize = 1 << 30;
 
-/// Length up to which a block is compressed with the dictionary; a longer one is its own.
-const SMALL: usize = 16 << 10;
+/// Length up to which a block is compressed with a dictionary; a longer one is its own.
+const SMALL: usize = 32 << 10;
 /// Storing must keep up with what streams in: the next levels take several times as long, and
 /// save less than a tenth.
 const LEVEL: i32 = 1;
 
-fn encoder() -> &'static EncoderDictionary<'static> {
-    static ENCODER: OnceLock<EncoderDictionary<'static>> = OnceLock::new();
-    ENCODER.get_or_init(|| EncoderDictionary::copy(DICTIONARY, LEVEL))
-}
-
-fn decoder() -> &'static DecoderDictionary<'static> {
-    static DECODER: OnceLock<DecoderDictionary<'static>> = OnceLock::new();
-    DECODER.get_or_init(|| DecoderDictionary::copy(DICTIONARY))
+/// What blocks of a kind have in common.
+///
+/// Trained with `zstd --train` on replicas of captures (`tests/examples/training.rs`). Never
+/// edited after a release: blocks in databases depend on every byte of it. A better one gets a
+/// coding and a number of its own.
+pub(crate) struct Vocabulary {
+    coding: u8,
+    dictionary: &'static [u8],
+    encoder: OnceLock<EncoderDictionary<'static>>,
+    decoder: OnceLock<DecoderDictionary<'static>>,
+    /// One for each thread: making one takes longer than compressing a small block.
+    compressor: &'static LocalKey<RefCell<Option<Compressor<'static>>>>,
+    decompressor: &'static LocalKey<RefCell<Option<Decompressor<'static>>>>,
 }
 
 thread_local! {
-    // Making one takes longer than compressing a small block.
-    static SMALL_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    static LARGE_BLOCKS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    static DECODE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
-    static DECODE_ALONE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static COMPRESS_RECORDS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static COMPRESS_TAPES: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static COMPRESS_ALONE: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESS_RECORDS: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESS_TAPES: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESS_ALONE: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// Records as JSON lines, and what a writer knows of a run.
+pub(crate) static RECORDS: Vocabulary = Vocabulary {
+    coding: 2,
+    dictionary: include_bytes!("../dictionaries/1.zdict"),
+    encoder: OnceLock::new(),
+    decoder: OnceLock::new(),
+    compressor: &COMPRESS_RECORDS,
+    decompressor: &DECOMPRESS_RECORDS,
+};
+
+/// What agent CLIs print.
+pub(crate) static TAPES: Vocabulary = Vocabulary {
+    coding: 3,
+    dictionary: include_bytes!("../dictionaries/2.zdict"),
+    encoder: OnceLock::new(),
+    decoder: OnceLock::new(),
+    compressor: &COMPRESS_TAPES,
+    decompressor: &DECOMPRESS_TAPES,
+};
+
+impl Vocabulary {
+    /// Compresses a block.
+    pub(crate) fn encode(&'static self, data: &[u8]) -> Vec<u8> {
+        if data.len() > SMALL {
+            let compressed = COMPRESS_ALONE.with(|slot| {
+                let make = || Compressor::new(LEVEL);
+                reuse(slot, make, |compressor| compressor.compress(data))
+            });
+            return coded(ALONE, data, &compressed);
+        }
+        let compressed = self.compressor.with(|slot| {
+            let make = || {
+                let make = || EncoderDictionary::copy(self.dictionary, LEVEL);
+                Compressor::with_prepared_dictionary(self.encoder.get_or_init(make))
+            };
+            reuse(slot, make, |compressor| compressor.compress(data))
+        });
+        coded(self.coding, data, &compressed)
+    }
+
+    fn decode(&'static self, body: &[u8], length: usize) -> io::Result<Vec<u8>> {
+        self.decompressor.with(|slot| {
+            let make = || {
+                let make = || DecoderDictionary::copy(self.dictionary);
+                Decompressor::with_prepared_dictionary(self.decoder.get_or_init(make))
+            };
+            reuse(slot, make, |decompressor| {
+                decompressor.decompress(body, length)
+            })
+        })
+    }
 }
 
 /// Does some work with what was made the first time it was needed.
@@ -77,22 +130,6 @@ fn coded(coding: u8, data: &[u8], compressed: &io::Result<Vec<u8>>) -> Vec<u8> {
     block
 }
 
-/// Compresses a block.
-pub(crate) fn encode(data: &[u8]) -> Vec<u8> {
-    if data.len() > SMALL {
-        let compressed = LARGE_BLOCKS.with(|slot| {
-            let make = || Compressor::new(LEVEL);
-            reuse(slot, make, |compressor| compressor.compress(data))
-        });
-        return coded(ALONE, data, &compressed);
-    }
-    let compressed = SMALL_BLOCKS.with(|slot| {
-        let make = || Compressor::with_prepared_dictionary(encoder());
-        reuse(slot, make, |compressor| compressor.compress(data))
-    });
-    coded(DICTIONARY_1, data, &compressed)
-}
-
 /// Reads a block of a known length back.
 pub(crate) fn decode(block: &[u8], length: usize) -> Result<Vec<u8>, String> {
     let (coding, body) = block.split_first().ok_or("the block is empty")?;
@@ -101,17 +138,13 @@ pub(crate) fn decode(block: &[u8], length: usize) -> Result<Vec<u8>, String> {
     }
     let data = match *coding {
         PLAIN => Ok(body.to_vec()),
-        DICTIONARY_1 => DECODE.with(|slot| {
-            let make = || Decompressor::with_prepared_dictionary(decoder());
-            reuse(slot, make, |decompressor| {
-                decompressor.decompress(body, length)
-            })
-        }),
-        ALONE => DECODE_ALONE.with(|slot| {
+        ALONE => DECOMPRESS_ALONE.with(|slot| {
             reuse(slot, Decompressor::new, |decompressor| {
                 decompressor.decompress(body, length)
             })
         }),
+        coding if coding == RECORDS.coding => RECORDS.decode(body, length),
+        coding if coding == TAPES.coding => TAPES.decode(body, length),
         unknown => return Err(format!("unknown coding {unknown}")),
     };
     let data = data.map_err(|error| format!("cannot be decompressed: {error}"))?;
@@ -123,7 +156,7 @@ pub(crate) fn decode(block: &[u8], length: usize) -> Result<Vec<u8>, String> {
 }
 
 /// Length up to which compressing saves nothing that is worth its time.
-const TINY: usize = 64;
+const TINY: usize = 128;
 
 /// Compresses data that says its own length.
 pub(crate) fn pack(data: &[u8]) -> Vec<u8> {
@@ -133,7 +166,7 @@ pub(crate) fn pack(data: &[u8]) -> Vec<u8> {
         packed.push(PLAIN);
         packed.extend_from_slice(data);
     } else {
-        packed.extend(encode(data));
+        packed.extend(RECORDS.encode(data));
     }
     packed
 }
@@ -150,18 +183,21 @@ mod tests {
 
     #[test]
     fn blocks_come_back() {
-        let long = b"{\"type\":\"checkpoint\",\"step\":1}\n".repeat(1000);
-        for data in [&b""[..], b"x", b"{\"runId\":\"a\"}", &long] {
-            let block = encode(data);
-            assert_eq!(decode(&block, data.len()).unwrap(), data);
-            assert!(block.len() <= data.len() + 1);
+        let long = b"{\"type\":\"checkpoint\",\"step\":1}\n".repeat(2000);
+        for data in [&b""[..], b"x", b"{\"runId\":\"a\"}", &long, &long[..500]] {
+            for vocabulary in [&RECORDS, &TAPES] {
+                let block = vocabulary.encode(data);
+                assert_eq!(decode(&block, data.len()).unwrap(), data);
+                assert!(block.len() <= data.len() + 1);
+            }
+            assert_eq!(unpack(&pack(data)).unwrap(), data);
         }
     }
 
     #[test]
     fn damage_is_an_error() {
         let data = b"{\"type\":\"checkpoint\",\"step\":1}\n".repeat(100);
-        let block = encode(&data);
+        let block = RECORDS.encode(&data);
         assert!(decode(&block, data.len() - 1).is_err());
         assert!(decode(&block[..block.len() - 1], data.len()).is_err());
         assert!(decode(&[9, 9], 1).unwrap_err().contains("coding 9"));

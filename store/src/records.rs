@@ -65,7 +65,7 @@ impl PendingBlock {
             length: self.lines.len(),
             hash: *hash,
             marks: std::mem::take(&mut self.marks),
-            body: codec::encode(&self.lines),
+            body: codec::RECORDS.encode(&self.lines),
         };
         self.count = 0;
         self.lines.clear();

@@ -145,7 +145,7 @@ impl Pending {
             times,
             length: raw.len(),
             hash: chain::next_tape(&end.hash, end.lengths, &raw),
-            body: codec::encode(&raw),
+            body: codec::TAPES.encode(&raw),
         };
         let [stdout, stderr] = &mut end.lengths;
         *stdout += lengths[0];

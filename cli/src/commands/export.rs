@@ -66,26 +66,28 @@ enum Shape {
 
 pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
-    if args.format == Format::Perstack {
-        return perstack(args, &store, session);
-    }
-    if !args.job.is_empty() || args.replace {
+    if args.format != Format::Perstack && (!args.job.is_empty() || args.replace) {
         let message = "--job and --replace belong to --format perstack".to_owned();
         return Err(CliError::Usage { message });
     }
-    let runs = args.what.iter().map(|run| resolve_run(&store, run));
-    let runs: Vec<RunId> = runs.collect::<Result<_, _>>()?;
+    let runs = || -> Result<Vec<RunId>, CliError> {
+        let runs = args.what.iter().map(|run| resolve_run(&store, run));
+        runs.collect()
+    };
     match (args.format, &args.output) {
+        (Format::Perstack, _) => perstack(args, &store, session),
         (Format::Bundle, None) => {
             let message = "a bundle needs a file: --output FILE".to_owned();
             Err(CliError::Usage { message })
         }
         (Format::Bundle, Some(path)) => {
+            let runs = runs()?;
             bundle(&store, &runs, path)?;
             written(session, runs, path)
         }
-        (Format::Jsonl, None) => lines(args, &store, &runs, &mut *session.console.out),
+        (Format::Jsonl, None) => lines(args, &store, &runs()?, &mut *session.console.out),
         (Format::Jsonl, Some(path)) => {
+            let runs = runs()?;
             let failed = |error| CliError::WriteFile {
                 path: path.clone(),
                 error,
@@ -95,8 +97,6 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             file.flush().map_err(failed)?;
             written(session, runs, path)
         }
-        // Came first.
-        (Format::Perstack, _) => Ok(()),
     }
 }
 

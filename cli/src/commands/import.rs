@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::commands::Session;
 use crate::error::CliError;
+use crate::plain;
 use crate::table::plural;
 use crate::times;
 
@@ -150,7 +151,9 @@ fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result
         }
     }
     for fault in imported.faults {
-        session.warn(&format!("{}: {}", fault.path, fault.reason));
+        // A name may hold a line break, which must not pass for another line of ours.
+        let text = format!("{}: {}", fault.path, fault.reason);
+        session.warn(&plain::one_line(&text));
         if session.console.json {
             session.console.object(&TreeLine::Fault(fault))?;
         }

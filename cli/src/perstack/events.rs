@@ -54,10 +54,39 @@ impl RunFacts {
         self.beginning.is_none() && self.said.is_empty() && self.ends.is_empty()
     }
 
-    /// Takes the next event; only what is not in the checkpoints stays.
-    pub(super) fn push(&mut self, event: RunEvent, at: i64) {
+    /// Takes the next event; only what is not in the checkpoints stays. Returns the checkpoint that
+    /// the event holds.
+    pub(super) fn push(&mut self, event: RunEvent, at: i64) -> Option<CheckpointId> {
         let number = event.step_number;
-        match event.kind {
+        let ended = match event.kind {
+            RunEventKind::ContinueToNextStep(end) => {
+                self.end(&end.checkpoint, &end.step, at, None, None)
+            }
+            RunEventKind::CompleteRun(end) => {
+                self.end(&end.checkpoint, &end.step, at, Some(end.text), None)
+            }
+            RunEventKind::StopRunByError(end) => {
+                self.end(&end.checkpoint, &end.step, at, None, Some(end.error))
+            }
+            RunEventKind::StopRunByExceededMaxSteps(end) => {
+                self.end(&end.checkpoint, &end.step, at, None, None)
+            }
+            RunEventKind::StopRunByInteractiveTool(end) => {
+                self.end(&end.checkpoint, &end.step, at, None, None)
+            }
+            RunEventKind::StopRunByDelegate(end) => {
+                self.end(&end.checkpoint, &end.step, at, None, None)
+            }
+            kind => {
+                self.happened(kind, number, at);
+                return None;
+            }
+        };
+        Some(ended)
+    }
+
+    fn happened(&mut self, kind: RunEventKind, number: u64, at: i64) {
+        match kind {
             RunEventKind::StartRun(start) if self.beginning.is_none() => {
                 let inputs = start.input_messages.into_iter().map(given).collect();
                 self.beginning = Some(Beginning {
@@ -79,24 +108,6 @@ impl RunFacts {
                 number,
                 reason: retry.reason,
             }),
-            RunEventKind::ContinueToNextStep(end) => {
-                self.end(&end.checkpoint, &end.step, at, None, None);
-            }
-            RunEventKind::CompleteRun(end) => {
-                self.end(&end.checkpoint, &end.step, at, Some(end.text), None);
-            }
-            RunEventKind::StopRunByError(end) => {
-                self.end(&end.checkpoint, &end.step, at, None, Some(end.error));
-            }
-            RunEventKind::StopRunByExceededMaxSteps(end) => {
-                self.end(&end.checkpoint, &end.step, at, None, None);
-            }
-            RunEventKind::StopRunByInteractiveTool(end) => {
-                self.end(&end.checkpoint, &end.step, at, None, None);
-            }
-            RunEventKind::StopRunByDelegate(end) => {
-                self.end(&end.checkpoint, &end.step, at, None, None);
-            }
             // The rest follows from messages by rule, or is live only.
             _ => {}
         }
@@ -119,7 +130,7 @@ impl RunFacts {
         at: i64,
         text: Option<String>,
         error: Option<RunError>,
-    ) {
+    ) -> CheckpointId {
         let end = StepEnd {
             at,
             started_at: step.started_at,
@@ -128,6 +139,7 @@ impl RunFacts {
             error,
         };
         self.ends.insert(checkpoint.id.clone(), end);
+        checkpoint.id.clone()
     }
 
     /// Returns how the step of a checkpoint ended.

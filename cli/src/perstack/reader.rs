@@ -3,7 +3,7 @@
 //! Names and contents come from elsewhere. Links are not followed, what a file says of itself
 //! must fit its name, and what is wrong with a file is reported with its name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -28,6 +28,14 @@ const MAX_FAULTS: usize = 3;
 #[derive(Clone, Debug)]
 pub(super) struct CheckpointFile {
     pub(super) path: PathBuf,
+    id: CheckpointId,
+    number: u64,
+}
+
+/// The event that ended a step: it holds the checkpoint, too.
+#[derive(Clone, Debug)]
+struct Spare {
+    event: PathBuf,
     number: u64,
 }
 
@@ -51,11 +59,29 @@ pub(super) struct RunFiles {
     pub(super) source: RunSource,
     /// The run that called it.
     pub(super) parent: Option<RunId>,
+    /// Where checkpoints are found again whose own file is lost.
+    spares: HashMap<CheckpointId, Spare>,
     /// Where its settings and events are.
     pub(super) directory: PathBuf,
 }
 
 impl RunFiles {
+    /// Puts the checkpoints in order, those that have no file of their own included.
+    fn complete(&mut self) {
+        let own: HashSet<&CheckpointId> = self.checkpoints.iter().map(|file| &file.id).collect();
+        let lost = self.spares.iter().filter(|(id, _)| !own.contains(id));
+        let lost: Vec<CheckpointFile> = lost
+            .map(|(id, spare)| CheckpointFile {
+                path: spare.event.clone(),
+                id: id.clone(),
+                number: spare.number,
+            })
+            .collect();
+        self.checkpoints.extend(lost);
+        self.checkpoints
+            .sort_by(|a, b| (a.number, &a.path).cmp(&(b.number, &b.path)));
+    }
+
     /// Returns by what a job's runs are put in order: the number of the first step, then time.
     pub(super) fn order(&self) -> (u64, i64) {
         let first = self.checkpoints.first().map(|file| file.number);
@@ -113,7 +139,7 @@ impl JobReader {
             if run.directory.as_os_str().is_empty() {
                 run.directory = directory.join(RUNS).join(id.as_str());
             }
-            run.checkpoints.sort_by_key(|file| file.number);
+            run.complete();
         }
         reader
     }
@@ -152,12 +178,13 @@ impl JobReader {
         };
         let placed = self.place(&value, id);
         match placed {
-            Ok((run, number, parent)) => {
-                self.upgrade.owners.insert(id.to_owned(), run.clone());
+            Ok((id, run, number, parent)) => {
+                self.upgrade.owners.insert(id.to_string(), run.clone());
                 let files = self.runs.entry(run).or_default();
                 files.parent = files.parent.take().or(parent);
                 files.checkpoints.push(CheckpointFile {
                     path: path.to_owned(),
+                    id,
                     number,
                 });
             }
@@ -165,9 +192,13 @@ impl JobReader {
         }
     }
 
-    /// Returns a checkpoint's run, its number, and the run that called that one.
-    fn place(&self, value: &Value, id: &str) -> Result<(RunId, u64, Option<RunId>), String> {
-        CheckpointId::parse(id).map_err(|error| error.to_string())?;
+    /// Returns a checkpoint's id, its run, its number, and the run that called that one.
+    fn place(
+        &self,
+        value: &Value,
+        id: &str,
+    ) -> Result<(CheckpointId, RunId, u64, Option<RunId>), String> {
+        let own = CheckpointId::parse(id).map_err(|error| error.to_string())?;
         let fault = mismatch(value, "id", id).or_else(|| self.is_of_job(value, "jobId"));
         if let Some(fault) = fault {
             return Err(fault);
@@ -179,7 +210,7 @@ impl JobReader {
         let number = number.ok_or("/stepNumber: expected a number that counts steps")?;
         let parent = text("/delegatedBy/runId").map(str::to_owned);
         let parent = parent.and_then(|parent| RunId::parse(parent).ok());
-        Ok((run, number, parent))
+        Ok((own, run, number, parent))
     }
 
     /// Takes the checkpoints out of a run's directory, where they were until 2025-12-09.
@@ -258,7 +289,11 @@ impl JobReader {
         match self.parse_event(value, run, name) {
             Ok(Some((event, at))) => {
                 let files = self.runs.entry(run.clone()).or_default();
-                files.source.facts.push(event, at);
+                if let Some(checkpoint) = files.source.facts.push(event, at) {
+                    let number = name.step;
+                    let event = path.to_owned();
+                    files.spares.insert(checkpoint, Spare { event, number });
+                }
             }
             Ok(None) => {}
             Err(fault) => findings.fault(path, fault),
@@ -307,16 +342,23 @@ impl JobReader {
         findings: &mut Findings,
     ) -> Option<Checkpoint> {
         let value = findings.json(&file.path)?;
-        match self.parse_checkpoint(value, run) {
-            Ok(checkpoint) => Some(checkpoint),
-            Err(fault) => {
-                findings.fault(&file.path, fault);
-                None
-            }
-        }
+        let fault = match self.parse_checkpoint(value, run) {
+            Ok(checkpoint) => return Some(checkpoint),
+            Err(fault) => fault,
+        };
+        findings.fault(&file.path, fault);
+        // The event that made it was valid, or it would not be known.
+        let spare = self.runs.get(run)?.spares.get(&file.id)?;
+        let event = spare.event.clone();
+        let event = findings.json(&event)?;
+        self.parse_checkpoint(event, run).ok()
     }
 
+    /// Reads a checkpoint from its own file's value, or from that of the event that made it.
     fn parse_checkpoint(&mut self, mut value: Value, run: &RunId) -> Result<Checkpoint, String> {
+        if let Some(checkpoint) = value.get_mut("checkpoint") {
+            value = checkpoint.take();
+        }
         self.upgrade.checkpoint(&mut value, run)?;
         if let Some(fault) = invalid(SchemaKind::Checkpoint, &value) {
             return Err(fault);

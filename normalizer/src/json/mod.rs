@@ -1,6 +1,6 @@
 //! JSON as agent CLIs print it.
 //!
-//! [`decode`] reads one value into a wire struct at the speed of `serde_json`. What JavaScript
+//! [`decode`] reads one value into a wire struct, sound ones quicker than `serde_json`. What JavaScript
 //! writes and `serde_json` refuses costs one character or number, and a known field of the wrong
 //! type costs that field; neither costs the line. [`pieces`] separates values from the text around
 //! them on one line, and [`Document`] gathers a value printed over many.
@@ -11,14 +11,20 @@ mod decode;
 mod document;
 pub mod number;
 mod pieces;
+mod quick;
+mod raw;
+mod reader;
 mod removed;
 mod repair;
+mod scan;
 mod text;
 mod wire;
 
 pub use decode::{DecodeError, Decoded, Fault, decode};
 pub use document::{Document, Outside};
 pub use pieces::{Piece, Pieces, pieces};
+pub use raw::Raw;
+pub(crate) use scan::find_special;
 pub use text::Str;
 pub use wire::note_unknown;
 #[allow(

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+use super::scan::unit;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The shortest number out of range by its digits alone has 309 of them; others have an exponent.
@@ -63,12 +65,8 @@ fn repair_string(text: &mut Cow<'_, [u8]>, mut at: usize) -> usize {
 }
 
 /// Returns the UTF-16 unit of the `\uXXXX` escape at `at`, if there is one.
-fn escaped_unit(text: &[u8], at: usize) -> Option<u16> {
-    let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    digits.iter().try_fold(0, |unit, &digit| {
-        let value = char::from(digit).to_digit(16)?;
-        Some(unit << 4 | u16::try_from(value).ok()?)
-    })
+fn escaped_unit(text: &[u8], at: usize) -> Option<u32> {
+    unit(text.get(at..)?)
 }
 
 /// Repairs the number that begins at `at`; returns where it ends.

@@ -1,6 +1,6 @@
 //! Child runs: the work of sub-agents.
 
-use runtape_core::{CheckpointId, CheckpointStatus, DelegatedBy, Expert, RunId, ToolCallId};
+use runtape_core::{CheckpointId, CheckpointStatus, DelegatedBy, RunId, ToolCallId};
 
 use super::Reducer;
 use super::run::Run;
@@ -32,19 +32,15 @@ impl Reducer {
             .unwrap_or_else(|| ToolCallId::derive(&state.id, u64::MAX));
         let (tool_name, step) = state.call_of(&tool_call_id);
         let delegated_by = DelegatedBy {
-            expert: state.expert.clone(),
+            expert: self.expert(state),
             tool_call_id,
             tool_name,
             checkpoint_id: CheckpointId::derive(&state.id, step),
             run_id: state.id.clone(),
         };
-        let expert = Expert {
-            key: state.expert.key.clone(),
-            name: state.expert.name.clone(),
-            version: state.expert.version.clone(),
-        };
+        let version = state.version.clone();
         let id = RunId::derive_child(&self.context.run_id, ordinal);
-        self.runs.push(Run::new(id, expert, place));
+        self.runs.push(Run::new(id, version, place));
         self.open_run(child, Some(delegated_by), place);
         child
     }

@@ -2,7 +2,7 @@
 
 use runtape_core::record::{CheckpointHead, UsageEntry, UsageSource};
 use runtape_core::runtime_event::{EarlierResult, ExitMismatch, ProcessExit};
-use runtape_core::{CheckpointStatus, ErrorFamily, RunError, TokenCounts};
+use runtape_core::{CheckpointStatus, ErrorFamily, LateValue, RunError, TokenCounts};
 use serde_json::{Map, Value};
 
 use super::Reducer;
@@ -211,14 +211,13 @@ impl Reducer {
         if let Some(cost) = self.cost {
             self.learn(0, "costUsd", cost.into());
         }
-        match self.raw_usage.len() {
-            0 => {}
-            1 => {
-                let raw = self.raw_usage.pop().unwrap_or_default();
-                self.learn(0, "rawUsage", raw);
-            }
-            _ => {
-                let raw = std::mem::take(&mut self.raw_usage);
+        let mut raw = std::mem::take(&mut self.raw_usage);
+        match (raw.pop(), raw.is_empty()) {
+            (None, _) => {}
+            (Some(only), true) => self.learn_late(0, "rawUsage", only),
+            (Some(last), false) => {
+                raw.push(last);
+                let raw = raw.into_iter().map(LateValue::into_value).collect();
                 self.learn(0, "rawUsage", Value::Array(raw));
             }
         }

@@ -34,12 +34,15 @@ impl Reducer {
     }
 
     fn stream(&mut self, run: usize, kind: impl Into<RunEventKind>, place: Place) {
+        let given = self.context.expert.as_ref();
+        let expert_key = given.map_or(self.runtime.as_str(), |expert| expert.key.as_str());
+        let expert_key = expert_key.to_owned();
         let Some(state) = self.runs.get_mut(run) else {
             return;
         };
         let event = RunEvent {
             id: EventId::derive_live(&state.id, Run::next(&mut state.live_events)),
-            expert_key: state.expert.key.clone(),
+            expert_key,
             timestamp: place.at,
             job_id: self.context.job_id.clone(),
             run_id: state.id.clone(),

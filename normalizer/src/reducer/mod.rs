@@ -17,7 +17,8 @@ use std::collections::{BTreeMap, HashMap};
 use runtape_core::record::{EventRecord, Initialize, MetadataPatch, RunOpened, Start};
 use runtape_core::runtime_event::UnparsedOutput;
 use runtape_core::{
-    DelegatedBy, Expert, Record, RecordKind, Runtime, RuntimeEventKind, Span, Stream, TokenCounts,
+    DelegatedBy, Expert, LateValue, Record, RecordKind, Runtime, RuntimeEventKind, Span, Stream,
+    TokenCounts,
 };
 use serde_json::Value;
 
@@ -50,7 +51,7 @@ pub struct Reducer {
     duration_ms: Option<u64>,
     total: Option<TokenCounts>,
     cost: Option<f64>,
-    raw_usage: Vec<Value>,
+    raw_usage: Vec<LateValue>,
     unparsed: u64,
     unknown_keys: BTreeMap<String, u64>,
     stderr_tail: String,
@@ -61,17 +62,12 @@ impl Reducer {
     /// Creates a reducer for one tape; `with_live` asks for what can be shown at once, too.
     #[must_use]
     pub fn new(runtime: Runtime, mut context: Context, with_live: bool) -> Self {
-        let expert = context.expert.clone().unwrap_or_else(|| Expert {
-            key: runtime.as_str().to_owned(),
-            name: runtime.as_str().to_owned(),
-            version: "unknown".to_owned(),
-        });
         let place = Place {
             span: None,
             line: 0,
             at: 0,
         };
-        let mut root = Run::new(context.run_id.clone(), expert, place);
+        let mut root = Run::new(context.run_id.clone(), None, place);
         if let Some(argv) = context.argv.take() {
             root.patch.set("argv", argv);
         }
@@ -261,8 +257,12 @@ impl Reducer {
 
     /// Learns something for the metadata; it is written with the next checkpoint.
     fn learn(&mut self, run: usize, key: &'static str, value: Value) {
+        self.learn_late(run, key, value.into());
+    }
+
+    fn learn_late(&mut self, run: usize, key: &'static str, value: LateValue) {
         if let Some(state) = self.runs.get_mut(run) {
-            state.patch.set(key, value);
+            state.patch.set_late(key.into(), value);
         }
     }
 
@@ -295,17 +295,21 @@ impl Reducer {
             return;
         };
         if !given && !state.initialized {
-            version.clone_into(&mut state.expert.version);
+            state.version = Some(version.to_owned());
         }
+    }
+
+    /// Returns the expert that a run was given to; without one, the agent CLI stands for it.
+    fn expert(&self, run: &Run) -> Expert {
+        self.context.expert.clone().unwrap_or_else(|| Expert {
+            key: self.runtime.as_str().to_owned(),
+            name: self.runtime.as_str().to_owned(),
+            version: run.version.as_deref().unwrap_or("unknown").to_owned(),
+        })
     }
 
     /// Writes that the runtime is ready, once.
     fn initialize(&mut self, run: usize, place: Place) {
-        let query = if run == 0 {
-            self.context.query.clone()
-        } else {
-            None
-        };
         let Some(state) = self.runs.get_mut(run) else {
             return;
         };
@@ -313,11 +317,15 @@ impl Reducer {
             return;
         }
         state.initialized = true;
-        let query = query.or_else(|| state.inputs.first().map(|(text, _)| text.clone()));
+        let Some(state) = self.runs.get(run) else {
+            return;
+        };
+        let given = self.context.query.as_ref().filter(|_| run == 0);
+        let said = || state.inputs.first().map(|(text, _)| text);
         let initialize = Initialize {
-            expert: state.expert.clone(),
+            expert: self.expert(state),
             model: state.model.clone(),
-            query,
+            query: given.or_else(said).cloned(),
         };
         self.show_init(run, place);
         self.flush_metadata(run, place.at);
@@ -326,23 +334,23 @@ impl Reducer {
 
     /// Writes that the work begins, with what the run was given, once.
     fn start(&mut self, run: usize, place: Place) {
+        if self.runs.get(run).is_none_or(|state| state.started) {
+            return;
+        }
         self.initialize(run, place);
         let Some(state) = self.runs.get_mut(run) else {
             return;
         };
-        if state.started {
-            return;
-        }
         state.started = true;
-        let mut inputs = std::mem::take(&mut state.inputs);
-        if let (0, true, Some(query)) = (run, inputs.is_empty(), &self.context.query) {
-            inputs.push((
-                query.clone(),
-                Place {
-                    span: None,
-                    ..place
-                },
-            ));
+        let inputs = std::mem::take(&mut state.inputs);
+        // Nobody asks for it after this.
+        let query = self.context.query.take_if(|_| run == 0);
+        if let (true, Some(query)) = (inputs.is_empty(), query) {
+            let place = Place {
+                span: None,
+                ..place
+            };
+            self.record_user(run, query, place);
         }
         for (text, place) in inputs {
             self.record_user(run, text, place);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
-use runtape_core::{Expert, ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
+use runtape_core::{ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
 
 use super::step::OpenStep;
 use crate::signal::{CallRef, Place};
@@ -51,7 +51,8 @@ pub(super) struct Run {
     pub(super) ended: bool,
     /// What the user said before the work began.
     pub(super) inputs: Vec<(String, Place)>,
-    pub(super) expert: Expert,
+    /// The agent CLI's version, where it stands for the expert's.
+    pub(super) version: Option<String>,
     pub(super) model: Option<String>,
     /// Metadata that no record has carried yet.
     pub(super) patch: Metadata,
@@ -73,7 +74,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(id: RunId, expert: Expert, at: Place) -> Self {
+    pub(super) fn new(id: RunId, version: Option<String>, at: Place) -> Self {
         Self {
             id,
             seq: 0,
@@ -81,7 +82,7 @@ impl Run {
             started: false,
             ended: false,
             inputs: Vec::new(),
-            expert,
+            version,
             model: None,
             patch: Metadata::with_capacity(USUAL_KEYS),
             step: 0,

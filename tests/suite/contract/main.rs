@@ -7,6 +7,8 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::print_stdout,
     clippy::too_many_lines,
     reason = "a failing test may fail in any way"
 )]

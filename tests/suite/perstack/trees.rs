@@ -282,6 +282,31 @@ fn a_run_that_is_stored_with_other_content_is_left_as_it_is() {
     assert_eq!(kept["messages"][1]["contents"][0]["text"], "Hello.");
 }
 
+#[test]
+fn a_checkpoint_whose_file_is_lost_is_found_in_its_event() {
+    for (damage, code) in [
+        ("{\"id\":\"cp", 3),
+        ("{\"id\":\"cp-1\",\"jobId\":\"epic-native\"}", 3),
+        ("", 0),
+    ] {
+        let runtape = Runtape::new();
+        let tree = runtape.path("tree");
+        copy(&vintage("epic"), &tree);
+        let path = tree.join("perstack/jobs/epic-native/checkpoints/cp-1.json");
+        if damage.is_empty() {
+            fs::remove_file(&path).unwrap();
+        } else {
+            fs::write(&path, damage).unwrap();
+        }
+        let output = runtape.import(&tree);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains("cp-1.json: "), code == 3);
+        let (found, tags) = rebuilt(&runtape, "run-1");
+        assert_eq!(found["messages"][1]["contents"][0]["text"], "Hello.");
+        assert_eq!(tags.last().unwrap(), "completeRun");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_not_followed() {
@@ -298,7 +323,7 @@ fn links_are_not_followed() {
         tree.join("perstack/jobs/elsewhere"),
     )
     .unwrap();
-    symlink("nowhere", job.join("runs/run-9")).unwrap();
+    symlink("nowhere", job.join("runs/run\n9")).unwrap();
     let output = runtape.import(&tree);
     assert_eq!(output.status.code(), Some(3));
     let said = stderr(&output);
@@ -308,6 +333,7 @@ fn links_are_not_followed() {
         3,
         "{said}"
     );
+    assert!(said.contains("runs/run 9: it is a symbolic link"), "{said}");
     // And neither when writing.
     let (other, _) = imported("epic");
     let base = other.path("out");

@@ -227,7 +227,7 @@ fn report_usage(json: &[u8], out: &mut SignalSink<'_>) {
     .map(|(key, value)| (key.to_owned(), value))
     .collect();
     if !raw.is_empty() {
-        out.emit(Signal::RawUsage(Value::Object(raw)));
+        out.emit(Signal::RawUsage(Value::Object(raw).into()));
     }
 }
 

@@ -33,7 +33,7 @@ impl Events {
         let usage = std::mem::take(&mut finished.usage);
         if usage.is_object() {
             out.emit(Signal::Total(counts(&usage)));
-            out.emit(Signal::RawUsage(usage));
+            out.emit(Signal::RawUsage(usage.into()));
         }
         if let Some(cost) = finished.cost {
             out.emit(Signal::Cost(cost));

@@ -153,7 +153,11 @@ impl Gemini {
     fn reconsider(&mut self, line: &Line<'_>, out: &SignalSink<'_>) {
         let other = match &self.stdout {
             Stdout::Json(report) if !report.has_begun() => Format::Json,
-            Stdout::Stream(stream) if !stream.is_sure => Format::StreamJson,
+            Stdout::Stream(stream)
+                if !stream.is_sure && !undecided::begins_stream(line.bytes, true) =>
+            {
+                Format::StreamJson
+            }
             _ => return,
         };
         let decision = Undecided::new(false).push_line(line, out.place());

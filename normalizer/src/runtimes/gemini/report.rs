@@ -127,7 +127,7 @@ impl JsonReport {
             if !counts.is_unknown() {
                 emit(Signal::Total(counts));
             }
-            emit(Signal::RawUsage(report.stats));
+            emit(Signal::RawUsage(report.stats.into()));
         }
         for key in &report.unknown {
             emit(Signal::UnknownKey {

@@ -11,7 +11,7 @@ use super::stream::{OpenPart, StreamJson, set_time};
 use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
-use crate::json::Str;
+use crate::json::{Raw, Str};
 use crate::parser::{SignalSink, note_unknown};
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
 
@@ -94,8 +94,7 @@ impl StreamJson {
             self.say(answer, false, out);
             self.end_message(out);
         }
-        let stated = result.stats.get("duration_ms").and_then(Value::as_u64);
-        self.on_usage(&mut result, error.is_some(), out);
+        let stated = self.on_usage(&mut result, error.is_some(), out);
         // 0 in a result that failed (0.61.0).
         let duration = stated
             .or(result.duration)
@@ -165,25 +164,34 @@ impl StreamJson {
         })
     }
 
-    fn on_usage(&mut self, result: &mut ResultLine<'_>, failed: bool, out: &mut SignalSink<'_>) {
+    /// Reports what was counted. Returns how long it took, if that is told.
+    fn on_usage(
+        &mut self,
+        result: &mut ResultLine<'_>,
+        failed: bool,
+        out: &mut SignalSink<'_>,
+    ) -> Option<u64> {
+        let mut duration = None;
+        let has_stats = result.stats.is_object();
         let found = [&mut result.usage, &mut result.usage_metadata];
         let found = found.into_iter().find(|usage| usage.is_object());
-        let stats = match found {
-            Some(usage) if !result.stats.is_object() => std::mem::take(usage),
+        let mut stats = match found {
+            Some(usage) if !has_stats => Raw::Value(std::mem::take(usage)),
             _ => std::mem::take(&mut result.stats),
         };
         if stats.is_object() {
-            let counts = usage::of_stats(&stats);
-            let says_nothing =
-                !failed && self.has_worked && usage::counts_no_request(&stats, counts);
-            if !counts.is_unknown() && !says_nothing {
-                out.emit(Signal::Total(counts));
+            let summed = usage::sum(&mut stats);
+            let says_nothing = !failed && self.has_worked && summed.counts_no_request;
+            if !summed.counts.is_unknown() && !says_nothing {
+                out.emit(Signal::Total(summed.counts));
             }
-            out.emit(Signal::RawUsage(stats));
+            out.emit(Signal::RawUsage(stats.into()));
+            duration = summed.duration_ms.filter(|_| has_stats);
         }
         if let Some(cost) = result.cost {
             out.emit(Signal::Cost(cost));
         }
+        duration
     }
 
     /// Emits a result that was held back.

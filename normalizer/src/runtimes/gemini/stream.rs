@@ -68,7 +68,7 @@ impl StreamJson {
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
         if let Some((time, text)) = plain_fragment(line.bytes) {
-            set_time(Some(time), out);
+            out.set_time(time);
             self.is_sure = true;
             self.on_fragment(Str::from(text), out);
             return;

@@ -194,7 +194,7 @@ impl HeldLine {
 
 /// Tells whether a message is on the line: any one at its start, or behind a banner that was
 /// printed without a newline one that begins a stream.
-fn begins_stream(bytes: &[u8], is_first: bool) -> bool {
+pub(super) fn begins_stream(bytes: &[u8], is_first: bool) -> bool {
     let value = split_banner(bytes).map_or(bytes, |(_, rest)| rest);
     if is_first && skip(value, b"{").is_some() {
         return tag_of(value).is_some_and(|tag| TAGS.contains(&tag.as_str()));

@@ -10,6 +10,9 @@
 use runtape_core::TokenCounts;
 use serde_json::{Map, Value};
 
+use super::wire::Totals;
+use crate::json::Raw;
+
 type Object = Map<String, Value>;
 
 /// Returns the first of `keys` that holds a count.
@@ -59,17 +62,92 @@ fn counts_of(object: &Object) -> TokenCounts {
         object,
         &["thoughts", "thoughtsTokenCount", "thoughts_tokens"],
     );
-    let thoughts = stated.or_else(|| {
-        let rest = total?.checked_sub(prompt?)?.checked_sub(candidates?)?;
-        (rest >= 0).then_some(rest)
-    });
-    // The prompt includes what was read from the cache.
-    let fresh = prompt.map(|prompt| prompt.saturating_sub(cached.unwrap_or(0)).max(0));
-    TokenCounts {
-        input_tokens: fresh.or_else(|| count(object, &["input"])),
-        cached_input_tokens: cached,
-        output_tokens: candidates.map(|count| count.saturating_add(thoughts.unwrap_or(0))),
-        reasoning_tokens: thoughts,
+    Stated {
+        cached,
+        prompt,
+        candidates,
+        total,
+        thoughts: stated,
+        input: count(object, &["input"]),
+    }
+    .counts()
+}
+
+/// What is stated, whatever its name.
+struct Stated {
+    cached: Option<i64>,
+    prompt: Option<i64>,
+    candidates: Option<i64>,
+    total: Option<i64>,
+    thoughts: Option<i64>,
+    input: Option<i64>,
+}
+
+impl Stated {
+    fn counts(&self) -> TokenCounts {
+        let thoughts = self.thoughts.or_else(|| {
+            let rest = self.total?.checked_sub(self.prompt?)?;
+            let rest = rest.checked_sub(self.candidates?)?;
+            (rest >= 0).then_some(rest)
+        });
+        // The prompt includes what was read from the cache.
+        let cached = self.cached;
+        let fresh = self
+            .prompt
+            .map(|prompt| prompt.saturating_sub(cached.unwrap_or(0)).max(0));
+        let candidates = self.candidates;
+        TokenCounts {
+            input_tokens: fresh.or(self.input),
+            cached_input_tokens: cached,
+            output_tokens: candidates.map(|count| count.saturating_add(thoughts.unwrap_or(0))),
+            reasoning_tokens: thoughts,
+        }
+    }
+}
+
+/// What `stats` say of a run.
+pub(super) struct Summed {
+    pub(super) counts: TokenCounts,
+    pub(super) duration_ms: Option<u64>,
+    /// The totals leave out every request.
+    pub(super) counts_no_request: bool,
+}
+
+/// Reads `stats`, without making a value of them if they are as they are today.
+pub(super) fn sum(stats: &mut Raw<'_>) -> Summed {
+    if let Some(summed) = stats.read::<Totals<'_>>().and_then(|totals| totals.sum()) {
+        return summed;
+    }
+    let value = std::mem::take(stats).into_value();
+    let counts = of_stats(&value);
+    let summed = Summed {
+        counts,
+        duration_ms: value.get("duration_ms").and_then(Value::as_u64),
+        counts_no_request: counts_no_request(&value, counts),
+    };
+    *stats = Raw::Value(value);
+    summed
+}
+
+impl Totals<'_> {
+    /// Nothing if that takes more than the totals.
+    fn sum(&self) -> Option<Summed> {
+        let count = |count: Option<u64>| i64::try_from(count?).ok();
+        let stated = Stated {
+            cached: count(self.cached),
+            prompt: count(self.prompt),
+            candidates: count(self.candidates),
+            total: count(self.total),
+            thoughts: None,
+            input: count(self.input),
+        };
+        // Without these two, the models may say more.
+        let is_zero = stated.prompt? == 0 && stated.candidates? == 0;
+        self.unknown.is_empty().then(|| Summed {
+            counts: stated.counts(),
+            duration_ms: self.duration,
+            counts_no_request: is_zero && self.models.is_empty_object(),
+        })
     }
 }
 
@@ -109,7 +187,7 @@ pub(super) fn of_models(stats: &Value) -> TokenCounts {
 /// named.
 ///
 /// A request that loop detection cuts is not counted (0.61.0), so these zeros say nothing.
-pub(super) fn counts_no_request(stats: &Value, counts: TokenCounts) -> bool {
+fn counts_no_request(stats: &Value, counts: TokenCounts) -> bool {
     let no_model = stats
         .get("models")
         .and_then(Value::as_object)
@@ -160,6 +238,37 @@ mod tests {
             "candidatesTokenCount": 68, "cachedContentTokenCount": 2040,
             "thoughtsTokenCount": 204}});
         assert_eq!(numbers(of_stats(&metadata)), expected);
+    }
+
+    #[test]
+    fn totals_are_read_from_the_text_as_from_the_value() {
+        let table = [
+            r#"{"total_tokens":2898,"input_tokens":2626,"output_tokens":68,"cached":2040,"input":586,"duration_ms":321,"tool_calls":1,"models":{"m":{"cached":1}}}"#,
+            r#"{"total_tokens":1,"input_tokens":5,"output_tokens":5,"duration_ms":null}"#,
+            r#"{"input_tokens":0,"output_tokens":0,"models":{}}"#,
+            r#"{"input_tokens":9,"output_tokens":1,"thoughts":3}"#,
+            r#"{"input_tokens":9,"output_tokens":"1"}"#,
+            r#"{"input_tokens":9,"output_tokens":-1,"duration_ms":2.0}"#,
+            r#"{"input_tokens":9,"input_tokens":8,"output_tokens":1}"#,
+            r#"{"input_tokens":9,"output_tokens":1,"usageMetadata":{"promptTokenCount":3}}"#,
+            r#"{"models":{"m":{"tokens":{"prompt":3}}}}"#,
+            "{}",
+            "[]",
+        ];
+        for text in table {
+            let value: Value = serde_json::from_str(text).unwrap();
+            let mut raw = Raw::Text(text);
+            let summed = sum(&mut raw);
+            assert_eq!(summed.counts, of_stats(&value), "{text}");
+            assert_eq!(
+                summed.duration_ms,
+                value.get("duration_ms").and_then(Value::as_u64),
+                "{text}"
+            );
+            let no_request = counts_no_request(&value, summed.counts);
+            assert_eq!(summed.counts_no_request, no_request, "{text}");
+            assert_eq!(raw.into_value(), value);
+        }
     }
 
     #[test]

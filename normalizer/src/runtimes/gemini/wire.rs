@@ -5,7 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::json::{Str, decode, wire_struct};
+use crate::json::{Raw, Str, decode, find_special, wire_struct};
+use crate::times::iso_millis;
 
 wire_struct! {
     /// The tag of a line whose tag does not come first.
@@ -81,7 +82,7 @@ wire_struct! {
         "timestamp" => timestamp: Option<Str<'a>>,
         "status" => status: Option<Str<'a>>,
         "error" => error: Value,
-        "stats" => stats: Value,
+        "stats" => stats: Raw<'a>,
         // The older shape.
         "subtype" => subtype: Option<Str<'a>>,
         "is_error" | "isError" => is_error: Option<bool>,
@@ -94,6 +95,20 @@ wire_struct! {
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
         "duration_ms" | "durationMs" => duration: Option<u64> as crate::json::number::opt_u64,
         ; known "type"
+    }
+}
+
+wire_struct! {
+    /// The totals of stream-json's `stats`, as every version since 0.37 prints them.
+    pub(super) struct Totals<'a> {
+        "total_tokens" => total: Option<u64>,
+        "input_tokens" => prompt: Option<u64>,
+        "output_tokens" => candidates: Option<u64>,
+        "cached" => cached: Option<u64>,
+        "input" => input: Option<u64>,
+        "duration_ms" => duration: Option<u64>,
+        "models" => models: Raw<'a>,
+        ; known "tool_calls"
     }
 }
 
@@ -291,19 +306,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Output<'a> {
 /// Returns the time and the text of a fragment that is printed as 0.61.0 does and has no escapes.
 ///
 /// Most lines are that, and short, so that a reader for any order of keys is most of their cost.
-pub(super) fn plain_fragment(bytes: &[u8]) -> Option<(&str, &str)> {
+pub(super) fn plain_fragment(bytes: &[u8]) -> Option<(i64, &str)> {
     const TIME: usize = "1970-01-01T00:00:00.000Z".len();
     let rest = bytes.strip_prefix(b"{\"type\":\"message\",\"timestamp\":\"")?;
     let (time, rest) = rest.split_at_checked(TIME)?;
     let rest = rest.strip_prefix(b"\",\"role\":\"assistant\",\"content\":\"")?;
-    let (text, _) = rest.split_at_checked(memchr::memchr2(b'"', b'\\', rest)?)?;
-    let is_sound = |text: &[u8]| text.iter().all(|byte| *byte >= b' ');
-    if rest.get(text.len()..)? != b"\",\"delta\":true}" || !is_sound(text) || !is_sound(time) {
+    let (text, rest) = rest.split_at_checked(find_special(rest, 0))?;
+    if rest != b"\",\"delta\":true}" {
         return None;
     }
-    let time = std::str::from_utf8(time)
-        .ok()
-        .filter(|time| !time.contains(['"', '\\']))?;
+    let time = std::str::from_utf8(time).ok().and_then(iso_millis)?;
     Some((time, std::str::from_utf8(text).ok()?))
 }
 
@@ -384,7 +396,10 @@ mod tests {
             assert_eq!(found.map(|(_, text)| text), expected, "{line}");
             if let Some((time, text)) = found {
                 let message = decode::<Message<'_>>(line.as_bytes()).unwrap().value;
-                assert_eq!(message.timestamp.as_deref(), Some(time));
+                assert_eq!(
+                    message.timestamp.as_deref().and_then(iso_millis),
+                    Some(time)
+                );
                 assert!(matches!(message.content, Content::Text(content) if content == text));
             }
         }

@@ -234,7 +234,7 @@ impl Acp {
                 raw.insert(key.to_owned(), number.into());
             }
         }
-        out.emit(Signal::RawUsage(Value::Object(raw)));
+        out.emit(Signal::RawUsage(Value::Object(raw).into()));
     }
 
     fn on_error(&mut self, message: &str, out: &mut SignalSink<'_>) {

@@ -376,7 +376,7 @@ impl Conversation {
             (_, Some(usage)) if usage.is_object() => (usage, false),
             _ => return,
         };
-        self.emit(Signal::RawUsage(usage.clone()), out);
+        self.emit(Signal::RawUsage(usage.clone().into()), out);
         let counts = usage::counts(usage);
         if is_total && self.child.is_none() {
             // Each run of the session states its own.
