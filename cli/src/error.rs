@@ -63,7 +63,7 @@ pub(crate) enum CliError {
     Faults { count: usize, what: &'static str },
     #[error("no session to resume: {reason}")]
     NoSession { reason: String },
-    #[error("{}, line {line}: not a record", path.display())]
+    #[error("{}, line {line}: neither a record nor an event", path.display())]
     BadLine {
         path: PathBuf,
         line: usize,

@@ -55,6 +55,7 @@ mod notice;
 mod omit;
 pub mod record;
 pub mod report;
+mod restore;
 pub mod run_event;
 mod runtime;
 pub mod runtime_event;
@@ -94,6 +95,7 @@ pub use message::{
 };
 pub use metadata::Metadata;
 pub use record::{Record, RecordKind};
+pub use restore::Restorer;
 pub use run_event::{RunEvent, RunEventKind};
 pub use runtime::Runtime;
 pub use runtime_event::{RuntimeEvent, RuntimeEventKind};

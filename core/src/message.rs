@@ -319,6 +319,17 @@ message_enum! {
 }
 
 impl Message {
+    /// Returns when it was said, in milliseconds since 1970.
+    #[must_use]
+    pub fn timestamp(&self) -> Option<i64> {
+        match self {
+            Self::InstructionMessage(message) => message.timestamp,
+            Self::UserMessage(message) => message.timestamp,
+            Self::ExpertMessage(message) => message.timestamp,
+            Self::ToolMessage(message) => message.timestamp,
+        }
+    }
+
     /// Returns the message as input of a step, unless the model said it.
     #[must_use]
     pub fn as_input(&self) -> Option<InputMessage> {

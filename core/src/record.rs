@@ -143,6 +143,22 @@ pub struct MessageRecord {
     pub cut: bool,
 }
 
+impl MessageRecord {
+    /// Creates a record of a message of which nothing more is known.
+    #[must_use]
+    pub fn new(step: u64, message: Message) -> Self {
+        Self {
+            step,
+            message,
+            offsets: Vec::new(),
+            calls: Vec::new(),
+            results: Vec::new(),
+            continued: false,
+            cut: false,
+        }
+    }
+}
+
 /// What is known of a tool call beyond its arguments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -30,7 +30,7 @@ pub(crate) struct ExportArgs {
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
-    /// What JSON lines hold; only records can be imported
+    /// What JSON lines hold; records say more than events when they are imported
     #[arg(long = "as", value_name = "SHAPE", value_enum, default_value_t = Shape::Records)]
     shape: Shape,
     /// The file to write, which must not be there; JSON lines go to standard output without it

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use runtape::perstack::import_trees;
 use runtape_core::report::{ImportedRun, IngestOutcome, TreeLine, TreeOutcome};
-use runtape_core::{Record, RecordKind, RunId};
+use runtape_core::{Event, Record, RecordKind, Restorer, RunId};
 use runtape_store::{BeginRun, Options, RunFilter, Store, StoreError};
 use serde_json::{Value, json};
 
@@ -21,10 +21,10 @@ use crate::times;
 /// How every database file begins.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
-/// Read back what export wrote: bundles, JSON lines of records, or what Perstack keeps
+/// Read back what export wrote: bundles, JSON lines, or what Perstack keeps
 ///
 /// Runs that are there already are left as they are. Without a tape, records of JSON lines lose
-/// their places on it. Of Perstack's directories of any version every file that is not valid is
+/// their places on it; from events it is also not known any more what calls were about. Of Perstack's directories of any version every file that is not valid is
 /// named with the reason, and the rest is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
@@ -201,49 +201,74 @@ fn bundle(store: &mut Store, path: &Path) -> Result<Vec<(RunId, bool)>, CliError
     Ok(outcomes)
 }
 
-/// Takes over runs from JSON lines of records.
-fn lines(store: &mut Store, path: &Path) -> Result<Vec<(RunId, bool)>, CliError> {
-    let failed = |error| CliError::Read {
-        path: path.to_owned(),
-        error,
-    };
-    // The records of each tree, in the order of the lines; a child belongs to its parent's tree.
-    let mut roots: BTreeMap<RunId, RunId> = BTreeMap::new();
-    let mut trees: Vec<(RunId, Vec<Record>)> = Vec::new();
-    for (index, line) in BufReader::new(File::open(path).map_err(failed)?)
-        .lines()
-        .enumerate()
-    {
-        let line = line.map_err(failed)?;
-        if line.trim().is_empty() {
-            continue;
+/// The records of each tree, in the order of the lines; a child belongs to its parent's tree.
+#[derive(Default)]
+struct Trees {
+    roots: BTreeMap<RunId, RunId>,
+    found: Vec<(RunId, Vec<Record>)>,
+    /// Runs that come as events.
+    restorers: BTreeMap<RunId, Restorer>,
+}
+
+impl Trees {
+    /// Takes a line: a record, or an event, which stands for any number of records.
+    fn line(&mut self, line: &str, path: &Path, number: usize) -> Result<(), CliError> {
+        let bad = |error| CliError::BadLine {
+            path: path.to_owned(),
+            line: number,
+            error,
+        };
+        let value: Value = serde_json::from_str(line).map_err(bad)?;
+        // Records are numbered, events have a time.
+        if value.get("seq").is_some() || value.get("timestamp").is_none() {
+            return self.record(serde_json::from_value(value).map_err(bad)?);
         }
-        let mut record: Record =
-            serde_json::from_str(&line).map_err(|error| CliError::BadLine {
-                path: path.to_owned(),
-                line: index + 1,
-                error,
-            })?;
+        let event: Event = serde_json::from_value(value).map_err(bad)?;
+        let restorer = self.restorers.entry(event.run_id().clone()).or_default();
+        let records = restorer.push(event)?;
+        records
+            .into_iter()
+            .try_for_each(|record| self.record(record))
+    }
+
+    fn record(&mut self, mut record: Record) -> Result<(), CliError> {
         record.span = None;
         if let RecordKind::Run(opened) = &record.kind {
             let parent = opened.delegated_by.as_ref().map(|by| by.run_id.clone());
-            let root = parent.and_then(|parent| roots.get(&parent).cloned());
+            let root = parent.and_then(|parent| self.roots.get(&parent).cloned());
             let root = root.unwrap_or_else(|| record.run_id.clone());
             if root == record.run_id {
-                trees.push((root.clone(), Vec::new()));
+                self.found.push((root.clone(), Vec::new()));
             }
-            roots.insert(record.run_id.clone(), root);
+            self.roots.insert(record.run_id.clone(), root);
         }
-        let root = roots.get(&record.run_id);
-        let tree = trees.iter_mut().rev().find(|(id, _)| Some(id) == root);
+        let root = self.roots.get(&record.run_id);
+        let tree = self.found.iter_mut().rev().find(|(id, _)| Some(id) == root);
         let Some((_, records)) = tree else {
             let what = format!("the first record of run {}", record.run_id);
             return Err(CliError::NotFound { what });
         };
         records.push(record);
+        Ok(())
+    }
+}
+
+/// Takes over runs from JSON lines of records or events.
+fn lines(store: &mut Store, path: &Path) -> Result<Vec<(RunId, bool)>, CliError> {
+    let failed = |error| CliError::Read {
+        path: path.to_owned(),
+        error,
+    };
+    let mut trees = Trees::default();
+    let file = BufReader::new(File::open(path).map_err(failed)?);
+    for (index, line) in file.lines().enumerate() {
+        let line = line.map_err(failed)?;
+        if !line.trim().is_empty() {
+            trees.line(&line, path, index + 1)?;
+        }
     }
     let mut outcomes = Vec::new();
-    for (id, records) in trees {
+    for (id, records) in trees.found {
         let is_new = !is_known(store, &id)?;
         if let Some(Record {
             at,

@@ -14,15 +14,6 @@ pub(super) fn fields_of(checkpoint: &Checkpoint) -> Map<String, Value> {
     checkpoint.metadata.clone().unwrap_or_default().into()
 }
 
-pub(super) fn timestamp(message: &Message) -> Option<i64> {
-    match message {
-        Message::InstructionMessage(message) => message.timestamp,
-        Message::UserMessage(message) => message.timestamp,
-        Message::ExpertMessage(message) => message.timestamp,
-        Message::ToolMessage(message) => message.timestamp,
-    }
-}
-
 /// Returns a checkpoint's messages without the answer that an export added.
 pub(super) fn without_answer<'c>(
     checkpoint: &'c Checkpoint,

@@ -13,9 +13,7 @@ use runtape_core::{
 };
 use serde_json::{Map, Value};
 
-use super::checkpoint::{
-    counts, error_of, fields_of, leading, nothing, renamed, timestamp, without_answer,
-};
+use super::checkpoint::{counts, error_of, fields_of, leading, nothing, renamed, without_answer};
 use super::events::RunFacts;
 use super::extension::{StepExtension, StepOrigin, THEIRS};
 use super::setting::KnownSetting;
@@ -70,7 +68,7 @@ impl<'a> Rebuilder<'a> {
         let named = || first.metadata.as_ref().and_then(Metadata::runtime);
         let runtime = extension.runtime.or_else(named).unwrap_or(Runtime::Local);
         let beginning = source.facts.beginning.as_ref();
-        let first_message = first.messages.iter().find_map(timestamp);
+        let first_message = first.messages.iter().find_map(Message::timestamp);
         let told = source.setting.started_at;
         let told = told.or(beginning.map(|beginning| beginning.at));
         let told = told.or(first_message);
@@ -160,7 +158,11 @@ impl<'a> Rebuilder<'a> {
 
         let source = self.source;
         let end = source.facts.end_of(&checkpoint.id);
-        let spoken = checkpoint.messages.iter().rev().find_map(timestamp);
+        let spoken = checkpoint
+            .messages
+            .iter()
+            .rev()
+            .find_map(Message::timestamp);
         let at = end.map(|end| end.at).or(spoken).unwrap_or(modified);
         self.retries(checkpoint.step_number);
         let used = self.usage(checkpoint, extension.as_ref(), at);
@@ -247,17 +249,9 @@ impl<'a> Rebuilder<'a> {
         first_of: Option<u64>,
     ) {
         let known = self.source.facts.time_of(message.id(), first_of);
-        let at = known.or_else(|| timestamp(&message)).unwrap_or(at);
+        let at = known.or_else(|| message.timestamp()).unwrap_or(at);
         self.messages.push(message.clone());
-        let mut record = MessageRecord {
-            step: self.step.max(1),
-            message,
-            offsets: Vec::new(),
-            calls: Vec::new(),
-            results: Vec::new(),
-            continued: false,
-            cut: false,
-        };
+        let mut record = MessageRecord::new(self.step.max(1), message);
         extension.restore(&mut record);
         self.match_results(&mut record);
         self.record(at, record);

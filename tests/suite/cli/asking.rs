@@ -248,3 +248,66 @@ fn keys_that_nobody_knows_are_drift() {
     let shown = stdout(&runtape.run(&["drift"]));
     assert!(shown.contains("assistant.mood"), "{shown}");
 }
+
+#[test]
+fn every_run_comes_back_from_its_events_and_from_its_records() {
+    let runtape = Runtape::with_fixtures();
+    let runs = runtape.json(&["runs", "--limit", "0"]);
+    let ids: Vec<&str> = runs
+        .iter()
+        .map(|run| run["runId"].as_str().unwrap())
+        .collect();
+    for shape in ["records", "events"] {
+        let file = runtape.path(&format!("{shape}.jsonl"));
+        let file = file.to_str().unwrap();
+        let options = [&["export", "--as", shape, "--output", file][..], &ids].concat();
+        let output = runtape.run(&options);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let other = Runtape::new();
+        let output = other.run(&["import", file]);
+        assert!(output.status.success(), "{shape}: {}", stderr(&output));
+        assert!(other.run(&["verify"]).status.success());
+        let again = other.json(&["runs", "--children", "--limit", "0"]);
+        let all = runtape.json(&["runs", "--children", "--limit", "0"]);
+        assert_eq!(again.len(), all.len(), "{shape}");
+        for run in &all {
+            let id = &run["runId"];
+            let there = again.iter().find(|run| run["runId"] == *id).unwrap();
+            let told = [
+                "status",
+                "error",
+                "model",
+                "sessionId",
+                "steps",
+                "messages",
+                "costUsd",
+            ];
+            let more = [
+                "runtime",
+                "jobId",
+                "parentRunId",
+                "cwd",
+                "cliVersion",
+                "unparsed",
+            ];
+            for key in told.iter().chain(&more) {
+                assert_eq!(there[key], run[key], "{shape}: {key} of {id}");
+            }
+            if run["parentRunId"].is_null() {
+                assert_eq!(there["usage"], run["usage"], "{shape}: usage of {id}");
+            }
+        }
+        // The last checkpoint of some runs, in full.
+        for id in ids.iter().step_by(40) {
+            let (mut here, mut there) = (
+                runtape.json(&["checkpoint", id]),
+                other.json(&["checkpoint", id]),
+            );
+            for checkpoint in [&mut here[0], &mut there[0]] {
+                // The order in which keys became known.
+                checkpoint["metadata"].as_object_mut().unwrap().sort_keys();
+            }
+            assert_eq!(there, here, "{shape}");
+        }
+    }
+}

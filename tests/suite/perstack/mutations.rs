@@ -23,8 +23,16 @@ struct Tree {
 }
 
 impl Tree {
+    /// Finds a file; which comes first depends on ids, so one of a run that was asked something
+    /// is preferred.
     fn find(&self, piece: &str) -> String {
-        let found = self.files.keys().find(|path| path.contains(piece));
+        let paths = || self.files.keys().filter(|path| path.contains(piece));
+        let is_asked = |path: &&String| {
+            let value = &self.files[*path];
+            let inputs = value["inputMessages"].as_array();
+            inputs.is_some_and(|inputs| !inputs.is_empty())
+        };
+        let found = paths().find(is_asked).or_else(|| paths().next());
         found.unwrap_or_else(|| panic!("no {piece}")).clone()
     }
 
@@ -49,13 +57,11 @@ impl Tree {
         let is_it = |path: &String, value: &Value| {
             path.contains("/checkpoints/") && value["status"] == status
         };
-        let path = self
-            .files
-            .iter()
-            .find(|(path, value)| is_it(path, value))
-            .unwrap()
-            .0
-            .clone();
+        let all = || self.files.iter().filter(|(path, value)| is_it(path, value));
+        let is_asked =
+            |(_, value): &(&String, &Value)| value["messages"][0]["type"] == "userMessage";
+        let found = all().find(is_asked).or_else(|| all().next());
+        let path = found.unwrap().0.clone();
         self.files.get_mut(&path).unwrap()
     }
 
@@ -161,8 +167,9 @@ const MUTATIONS: &[Mutation] = &[
         name: "a part where it cannot stand",
         said: "cannot stand here",
         change: |tree| {
+            // Nobody but a tool gives back results, whoever speaks first in the sample.
             tree.checkpoint("completed")["messages"][0]["contents"][0]["type"] =
-                "thinkingPart".into();
+                "toolResultPart".into();
         },
     },
     Mutation {
