@@ -11,8 +11,11 @@ use crate::record_error::RecordError;
 
 /// How much output one transaction holds.
 const BATCH_BYTES: u64 = 256 * 1024;
-/// How many runs may be ready and not written yet.
-const READY: usize = 16;
+/// How much output is handed from thread to thread at once: waking one for each short run would
+/// take longer than storing it.
+const PARCEL_BYTES: usize = 64 * 1024;
+/// How many parcels may be ready and not written yet.
+const READY: usize = 4;
 
 /// What a process that has ended printed, all of it in memory. For long output there is
 /// [`Recorder`](crate::Recorder), which needs to hold only a part of it.
@@ -56,6 +59,11 @@ impl Capture {
         Ok(PreparedRun::new(&begin, &output.records, &exit)?)
     }
 
+    /// Returns how many bytes were printed.
+    fn length(&self) -> usize {
+        self.output.iter().map(|(.., bytes)| bytes.len()).sum()
+    }
+
     fn pieces(&self) -> impl Iterator<Item = (Stream, i64, &[u8])> {
         let pieces = self.output.iter().filter(|(.., bytes)| !bytes.is_empty());
         pieces.map(|(stream, at, bytes)| (*stream, *at, bytes.as_slice()))
@@ -85,18 +93,26 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(READY);
         scope.spawn(move || {
+            let mut parcel = Vec::new();
+            let mut bytes = 0;
             for (what, capture) in found {
+                bytes += capture.as_ref().map_or(0, Capture::length);
                 let prepared = capture.map(|capture| {
                     let prepared = capture.prepare_records();
                     prepared.map(|run| (run, capture))
                 });
-                // Nobody listens any more if the store failed.
-                if sender.send((what, prepared)).is_err() {
-                    return;
+                parcel.push((what, prepared));
+                if bytes >= PARCEL_BYTES {
+                    bytes = 0;
+                    // Nobody listens any more if the store failed.
+                    if sender.send(std::mem::take(&mut parcel)).is_err() {
+                        return;
+                    }
                 }
             }
+            let _ = sender.send(parcel);
         });
-        let ready = receiver.into_iter().map(|(what, prepared)| {
+        let ready = receiver.into_iter().flatten().map(|(what, prepared)| {
             let prepared = prepared.map(|prepared: Result<(PreparedRun, Capture), RecordError>| {
                 prepared.map(|(run, capture)| run.with_output(capture.pieces()))
             });
