@@ -236,13 +236,39 @@ impl IdKind {
 ///
 /// The same arguments always give the same id: normalizing a tape again is exact.
 fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> IdText {
-    let (tag, sub) = kind.tag();
-    let mut mixer = Mixer::default();
-    mixer.absorb(run.as_str());
-    mixer.absorb(tag);
-    mixer.absorb(sub);
-    mixer.absorb_word(ordinal);
-    mixer.cuid_shape()
+    Mixer::new(run, kind).derive(ordinal)
+}
+
+/// The ids of one run's messages and parts, which are derived one after the other.
+///
+/// What they have in common is mixed once.
+#[derive(Clone, Debug)]
+pub struct DerivedIds {
+    messages: Mixer,
+    parts: Mixer,
+}
+
+impl DerivedIds {
+    /// Prepares the ids of a run.
+    #[must_use]
+    pub fn of(run: &RunId) -> Self {
+        Self {
+            messages: Mixer::new(run, IdKind::Message),
+            parts: Mixer::new(run, IdKind::Part),
+        }
+    }
+
+    /// Derives the same id as [`MessageId::derive`].
+    #[must_use]
+    pub fn message(&self, ordinal: u64) -> MessageId {
+        MessageId(self.messages.derive(ordinal))
+    }
+
+    /// Derives the same id as [`PartId::derive`].
+    #[must_use]
+    pub fn part(&self, ordinal: u64) -> PartId {
+        PartId(self.parts.derive(ordinal))
+    }
 }
 
 /// Mixes a few short texts into 128 bits.
@@ -250,6 +276,7 @@ fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> IdText {
 /// Every response and every part of it needs an id, so this is some ten times cheaper than a hash
 /// that also withstands an adversary. There is none: run ids come from the caller, the rest is
 /// counted.
+#[derive(Clone, Copy, Debug)]
 struct Mixer([u64; 2]);
 
 impl Default for Mixer {
@@ -260,6 +287,20 @@ impl Default for Mixer {
 }
 
 impl Mixer {
+    fn new(run: &RunId, kind: IdKind) -> Self {
+        let (tag, sub) = kind.tag();
+        let mut mixer = Self::default();
+        mixer.absorb(run.as_str());
+        mixer.absorb(tag);
+        mixer.absorb(sub);
+        mixer
+    }
+
+    fn derive(mut self, ordinal: u64) -> IdText {
+        self.absorb_word(ordinal);
+        self.cuid_shape()
+    }
+
     fn absorb(&mut self, text: &str) {
         // The length keeps two texts from running into each other.
         self.absorb_word(text.len() as u64);
@@ -290,7 +331,7 @@ impl Mixer {
         write_digits(one & 15, first);
         write_digits(one >> 4, left);
         write_digits(two, right);
-        std::str::from_utf8(&text).unwrap_or_default().into()
+        IdText::from_ascii(&text)
     }
 }
 
@@ -439,6 +480,16 @@ impl IdSource for CountingIds {
 #[expect(clippy::string_slice, reason = "derived ids are ASCII")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_that_are_derived_in_a_row_are_the_same() {
+        let run = RunId::parse("r").unwrap();
+        let ids = DerivedIds::of(&run);
+        for ordinal in [0, 1, 99, u64::MAX] {
+            assert_eq!(ids.message(ordinal), MessageId::derive(&run, ordinal));
+            assert_eq!(ids.part(ordinal), PartId::derive(&run, ordinal));
+        }
+    }
 
     #[test]
     fn job_ids_follow_the_path_rule() {

@@ -35,11 +35,20 @@ impl IdText {
         }
     }
 
+    /// Takes ASCII characters that fit in place.
+    pub(crate) fn from_ascii<const LENGTH: usize>(text: &[u8; LENGTH]) -> Self {
+        const { assert!(LENGTH <= IN_PLACE) };
+        Self::bytes_in_place(text).unwrap_or(Self::InPlace(0, [0; IN_PLACE]))
+    }
+
     fn in_place(text: &str) -> Option<Self> {
+        Self::bytes_in_place(text.as_bytes())
+    }
+
+    #[inline]
+    fn bytes_in_place(text: &[u8]) -> Option<Self> {
         let mut bytes = [0; IN_PLACE];
-        bytes
-            .get_mut(..text.len())?
-            .copy_from_slice(text.as_bytes());
+        bytes.get_mut(..text.len())?.copy_from_slice(text);
         Some(Self::InPlace(u8::try_from(text.len()).ok()?, bytes))
     }
 }

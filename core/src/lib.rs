@@ -78,8 +78,8 @@ pub use create::{
 };
 pub use error::CoreError;
 pub use id::{
-    CheckpointId, CountingIds, EventId, IdSource, JobId, MessageId, PartId, RandomIds, RunId,
-    ToolCallId, ToolName,
+    CheckpointId, CountingIds, DerivedIds, EventId, IdSource, JobId, MessageId, PartId, RandomIds,
+    RunId, ToolCallId, ToolName,
 };
 pub use iso::iso_time;
 pub use job::{Job, JobStatus};

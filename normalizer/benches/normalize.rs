@@ -122,7 +122,34 @@ fn profile(word: &str) -> Outcome<()> {
             read_all(&runs, baseline(format));
         }
     }
+    for runtime in RUNTIMES {
+        if format!("{runtime} steps").contains(word) {
+            let runs = [long_run(runtime, 1_000)?];
+            for _ in 0..rounds {
+                normalize_all(&runs)?;
+            }
+            read_all(&runs, baseline(format_of_long_run(runtime)));
+        }
+    }
     Ok(())
+}
+
+/// Returns a run of some steps.
+fn long_run(runtime: &Runtime, steps: usize) -> Outcome<Run> {
+    let run = LongRun::new(runtime.as_str(), SEED).ok_or("a runtime without long runs")?;
+    Ok(Run {
+        runtime: runtime.clone(),
+        argv: None,
+        stdout: run.write(steps),
+    })
+}
+
+fn format_of_long_run(runtime: &Runtime) -> &'static str {
+    if *runtime == Runtime::Hermes {
+        "chat"
+    } else {
+        "stream-json"
+    }
 }
 
 /// Normalizes replicas of the corpus, against what reading the same lines takes at the least.
@@ -172,22 +199,11 @@ fn compare_steps(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
         if !format!("{runtime} steps").contains(only) {
             continue;
         }
-        let run = |steps| {
-            let run = LongRun::new(runtime.as_str(), SEED).ok_or("a runtime without long runs")?;
-            Outcome::Ok(Run {
-                runtime: runtime.clone(),
-                argv: None,
-                stdout: run.write(steps),
-            })
-        };
         // As many as fill the same time, so that a busy machine disturbs both alike.
-        let short = (0..10).map(|_| run(1_000)).collect::<Outcome<Vec<Run>>>()?;
-        let long = [run(10_000)?];
-        let format = if *runtime == Runtime::Hermes {
-            "chat"
-        } else {
-            "stream-json"
-        };
+        let short = (0..10).map(|_| long_run(runtime, 1_000));
+        let short = short.collect::<Outcome<Vec<Run>>>()?;
+        let long = [long_run(runtime, 10_000)?];
+        let format = format_of_long_run(runtime);
         compare(&format!("{runtime} {format}, 1,000 steps"), format, &short)?;
         let (long_time, short_time) =
             interleave(|| normalize_all(&long), || normalize_all(&short))?;

@@ -71,12 +71,14 @@ pub fn bundle() -> Value {
             schema.insert("$anchor".to_owned(), kind.name().into());
         }
     }
+    // A row of a query may be any object, so it would let everything through.
     let branches: Vec<Value> = references
         .into_iter()
+        .filter(|(kind, _)| *kind != SchemaKind::SqlRow)
         .map(|(_, schema)| schema.to_value())
         .collect();
     let mut schema = schemars::json_schema!({
-        "description": "Every shape of runtape, each under its own name as an anchor.",
+        "description": "Every shape of runtape, each under its own name as an anchor. A row of a query may be any object, and is no branch.",
         "anyOf": branches,
         "$defs": definitions
     });

@@ -43,6 +43,7 @@ const DETECTED: &[(&str, &str)] = &[
     ("claude-code/credit-low.",     "quota"),
     ("claude-code/resume-unknown.", "session"),
     ("cursor/no_login.",            "auth"),
+    ("cursor/not_logged_in.",       "auth"),
     ("cursor/exhausted.",           "quota"),
     ("cursor/error_cut_answer.",    "quota"),
     ("gemini/error-401.",           "auth"),

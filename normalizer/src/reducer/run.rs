@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
-use runtape_core::{ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
+use runtape_core::{DerivedIds, ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
 
 use super::step::OpenStep;
 use crate::signal::{CallRef, Place};
@@ -44,6 +44,7 @@ impl Hasher for Hashed {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) id: RunId,
+    pub(super) ids: DerivedIds,
     /// The next record's sequence number.
     pub(super) seq: u64,
     pub(super) initialized: bool,
@@ -76,6 +77,7 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn new(id: RunId, version: Option<String>, at: Place) -> Self {
         Self {
+            ids: DerivedIds::of(&id),
             id,
             seq: 0,
             initialized: false,

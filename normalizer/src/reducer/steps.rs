@@ -66,7 +66,7 @@ impl Reducer {
             return PartId::derive(&self.context.run_id, u64::MAX);
         };
         let ordinal = Run::next(&mut state.parts);
-        PartId::derive(&state.id, ordinal)
+        state.ids.part(ordinal)
     }
 
     pub(super) fn part_id(&mut self, run: usize) -> PartId {
@@ -237,7 +237,7 @@ impl Reducer {
     fn next_message_id(&mut self, run: usize) -> Option<MessageId> {
         let state = self.runs.get_mut(run)?;
         let ordinal = Run::next(&mut state.messages);
-        Some(MessageId::derive(&state.id, ordinal))
+        Some(state.ids.message(ordinal))
     }
 
     /// Writes the messages that the open step holds.

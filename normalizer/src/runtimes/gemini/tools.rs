@@ -74,10 +74,10 @@ const NEEDS_APPROVAL: &[&str] = &[
 
 /// Returns the tool's name from a call's id: `NAME__ID`, or `NAME-TIME-HASH` until 0.36.
 pub(super) fn name_in_id(id: &str) -> Option<&str> {
-    let name = id
-        .split_once("__")
-        .or_else(|| id.split_once('-'))
-        .map(|(name, _)| name)?;
+    let bytes = id.as_bytes();
+    let end = bytes.windows(2).position(|pair| pair == b"__");
+    let end = end.or_else(|| bytes.iter().position(|byte| *byte == b'-'))?;
+    let name = id.get(..end)?;
     (!name.is_empty()).then_some(name)
 }
 
