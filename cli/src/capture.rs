@@ -1,6 +1,6 @@
 //! Output of processes that have ended: stored many at a time.
 
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::{Exit, Normalizer, Output};
@@ -13,9 +13,9 @@ use crate::record_error::RecordError;
 const BATCH_BYTES: u64 = 256 * 1024;
 /// How much output is handed from thread to thread at once: waking one for each short run would
 /// take longer than storing it.
-const PARCEL_BYTES: usize = 64 * 1024;
+const PARCEL_BYTES: usize = 128 * 1024;
 /// How many parcels may be ready and not written yet.
-const READY: usize = 4;
+const READY: usize = 8;
 
 /// What a process that has ended printed, all of it in memory. For long output there is
 /// [`Recorder`](crate::Recorder), which needs to hold only a part of it.
@@ -78,8 +78,48 @@ pub type Stored = Option<Result<u64, RecordError>>;
 
 type Ready<T> = (T, Option<Result<PreparedRun, RecordError>>);
 
+/// A run with its records prepared; the capture is there as long as its tape is not.
+struct Half {
+    run: PreparedRun,
+    capture: Option<Capture>,
+}
+
+impl Half {
+    fn new(capture: Capture) -> Result<Self, RecordError> {
+        let run = capture.prepare_records()?;
+        let capture = Some(capture);
+        Ok(Self { run, capture })
+    }
+
+    /// Prepares the tape too, unless that was done.
+    fn finish(self) -> Self {
+        let run = match &self.capture {
+            Some(capture) => self.run.with_output(capture.pieces()),
+            None => self.run,
+        };
+        Self { run, capture: None }
+    }
+}
+
+type Parcel<T> = Vec<(T, Option<Result<Half, RecordError>>)>;
+
+/// Hands a parcel over; returns whether anybody takes it.
+fn hand_over<T>(sender: &SyncSender<Parcel<T>>, parcel: Parcel<T>) -> bool {
+    match sender.try_send(parcel) {
+        Ok(()) => true,
+        Err(TrySendError::Disconnected(_)) => false,
+        // The writer has enough to do: rather than wait for it, take some work off it.
+        Err(TrySendError::Full(parcel)) => {
+            let finish = |half: Result<Half, RecordError>| half.map(Half::finish);
+            let parcel = parcel.into_iter();
+            let parcel = parcel.map(|(what, half)| (what, half.map(finish)));
+            sender.send(parcel.collect()).is_ok()
+        }
+    }
+}
+
 /// Stores captures in transactions of 256 KiB, on two threads: one makes the records, the other
-/// compresses the tapes and writes.
+/// writes; tapes are compressed by the one that has time.
 ///
 /// `each` is told what became of everything, in order, once it is written; `clock` gives the time
 /// for a seal, in milliseconds since 1970. A fault of one run is that run's; a store that cannot be
@@ -93,30 +133,24 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(READY);
         scope.spawn(move || {
-            let mut parcel = Vec::new();
+            let mut parcel = Parcel::new();
             let mut bytes = 0;
             for (what, capture) in found {
                 bytes += capture.as_ref().map_or(0, Capture::length);
-                let prepared = capture.map(|capture| {
-                    let prepared = capture.prepare_records();
-                    prepared.map(|run| (run, capture))
-                });
-                parcel.push((what, prepared));
+                parcel.push((what, capture.map(Half::new)));
                 if bytes >= PARCEL_BYTES {
                     bytes = 0;
                     // Nobody listens any more if the store failed.
-                    if sender.send(std::mem::take(&mut parcel)).is_err() {
+                    if !hand_over(&sender, std::mem::take(&mut parcel)) {
                         return;
                     }
                 }
             }
-            let _ = sender.send(parcel);
+            hand_over(&sender, parcel);
         });
-        let ready = receiver.into_iter().flatten().map(|(what, prepared)| {
-            let prepared = prepared.map(|prepared: Result<(PreparedRun, Capture), RecordError>| {
-                prepared.map(|(run, capture)| run.with_output(capture.pieces()))
-            });
-            (what, prepared)
+        let ready = receiver.into_iter().flatten().map(|(what, half)| {
+            let run = half.map(|half| half.map(|half| half.finish().run));
+            (what, run)
         });
         let mut ready = ready.peekable();
         while ready.peek().is_some() {

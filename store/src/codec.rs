@@ -156,7 +156,7 @@ pub(crate) fn decode(block: &[u8], length: usize) -> Result<Vec<u8>, String> {
 }
 
 /// Length up to which compressing saves nothing that is worth its time.
-const TINY: usize = 128;
+const TINY: usize = 512;
 
 /// Compresses data that says its own length.
 pub(crate) fn pack(data: &[u8]) -> Vec<u8> {

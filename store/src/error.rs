@@ -38,6 +38,11 @@ pub enum StoreError {
         /// The schema this build reads.
         needed: i64,
     },
+    /// A write in a batch failed half-way, and the batch went on: none of it was stored.
+    #[error(
+        "a write failed earlier in the same batch, so none of the batch was stored: store it again"
+    )]
+    Spoiled,
     /// The file is a `SQLite` database of something else; nothing was changed.
     #[error("{}: a SQLite database, but not one of runtape: choose another file", path.display())]
     Foreign {

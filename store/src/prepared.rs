@@ -27,7 +27,6 @@ use crate::write::{BeginRun, json};
 pub struct PreparedRun {
     job: JobId,
     runtime: Runtime,
-    started_at: i64,
     context: Vec<u8>,
     exit: Vec<u8>,
     /// The root run first.
@@ -61,7 +60,6 @@ impl PreparedRun {
         Ok(Self {
             job: begin.job_id.clone(),
             runtime: begin.runtime.clone(),
-            started_at: begin.started_at,
             context: codec::pack(&json(root, &begin.context)?),
             exit: codec::pack(&json(root, exit)?),
             runs: tree.finish()?,
@@ -199,66 +197,77 @@ impl Store {
     /// The same again changes nothing; other content under the same id is an error. For many short
     /// runs, write several in one [`batch`](Self::batch).
     pub fn put_run(&mut self, run: PreparedRun, at: i64) -> Result<u64> {
-        self.write(|connection, words| put(connection, words, run, at))
+        let digest = run.sealed().digest();
+        if self.in_batch {
+            if let Some(seal) = self.read(|connection| known(connection, &run, &digest))? {
+                return Ok(seal);
+            }
+            return self.write_surely(|connection, words| put(connection, words, run, digest, at));
+        }
+        self.write(
+            |connection, words| match known(connection, &run, &digest)? {
+                Some(seal) => Ok(seal),
+                None => put(connection, words, run, digest, at),
+            },
+        )
     }
 }
 
-fn put(connection: &Connection, words: &mut Words, run: PreparedRun, at: i64) -> Result<u64> {
-    let digest = run.sealed().digest();
-    let PreparedRun {
-        job,
-        runtime,
-        started_at,
-        context,
-        exit,
-        runs: parts,
-        tape: blocks,
-        ..
-    } = run;
-    let (mut keys, mut root_seal) = (Vec::with_capacity(parts.len()), 0);
-    let mut blocks = Some(blocks);
-    for part in parts {
+/// Returns the seal of a run that is there already; if it is another one, that is an error.
+fn known(connection: &Connection, run: &PreparedRun, digest: &Hash) -> Result<Option<u64>> {
+    for part in &run.runs {
+        let Some(found) = runs::find(connection, &part.id)? else {
+            continue;
+        };
+        if let Some(seal) = found.seal
+            && seals::has_digest(connection, seal, digest)?
+        {
+            return Ok(Some(unsigned(seal)));
+        }
+        return Err(StoreError::Conflict {
+            run: part.id.clone(),
+            what: "the run".to_owned(),
+        });
+    }
+    Ok(None)
+}
+
+/// Writes a run that is not there yet.
+fn put(
+    connection: &Connection,
+    words: &mut Words,
+    run: PreparedRun,
+    digest: Hash,
+    at: i64,
+) -> Result<u64> {
+    let Some(root_id) = run.runs.first().map(|root| root.id.clone()) else {
+        return Err(StoreError::damaged("a prepared run", "it has no runs"));
+    };
+    let seal = seals::append_seal(connection, digest, &root_id, at)?;
+    let mut keys: Vec<i64> = Vec::with_capacity(run.runs.len());
+    for part in run.runs {
         let root = keys.first().copied();
-        if let Some(known) = runs::find(connection, &part.id)? {
-            let same = match known.seal {
-                Some(seal) if root.is_none() => seals::has_digest(connection, seal, &digest)?,
-                _ => false,
-            };
-            return match known.seal {
-                Some(seal) if same => Ok(unsigned(seal)),
-                _ => Err(StoreError::Conflict {
-                    run: part.id,
-                    what: "the run".to_owned(),
-                }),
-            };
-        }
-        if root.is_none() {
-            root_seal = seals::append_seal(connection, digest, &part.id, at)?;
-        }
+        let is_root = root.is_none();
         let new = NewRun {
             id: &part.id,
-            job: &job,
-            runtime: &runtime,
+            job: &run.job,
+            runtime: &run.runtime,
             root,
             parent: part.parent.and_then(|parent| keys.get(parent).copied()),
-            started_at: if root.is_none() {
-                started_at
-            } else {
-                part.started_at
-            },
-            context: root.is_none().then_some(context.as_slice()),
+            started_at: part.started_at,
+            context: is_root.then_some(run.context.as_slice()),
         };
         let ended = runs::Ended {
             facts: &part.facts,
-            exit: root.is_none().then_some(exit.as_slice()),
-            seal: root.is_none().then_some(root_seal),
+            exit: is_root.then_some(run.exit.as_slice()),
+            seal: is_root.then_some(seal),
         };
         let key = runs::insert_ended(connection, words, &new, &ended)?;
         write_rows(connection, words, key, part.rows)?;
-        if let Some(blocks) = blocks.take() {
-            tape::insert_some(connection, key, blocks)?;
-        }
         keys.push(key);
     }
-    Ok(root_seal)
+    if let Some(root) = keys.first() {
+        tape::insert_some(connection, *root, run.tape)?;
+    }
+    Ok(seal)
 }

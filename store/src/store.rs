@@ -29,10 +29,15 @@ pub struct Store {
     pub(crate) read_only: bool,
     /// A transaction is open that holds several writes.
     pub(crate) in_batch: bool,
+    /// A write in that transaction failed half-way, so it must not be committed.
+    is_spoiled: bool,
     pub(crate) words: Words,
     /// Root runs that this store writes.
     pub(crate) open: BTreeMap<RunId, OpenTree>,
 }
+
+/// How much of the database is held in memory, in KiB.
+const CACHE_KIB: i64 = 8 * 1024;
 
 /// Waits for another writer: briefly and often, for a batch takes about a millisecond. `SQLite`'s
 /// own handler sleeps up to a tenth of a second, which under many writers makes some of them wait
@@ -104,6 +109,10 @@ impl Store {
         // Else each new value that is bound to a cached statement has it planned again.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // What a statement may have to undo is small: it need not go to a file.
+        connection.pragma_update(None, "temp_store", "memory")?;
+        // In KiB. Indexes of ids are written all over the place.
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // Derived tables of a damaged database must not run SQL of an attacker.
         connection.pragma_update(None, "trusted_schema", false)?;
         let name = path.unwrap_or_else(|| Path::new(":memory:"));
@@ -146,6 +155,7 @@ impl Store {
             path: path.map(Into::into),
             read_only: options.read_only,
             in_batch: false,
+            is_spoiled: false,
             words: Words::default(),
             open: BTreeMap::new(),
         })
@@ -190,9 +200,13 @@ impl Store {
         begin.map_err(|error| self.named(error.into()))?;
         self.in_batch = true;
         let before: Vec<RunId> = self.open.keys().cloned().collect();
+        self.is_spoiled = false;
         let worked = work(self);
         self.in_batch = false;
         let result = worked.and_then(|value| {
+            if self.is_spoiled {
+                return Err(StoreError::Spoiled);
+            }
             self.connection.execute_batch("COMMIT")?;
             Ok(value)
         });
@@ -208,6 +222,20 @@ impl Store {
                 tree.state = None;
             }
         }
+        result.map_err(|error| self.named(error))
+    }
+
+    /// Writes what cannot be refused any more: all of it or nothing. In a batch a failure spoils
+    /// the whole of it, which spares a copy of every page that is changed.
+    pub(crate) fn write_surely<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut Words) -> Result<T>,
+    ) -> Result<T> {
+        if !self.in_batch {
+            return self.write(work);
+        }
+        let result = work(&self.connection, &mut self.words);
+        self.is_spoiled |= result.is_err();
         result.map_err(|error| self.named(error))
     }
 
