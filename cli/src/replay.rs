@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use runtape_core::report::RenormalizedRun;
 use runtape_core::{Record, RunId, RunSummary, Stream, summarize};
 use runtape_normalizer::{Exit, Normalizer};
-use runtape_store::{BeginRun, OpenRun, Store};
+use runtape_store::{BeginRun, OpenRun, Store, StoreError};
 
 use crate::context::{RunContext, exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
@@ -53,8 +53,15 @@ fn recover_one(store: &mut Store, open: &OpenRun, now: i64) -> Result<Recovered,
     let begin = store.resume_run(&run_id)?;
     let exit = Exit::lost();
     let records = replay(store, &begin, &exit)?;
-    // What was stored before is the beginning of this, so appending it again changes nothing.
-    store.append(&run_id, &records, &[])?;
+    // What was stored before is the beginning of this, so appending it again changes nothing …
+    match store.append(&run_id, &records, &[]) {
+        // … unless it is of another version, which read the same tape in another way.
+        Err(StoreError::Conflict { .. } | StoreError::Ended { .. }) => {
+            store.discard_records(&run_id)?;
+            store.append(&run_id, &records, &[])?;
+        }
+        appended => appended?,
+    }
     store.finish_run(&run_id, &exit_to_json(&exit), now)?;
     let summary = summarize(&records).ok_or_else(|| RecordError::Unfinished {
         run: run_id.clone(),
@@ -101,5 +108,51 @@ fn compare(run_id: &RunId, old: &[Record], new: &[Record]) -> RenormalizedRun {
         changed: changed.len() as u64,
         added: new.keys().filter(|place| !old.contains_key(place)).count() as u64,
         removed: old.keys().filter(|place| !new.contains_key(place)).count() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use runtape_core::{CheckpointStatus, Runtime};
+    use runtape_store::TapeChunk;
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_another_version_began_is_closed_with_this_ones_records() {
+        let mut store = Store::open_in_memory().unwrap();
+        let context = RunContext::new("job".parse().unwrap(), "run".parse().unwrap());
+        let begin = BeginRun {
+            job_id: context.job_id.clone(),
+            run_id: context.run_id.clone(),
+            runtime: Runtime::Hermes,
+            started_at: 1,
+            context: context.to_json(),
+        };
+        store.begin_run(&begin).unwrap();
+        let tape = TapeChunk {
+            stream: Stream::Stdout,
+            start: 0,
+            received_at: 2,
+            bytes: b"Hello.\n".to_vec(),
+        };
+        store.append(&begin.run_id, &[], &[tape.clone()]).unwrap();
+        let exit = Exit::lost();
+        let ours = replay(&store, &begin, &exit).unwrap();
+        // As if an earlier parser had made other records of the same output, and more of them.
+        let mut theirs = ours.clone();
+        theirs.pop();
+        for record in &mut theirs {
+            record.at += 5;
+        }
+        store.append(&begin.run_id, &theirs, &[]).unwrap();
+        store.release_run(&begin.run_id);
+        let recovered = recover(&mut store, 9).unwrap();
+        assert_eq!(recovered.len(), 1);
+        assert_eq!(store.records(&begin.run_id, 0, usize::MAX).unwrap(), ours);
+        assert_eq!(store.tape(&begin.run_id).unwrap(), [tape]);
+        let run = store.run(&begin.run_id).unwrap();
+        assert_ne!(run.status, CheckpointStatus::Proceeding);
+        assert!(store.verify().unwrap().is_intact());
     }
 }

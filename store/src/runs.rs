@@ -373,6 +373,22 @@ pub(crate) fn one_info(connection: &Connection, key: i64) -> Result<RunInfo> {
         .query_row([key], info)?)
 }
 
+/// Forgets what the records of a run said of it; they were deleted.
+pub(crate) fn forget(connection: &Connection, run: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE run SET expert = NULL, model = NULL, session = NULL, cwd = NULL,
+                cli_version = NULL, status = NULL, finished_at = NULL, steps = 0, messages = 0,
+                unparsed = 0, records = 0, input_tokens = NULL, output_tokens = NULL,
+                reasoning_tokens = NULL, cached_input_tokens = NULL, cost_usd = NULL,
+                duration_ms = NULL, error_name = NULL, error_family = NULL, error_message = NULL,
+                error_status = NULL, error_retryable = NULL, error_retry_at = NULL, searched = 0
+             WHERE key = ?1",
+        )?
+        .execute([run])?;
+    Ok(())
+}
+
 /// Deletes the row of a run, and its job if that was the last one.
 pub(crate) fn delete(connection: &Connection, run: i64) -> Result<()> {
     let job: i64 = connection

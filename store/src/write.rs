@@ -77,6 +77,17 @@ fn merge(connection: &Connection, key: i64, root: &RunId) -> Result<()> {
     tape::merge(connection, key, root)
 }
 
+/// Deletes the records of a tree, and its children with them; the root run and its tape stay.
+fn delete_records(connection: &Connection, root: i64) -> Result<()> {
+    for run in runs::tree(connection, root)? {
+        retention::delete_rows(connection, run.key)?;
+        if run.key != root {
+            runs::delete(connection, run.key)?;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn begin_of(row: &RunRow) -> Result<BeginRun> {
     Ok(BeginRun {
         job_id: row.job.clone(),
@@ -272,6 +283,27 @@ impl Store {
         self.read(|connection| begin_of(&runs::get(connection, root)?))
     }
 
+    /// Gives up the records of an open root run that this store writes, and its children. Its tape
+    /// stays, so that they can be made again: with another parser they may be other ones.
+    pub fn discard_records(&mut self, root: &RunId) -> Result<()> {
+        let Some(tree) = self.open.get_mut(root) else {
+            return Err(StoreError::NotOpen { run: root.clone() });
+        };
+        // What is known of the tree is no longer true; it is read again.
+        tree.state = None;
+        self.write(|connection, _| {
+            let row = runs::get(connection, root)?;
+            if row.seal.is_some() {
+                return Err(StoreError::Ended {
+                    run: root.clone(),
+                    seq: 0,
+                });
+            }
+            delete_records(connection, row.key)?;
+            runs::forget(connection, row.key)
+        })
+    }
+
     /// Puts new records in the place of a finished root run's and its children's, in one
     /// transaction. Job and run ids stay; the old seal stays as a tombstone.
     pub fn replace_records(
@@ -288,12 +320,7 @@ impl Store {
             }
             let old_seal = row.seal.map(unsigned);
             seals::remove(connection, &row, RemovalReason::Replaced, at)?;
-            for run in runs::tree(connection, row.key)? {
-                retention::delete_rows(connection, run.key)?;
-                if run.key != row.key {
-                    runs::delete(connection, run.key)?;
-                }
-            }
+            delete_records(connection, row.key)?;
             let mut state = TreeState::new(runs::get(connection, root)?);
             state.append(connection, words, records, &[])?;
             if let Some(run) = state.unended() {
