@@ -136,7 +136,9 @@ mod tests {
             received_at: 2,
             bytes: b"Hello.\n".to_vec(),
         };
-        store.append(&begin.run_id, &[], std::slice::from_ref(&tape)).unwrap();
+        store
+            .append(&begin.run_id, &[], std::slice::from_ref(&tape))
+            .unwrap();
         let exit = Exit::lost();
         let ours = replay(&store, &begin, &exit).unwrap();
         // As if an earlier parser had made other records of the same output, and more of them.
