@@ -4,9 +4,9 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::{Exit, Normalizer, Output};
-use runtape_store::{BeginRun, PreparedRun, Store, StoreError};
+use runtape_store::{PreparedRun, Store, StoreError};
 
-use crate::context::{RunContext, exit_to_json};
+use crate::context::{RunContext, begin_at, exit_to_json};
 use crate::record_error::RecordError;
 
 /// How much output one transaction holds.
@@ -34,27 +34,16 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Normalizes the output, and does all that storing it takes besides writing it.
-    pub fn prepare(&self) -> Result<PreparedRun, RecordError> {
-        Ok(self.prepare_records()?.with_output(self.pieces()))
-    }
-
+    /// Normalizes the output, and does all that storing its records takes besides writing them.
     fn prepare_records(&self) -> Result<PreparedRun, RecordError> {
         let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.to_normalizer())?;
+        begin_at(&mut normalizer, self.started_at);
         let mut output = Output::default();
-        // If nothing was printed, the run still has a time.
-        normalizer.push_into(Stream::Stdout, &[], self.started_at, &mut output);
         for (stream, received_at, bytes) in self.pieces() {
             normalizer.push_into(stream, bytes, received_at, &mut output);
         }
         normalizer.finish_into(&self.exit, &mut output);
-        let begin = BeginRun {
-            job_id: self.context.job_id.clone(),
-            run_id: self.context.run_id.clone(),
-            runtime: self.runtime.clone(),
-            started_at: self.started_at,
-            context: self.context.to_json(),
-        };
+        let begin = self.context.begin(self.runtime.clone(), self.started_at);
         let exit = exit_to_json(&self.exit);
         Ok(PreparedRun::new(&begin, &output.records, &exit)?)
     }

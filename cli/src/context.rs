@@ -1,8 +1,9 @@
 //! What is known of a run before it begins, and how its process ended, as the store keeps them.
 
 use runtape_core::report::ExitInfo;
-use runtape_core::{Expert, JobId, Metadata, RunId};
-use runtape_normalizer::{Context, Exit};
+use runtape_core::{Expert, JobId, Metadata, RunId, Runtime, Stream};
+use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_store::BeginRun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -62,6 +63,17 @@ impl RunContext {
         context
     }
 
+    /// Returns what the store is told of the run before it begins.
+    pub(crate) fn begin(&self, runtime: Runtime, started_at: i64) -> BeginRun {
+        BeginRun {
+            job_id: self.job_id.clone(),
+            run_id: self.run_id.clone(),
+            runtime,
+            started_at,
+            context: self.to_json(),
+        }
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         let kept = Kept {
             expert: self.expert.clone(),
@@ -84,6 +96,11 @@ impl RunContext {
             metadata: kept.metadata,
         }
     }
+}
+
+/// Tells a normalizer when its run began: if nothing is ever printed, the run still has a time.
+pub(crate) fn begin_at(normalizer: &mut Normalizer, started_at: i64) {
+    let _ = normalizer.push(Stream::Stdout, &[], started_at);
 }
 
 pub(crate) fn exit_to_json(exit: &Exit) -> Value {

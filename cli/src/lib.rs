@@ -9,6 +9,7 @@
 mod capture;
 mod context;
 mod detached;
+mod imported;
 pub mod perstack;
 mod record_error;
 mod recorder;
@@ -18,6 +19,7 @@ mod spool;
 pub use capture::{Capture, Found, Stored, store_captures};
 pub use context::{RunContext, exit_info};
 pub use detached::Detached;
+pub use imported::store_records;
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};
 pub use replay::{Recovered, recover, renormalize};

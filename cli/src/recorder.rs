@@ -2,9 +2,9 @@
 
 use runtape_core::{Record, RunId, Runtime, Stream, Summarizer};
 use runtape_normalizer::{Exit, LiveItem, Normalizer, Output};
-use runtape_store::{BeginRun, Store, TapeChunk};
+use runtape_store::{Store, TapeChunk};
 
-use crate::context::{RunContext, exit_to_json};
+use crate::context::{RunContext, begin_at, exit_to_json};
 use crate::detached::Detached;
 use crate::record_error::RecordError;
 
@@ -91,15 +91,8 @@ impl<'a> Recorder<'a> {
         mut normalizer: Normalizer,
         now: i64,
     ) -> Result<Self, RecordError> {
-        // Nothing was printed yet, but if nothing ever is, the run still has a time.
-        let _ = normalizer.push(Stream::Stdout, &[], now);
-        store.begin_run(&BeginRun {
-            job_id: context.job_id.clone(),
-            run_id: context.run_id.clone(),
-            runtime,
-            started_at: now,
-            context: context.to_json(),
-        })?;
+        begin_at(&mut normalizer, now);
+        store.begin_run(&context.begin(runtime, now))?;
         Ok(Self {
             store,
             run_id: context.run_id.clone(),

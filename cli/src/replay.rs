@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use runtape_core::report::RenormalizedRun;
-use runtape_core::{Record, RunId, RunSummary, Stream, summarize};
+use runtape_core::{Record, RunId, RunSummary, summarize};
 use runtape_normalizer::{Exit, Normalizer};
 use runtape_store::{BeginRun, OpenRun, Store, StoreError};
 
-use crate::context::{RunContext, exit_from_json, exit_to_json};
+use crate::context::{RunContext, begin_at, exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
 
 /// A run that was closed because its recorder died.
@@ -23,8 +23,7 @@ pub struct Recovered {
 fn replay(store: &Store, begin: &BeginRun, exit: &Exit) -> Result<Vec<Record>, RecordError> {
     let context = RunContext::from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
     let mut normalizer = Normalizer::new(begin.runtime.clone(), context.to_normalizer())?;
-    // As the recorder began: nothing was printed yet.
-    let _ = normalizer.push(Stream::Stdout, &[], begin.started_at);
+    begin_at(&mut normalizer, begin.started_at);
     let mut records = Vec::new();
     store.each_tape_chunk(&begin.run_id, |chunk| {
         records.extend(
@@ -113,7 +112,7 @@ fn compare(run_id: &RunId, old: &[Record], new: &[Record]) -> RenormalizedRun {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::{CheckpointStatus, Runtime};
+    use runtape_core::{CheckpointStatus, Runtime, Stream};
     use runtape_store::TapeChunk;
 
     use super::*;
@@ -122,13 +121,7 @@ mod tests {
     fn a_run_that_another_version_began_is_closed_with_this_ones_records() {
         let mut store = Store::open_in_memory().unwrap();
         let context = RunContext::new("job".parse().unwrap(), "run".parse().unwrap());
-        let begin = BeginRun {
-            job_id: context.job_id.clone(),
-            run_id: context.run_id.clone(),
-            runtime: Runtime::Hermes,
-            started_at: 1,
-            context: context.to_json(),
-        };
+        let begin = context.begin(Runtime::Hermes, 1);
         store.begin_run(&begin).unwrap();
         let tape = TapeChunk {
             stream: Stream::Stdout,

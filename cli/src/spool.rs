@@ -14,7 +14,7 @@ use runtape_store::{BeginRun, Store, TapeChunk};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::context::{RunContext, exit_from_json, exit_to_json};
+use crate::context::{RunContext, begin_at, exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
 use crate::replay::Recovered;
 
@@ -241,8 +241,7 @@ pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recover
     let run_id = head.run_id.clone();
     let context = RunContext::from_json(head.job_id.clone(), head.run_id.clone(), &head.context);
     let mut normalizer = Normalizer::new(head.runtime.clone(), context.to_normalizer())?;
-    // As the recorder began: nothing was printed yet.
-    let _ = normalizer.push(Stream::Stdout, &[], head.started_at);
+    begin_at(&mut normalizer, head.started_at);
     store.begin_run(&BeginRun {
         job_id: head.job_id,
         run_id: head.run_id,

@@ -42,6 +42,7 @@
 mod checkpoint;
 mod create;
 mod error;
+mod event;
 mod id;
 mod id_text;
 mod iso;
@@ -77,6 +78,7 @@ pub use create::{
     spoken_messages,
 };
 pub use error::CoreError;
+pub use event::Event;
 pub use id::{
     CheckpointId, CountingIds, DerivedIds, EventId, IdSource, JobId, MessageId, PartId, RandomIds,
     RunId, ToolCallId, ToolName,
@@ -84,7 +86,7 @@ pub use id::{
 pub use iso::iso_time;
 pub use job::{Job, JobStatus};
 pub use late::LateValue;
-pub use materialize::{Event, Materializer, materialize};
+pub use materialize::{Materializer, materialize};
 pub use media_url::MediaUrl;
 pub use message::{
     AnswerMessage, ExpertMessage, ExpertPart, FileBinaryPart, FileInlinePart, FileUrlPart,

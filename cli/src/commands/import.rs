@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use runtape::perstack::import_trees;
+use runtape::store_records;
 use runtape_core::report::{ImportedRun, IngestOutcome, TreeLine, TreeOutcome};
 use runtape_core::{Event, Record, RecordKind, Restorer, RunId};
-use runtape_store::{BeginRun, Options, RunFilter, Store, StoreError};
-use serde_json::{Value, json};
+use runtape_store::{Options, RunFilter, Store, StoreError};
+use serde_json::Value;
 
 use crate::commands::Session;
 use crate::error::CliError;
@@ -270,22 +271,8 @@ fn lines(store: &mut Store, path: &Path) -> Result<Vec<(RunId, bool)>, CliError>
     let mut outcomes = Vec::new();
     for (id, records) in trees.found {
         let is_new = !is_known(store, &id)?;
-        if let Some(Record {
-            at,
-            kind: RecordKind::Run(opened),
-            ..
-        }) = records.first()
-            && is_new
-        {
-            store.begin_run(&BeginRun {
-                job_id: opened.job_id.clone(),
-                run_id: id.clone(),
-                runtime: opened.runtime.clone(),
-                started_at: *at,
-                context: Value::Null,
-            })?;
-            store.append(&id, &records, &[])?;
-            store.finish_run(&id, &json!({}), times::now())?;
+        if is_new {
+            store_records(store, &records, times::now())?;
         }
         outcomes.push((id, is_new));
     }

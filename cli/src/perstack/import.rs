@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use runtape_core::report::{TreeFault, TreeOutcome, TreeRun};
 use runtape_core::{Checkpoint, CheckpointStatus, Message, Record, RecordKind, RunId};
-use runtape_store::{BeginRun, Store, StoreError};
-use serde_json::{Value, json};
+use runtape_store::{Store, StoreError};
 
 use super::error::PerstackError;
 use super::findings::{Findings, find_jobs};
 use super::reader::{CheckpointFile, JobReader, RunFiles};
 use super::rebuild::{NewIds, Rebuilder};
+use crate::imported::store_records;
 
 /// What an import found and did.
 #[derive(Debug, Default)]
@@ -113,8 +113,7 @@ fn import_tree(
     }
     let Some(Record {
         run_id,
-        at,
-        kind: RecordKind::Run(opened),
+        kind: RecordKind::Run(_),
         ..
     }) = records.first()
     else {
@@ -131,16 +130,7 @@ fn import_tree(
         imported.outcome = outcome;
         return Ok(Some(imported));
     }
-    let begin = BeginRun {
-        job_id: opened.job_id.clone(),
-        run_id: run_id.clone(),
-        runtime: opened.runtime.clone(),
-        started_at: *at,
-        context: Value::Null,
-    };
-    store.begin_run(&begin)?;
-    store.append(&begin.run_id, &records, &[])?;
-    store.finish_run(&begin.run_id, &json!({}), now)?;
+    store_records(store, &records, now)?;
     Ok(Some(imported))
 }
 

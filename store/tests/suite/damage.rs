@@ -4,9 +4,9 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 
-use runtape_store::{DatabaseFault, Options, RunFilter, Store, StoreError};
+use runtape_store::{DatabaseFault, Options, PreparedRun, RunFilter, Store, StoreError};
 
-use crate::synthetic::Plan;
+use crate::synthetic::{Made, Plan};
 
 #[test]
 fn a_full_disk_loses_nothing_that_was_acknowledged() {
@@ -52,6 +52,35 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
         .finish_run(made.id(), &serde_json::json!(0), 0)
         .unwrap();
     assert!(store.verify().unwrap().is_intact());
+}
+
+#[test]
+fn a_batch_in_which_a_write_failed_is_never_committed() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options::default().with_max_bytes(600_000);
+    let mut store = Store::open(directory.path().join("db"), &options).unwrap();
+    let exit = serde_json::json!(0);
+    let prepare = |made: &Made| {
+        let chunks = made.chunks.iter();
+        let output = chunks.map(|chunk| (chunk.stream, chunk.received_at, chunk.bytes.as_slice()));
+        let run = PreparedRun::new(&made.begin, &made.records, &exit).unwrap();
+        run.with_output(output)
+    };
+    let (short, long) = (Plan::new("short", 2).make(), Plan::new("long", 9000).make());
+    let batch = store.batch(|store| {
+        store.put_run(prepare(&short), 1)?;
+        let full = store.put_run(prepare(&long), 1);
+        assert!(full.is_err(), "the limit was not reached");
+        // A caller who goes on all the same does not get half of it stored.
+        Ok(())
+    });
+    assert!(matches!(batch, Err(StoreError::Spoiled)), "{batch:?}");
+    for made in [&short, &long] {
+        let found = store.run(made.id());
+        assert!(matches!(found, Err(StoreError::UnknownRun { .. })));
+    }
+    store.put_run(prepare(&short), 1).unwrap();
+    assert_eq!(store.verify().unwrap().faults, []);
 }
 
 #[test]

@@ -31,12 +31,11 @@ fn a_live_run_can_be_followed_from_elsewhere() {
     let runtape = Runtape::new();
     let go = runtape.path("go");
     let capture = capture();
-    let body = format!(
-        "head -n 3 {capture}; while [ ! -e '{go}' ]; do sleep 0.05; done; tail -n +4 {capture}",
-        capture = capture.display(),
-        go = go.display()
+    let (head, tail) = (
+        format!("head -n 3 {}", capture.display()),
+        format!("tail -n +4 {}", capture.display()),
     );
-    let script = runtape.script("claude", &body);
+    let script = runtape.waiting(&head, &tail);
     let recorder = runtape
         .command(&[
             "record", "--show", "none", "--run-id", "followed", "--", &script,

@@ -97,6 +97,14 @@ exit {exit}"#
         self.script(name, &body)
     }
 
+    /// Makes a script that does one thing, waits until the file `go` is there, and does another.
+    #[cfg(unix)]
+    pub(crate) fn waiting(&self, before: &str, after: &str) -> String {
+        let go = self.path("go");
+        let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
+        self.script("claude", &format!("{before}; {wait}; {after}"))
+    }
+
     /// Makes a script that stands in for an agent CLI.
     #[cfg(unix)]
     pub(crate) fn script(&self, name: &str, body: &str) -> String {

@@ -26,12 +26,7 @@ fn wait_for(runtape: &Runtape, run: &str) {
 
 /// Records a script that goes on until a file is there.
 fn living(runtape: &Runtape) -> Child {
-    let go = runtape.path("go");
-    let body = format!(
-        "echo one; while [ ! -e '{}' ]; do sleep 0.05; done; echo two",
-        go.display()
-    );
-    let script = runtape.script("claude", &body);
+    let script = runtape.waiting("echo one", "echo two");
     let child = runtape
         .command(&[
             "record", "--show", "none", "--run-id", "living", "--", &script,

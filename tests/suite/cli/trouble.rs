@@ -100,12 +100,7 @@ fn a_full_disk_in_mid_run_loses_nothing() {
 fn a_database_locked_in_mid_run_loses_nothing() {
     let runtape = Runtape::new();
     let go = runtape.path("go");
-    let body = format!(
-        "echo before; while [ ! -e '{}' ]; do sleep 0.05; done; cat {}",
-        go.display(),
-        capture().display()
-    );
-    let script = runtape.script("claude", &body);
+    let script = runtape.waiting("echo before", &format!("cat {}", capture().display()));
     let child = runtape
         .command(&[
             "record", "--show", "raw", "--run-id", "locked", "--", &script,
@@ -182,11 +177,7 @@ fn a_spool_file_that_is_still_written_is_left_alone() {
         "this is no database, but long enough to be taken for one",
     )
     .unwrap();
-    let body = format!(
-        "echo one; while [ ! -e '{}' ]; do sleep 0.05; done; echo two",
-        go.display()
-    );
-    let script = runtape.script("claude", &body);
+    let script = runtape.waiting("echo one", "echo two");
     let child = runtape
         .command(&[
             "record",
