@@ -18,6 +18,20 @@ fn number(connection: &Connection, sql: &str) -> Result<u64> {
 }
 
 impl Store {
+    /// Returns the number of the database's schema.
+    pub fn schema_version(&self) -> Result<u64> {
+        self.read(|connection| number(connection, "PRAGMA user_version"))
+    }
+
+    /// Looks at the pages of the file, not at what they say: returns the first fault, if any.
+    pub fn file_fault(&self) -> Result<Option<String>> {
+        self.read(|connection| {
+            let answer: String =
+                connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+            Ok(Some(answer).filter(|answer| answer != "ok"))
+        })
+    }
+
     /// Counts what there is and what it takes. Reads all of the file.
     pub fn stats(&self) -> Result<StoreStats> {
         self.read(|connection| {

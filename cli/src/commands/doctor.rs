@@ -145,19 +145,7 @@ fn database(checks: &mut Checks, database: &Database) {
             return;
         }
     };
-    let first = |sql: &str| {
-        let mut found = None;
-        let asked = store.query(sql, |row| {
-            found = row.values().next().map(|value| {
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned)
-            });
-            false
-        });
-        asked.map(|()| found.unwrap_or_default())
-    };
-    match first("SELECT user_version FROM pragma_user_version") {
+    match store.schema_version() {
         Ok(version) => checks.add(
             "runtape_database_version",
             CheckLevel::Info,
@@ -169,15 +157,15 @@ fn database(checks: &mut Checks, database: &Database) {
             error.to_string(),
         ),
     }
-    match first("SELECT * FROM pragma_quick_check") {
-        Ok(answer) if answer == "ok" => {
+    match store.file_fault() {
+        Ok(None) => {
             checks.add(
                 "runtape_database_integrity",
                 CheckLevel::Info,
                 "the file is sound",
             );
         }
-        Ok(answer) => checks.add("runtape_database_integrity", CheckLevel::Error, answer),
+        Ok(Some(fault)) => checks.add("runtape_database_integrity", CheckLevel::Error, fault),
         Err(error) => checks.add(
             "runtape_database_integrity",
             CheckLevel::Error,
