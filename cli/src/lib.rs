@@ -14,6 +14,7 @@ pub mod perstack;
 mod record_error;
 mod recorder;
 mod replay;
+mod shared_line;
 mod spool;
 
 pub use capture::{Capture, Found, Stored, store_captures};
