@@ -47,6 +47,7 @@ mod id;
 mod id_text;
 mod iso;
 mod job;
+pub mod json;
 mod late;
 mod materialize;
 mod media_url;

@@ -3,7 +3,8 @@
 //! Each record's hash covers its canonical JSON, which holds run, sequence number and span, and
 //! the hash before it. Tape blocks form a chain of their own, and so do seals.
 
-use runtape_core::{Record, RunId};
+use runtape_core::{Record, RunId, json};
+use rusqlite::Row;
 
 use crate::error::{Result, StoreError};
 
@@ -17,9 +18,15 @@ pub(crate) const MARK: usize = 4;
 /// Length up to which BLAKE3 has nothing to put together.
 const SHORT: usize = 1024;
 
+/// Reads a hash; one of a wrong length is a wrong hash, and need not keep a row from being read.
+pub(crate) fn from_row(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
+    let hash = row.get_ref(column)?.as_blob()?;
+    Ok(hash.try_into().unwrap_or([0; 32]))
+}
+
 /// Appends the canonical JSON of a record to `buffer`, without a line feed.
 pub(crate) fn write_canonical(buffer: &mut Vec<u8>, record: &Record) -> Result<()> {
-    serde_json::to_writer(buffer, record).map_err(|source| StoreError::Json {
+    json::append(buffer, record).map_err(|source| StoreError::Json {
         run: record.run_id.clone(),
         source,
     })

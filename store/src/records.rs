@@ -120,8 +120,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<RecordBlock> {
         first_seq: place::split(row.get(0)?).1,
         count: place::unsigned(row.get(1)?),
         length: usize::try_from(length).unwrap_or(usize::MAX),
-        // A hash of a wrong length is a wrong hash; it need not keep the block from being read.
-        hash: row.get::<_, Vec<u8>>(3)?.try_into().unwrap_or([0; 32]),
+        hash: chain::from_row(row, 3)?,
         marks: row.get(4)?,
         body: row.get(5)?,
     })

@@ -31,14 +31,11 @@ pub(crate) struct SealRow {
 const COLUMNS: &str = "number, at, digest, hash, run_id, removes, reason";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SealRow> {
-    let hash = |column| -> rusqlite::Result<Hash> {
-        Ok(row.get::<_, Vec<u8>>(column)?.try_into().unwrap_or([0; 32]))
-    };
     Ok(SealRow {
         number: row.get(0).map(unsigned)?,
         at: row.get(1)?,
-        digest: hash(2)?,
-        hash: hash(3)?,
+        digest: chain::from_row(row, 2)?,
+        hash: chain::from_row(row, 3)?,
         run_id: row.get(4)?,
         removes: row.get::<_, Option<i64>>(5)?.map(unsigned),
         reason: row.get(6)?,
@@ -103,14 +100,18 @@ pub(crate) fn head(connection: &Connection) -> Result<Option<SealHead>> {
 pub(crate) const BEFORE_ALL: Hash = [0; 32];
 
 fn append(connection: &Connection, mut entry: SealRow, run_id: &RunId) -> Result<u64> {
-    let last = last(connection)?;
-    entry.number = last.as_ref().map_or(1, |last| last.number + 1);
-    let before = last.map_or(BEFORE_ALL, |last| last.hash);
+    let last: Option<(i64, Hash)> = connection
+        .prepare_cached("SELECT number, hash FROM seal ORDER BY number DESC LIMIT 1")?
+        .query_row([], |row| Ok((row.get(0)?, chain::from_row(row, 1)?)))
+        .optional()?;
+    let (number, before) = last.map_or((0, BEFORE_ALL), |(number, hash)| (unsigned(number), hash));
+    entry.number = number + 1;
     entry.hash = entry.expected_hash(&before, run_id.as_str());
     connection
-        .prepare_cached(&format!(
-            "INSERT INTO seal ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-        ))?
+        .prepare_cached(
+            "INSERT INTO seal (number, at, digest, hash, run_id, removes, reason)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
         .execute(params![
             signed(entry.number),
             entry.at,

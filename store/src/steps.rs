@@ -8,9 +8,6 @@ use crate::facts::StepFact;
 use crate::place::{signed, unsigned};
 use crate::words::Words;
 
-const COLUMNS: &str = "step, seq, checkpoint_id, status, started_at, finished_at, messages, \
-     tool_calls, pending, input_tokens, output_tokens, reasoning_tokens, cached_input_tokens";
-
 /// Reads four counters from neighbouring columns.
 pub(crate) fn counts(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenCounts> {
     Ok(TokenCounts {
@@ -21,6 +18,11 @@ pub(crate) fn counts(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenCount
     })
 }
 
+const INSERT: &str = "INSERT INTO step (run, step, seq, checkpoint_id, status, started_at,
+     finished_at, messages, tool_calls, pending, input_tokens, output_tokens, reasoning_tokens,
+     cached_input_tokens)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+
 /// Adds a step.
 pub(crate) fn insert(
     connection: &Connection,
@@ -28,12 +30,8 @@ pub(crate) fn insert(
     run: i64,
     step: &StepFact,
 ) -> Result<()> {
-    let sql = format!(
-        "INSERT INTO step (run, {COLUMNS})
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
-    );
     let status = words.key(connection, &step.status)?;
-    connection.prepare_cached(&sql)?.execute(params![
+    connection.prepare_cached(INSERT)?.execute(params![
         run,
         signed(step.step),
         signed(step.seq),

@@ -77,6 +77,10 @@ pub(crate) struct TapeBlock {
 const COLUMNS: &str = "place, stdout_start, stdout_length, stderr_start, stderr_length, \
                        first_at, last_at, length, hash, body";
 
+const INSERT: &str = "INSERT INTO tape_block (place, stdout_start, stdout_length, stderr_start,
+     stderr_length, first_at, last_at, length, hash, body)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+
 fn from_row(row: &Row<'_>) -> rusqlite::Result<TapeBlock> {
     let unsigned = |column| row.get::<_, i64>(column).map(place::unsigned);
     let length: i64 = row.get(7)?;
@@ -86,7 +90,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<TapeBlock> {
         lengths: [unsigned(2)?, unsigned(4)?],
         times: [row.get(5)?, row.get(6)?],
         length: usize::try_from(length).unwrap_or(usize::MAX),
-        hash: hash(row, 8)?,
+        hash: chain::from_row(row, 8)?,
         body: row.get(9)?,
     })
 }
@@ -163,13 +167,10 @@ impl<'a> Pending<'a> {
 
 /// Adds a block.
 fn insert(connection: &Connection, run: i64, block: &TapeBlock) -> Result<()> {
-    let sql = format!(
-        "INSERT INTO tape_block ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-    );
     let [stdout_start, stderr_start] = block.starts.map(place::signed);
     let [stdout_length, stderr_length] = block.lengths.map(place::signed);
     let [first_at, last_at] = block.times;
-    connection.prepare_cached(&sql)?.execute(params![
+    connection.prepare_cached(INSERT)?.execute(params![
         place::place(run, block.number)?,
         stdout_start,
         stdout_length,
@@ -299,13 +300,8 @@ pub(crate) fn hashes(connection: &Connection, run: i64) -> Result<Vec<Hash>> {
     let mut statement = connection.prepare_cached(
         "SELECT hash FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
     )?;
-    let hashes = statement.query_map([first, last], |row| hash(row, 0))?;
+    let hashes = statement.query_map([first, last], |row| chain::from_row(row, 0))?;
     Ok(hashes.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Reads a hash; one of a wrong length is a wrong hash, and need not keep a row from being read.
-fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
-    Ok(row.get::<_, Vec<u8>>(column)?.try_into().unwrap_or([0; 32]))
 }
 
 /// Returns the blocks that hold a range of a stream.

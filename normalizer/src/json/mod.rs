@@ -24,7 +24,6 @@ pub use decode::{DecodeError, Decoded, Fault, decode};
 pub use document::{Document, Outside};
 pub use pieces::{Piece, Pieces, pieces};
 pub use raw::Raw;
-pub(crate) use scan::find_special;
 pub use text::Str;
 pub use wire::note_unknown;
 #[allow(

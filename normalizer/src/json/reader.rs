@@ -1,6 +1,8 @@
 //! A reader of sound and plain JSON.
 
-use super::scan::{find_special, is_sound, unescape};
+use runtape_core::json::find_special;
+
+use super::scan::{is_sound, unescape};
 
 /// How deep values may be nested here. `serde_json` reads a little deeper, and knows how to refuse.
 const DEEPEST: u8 = 64;

@@ -1,61 +1,5 @@
 //! Strings in JSON: where they end, and what they mean.
 
-/// How many bytes are looked at together in a long string.
-const BLOCK: usize = 64;
-
-/// Returns where the next quote, backslash or control character is, from `at` on.
-#[inline]
-pub(crate) fn find_special(bytes: &[u8], at: usize) -> usize {
-    let mut rest = bytes.get(at..).unwrap_or_default();
-    // Names and most values are short.
-    for _ in 0..BLOCK / 8 {
-        let Some((word, tail)) = rest.split_first_chunk::<8>() else {
-            break;
-        };
-        let found = special(u64::from_le_bytes(*word));
-        if found != 0 {
-            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
-        }
-        rest = tail;
-    }
-    find_in_long(bytes, rest)
-}
-
-/// Goes on where the string has not ended after a while, or the bytes are about to end.
-#[inline(never)]
-fn find_in_long(bytes: &[u8], mut rest: &[u8]) -> usize {
-    while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
-        if has_special(block) {
-            break;
-        }
-        rest = tail;
-    }
-    let found = rest.iter().position(|byte| is_special(*byte));
-    bytes.len() - rest.len() + found.unwrap_or(rest.len())
-}
-
-fn is_special(byte: u8) -> bool {
-    byte < b' ' || byte == b'"' || byte == b'\\'
-}
-
-/// Marks the highest bit of bytes that are special. The lowest mark is right; those above it may
-/// be wrong.
-fn special(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
-    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    (below(word, b' ') | equal(b'"') | equal(b'\\')) & (ONES << 7)
-}
-
-/// Tells whether a byte of the block is special: without leaving early, so that it can be done for
-/// many at once.
-fn has_special(block: &[u8; BLOCK]) -> bool {
-    let found = block.iter().fold(0, |found, byte| {
-        found | u8::from(*byte < b' ') | u8::from(*byte == b'"') | u8::from(*byte == b'\\')
-    });
-    found != 0
-}
-
 /// Returns what a string without control characters means; nothing if an escape is none.
 #[inline(never)]
 pub(super) fn unescape(written: &str) -> Option<String> {
@@ -141,15 +85,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn the_first_special_byte_is_found(
-            before in "[ -!#-\\[\\]-~é€\u{1f600}]{0,300}", after in "[\"\\\\\n\u{1}\u{1f}a]{0,3}",
-        ) {
-            let text = before.clone() + &after;
-            let expected = text.bytes().position(is_special).unwrap_or(text.len());
-            prop_assert_eq!(find_special(text.as_bytes(), 0), expected);
-        }
-
         #[test]
         fn a_string_means_what_serde_json_says(
             written in "(\\\\[\"\\\\/bfnrtux]|\\\\u[dD][89abcdefAF][0-9a-f]{2}|\\\\u00[0-9a-f]{2}|[a-zé ]{1,9}){0,12}\\\\?",

@@ -211,7 +211,7 @@ impl Conversation {
 ///
 /// It need not: 2.1.325 puts it in the middle of a `result`.
 pub(super) fn tag_of(json: &[u8]) -> Result<Option<Cow<'_, str>>, DecodeError> {
-    const TAGS: &[&str] = &["stream_event", "assistant", "user", "system"];
+    const TAGS: &[&str] = &["stream_event", "assistant", "user", "system", "result"];
     if let Some(rest) = json.strip_prefix(br#"{"type":""#) {
         for tag in TAGS {
             if rest

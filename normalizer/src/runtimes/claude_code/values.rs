@@ -73,6 +73,10 @@ fn inside_array(json: &[u8]) -> &[u8] {
 
 /// Reads the head of the first value.
 fn first_head(json: &[u8]) -> Result<Head<'_>, DecodeError> {
+    // Most often it is all there is.
+    if let Ok(decoded) = decode::<Head<'_>>(json) {
+        return Ok(decoded.value);
+    }
     let length = value_length(json).ok_or_else(|| DecodeError::Syntax("cut".to_owned()))?;
     let decoded = decode::<Head<'_>>(json.get(..length).unwrap_or(json))?;
     Ok(decoded.value)

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use runtape_core::json::find_special;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::json::{Raw, Str, decode, find_special, wire_struct};
+use crate::json::{Raw, Str, decode, wire_struct};
 use crate::times::iso_millis;
 
 wire_struct! {

@@ -1,0 +1,94 @@
+//! Where strings in JSON need a closer look.
+
+/// How many bytes are looked at together in a long string.
+const BLOCK: usize = 64;
+
+/// Returns where the next quote, backslash or control character is, from `at` on; the length of
+/// the bytes if there is none.
+#[must_use]
+#[inline]
+pub fn find_special(bytes: &[u8], at: usize) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    // Names and most values are short.
+    for _ in 0..BLOCK / 8 {
+        let Some((word, tail)) = rest.split_first_chunk::<8>() else {
+            break;
+        };
+        let found = special(u64::from_le_bytes(*word));
+        if found != 0 {
+            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
+        }
+        rest = tail;
+    }
+    find_in_long(bytes, rest)
+}
+
+/// Goes on where the string has not ended after a while, or the bytes are about to end.
+#[inline(never)]
+fn find_in_long(bytes: &[u8], mut rest: &[u8]) -> usize {
+    while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
+        if has_special(block) {
+            break;
+        }
+        rest = tail;
+    }
+    let found = rest.iter().position(|byte| is_special(*byte));
+    bytes.len() - rest.len() + found.unwrap_or(rest.len())
+}
+
+/// Tells whether no byte is special.
+#[inline]
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let (words, rest) = rest.as_chunks::<8>();
+    let is_special_word = |word: &[u8; 8]| special(u64::from_le_bytes(*word)) != 0;
+    if blocks.iter().any(has_special) || words.iter().any(is_special_word) {
+        return false;
+    }
+    match bytes.last_chunk::<8>() {
+        // Some of it was looked at before, which takes less time than single bytes.
+        Some(word) => rest.is_empty() || !is_special_word(word),
+        None => !rest.iter().any(|byte| is_special(*byte)),
+    }
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
+}
+
+/// Marks the highest bit of bytes that are special. The lowest mark is right; those above it may
+/// be wrong.
+fn special(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (below(word, b' ') | equal(b'"') | equal(b'\\')) & (ONES << 7)
+}
+
+/// Tells whether a byte of the block is special: without leaving early, so that it can be done for
+/// many at once.
+fn has_special(block: &[u8; BLOCK]) -> bool {
+    let found = block.iter().fold(0, |found, byte| {
+        found | u8::from(*byte < b' ') | u8::from(*byte == b'"') | u8::from(*byte == b'\\')
+    });
+    found != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_first_special_byte_is_found(
+            before in "[ -!#-\\[\\]-~é€\u{1f600}]{0,300}", after in "[\"\\\\\n\u{1}\u{1f}a]{0,3}",
+        ) {
+            let text = before.clone() + &after;
+            let expected = text.bytes().position(is_special).unwrap_or(text.len());
+            prop_assert_eq!(find_special(text.as_bytes(), 0), expected);
+            prop_assert_eq!(is_plain(text.as_bytes()), expected == text.len());
+        }
+    }
+}
