@@ -41,6 +41,8 @@ pub(crate) enum CliError {
     Empty { path: PathBuf },
     #[error("no run {text:?}")]
     UnknownRun { text: String },
+    #[error("no run or checkpoint {text:?}")]
+    UnknownCheckpoint { text: String },
     #[error("{text:?} is the beginning of several {what}: {}", candidates.join(", "))]
     Ambiguous {
         text: String,
@@ -57,6 +59,8 @@ pub(crate) enum CliError {
     NothingFound,
     #[error("{count} of {of} hold nothing usable")]
     Unusable { count: usize, of: usize },
+    #[error("{count} of {of} could not be recovered")]
+    Unrecovered { count: usize, of: usize },
     #[error("nothing to ingest: no file that ends in .stdout")]
     NothingToIngest,
     #[error("{count} {what}")]
@@ -136,7 +140,13 @@ impl CliError {
                 "record something first: `runtape record -- COMMAND` or `runtape ingest FILE`"
             }
             Self::UnknownRun { .. } => "`runtape runs` lists the runs there are",
+            Self::UnknownCheckpoint { .. } => {
+                "`runtape runs` lists the runs there are, `runtape show RUN` the checkpoints of one"
+            }
             Self::Ambiguous { .. } => "type more of it",
+            Self::Unrecovered { .. } => {
+                "what is stored of them stays; `runtape verify` names damage"
+            }
             Self::BadLine { .. } => "import reads what `runtape export` wrote",
             Self::NoSession { .. } => "start without a session",
             Self::Perstack(PerstackError::UnknownJob { .. }) => {
@@ -155,13 +165,7 @@ impl CliError {
 
     /// Writes the error, its causes and a hint.
     pub(crate) fn report(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
+        let text = with_causes(self);
         // Messages may quote file names and what agents printed.
         writeln!(out, "runtape: {}", crate::plain::lines(&text))?;
         match self.hint() {
@@ -169,4 +173,16 @@ impl CliError {
             None => Ok(()),
         }
     }
+}
+
+/// Returns an error with its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

@@ -13,6 +13,7 @@ mod imported;
 pub mod perstack;
 mod record_error;
 mod recorder;
+mod recover;
 mod replay;
 mod spool;
 
@@ -22,6 +23,7 @@ pub use detached::Detached;
 pub use imported::store_records;
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};
-pub use replay::{Recovered, recover, renormalize};
+pub use recover::{Recovered, Recovery, Unrecovered, recover, recover_where};
+pub use replay::renormalize;
 pub use spool::{SPOOL_EXTENSION, Spool, take_in_spool};
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

@@ -25,6 +25,12 @@ pub enum RecordError {
         /// Why.
         source: std::io::Error,
     },
+    /// A run was closed without what is in its spool file.
+    #[error("run {run} was closed before the rest of its output was found here")]
+    Closed {
+        /// The run.
+        run: RunId,
+    },
     /// The normalizer ended a run without a terminal record.
     #[error("run {run} was ended without a terminal record, please report this")]
     Unfinished {

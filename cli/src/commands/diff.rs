@@ -14,10 +14,10 @@ use crate::table::{cut, plural};
 /// Show what changed between two checkpoints, of one run or of two
 #[derive(Debug, clap::Args)]
 pub(crate) struct DiffArgs {
-    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id
+    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id or the beginning of it
     #[arg(value_name = "FROM")]
     from: String,
-    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id
+    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id or the beginning of it
     #[arg(value_name = "TO")]
     to: String,
 }

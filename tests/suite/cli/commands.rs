@@ -131,6 +131,57 @@ fn ids_are_found_by_their_beginning() {
     assert!(stderr(&output).contains("is the beginning of several runs"));
 }
 
+#[cfg(unix)]
+#[test]
+fn checkpoints_are_found_by_the_beginning_of_their_ids() {
+    let runtape = Runtape::with_fixtures();
+    let column = |sql: &str| -> Vec<String> {
+        let rows = runtape.json(&["sql", sql]);
+        let id = |row: &serde_json::Value| row["id"].as_str().unwrap().to_owned();
+        rows.iter().map(id).collect()
+    };
+    let checkpoints = column("SELECT checkpoint_id AS id FROM v_checkpoints ORDER BY 1");
+    let runs = column("SELECT run_id AS id FROM v_runs ORDER BY 1");
+    let beginning = |prefix: &str| {
+        let all = runs.iter().chain(&checkpoints);
+        all.filter(|id| id.starts_with(prefix)).count()
+    };
+    let first = |id: &str, length: usize| id.get(..length).unwrap().to_owned();
+    // Shorter than what the index holds, as long, and longer; each the only one with its beginning.
+    for length in [4, 7, 12] {
+        let unique = |id: &&String| beginning(&first(id, length)) == 1;
+        let id = checkpoints.iter().find(unique).unwrap();
+        let found = runtape.json(&["checkpoint", &first(id, length)]);
+        assert_eq!(found[0]["id"], id.as_str());
+        let same = &runtape.json(&["diff", &first(id, length), id])[0];
+        assert_eq!([&same["from"], &same["to"]], [id.as_str(); 2]);
+    }
+    let refused = |text: &str| {
+        let output = runtape.run(&["checkpoint", text]);
+        assert_eq!(output.status.code(), Some(1));
+        stderr(&output)
+    };
+    assert!(refused("nosuchcheckpoint").contains("no run or checkpoint \"nosuchcheckpoint\""));
+    assert!(refused("").contains("is the beginning of several runs and checkpoints: run "));
+
+    // A run whose id is the beginning of a checkpoint's: whole ids come first.
+    let unique = |id: &&String| beginning(&first(id, 9)) == 1;
+    let id = checkpoints.iter().find(unique).unwrap();
+    let script = runtape.script("claude", "echo hello");
+    let run = &first(id, 10);
+    let output = runtape.run(&["record", "--run-id", run, "--", &script]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(runtape.json(&["checkpoint", run])[0]["runId"], run.as_str());
+    let longer = runtape.json(&["checkpoint", &first(id, 11)]);
+    assert_eq!(longer[0]["id"], id.as_str());
+    let said = refused(&first(id, 9));
+    let both = format!("several runs and checkpoints: run {run}, checkpoint {id}");
+    assert!(
+        said.contains(&both) && said.contains("hint: type more"),
+        "{said}"
+    );
+}
+
 #[test]
 fn nothing_found_is_no_success_and_bad_usage_is_told_apart() {
     let runtape = Runtape::new();
