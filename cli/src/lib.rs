@@ -16,14 +16,16 @@ mod recorder;
 mod recover;
 mod replay;
 mod spool;
+mod writer;
 
 pub use capture::{Capture, Found, Stored, store_captures};
 pub use context::{RunContext, exit_info};
-pub use detached::Detached;
+pub use detached::{Detached, Ended, Printed};
 pub use imported::store_records;
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};
 pub use recover::{Recovered, Recovery, Unrecovered, recover, recover_where};
 pub use replay::renormalize;
 pub use spool::{SPOOL_EXTENSION, Spool, take_in_spool};
+pub use writer::Writer;
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

@@ -69,6 +69,8 @@ impl PendingBlock {
         };
         self.count = 0;
         self.lines.clear();
+        // One long message must not take its room for the rest of the run.
+        self.lines.shrink_to(2 * TARGET);
         Some(block)
     }
 }
