@@ -132,7 +132,7 @@ pub(crate) fn resolve_run(store: &Store, text: &str) -> Result<RunId, CliError> 
             .into_iter()
             .next()
             .map(|run| run.run_id)
-            .ok_or_else(unknown);
+            .ok_or(CliError::NoRuns);
     }
     let found = store.runs_by_prefix(text, CANDIDATES + 1)?;
     if let Some(exact) = found.iter().find(|run| run.as_str() == text) {

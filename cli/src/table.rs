@@ -1,7 +1,7 @@
 //! Aligned tables that fit the width of the terminal.
 
 use runtape_core::report::Failure;
-use runtape_core::{CheckpointStatus, JobId, RunId};
+use runtape_core::{CheckpointId, CheckpointStatus, JobId, RunId};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::console::{Console, Tone};
@@ -44,6 +44,11 @@ impl Cell {
     /// Creates a cell with a job's id, as short as a person needs it.
     pub(crate) fn job(job: &JobId) -> Self {
         Self::id(short_id(job.as_str()))
+    }
+
+    /// Creates a cell with a checkpoint's id, as short as a person needs it.
+    pub(crate) fn checkpoint(checkpoint: &CheckpointId) -> Self {
+        Self::id(short_id(checkpoint.as_str()))
     }
 
     /// Creates a cell with a word that is of no use in part.
@@ -131,6 +136,44 @@ impl Cell {
         self.tone = tone;
         self
     }
+}
+
+/// Cuts a text of several pieces to a width, so that the first piece that matters is seen.
+pub(crate) fn cut_around(pieces: Vec<(String, bool)>, width: usize) -> Vec<(String, bool)> {
+    let total: usize = pieces.iter().map(|(text, _)| text.width()).sum();
+    if total <= width {
+        return pieces;
+    }
+    let before = pieces.iter().take_while(|(_, matters)| !matters);
+    let before: usize = before.map(|(text, _)| text.width()).sum();
+    // A third of the room for what comes before, unless less comes after.
+    let lead = (width / 3).max(width.saturating_sub(total - before));
+    let mut skip = before.saturating_sub(lead.saturating_sub(1));
+    if skip <= 1 {
+        skip = 0;
+    }
+    let mut room = width;
+    let mut kept: Vec<(String, bool)> = Vec::new();
+    if skip > 0 {
+        kept.push(("…".to_owned(), false));
+        room = room.saturating_sub(1);
+    }
+    for (text, matters) in pieces {
+        let mut rest = text.as_str();
+        while skip > 0
+            && let Some(first) = rest.chars().next()
+        {
+            skip = skip.saturating_sub(first.width().unwrap_or(0).max(1));
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+        }
+        if rest.width() > room {
+            kept.push((cut(rest, room), matters));
+            break;
+        }
+        room -= rest.width();
+        kept.push((rest.to_owned(), matters));
+    }
+    kept
 }
 
 /// Returns the beginning of a run's id, which is as good as all of it on a command line. Ids that
@@ -239,20 +282,40 @@ impl Table {
         self.rows.push(cells);
     }
 
-    fn widths(&self, room: usize) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.head.iter().map(|name| name.width()).collect();
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.text.width());
-            }
+    /// Returns how wide the columns would like to be, and which of them may be cut.
+    fn wishes(&self) -> Vec<(usize, bool)> {
+        let wish = |(index, name): (usize, &String)| {
+            let cells = || self.rows.iter().filter_map(move |row| row.get(index));
+            let width = cells().map(|cell| cell.text.width()).max();
+            let gives_way = cells().all(|cell| !cell.is_whole);
+            (width.unwrap_or(0).max(name.width()), gives_way)
+        };
+        self.head.iter().enumerate().map(wish).collect()
+    }
+
+    /// Leaves out the last columns if even cut ones do not fit. Returns their names.
+    fn leave_out(&mut self, room: usize) -> Vec<String> {
+        let mut needed = 0;
+        let fitting = self.wishes().into_iter().take_while(|(width, gives_way)| {
+            needed += if *gives_way {
+                (*width).min(NARROWEST)
+            } else {
+                *width
+            };
+            let fits = needed <= room;
+            needed += GAP;
+            fits
+        });
+        let fitting = fitting.count().max(1);
+        for row in &mut self.rows {
+            row.truncate(fitting);
         }
+        self.head.split_off(fitting.min(self.head.len()))
+    }
+
+    fn widths(&self, room: usize) -> Vec<usize> {
+        let (mut widths, gives_way): (Vec<usize>, Vec<bool>) = self.wishes().into_iter().unzip();
         let room = room.saturating_sub(GAP * widths.len().saturating_sub(1));
-        let gives_way: Vec<bool> = (0..widths.len())
-            .map(|index| {
-                let mut cells = self.rows.iter().filter_map(|row| row.get(index));
-                cells.all(|cell| !cell.is_whole)
-            })
-            .collect();
         // The widest column gives way first, for it has the most to say less of.
         let mut over = widths.iter().sum::<usize>().saturating_sub(room);
         while over > 0 {
@@ -270,7 +333,8 @@ impl Table {
         widths
     }
 
-    /// Writes the table; columns without any content are left out.
+    /// Writes the table; columns without any content are left out, and the last ones where somebody
+    /// looks at it and has no room for them.
     pub(crate) fn print(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
         let is_used: Vec<bool> = (0..self.head.len())
             .map(|index| {
@@ -284,6 +348,11 @@ impl Table {
             let mut used = is_used.iter();
             row.retain(|_| used.next().copied().unwrap_or(true));
         }
+        let left_out = if console.is_width_known {
+            self.leave_out(console.width)
+        } else {
+            Vec::new()
+        };
         let widths = self.widths(console.width);
         let is_number: Vec<bool> = (0..self.head.len())
             .map(|index| {
@@ -305,6 +374,11 @@ impl Table {
         for row in std::iter::once(&head).chain(&self.rows) {
             let line = line(console, row, &widths);
             console.line(&line)?;
+        }
+        if !left_out.is_empty() {
+            let text = format!("no room for: {}", left_out.join(", "));
+            let text = console.paint(Tone::Faint, &text);
+            console.line(&text)?;
         }
         Ok(())
     }
@@ -337,7 +411,7 @@ mod tests {
     fn printed(table: Table, width: usize) -> String {
         let mut out = Vec::new();
         let mut console = Console::new(&mut out, false);
-        (console.width, console.colour) = (width, false);
+        (console.width, console.colour, console.is_width_known) = (width, false, true);
         table.print(&mut console).unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -359,6 +433,49 @@ mod tests {
         ]);
         let expected = "run  steps  text\na       10  a text that i…\nbcd      7  ␛[2J\n";
         assert_eq!(printed(table, 26), expected);
+    }
+
+    #[test]
+    fn what_matters_is_in_what_is_left_of_a_text() {
+        let long = "words before the match, quite a lot of them ";
+        let pieces = || {
+            vec![
+                (long.to_owned(), false),
+                ("match".to_owned(), true),
+                (
+                    " and as many words behind it as before it".to_owned(),
+                    false,
+                ),
+            ]
+        };
+        for width in 10..100 {
+            let cut = cut_around(pieces(), width);
+            let text: String = cut.iter().map(|(text, _)| text.as_str()).collect();
+            assert!(text.width() <= width, "{width}: {text}");
+            assert!(text.contains("match"), "{width}: {text}");
+        }
+        assert_eq!(cut_around(pieces(), 90), pieces());
+    }
+
+    #[test]
+    fn what_has_no_room_is_named() {
+        let table = || {
+            let mut table = Table::new(&["run", "model", "input", "output", "cost $"]);
+            table.row(vec![
+                Cell::id("k3v9x2m7q1"),
+                Cell::text("a-model-of-some-length"),
+                Cell::number("1,234"),
+                Cell::number("56,789"),
+                Cell::cost(Some(0.5)),
+            ]);
+            table
+        };
+        let narrow = "run         model     input\nk3v9x2m7q1  a-model…  1,234\n\
+                      no room for: output, cost $\n";
+        assert_eq!(printed(table(), 27), narrow);
+        assert!(!printed(table(), 43).contains("no room"));
+        let narrowest = "run\nk3v9x2m7q1\nno room for: model, input, output, cost $\n";
+        assert_eq!(printed(table(), 5), narrowest);
     }
 
     #[test]

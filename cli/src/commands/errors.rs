@@ -21,7 +21,7 @@ pub(crate) struct ErrorsArgs {
 pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
     let runs = store.errors(&args.filter.to_filter(&store)?, args.filter.limit())?;
-    session.found(&runs)?;
+    session.found("failed runs", &runs)?;
     let console = &mut session.console;
     if console.json {
         return runs.iter().try_for_each(|run| console.object(run));

@@ -188,6 +188,35 @@ fn nothing_found_is_no_success_and_bad_usage_is_told_apart() {
     let output = runtape.run(&["runs"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("there is no database"));
+    // One without runs is told from one without the run that was asked for.
+    assert!(runtape.run(&["recover"]).status.success());
+    for (arguments, expected) in [
+        (&["runs"][..], "no runs found"),
+        (&["tools"], "no tool calls found"),
+        (&["usage"], "no reported tokens found"),
+        (
+            &["show", "last"],
+            "there are no runs yet\nhint: record something first",
+        ),
+        (
+            &["show", "las"],
+            "no run \"las\"\nhint: the run that began last is `last`",
+        ),
+        (&["show", "other"], "no run \"other\"\nhint: `runtape runs`"),
+        (
+            &["record", "--", "sh"],
+            "cannot tell which runtime \"sh\" is\nhint: name it",
+        ),
+        (
+            &["ingest", "no-file"],
+            "runtape: no-file: cannot be read: No such file",
+        ),
+    ] {
+        let output = runtape.run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let said = stderr(&output);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
     assert_eq!(
         runtape.run(&["runs", "--status", "fine"]).status.code(),
         Some(2)
@@ -280,4 +309,41 @@ fn a_runtime_is_recognised_in_a_first_line_of_any_length() {
         let line: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
         assert_eq!(line["run"]["runtime"], runtime, "{}", stderr(&output));
     }
+}
+
+#[test]
+fn what_is_printed_fits_the_width_that_was_asked_for() {
+    use unicode_width::UnicodeWidthStr;
+    let runtape = Runtape::with_a_last_run();
+    for arguments in [
+        &["runs"][..],
+        &["jobs"],
+        &["tools"],
+        &["tools", "--calls"],
+        &["files"],
+        &["usage"],
+        &["usage", "--by", "model"],
+        &["usage", "--explain"],
+        &["drift"],
+        &["runtimes"],
+        &["search", "exit code"],
+        &["events", "last"],
+    ] {
+        for columns in [60, 80, 200] {
+            let mut command = runtape.command(arguments);
+            let output = command
+                .env("COLUMNS", columns.to_string())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            for line in stdout(&output).lines() {
+                let is_note = line.starts_with("no room for: ");
+                assert!(line.width() <= columns || is_note, "{arguments:?}: {line}");
+            }
+        }
+    }
+    // In a pipe that nobody gave a width, nothing is left out.
+    let mut command = runtape.command(&["runs"]);
+    let output = command.env_remove("COLUMNS").output().unwrap();
+    assert!(stdout(&output).contains("cost $"), "{}", stdout(&output));
 }

@@ -18,7 +18,7 @@ use runtape_store::{Store, StoreError};
 use self::report::{Outcome, Report};
 use self::source::{Source, Sources};
 use crate::commands::Session;
-use crate::error::CliError;
+use crate::error::{CliError, with_causes};
 use crate::input::{CHUNK, Input, LONGEST_LOOK};
 use crate::times;
 
@@ -118,9 +118,15 @@ fn is_about_the_file(error: &CliError) -> bool {
     )
 }
 
+/// Says what is wrong with a file whose name is said already.
 fn describe(error: &CliError) -> String {
-    let cause = std::error::Error::source(error);
-    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+    match error {
+        CliError::Read { error, .. } => format!("cannot be read: {error}"),
+        CliError::Undetected { .. } => {
+            "cannot tell which runtime printed it: name it with --runtime".to_owned()
+        }
+        other => with_causes(other),
+    }
 }
 
 /// Makes a bar that only a person at a terminal sees.

@@ -146,13 +146,13 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
         return Err(CliError::Usage { message });
     };
     let guessed = || runtimes::by_command(program);
-    let runtime = args
-        .runtime
-        .clone()
-        .or_else(guessed)
-        .ok_or_else(|| CliError::Undetected {
-            what: format!("the output of {program:?}"),
-        })?;
+    let runtime =
+        args.runtime
+            .clone()
+            .or_else(guessed)
+            .ok_or_else(|| CliError::UnknownProgram {
+                program: program.clone(),
+            })?;
     let context = context(args, session)?;
     let started_at = times::now();
     let view = View::new(args, session.console.json);
