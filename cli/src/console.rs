@@ -20,8 +20,9 @@ pub(crate) struct Console<'a> {
     pub(crate) json: bool,
     /// Columns that a line of text may take.
     pub(crate) width: usize,
-    /// Whether a longer line would look bad, and nobody loses what is left out of it.
-    pub(crate) is_width_known: bool,
+    /// Columns that a line takes at the very most, where somebody looks or said so. In a pipe it may
+    /// take more than fits: nobody would see what is left out.
+    pub(crate) limit: Option<usize>,
     /// Whether to use colour.
     pub(crate) colour: bool,
     /// Whether a person looks at the output as it comes.
@@ -81,11 +82,12 @@ impl<'a> Console<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, json: bool) -> Self {
         let stdout = io::stdout();
         let (wanted, is_terminal) = (wanted_width(), stdout.is_terminal());
+        let width = wanted.or_else(terminal_width).unwrap_or(DEFAULT_WIDTH);
         Self {
             out,
             json,
-            width: wanted.or_else(terminal_width).unwrap_or(DEFAULT_WIDTH),
-            is_width_known: is_terminal || wanted.is_some(),
+            width,
+            limit: (is_terminal || wanted.is_some()).then_some(width),
             colour: anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
             is_terminal,
         }

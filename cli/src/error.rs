@@ -200,7 +200,7 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     while let Some(error) = cause {
         let reason = error.to_string();
         let last = reason.rsplit(": ").next().unwrap_or_default();
-        if !text.contains(&reason) && !text.ends_with(last) {
+        if !text.contains(last) {
             text.push_str(": ");
             text.push_str(&reason);
         }

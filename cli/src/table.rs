@@ -348,11 +348,7 @@ impl Table {
             let mut used = is_used.iter();
             row.retain(|_| used.next().copied().unwrap_or(true));
         }
-        let left_out = if console.is_width_known {
-            self.leave_out(console.width)
-        } else {
-            Vec::new()
-        };
+        let left_out = console.limit.map(|limit| self.leave_out(limit));
         let widths = self.widths(console.width);
         let is_number: Vec<bool> = (0..self.head.len())
             .map(|index| {
@@ -375,7 +371,7 @@ impl Table {
             let line = line(console, row, &widths);
             console.line(&line)?;
         }
-        if !left_out.is_empty() {
+        if let Some(left_out) = left_out.filter(|names| !names.is_empty()) {
             let text = format!("no room for: {}", left_out.join(", "));
             let text = console.paint(Tone::Faint, &text);
             console.line(&text)?;
@@ -411,7 +407,7 @@ mod tests {
     fn printed(table: Table, width: usize) -> String {
         let mut out = Vec::new();
         let mut console = Console::new(&mut out, false);
-        (console.width, console.colour, console.is_width_known) = (width, false, true);
+        (console.width, console.limit, console.colour) = (width, Some(width), false);
         table.print(&mut console).unwrap();
         String::from_utf8(out).unwrap()
     }

@@ -217,6 +217,19 @@ fn nothing_found_is_no_success_and_bad_usage_is_told_apart() {
         let said = stderr(&output);
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
+    let other = runtape.path("other.txt");
+    fs::write(
+        &other,
+        "something that is long enough to be a database, and none\n",
+    )
+    .unwrap();
+    let output = runtape.run(&["--db", other.to_str().unwrap(), "runs"]);
+    let said = stderr(&output);
+    assert!(
+        said.contains("this is no database: name another file"),
+        "{said}"
+    );
+    assert_eq!(said.matches("file is not a database").count(), 1, "{said}");
     assert_eq!(
         runtape.run(&["runs", "--status", "fine"]).status.code(),
         Some(2)
