@@ -1,20 +1,20 @@
 //! `runtape ingest`: files or a pipe into the store.
 
+mod progress;
 mod report;
 mod short;
 mod source;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use runtape::{RecordError, Recorder, RunContext};
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
 use runtape_normalizer::{Exit, detect};
 use runtape_store::{Store, StoreError};
 
+use self::progress::progress;
 use self::report::{Outcome, Report};
 use self::source::{Source, Sources};
 use crate::commands::Session;
@@ -126,19 +126,6 @@ fn describe(error: &CliError) -> String {
             "cannot tell which runtime printed it: name it with --runtime".to_owned()
         }
         other => with_causes(other),
-    }
-}
-
-/// Makes a bar that only a person at a terminal sees.
-fn progress(sources: &Sources) -> ProgressBar {
-    if !std::io::stderr().is_terminal() || sources.found.len() < 2 {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(sources.found.iter().map(Source::bytes).sum());
-    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }
 
