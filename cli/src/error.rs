@@ -65,6 +65,8 @@ pub(crate) enum CliError {
     Unusable { count: usize, of: usize },
     #[error("{count} of {of} could not be recovered")]
     Unrecovered { count: usize, of: usize },
+    #[error("{count} of {of} could not be read again, and are as they were")]
+    Unread { count: usize, of: usize },
     #[error("nothing to ingest: no file that ends in .stdout")]
     NothingToIngest,
     #[error("{count} {what}")]

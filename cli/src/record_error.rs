@@ -25,8 +25,8 @@ pub enum RecordError {
         /// Why.
         source: std::io::Error,
     },
-    /// A run was closed without what is in its spool file.
-    #[error("run {run} was closed before the rest of its output was found here")]
+    /// A run ended by itself without what is in its spool file.
+    #[error("run {run} has ended, and this is more than it printed")]
     Closed {
         /// The run.
         run: RunId,

@@ -130,6 +130,36 @@ pub(crate) fn close(
     Ok(Recovered { summary, run_id })
 }
 
+/// Writes what is missing of a run that was closed without it, since the rest was not known of then.
+pub(crate) fn reopen(
+    store: &mut Store,
+    begin: &BeginRun,
+    rest: &mut impl Rest,
+    now: i64,
+) -> Result<Recovered, RecordError> {
+    let run_id = begin.run_id.clone();
+    let (mut summary, mut failure) = (None, None);
+    let replaced = store.replace_run(&run_id, now, |store| match complete(store, begin, rest) {
+        Ok((made, exit)) => {
+            summary = made;
+            Ok(Some(exit_to_json(&exit)))
+        }
+        Err(RecordError::Store(error)) => Err(error),
+        Err(error) => {
+            failure = Some(error);
+            Err(StoreError::Spoiled)
+        }
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    replaced?;
+    match summary {
+        Some(summary) => Ok(Recovered { summary, run_id }),
+        None => Err(RecordError::Unfinished { run: run_id }),
+    }
+}
+
 /// Writes all of a run's records, and its tape to the end, in batches. What is stored already must
 /// be what its tape gives.
 fn complete(
@@ -373,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_file_that_was_taken_in_is_only_removed_and_one_that_came_late_is_kept() {
+    fn a_spool_file_that_was_taken_in_is_only_removed_and_one_that_came_late_is_taken_in() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = Store::open_in_memory().unwrap();
         let begin = dead_run(&mut store, "run", &Runtime::Hermes, b"Hello.\n");
@@ -381,14 +411,34 @@ mod tests {
         assert_eq!(recover(&mut store, 9).unwrap().closed.len(), 1);
         let before = stored(&store, &begin);
         let context = RunContext::new(begin.job_id.clone(), begin.run_id.clone());
-        for (bytes, is_known) in [(&b"Hello.\n"[..], true), (b"Hello.\nMore.\n", false)] {
+        let mut spooled = |bytes: &[u8], exit: &Exit| {
             let mut spool = Spool::create(directory.path(), &Runtime::Hermes, &context, 1).unwrap();
             let path = spool.path().to_owned();
             spool.push(&chunk(0, bytes)).unwrap();
-            spool.finish(&Exit::with_code(0)).unwrap();
+            spool.finish(exit).unwrap();
             let taken = take_in_spool(&mut store, &path, 10);
-            assert_eq!((taken.is_ok(), path.exists()), (is_known, !is_known));
-            assert_eq!(stored(&store, &begin), before);
-        }
+            assert_eq!(taken.is_ok(), !path.exists());
+            let _ = std::fs::remove_file(&path);
+            (taken, stored(&store, &begin))
+        };
+        let (taken, after) = spooled(b"Hello.\n", &Exit::lost());
+        assert_eq!((taken.is_ok(), &after), (true, &before));
+        let exit = Exit::with_code(0);
+        let whole = records(&begin, b"Hello.\nMore.\n", &exit);
+        let (taken, after) = spooled(b"Hello.\nMore.\n", &exit);
+        assert_eq!(taken.unwrap().summary.status, CheckpointStatus::Completed);
+        assert_eq!(after, whole);
+        // A run that ended by itself is over.
+        let (taken, after) = spooled(b"Hello.\nMore.\nAnd more.\n", &exit);
+        assert!(
+            matches!(taken, Err(RecordError::Closed { .. })),
+            "{taken:?}"
+        );
+        assert_eq!(after, whole);
+        let kept = store.exit(&begin.run_id).unwrap();
+        assert_eq!(kept, Some(exit_to_json(&exit)));
+        let report = store.verify().unwrap();
+        assert!(report.is_intact());
+        assert_eq!(report.removals.len(), 1, "the first seal is a tombstone");
     }
 }

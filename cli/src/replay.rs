@@ -119,7 +119,8 @@ pub fn renormalize(
             read_tape(store, run_id, &mut normalizer, |store, records, _| {
                 store.append(run_id, &records, &[])
             })?;
-            store.append(run_id, &normalizer.finish(&exit).records, &[])
+            store.append(run_id, &normalizer.finish(&exit).records, &[])?;
+            Ok(None)
         })?;
     }
     Ok(report)

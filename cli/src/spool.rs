@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::context::{RunContext, exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
-use crate::recover::{Recovered, Rest, beyond, close};
+use crate::recover::{Recovered, Rest, beyond, close, reopen};
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -220,25 +220,38 @@ impl Rest for Spooled<'_> {
     }
 }
 
-/// Returns a run that is closed already: whoever did it took all of the spool file in, and died before
-/// it was removed.
-fn known(store: &Store, run_id: &RunId, rest: &mut impl Rest) -> Result<Recovered, RecordError> {
-    let lengths = store.tape_lengths(run_id)?;
+/// Takes a spool file into a run that is closed already.
+///
+/// Whoever closed it may have taken the file in, and died before it was removed; or it was closed as
+/// one whose recorder died, by somebody who did not know of the file.
+fn take_in_late(
+    store: &mut Store,
+    begin: &BeginRun,
+    rest: &mut impl Rest,
+    now: i64,
+) -> Result<Recovered, RecordError> {
+    let run_id = begin.run_id.clone();
+    // It is not written, unless it has to be opened again.
+    store.release_run(&run_id);
+    let lengths = store.tape_lengths(&run_id)?;
     while let Ok(chunk) = rest.next()? {
-        if beyond(chunk, lengths).is_some() {
-            return Err(RecordError::Closed {
-                run: run_id.clone(),
-            });
+        if beyond(chunk, lengths).is_none() {
+            continue;
         }
+        let exit = store.exit(&run_id)?;
+        if !exit.is_some_and(|exit| exit_from_json(&exit).recorder_lost) {
+            return Err(RecordError::Closed { run: run_id });
+        }
+        rest.rewind()?;
+        return reopen(store, begin, rest, now);
     }
     let mut summarizer = Summarizer::brief();
-    for run in store.tree(run_id)? {
+    for run in store.tree(&run_id)? {
         store.each_record(&run.run_id, 0, |record| {
             summarizer.push(&record);
             true
         })?;
     }
-    let run_id = run_id.clone();
     match summarizer.finish() {
         Some(summary) => Ok(Recovered { summary, run_id }),
         None => Err(RecordError::Unfinished { run: run_id }),
@@ -265,7 +278,7 @@ pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recover
     let mut rest = Spooled { path, reader };
     store.begin_run(&begin)?;
     let closed = match store.run(&begin.run_id) {
-        Ok(run) if run.seal.is_some() => known(store, &begin.run_id, &mut rest),
+        Ok(run) if run.seal.is_some() => take_in_late(store, &begin, &mut rest, now),
         _ => close(store, &begin, &mut rest, now),
     };
     // Whoever tries again, or closes it from its tape, takes it over anew.

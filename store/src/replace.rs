@@ -2,14 +2,17 @@
 
 use runtape_core::report::RemovalReason;
 use runtape_core::{Record, RunId};
+use rusqlite::params;
+use serde_json::Value;
 
+use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::place::unsigned;
 use crate::runs;
 use crate::seals;
 use crate::store::Store;
 use crate::tree::OpenTree;
-use crate::write::{delete_records, merge};
+use crate::write::{delete_records, json, merge};
 
 /// What replacing a run's records did to its seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,27 +32,36 @@ impl Store {
         records: &[Record],
         at: i64,
     ) -> Result<Replaced> {
-        self.replace_run(root, at, |store| store.append(root, records, &[]))
+        self.replace_run(root, at, |store| {
+            store.append(root, records, &[])?;
+            Ok(None)
+        })
     }
 
     /// The same for records that need not be in memory at once: `write` appends them to the run,
-    /// which has none when it is called. Its tape can be read meanwhile.
+    /// which has none when it is called. Its tape can be read meanwhile, and can go on. If it is
+    /// known better now how the process ended, that is what `write` returns.
     pub fn replace_run(
         &mut self,
         root: &RunId,
         at: i64,
-        write: impl FnOnce(&mut Self) -> Result<()>,
+        write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
     ) -> Result<Replaced> {
         let lock = self.lock(root)?;
         let tree = OpenTree { lock, state: None };
         let replaced = self.batch(|store| {
             let old_seal = store.empty(root, at)?;
             store.open.insert(root.clone(), tree);
-            write(store)?;
+            let exit = write(store)?;
+            let exit = exit.map(|exit| json(root, &exit)).transpose()?;
+            let exit = exit.map(|exit| codec::pack(&exit));
             let new_seal = store.with_tree(root, |connection, _, state| {
                 if let Some(run) = state.unended() {
                     return Err(StoreError::NotEnded { run: run.clone() });
                 }
+                connection
+                    .prepare_cached("UPDATE run SET exit = coalesce(?2, exit) WHERE key = ?1")?
+                    .execute(params![state.root.key, exit])?;
                 merge(connection, state.root.key, root)?;
                 seals::seal(connection, state.root.key, at)
             })?;
@@ -71,6 +83,7 @@ impl Store {
             }
             seals::remove(connection, &row, RemovalReason::Replaced, at)?;
             delete_records(connection, row.key)?;
+            runs::forget(connection, row.key)?;
             Ok(row.seal.map(unsigned))
         })
     }

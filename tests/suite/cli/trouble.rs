@@ -247,3 +247,36 @@ fn one_run_that_cannot_be_closed_does_not_keep_recover_from_the_others() {
     let open = runtape.json(&["runs", "--status", "proceeding"]);
     assert_eq!((open.len(), &open[0]["runId"]), (1, &"first".into()));
 }
+
+#[test]
+fn one_run_that_cannot_be_read_again_does_not_keep_renormalize_from_the_others() {
+    let runtape = Runtape::new();
+    let script = runtape.script("hermes", "echo hello");
+    let output = runtape.run(&["record", "--run-id", "sound", "--", &script]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let other = Runtape::new();
+    let output = other.run(&["record", "--run-id", "broken", "--", &script]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    // The same run, as if a runtime had printed it that this version cannot read.
+    let from = Store::open(other.path("runtape.db"), &Options::read_only()).unwrap();
+    let mut to = Store::open(runtape.path("runtape.db"), &Options::default()).unwrap();
+    let run = "broken".parse().unwrap();
+    let mut begin = from.begin_of(&run).unwrap();
+    begin.runtime = Runtime::from_name("nobody-knows");
+    // The last one, so that it is read first.
+    begin.started_at += 60_000;
+    to.begin_run(&begin).unwrap();
+    let records = from.records(&run, 0, usize::MAX).unwrap();
+    to.append(&run, &records, &from.tape(&run).unwrap())
+        .unwrap();
+    to.finish_run(&run, &from.exit(&run).unwrap().unwrap(), 1)
+        .unwrap();
+    drop(to);
+    let output = runtape.run(&["renormalize", "--all"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    let expected = "1 run read again, 0 replaced\n\
+                    runtape: 1 of 2 could not be read again, and are as they were\n";
+    assert!(said.starts_with("runtape: run broken: "), "{said}");
+    assert!(said.ends_with(expected), "{said}");
+}
