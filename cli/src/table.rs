@@ -2,10 +2,11 @@
 
 use runtape_core::report::Failure;
 use runtape_core::{CheckpointId, CheckpointStatus, JobId, RunId};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use crate::console::{Console, Tone};
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
 use crate::times;
 
@@ -138,44 +139,6 @@ impl Cell {
     }
 }
 
-/// Cuts a text of several pieces to a width, so that the first piece that matters is seen.
-pub(crate) fn cut_around(pieces: Vec<(String, bool)>, width: usize) -> Vec<(String, bool)> {
-    let total: usize = pieces.iter().map(|(text, _)| text.width()).sum();
-    if total <= width {
-        return pieces;
-    }
-    let before = pieces.iter().take_while(|(_, matters)| !matters);
-    let before: usize = before.map(|(text, _)| text.width()).sum();
-    // A third of the room for what comes before, unless less comes after.
-    let lead = (width / 3).max(width.saturating_sub(total - before));
-    let mut skip = before.saturating_sub(lead.saturating_sub(1));
-    if skip <= 1 {
-        skip = 0;
-    }
-    let mut room = width;
-    let mut kept: Vec<(String, bool)> = Vec::new();
-    if skip > 0 {
-        kept.push(("…".to_owned(), false));
-        room = room.saturating_sub(1);
-    }
-    for (text, matters) in pieces {
-        let mut rest = text.as_str();
-        while skip > 0
-            && let Some(first) = rest.chars().next()
-        {
-            skip = skip.saturating_sub(first.width().unwrap_or(0).max(1));
-            rest = rest.get(first.len_utf8()..).unwrap_or_default();
-        }
-        if rest.width() > room {
-            kept.push((cut(rest, room), matters));
-            break;
-        }
-        room -= rest.width();
-        kept.push((rest.to_owned(), matters));
-    }
-    kept
-}
-
 /// Returns the beginning of a run's id, which is as good as all of it on a command line. Ids that
 /// a person chose may begin alike, and stay whole.
 pub(crate) fn short(run: &RunId) -> &str {
@@ -228,25 +191,6 @@ pub(crate) fn bytes(bytes: u64) -> String {
     } else {
         format!("{whole}.{tenths} {unit}")
     }
-}
-
-/// Cuts a text to a width, with an ellipsis where something was cut.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut used = 0;
-    for character in text.chars() {
-        let columns = character.width().unwrap_or(0);
-        if used + columns + 1 > width {
-            break;
-        }
-        used += columns;
-        kept.push(character);
-    }
-    kept.push('…');
-    kept
 }
 
 /// A table: a head, rows, and the columns that give way where there is not enough room.
@@ -432,28 +376,6 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_is_in_what_is_left_of_a_text() {
-        let long = "words before the match, quite a lot of them ";
-        let pieces = || {
-            vec![
-                (long.to_owned(), false),
-                ("match".to_owned(), true),
-                (
-                    " and as many words behind it as before it".to_owned(),
-                    false,
-                ),
-            ]
-        };
-        for width in 10..100 {
-            let cut = cut_around(pieces(), width);
-            let text: String = cut.iter().map(|(text, _)| text.as_str()).collect();
-            assert!(text.width() <= width, "{width}: {text}");
-            assert!(text.contains("match"), "{width}: {text}");
-        }
-        assert_eq!(cut_around(pieces(), 90), pieces());
-    }
-
-    #[test]
     fn what_has_no_room_is_named() {
         let table = || {
             let mut table = Table::new(&["run", "model", "input", "output", "cost $"]);
@@ -480,6 +402,5 @@ mod tests {
         assert_eq!(thousands(-999), "-999");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(bytes(12), "12 B");
-        assert_eq!(cut("日本語", 5), "日本…");
     }
 }

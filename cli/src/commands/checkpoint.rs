@@ -8,8 +8,9 @@ use crate::commands::Session;
 use crate::console::{Console, Tone};
 use crate::database::{CheckpointName, resolve_checkpoint, resolve_run};
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
-use crate::table::{cut, thousands};
+use crate::table::thousands;
 
 /// Show the state at the end of a step: messages so far, status, usage
 ///

@@ -8,8 +8,9 @@ use super::checkpoint;
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
-use crate::table::{cut, plural};
+use crate::table::plural;
 
 /// Show what changed between two checkpoints, of one run or of two
 #[derive(Debug, clap::Args)]

@@ -8,8 +8,8 @@ use crate::commands::follow::each_record;
 use crate::console::{Console, Tone};
 use crate::database::resolve_run;
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
-use crate::table::cut;
 use crate::times;
 
 /// Show the events of a run in order

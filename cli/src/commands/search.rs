@@ -4,8 +4,9 @@ use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
+use crate::fit::cut_around;
 use crate::plain;
-use crate::table::{cut_around, short};
+use crate::table::short;
 
 /// Search what was said, what tools were given and what they gave back
 ///
