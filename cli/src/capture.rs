@@ -1,21 +1,24 @@
 //! Output of processes that have ended: stored many at a time.
 
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::{Exit, Normalizer, Output};
 use runtape_store::{PreparedRun, Store, StoreError};
 
 use crate::context::{RunContext, begin_at, exit_to_json};
 use crate::record_error::RecordError;
+use crate::shared_line::{Most, SharedLine};
 
 /// How much output one transaction holds.
 const BATCH_BYTES: u64 = 256 * 1024;
 /// How much output is handed from thread to thread at once: waking one for each short run would
 /// take longer than storing it.
 const PARCEL_BYTES: usize = 128 * 1024;
-/// How many parcels may be ready and not written yet.
-const READY: usize = 8;
+/// How much output may be made into records and not be written yet: what comes in while the store
+/// waits for the disk; and how much of it may wait to be compressed.
+const AHEAD: Most = Most {
+    waiting: 4 << 20,
+    unfinished: 256 << 10,
+};
 
 /// What a process that has ended printed, all of it in memory. For long output there is
 /// [`Recorder`](crate::Recorder), which needs to hold only a part of it.
@@ -67,48 +70,34 @@ pub type Stored = Option<Result<u64, RecordError>>;
 
 type Ready<T> = (T, Option<Result<PreparedRun, RecordError>>);
 
-/// A run with its records prepared; the capture is there as long as its tape is not.
+/// A run with its records prepared, and the capture that its tape is made from.
 struct Half {
     run: PreparedRun,
-    capture: Option<Capture>,
+    capture: Capture,
 }
 
 impl Half {
     fn new(capture: Capture) -> Result<Self, RecordError> {
         let run = capture.prepare_records()?;
-        let capture = Some(capture);
         Ok(Self { run, capture })
     }
 
-    /// Prepares the tape too, unless that was done.
-    fn finish(self) -> Self {
-        let run = match &self.capture {
-            Some(capture) => self.run.with_output(capture.pieces()),
-            None => self.run,
-        };
-        Self { run, capture: None }
+    fn finish(self) -> PreparedRun {
+        self.run.with_output(self.capture.pieces())
     }
 }
 
 type Parcel<T> = Vec<(T, Option<Result<Half, RecordError>>)>;
 
-/// Hands a parcel over; returns whether anybody takes it.
-fn hand_over<T>(sender: &SyncSender<Parcel<T>>, parcel: Parcel<T>) -> bool {
-    match sender.try_send(parcel) {
-        Ok(()) => true,
-        Err(TrySendError::Disconnected(_)) => false,
-        // The writer has enough to do: rather than wait for it, take some work off it.
-        Err(TrySendError::Full(parcel)) => {
-            let finish = |half: Result<Half, RecordError>| half.map(Half::finish);
-            let parcel = parcel.into_iter();
-            let parcel = parcel.map(|(what, half)| (what, half.map(finish)));
-            sender.send(parcel.collect()).is_ok()
-        }
-    }
+fn finish_parcel<T>(parcel: Parcel<T>) -> Vec<Ready<T>> {
+    let finish = |half: Result<Half, RecordError>| half.map(Half::finish);
+    let parcel = parcel.into_iter();
+    let ready = parcel.map(|(what, half)| (what, half.map(finish)));
+    ready.collect()
 }
 
 /// Stores captures in transactions of 256 KiB, on two threads: one makes the records, the other
-/// writes; tapes are compressed by the one that has time.
+/// writes; records and tapes are compressed by the one that has time.
 ///
 /// `each` is told what became of everything, in order, once it is written; `clock` gives the time
 /// for a seal, in milliseconds since 1970. A fault of one run is that run's; a store that cannot be
@@ -119,8 +108,9 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     clock: impl Fn() -> i64,
     mut each: impl FnMut(&Store, T, Stored) -> Result<(), E>,
 ) -> Result<(), E> {
+    let line = SharedLine::new(AHEAD, finish_parcel);
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(READY);
+        let maker = line.maker();
         scope.spawn(move || {
             let mut parcel = Parcel::new();
             let mut bytes = 0;
@@ -128,19 +118,16 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
                 bytes += capture.as_ref().map_or(0, Capture::length);
                 parcel.push((what, capture.map(Half::new)));
                 if bytes >= PARCEL_BYTES {
-                    bytes = 0;
                     // Nobody listens any more if the store failed.
-                    if !hand_over(&sender, std::mem::take(&mut parcel)) {
+                    if !maker.put(std::mem::take(&mut parcel), bytes) {
                         return;
                     }
+                    bytes = 0;
                 }
             }
-            hand_over(&sender, parcel);
+            maker.put(parcel, bytes);
         });
-        let ready = receiver.into_iter().flatten().map(|(what, half)| {
-            let run = half.map(|half| half.map(|half| half.finish().run));
-            (what, run)
-        });
+        let ready = line.taker().flatten();
         let mut ready = ready.peekable();
         while ready.peek().is_some() {
             let batch = next_batch(&mut ready);

@@ -15,6 +15,7 @@ mod record_error;
 mod recorder;
 mod recover;
 mod replay;
+mod shared_line;
 mod spool;
 mod writer;
 

@@ -25,6 +25,11 @@ use crate::console::Console;
 use crate::database::Database;
 use crate::error::CliError;
 
+/// Records are made on one thread and freed on another, where the system's allocator has them wait
+/// for each other.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Records what agent CLIs print as one normalized history
 #[derive(Debug, Parser)]
 #[command(name = "runtape", version, after_help = exit_codes::HELP)]

@@ -27,6 +27,9 @@ const SMALL: usize = 32 << 10;
 /// save less than a tenth.
 const LEVEL: i32 = 1;
 
+/// Room that a thread keeps for compressing; what a longer block takes is given back.
+const MOST_ROOM: usize = 1 << 20;
+
 /// What blocks of a kind have in common.
 ///
 /// Trained with `zstd --train` on replicas of captures (`tests/examples/training.rs`). Never
@@ -43,6 +46,8 @@ pub(crate) struct Vocabulary {
 }
 
 thread_local! {
+    /// Where blocks are compressed to: how long they become is known only then.
+    static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static COMPRESS_RECORDS: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static COMPRESS_TAPES: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
     static COMPRESS_ALONE: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
@@ -77,18 +82,20 @@ impl Vocabulary {
         if data.len() > SMALL {
             let compressed = COMPRESS_ALONE.with(|slot| {
                 let make = || Compressor::new(LEVEL);
-                reuse(slot, make, |compressor| compressor.compress(data))
+                reuse(slot, make, |compressor| compress(compressor, ALONE, data))
             });
-            return coded(ALONE, data, &compressed);
+            return compressed.unwrap_or_else(|_| plain(data));
         }
         let compressed = self.compressor.with(|slot| {
             let make = || {
                 let make = || EncoderDictionary::copy(self.dictionary, LEVEL);
                 Compressor::with_prepared_dictionary(self.encoder.get_or_init(make))
             };
-            reuse(slot, make, |compressor| compressor.compress(data))
+            reuse(slot, make, |compressor| {
+                compress(compressor, self.coding, data)
+            })
         });
-        coded(self.coding, data, &compressed)
+        compressed.unwrap_or_else(|_| plain(data))
     }
 
     fn decode(&'static self, body: &[u8], length: usize) -> io::Result<Vec<u8>> {
@@ -118,12 +125,29 @@ fn reuse<C, T>(
     work(tool)
 }
 
-/// Puts a coding before the data; keeps the data plain if that is shorter.
-fn coded(coding: u8, data: &[u8], compressed: &io::Result<Vec<u8>>) -> Vec<u8> {
-    let (coding, body) = match compressed {
-        Ok(compressed) if compressed.len() < data.len() => (coding, compressed.as_slice()),
-        _ => (PLAIN, data),
-    };
+/// Makes a block of compressed data; keeps the data as it is if that is shorter.
+fn compress(compressor: &mut Compressor<'_>, coding: u8, data: &[u8]) -> io::Result<Vec<u8>> {
+    ROOM.with_borrow_mut(|room| {
+        room.clear();
+        room.reserve(zstd::zstd_safe::compress_bound(data.len()));
+        compressor.compress_to_buffer(data, room)?;
+        let block = if room.len() < data.len() {
+            coded(coding, room)
+        } else {
+            plain(data)
+        };
+        room.shrink_to(MOST_ROOM);
+        Ok(block)
+    })
+}
+
+/// Makes a block of data as it is.
+fn plain(data: &[u8]) -> Vec<u8> {
+    coded(PLAIN, data)
+}
+
+/// Puts a coding before the data.
+fn coded(coding: u8, body: &[u8]) -> Vec<u8> {
     let mut block = Vec::with_capacity(body.len() + 1);
     block.push(coding);
     block.extend_from_slice(body);

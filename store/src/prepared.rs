@@ -69,8 +69,8 @@ impl PreparedRun {
     }
 
     /// Adds the tape: what the process printed, as stream, receive time and bytes, in the order it
-    /// was received. A step of its own, because it takes as long as all the rest: it can be done on
-    /// another thread.
+    /// was received; and compresses it and the records. A step of its own, because it takes as long
+    /// as all the rest: it can be done on another thread.
     #[must_use]
     pub fn with_output<'a>(
         mut self,
@@ -80,6 +80,9 @@ impl PreparedRun {
             let mut end = TapeEnd::first(&root.id);
             self.tape = tape::encode(&mut end, output);
             self.tape_bytes = end.lengths.iter().sum();
+        }
+        for run in &mut self.runs {
+            run.rows.compress();
         }
         self
     }

@@ -26,6 +26,30 @@ pub(crate) struct RecordBlock {
     pub(crate) body: Vec<u8>,
 }
 
+/// A block that is not compressed yet: that can be done on another thread.
+#[derive(Debug)]
+pub(crate) struct PlainBlock {
+    first_seq: u64,
+    count: u64,
+    hash: Hash,
+    marks: Vec<u8>,
+    lines: Vec<u8>,
+}
+
+impl PlainBlock {
+    /// Compresses the block.
+    pub(crate) fn compress(self) -> RecordBlock {
+        RecordBlock {
+            first_seq: self.first_seq,
+            count: self.count,
+            length: self.lines.len(),
+            hash: self.hash,
+            marks: self.marks,
+            body: codec::RECORDS.encode(&self.lines),
+        }
+    }
+}
+
 /// Records that are about to be written.
 #[derive(Debug, Default)]
 pub(crate) struct PendingBlock {
@@ -56,23 +80,18 @@ impl PendingBlock {
     }
 
     /// Closes the block, if there is anything in it; `hash` is the chain's after its last record.
-    pub(crate) fn take(&mut self, hash: &Hash) -> Option<RecordBlock> {
+    pub(crate) fn take(&mut self, hash: &Hash) -> Option<PlainBlock> {
         if self.count == 0 {
             return None;
         }
-        let block = RecordBlock {
-            first_seq: self.first_seq,
-            count: self.count,
-            length: self.lines.len(),
+        let pending = std::mem::take(self);
+        Some(PlainBlock {
+            first_seq: pending.first_seq,
+            count: pending.count,
             hash: *hash,
-            marks: std::mem::take(&mut self.marks),
-            body: codec::RECORDS.encode(&self.lines),
-        };
-        self.count = 0;
-        self.lines.clear();
-        // One long message must not take its room for the rest of the run.
-        self.lines.shrink_to(2 * TARGET);
-        Some(block)
+            marks: pending.marks,
+            lines: pending.lines,
+        })
     }
 }
 
@@ -307,7 +326,7 @@ pub(crate) fn merge(connection: &Connection, run: i64, id: &RunId) -> Result<()>
                 .execute([place])?;
         }
         if let Some(block) = merged.take(&hash) {
-            insert(connection, run, &block)?;
+            insert(connection, run, &block.compress())?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use runtape_core::{JobId, Record, RecordKind, RunId};
 use crate::chain::{self, Hash};
 use crate::error::{Result, StoreError};
 use crate::facts::{Fact, FactFolder};
-use crate::records::{PendingBlock, RecordBlock};
+use crate::records::{PendingBlock, PlainBlock, RecordBlock};
 
 /// How far a run has been written, and what is about to be.
 #[derive(Debug)]
@@ -15,15 +15,30 @@ pub(crate) struct RunWriter {
     pub(crate) folder: FactFolder,
     hash: Hash,
     pending: PendingBlock,
-    blocks: Vec<RecordBlock>,
+    blocks: Vec<PlainBlock>,
     facts: Vec<Fact>,
 }
 
 /// What is to be written of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
-    pub(crate) blocks: Vec<RecordBlock>,
+    plain: Vec<PlainBlock>,
+    blocks: Vec<RecordBlock>,
     pub(crate) facts: Vec<Fact>,
+}
+
+impl Rows {
+    /// Compresses the records, unless that was done.
+    pub(crate) fn compress(&mut self) {
+        let plain = self.plain.drain(..);
+        self.blocks.extend(plain.map(PlainBlock::compress));
+    }
+
+    /// Returns the records, and the rows that follow from them.
+    pub(crate) fn finish(mut self) -> (Vec<RecordBlock>, Vec<Fact>) {
+        self.compress();
+        (self.blocks, self.facts)
+    }
 }
 
 impl RunWriter {
@@ -101,7 +116,8 @@ impl RunWriter {
     pub(crate) fn rows(&mut self) -> Rows {
         self.close_block();
         Rows {
-            blocks: std::mem::take(&mut self.blocks),
+            plain: std::mem::take(&mut self.blocks),
+            blocks: Vec::new(),
             facts: std::mem::take(&mut self.facts),
         }
     }

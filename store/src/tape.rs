@@ -1,5 +1,7 @@
 //! The `tape_block` table: what a process printed, byte by byte, with receive times.
 
+use std::borrow::Cow;
+
 use runtape_core::{RunId, Stream};
 use rusqlite::{Connection, Row, params};
 
@@ -91,20 +93,21 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<TapeBlock> {
 
 /// Output that is about to be written as one block.
 #[derive(Debug, Default)]
-struct Pending {
+struct Pending<'a> {
     /// How many chunks, then stream, length and time of each.
     table: Vec<u8>,
     chunks: u64,
-    streams: [Vec<u8>; 2],
+    streams: [Vec<Cow<'a, [u8]>>; 2],
+    lengths: [usize; 2],
     times: Option<[i64; 2]>,
 }
 
-impl Pending {
+impl<'a> Pending<'a> {
     fn len(&self) -> usize {
-        self.streams.iter().map(Vec::len).sum()
+        self.lengths.iter().sum()
     }
 
-    fn push(&mut self, stream: Stream, received_at: i64, bytes: &[u8]) {
+    fn push(&mut self, stream: Stream, received_at: i64, bytes: Cow<'a, [u8]>) {
         let [first, last] = self.times.unwrap_or([received_at, received_at]);
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         varint::write(
@@ -114,9 +117,11 @@ impl Pending {
         varint::write_signed(&mut self.table, received_at.wrapping_sub(last));
         self.chunks += 1;
         self.times = Some([first, received_at]);
-        let [stdout, stderr] = &mut self.streams;
-        let data = if index(stream) == 0 { stdout } else { stderr };
-        data.extend_from_slice(bytes);
+        let at = index(stream);
+        if let (Some(pieces), Some(sum)) = (self.streams.get_mut(at), self.lengths.get_mut(at)) {
+            *sum += bytes.len();
+            pieces.push(bytes);
+        }
     }
 
     /// Returns the block's data: table, stdout, stderr.
@@ -124,8 +129,8 @@ impl Pending {
         let mut raw = Vec::with_capacity(self.table.len() + self.len() + 4);
         varint::write(&mut raw, self.chunks);
         raw.extend_from_slice(&self.table);
-        for stream in &self.streams {
-            raw.extend_from_slice(stream);
+        for piece in self.streams.iter().flatten() {
+            raw.extend_from_slice(piece);
         }
         raw
     }
@@ -135,9 +140,8 @@ impl Pending {
         let times = self.times?;
         let raw = self.raw();
         let lengths = self
-            .streams
-            .each_ref()
-            .map(|stream| u64::try_from(stream.len()).unwrap_or(u64::MAX));
+            .lengths
+            .map(|length| u64::try_from(length).unwrap_or(u64::MAX));
         let block = TapeBlock {
             number: end.blocks,
             starts: end.lengths,
@@ -244,7 +248,7 @@ pub(crate) fn encode<'a>(
     let mut pending = Pending::default();
     let mut blocks = Vec::new();
     for (stream, received_at, bytes) in chunks {
-        pending.push(stream, received_at, bytes);
+        pending.push(stream, received_at, Cow::Borrowed(bytes));
         if pending.len() >= TARGET {
             blocks.extend(pending.take(end));
         }
@@ -365,7 +369,7 @@ fn rewrite(connection: &Connection, run: i64, id: &RunId) -> Result<()> {
         let block = take(connection, run, number)?;
         let raw = block.raw(id)?;
         for chunk in block.chunks(id, &raw)? {
-            pending.push(chunk.stream, chunk.received_at, &chunk.bytes);
+            pending.push(chunk.stream, chunk.received_at, Cow::Owned(chunk.bytes));
         }
         if pending.len() >= TARGET {
             insert_some(connection, run, pending.take(&mut fresh))?;

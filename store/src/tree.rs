@@ -81,10 +81,11 @@ pub(crate) fn write_rows(
     run: i64,
     rows: Rows,
 ) -> Result<()> {
-    for block in rows.blocks {
+    let (blocks, facts) = rows.finish();
+    for block in blocks {
         records::insert(connection, run, &block)?;
     }
-    for fact in rows.facts {
+    for fact in facts {
         match fact {
             Fact::Step(step) => steps::insert(connection, words, run, &step)?,
             Fact::Call(call) => tool_calls::insert(connection, words, run, &call)?,
