@@ -9,6 +9,8 @@ use crate::error::CliError;
 
 /// Columns assumed where nobody says how wide the output may be.
 const DEFAULT_WIDTH: usize = 120;
+/// Fewer columns than this are nobody's wish.
+const NARROWEST: usize = 20;
 
 /// Where results go, and in which form.
 pub(crate) struct Console<'a> {
@@ -18,6 +20,9 @@ pub(crate) struct Console<'a> {
     pub(crate) json: bool,
     /// Columns that a line of text may take.
     pub(crate) width: usize,
+    /// Columns that a line takes at the very most, where somebody looks or said so. In a pipe it may
+    /// take more than fits: nobody would see what is left out.
+    pub(crate) limit: Option<usize>,
     /// Whether to use colour.
     pub(crate) colour: bool,
     /// Whether a person looks at the output as it comes.
@@ -60,28 +65,31 @@ impl Tone {
     }
 }
 
-/// Returns how many columns a line of text may take.
-fn width() -> usize {
-    if let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size() {
-        return usize::from(width).max(20);
-    }
-    let columns = std::env::var("COLUMNS").ok();
-    let columns = columns.and_then(|columns| columns.parse::<usize>().ok());
-    columns
-        .filter(|columns| *columns >= 20)
-        .unwrap_or(DEFAULT_WIDTH)
+/// Returns how many columns somebody wants a line of text to take at most.
+fn wanted_width() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok()?.parse().ok()?;
+    Some(columns).filter(|columns| *columns >= NARROWEST)
+}
+
+/// Returns how many columns the terminal has.
+fn terminal_width() -> Option<usize> {
+    let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;
+    Some(usize::from(width).max(NARROWEST))
 }
 
 impl<'a> Console<'a> {
     /// Creates a console that writes to `out`, which stands for standard output.
     pub(crate) fn new(out: &'a mut dyn Write, json: bool) -> Self {
         let stdout = io::stdout();
+        let (wanted, is_terminal) = (wanted_width(), stdout.is_terminal());
+        let width = wanted.or_else(terminal_width).unwrap_or(DEFAULT_WIDTH);
         Self {
             out,
             json,
-            width: width(),
+            width,
+            limit: (is_terminal || wanted.is_some()).then_some(width),
             colour: anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
-            is_terminal: stdout.is_terminal(),
+            is_terminal,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use runtape_core::{JobId, RunId};
+use runtape_core::{CheckpointId, JobId, RunId};
 use runtape_store::{Options, Patience, RunFilter, Store};
 
 use crate::error::CliError;
@@ -95,6 +95,16 @@ impl Database {
     }
 }
 
+/// Says what an id may mean that is the beginning of several.
+fn ambiguous<T: ToString>(text: &str, what: &'static str, found: &[T]) -> CliError {
+    let candidates = found.iter().take(CANDIDATES).map(ToString::to_string);
+    CliError::Ambiguous {
+        text: text.to_owned(),
+        what,
+        candidates: candidates.collect(),
+    }
+}
+
 /// Returns the job of an id, or of a prefix that only one id has. An id that nobody has is taken as
 /// it is: there is nothing to find then.
 pub(crate) fn resolve_job(store: &Store, text: &str) -> Result<JobId, CliError> {
@@ -104,15 +114,7 @@ pub(crate) fn resolve_job(store: &Store, text: &str) -> Result<JobId, CliError> 
         many if many.iter().any(|job| job.as_str() == text) || many.is_empty() => {
             Ok(JobId::parse(text)?)
         }
-        many => Err(CliError::Ambiguous {
-            text: text.to_owned(),
-            what: "jobs",
-            candidates: many
-                .iter()
-                .take(CANDIDATES)
-                .map(ToString::to_string)
-                .collect(),
-        }),
+        many => Err(ambiguous(text, "jobs", many)),
     }
 }
 
@@ -130,7 +132,7 @@ pub(crate) fn resolve_run(store: &Store, text: &str) -> Result<RunId, CliError> 
             .into_iter()
             .next()
             .map(|run| run.run_id)
-            .ok_or_else(unknown);
+            .ok_or(CliError::NoRuns);
     }
     let found = store.runs_by_prefix(text, CANDIDATES + 1)?;
     if let Some(exact) = found.iter().find(|run| run.as_str() == text) {
@@ -139,14 +141,50 @@ pub(crate) fn resolve_run(store: &Store, text: &str) -> Result<RunId, CliError> 
     match found.as_slice() {
         [] => Err(unknown()),
         [run] => Ok(run.clone()),
-        many => Err(CliError::Ambiguous {
+        many => Err(ambiguous(text, "runs", many)),
+    }
+}
+
+/// What a checkpoint can be named by besides `RUN:STEP`.
+pub(crate) enum CheckpointName {
+    /// Its own id.
+    Id(CheckpointId),
+    /// Its run, of which it is the last one.
+    LastOf(RunId),
+}
+
+/// Returns the checkpoint of an id or of a prefix that only one id has, or the run whose last one
+/// is meant.
+///
+/// A whole id is that id, a checkpoint's before a run's. A prefix that runs and checkpoints have in
+/// common means neither.
+pub(crate) fn resolve_checkpoint(store: &Store, text: &str) -> Result<CheckpointName, CliError> {
+    if text == "last" {
+        return resolve_run(store, text).map(CheckpointName::LastOf);
+    }
+    let checkpoints = store.checkpoints_by_prefix(text, CANDIDATES + 1)?;
+    if let Some(exact) = checkpoints.iter().find(|id| id.as_str() == text) {
+        return Ok(CheckpointName::Id(exact.clone()));
+    }
+    let runs = store.runs_by_prefix(text, CANDIDATES + 1)?;
+    if let Some(exact) = runs.iter().find(|run| run.as_str() == text) {
+        return Ok(CheckpointName::LastOf(exact.clone()));
+    }
+    match (runs.as_slice(), checkpoints.as_slice()) {
+        ([], []) => Err(CliError::UnknownCheckpoint {
             text: text.to_owned(),
-            what: "runs",
-            candidates: many
-                .iter()
-                .take(CANDIDATES)
-                .map(ToString::to_string)
-                .collect(),
         }),
+        ([run], []) => Ok(CheckpointName::LastOf(run.clone())),
+        ([], [checkpoint]) => Ok(CheckpointName::Id(checkpoint.clone())),
+        (many, []) => Err(ambiguous(text, "runs", many)),
+        ([], many) => Err(ambiguous(text, "checkpoints", many)),
+        (runs, checkpoints) => {
+            // Some of each: a list of runs only would not say why the id is not clear.
+            let runs = runs.iter().map(|run| format!("run {run}"));
+            let checkpoints = checkpoints.iter().map(|id| format!("checkpoint {id}"));
+            let mut both: Vec<String> = runs.take(CANDIDATES / 2).collect();
+            both.extend(checkpoints.take(CANDIDATES - both.len()));
+            Err(ambiguous(text, "runs and checkpoints", &both))
+        }
     }
 }

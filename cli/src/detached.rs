@@ -1,53 +1,85 @@
-//! A run without its store: normalized as it goes, its output handed back to be kept elsewhere.
+//! A run without its store: normalized as it goes, what it becomes handed back to be kept.
 
-use runtape_core::{RunSummary, Runtime, Stream, Summarizer};
-use runtape_normalizer::{Exit, LiveItem, Normalizer, Output};
+use runtape_core::{Record, RunSummary, Runtime, Stream, Summarizer};
+use runtape_normalizer::{Exit, LiveItem, Normalizer};
 use runtape_store::TapeChunk;
 
-use crate::context::RunContext;
+use crate::context::{RunContext, begin_at};
 use crate::record_error::RecordError;
 
-/// A run whose store failed, or that never had one.
-///
-/// [`Recorder::detach`](crate::Recorder::detach) makes one in the middle of a run, so that the
-/// process and those who watch it need not suffer from a full disk.
+/// A run that somebody else stores, or nobody: a [`Writer`](crate::Writer) on another thread, or a
+/// [`Spool`](crate::Spool). So the process and those who watch it need not suffer from a full disk.
 pub struct Detached {
     normalizer: Normalizer,
-    summarizer: Summarizer,
+    /// Absent where nobody wants the summary.
+    summarizer: Option<Summarizer>,
     /// Bytes seen of standard output.
     stdout: u64,
     /// Bytes seen of standard error.
     stderr: u64,
 }
 
+/// What a piece of output became.
+#[derive(Debug)]
+pub struct Printed {
+    /// The piece, and its place on the tape.
+    pub chunk: TapeChunk,
+    /// Records to be kept.
+    pub records: Vec<Record>,
+    /// What can be shown at once, if it was asked for.
+    pub live: Vec<LiveItem>,
+}
+
+/// What the end of a process became.
+#[derive(Debug)]
+pub struct Ended {
+    /// The run in one object.
+    pub summary: Option<RunSummary>,
+    /// Records to be kept.
+    pub records: Vec<Record>,
+    /// What can be shown at once, if it was asked for.
+    pub live: Vec<LiveItem>,
+}
+
 impl Detached {
-    /// Starts a run without a store. Its summary is a brief one.
-    pub fn start(runtime: Runtime, context: &RunContext) -> Result<Self, RecordError> {
+    /// Starts a run without a store, at a time in milliseconds since 1970. Its summary is a brief
+    /// one.
+    pub fn start(runtime: Runtime, context: &RunContext, now: i64) -> Result<Self, RecordError> {
+        let normalizer = Normalizer::new(runtime, context.to_normalizer())?;
+        Ok(Self::new(normalizer, Some(Summarizer::brief()), now))
+    }
+
+    /// The same, also yielding what can be shown at once.
+    pub fn start_live(
+        runtime: Runtime,
+        context: &RunContext,
+        now: i64,
+    ) -> Result<Self, RecordError> {
         let normalizer = Normalizer::with_live(runtime, context.to_normalizer())?;
-        Ok(Self::new(normalizer, Summarizer::brief(), 0, 0))
+        Ok(Self::new(normalizer, Some(Summarizer::brief()), now))
     }
 
     pub(crate) fn new(
-        normalizer: Normalizer,
-        summarizer: Summarizer,
-        stdout: u64,
-        stderr: u64,
+        mut normalizer: Normalizer,
+        summarizer: Option<Summarizer>,
+        now: i64,
     ) -> Self {
+        begin_at(&mut normalizer, now);
         Self {
             normalizer,
             summarizer,
-            stdout,
-            stderr,
+            stdout: 0,
+            stderr: 0,
         }
     }
 
-    /// Takes the next bytes of a stream. Returns their place on the tape, and what can be shown.
-    pub fn push(
-        &mut self,
-        stream: Stream,
-        bytes: &[u8],
-        received_at: i64,
-    ) -> (TapeChunk, Vec<LiveItem>) {
+    pub(crate) fn without_summary(mut self) -> Self {
+        self.summarizer = None;
+        self
+    }
+
+    /// Takes the next bytes of a stream.
+    pub fn push(&mut self, stream: Stream, bytes: Vec<u8>, received_at: i64) -> Printed {
         let length = match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
@@ -56,34 +88,34 @@ impl Detached {
             stream,
             start: *length,
             received_at,
-            bytes: bytes.to_vec(),
+            bytes,
         };
         *length = chunk.end();
-        let output = self.normalizer.push(stream, bytes, received_at);
-        (chunk, self.keep(output))
+        let output = self.normalizer.push(stream, &chunk.bytes, received_at);
+        if let Some(summarizer) = &mut self.summarizer {
+            let records = output.records.iter();
+            records.for_each(|record| summarizer.push(record));
+        }
+        Printed {
+            chunk,
+            records: output.records,
+            live: output.live,
+        }
     }
 
-    fn keep(&mut self, output: Output) -> Vec<LiveItem> {
-        output
-            .records
-            .iter()
-            .for_each(|record| self.summarizer.push(record));
-        output.live
-    }
-
-    /// Ends the run. Returns it in one object, and what can be shown of its end.
+    /// Ends the run.
     #[must_use]
-    pub fn finish(self, exit: &Exit) -> (Option<RunSummary>, Vec<LiveItem>) {
-        let Self {
-            normalizer,
-            mut summarizer,
-            ..
-        } = self;
-        let output = normalizer.finish(exit);
-        output
-            .records
-            .iter()
-            .for_each(|record| summarizer.push(record));
-        (summarizer.finish(), output.live)
+    pub fn finish(self, exit: &Exit) -> Ended {
+        let output = self.normalizer.finish(exit);
+        let summary = self.summarizer.and_then(|mut summarizer| {
+            let records = output.records.iter();
+            records.for_each(|record| summarizer.push(record));
+            summarizer.finish()
+        });
+        Ended {
+            summary,
+            records: output.records,
+            live: output.live,
+        }
     }
 }

@@ -35,12 +35,16 @@ pub(crate) enum CliError {
     },
     #[error("cannot tell which runtime printed {what}")]
     Undetected { what: String },
+    #[error("cannot tell which runtime {program:?} is")]
+    UnknownProgram { program: String },
     #[error("there is no directory for the database")]
     NoDatabase,
     #[error("there is no database at {}", path.display())]
     Empty { path: PathBuf },
     #[error("no run {text:?}")]
     UnknownRun { text: String },
+    #[error("no run or checkpoint {text:?}")]
+    UnknownCheckpoint { text: String },
     #[error("{text:?} is the beginning of several {what}: {}", candidates.join(", "))]
     Ambiguous {
         text: String,
@@ -53,10 +57,16 @@ pub(crate) enum CliError {
         "no output stands behind record {record}: it was made from the command line or the exit"
     )]
     NotPrinted { record: String },
-    #[error("nothing found")]
-    NothingFound,
+    #[error("no {what} found")]
+    NothingFound { what: &'static str },
+    #[error("there are no runs yet")]
+    NoRuns,
     #[error("{count} of {of} hold nothing usable")]
     Unusable { count: usize, of: usize },
+    #[error("{count} of {of} could not be recovered")]
+    Unrecovered { count: usize, of: usize },
+    #[error("{count} of {of} could not be read again, and are as they were")]
+    Unread { count: usize, of: usize },
     #[error("nothing to ingest: no file that ends in .stdout")]
     NothingToIngest,
     #[error("{count} {what}")]
@@ -124,7 +134,7 @@ impl CliError {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Undetected { .. } => {
+            Self::Undetected { .. } | Self::UnknownProgram { .. } => {
                 return Some(format!(
                     "name it with --runtime, one of: {}",
                     runtape_normalizer::runtimes::readable()
@@ -132,11 +142,20 @@ impl CliError {
             }
             Self::Argv(_) => r#"write it like --argv '["claude","-p","hello"]'"#,
             Self::NoDatabase => "name one with --db or $RUNTAPE_DB",
-            Self::Empty { .. } => {
+            Self::Empty { .. } | Self::NoRuns => {
                 "record something first: `runtape record -- COMMAND` or `runtape ingest FILE`"
             }
+            Self::UnknownRun { text } if is_almost_last(text) => {
+                "the run that began last is `last`; `runtape runs` lists the runs there are"
+            }
             Self::UnknownRun { .. } => "`runtape runs` lists the runs there are",
+            Self::UnknownCheckpoint { .. } => {
+                "`runtape runs` lists the runs there are, `runtape show RUN` the checkpoints of one"
+            }
             Self::Ambiguous { .. } => "type more of it",
+            Self::Unrecovered { .. } => {
+                "what is stored of them stays; `runtape verify` names damage"
+            }
             Self::BadLine { .. } => "import reads what `runtape export` wrote",
             Self::NoSession { .. } => "start without a session",
             Self::Perstack(PerstackError::UnknownJob { .. }) => {
@@ -155,13 +174,7 @@ impl CliError {
 
     /// Writes the error, its causes and a hint.
     pub(crate) fn report(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
+        let text = with_causes(self);
         // Messages may quote file names and what agents printed.
         writeln!(out, "runtape: {}", crate::plain::lines(&text))?;
         match self.hint() {
@@ -169,4 +182,31 @@ impl CliError {
             None => Ok(()),
         }
     }
+}
+
+/// Tells whether somebody wanted to write `last`.
+fn is_almost_last(text: &str) -> bool {
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.to_lowercase().chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let is_cut = text.len() > 1 && "last".starts_with(text);
+    is_cut || text == "latest" || sorted(text) == sorted("last")
+}
+
+/// Returns an error with its causes. One that repeats what was said is left out.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let reason = error.to_string();
+        let last = reason.rsplit(": ").next().unwrap_or_default();
+        if !text.contains(last) {
+            text.push_str(": ");
+            text.push_str(&reason);
+        }
+        cause = error.source();
+    }
+    text
 }

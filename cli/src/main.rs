@@ -6,6 +6,7 @@ mod database;
 mod error;
 mod exit_codes;
 mod filter;
+mod fit;
 mod input;
 mod plain;
 mod spool_directory;

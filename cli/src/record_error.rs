@@ -25,6 +25,12 @@ pub enum RecordError {
         /// Why.
         source: std::io::Error,
     },
+    /// A run ended by itself without what is in its spool file.
+    #[error("run {run} has ended, and this is more than it printed")]
+    Closed {
+        /// The run.
+        run: RunId,
+    },
     /// The normalizer ended a run without a terminal record.
     #[error("run {run} was ended without a terminal record, please report this")]
     Unfinished {

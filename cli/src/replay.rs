@@ -1,76 +1,108 @@
-//! Records from a tape: closing runs whose recorder died, and reading old tapes with a new parser.
+//! Records from a tape: the same output read again, a part at a time.
 
 use std::collections::BTreeMap;
 
 use runtape_core::report::RenormalizedRun;
-use runtape_core::{Record, RunId, RunSummary, summarize};
+use runtape_core::{Record, RunId};
 use runtape_normalizer::{Exit, Normalizer};
-use runtape_store::{BeginRun, OpenRun, Store, StoreError};
+use runtape_store::{BeginRun, Store, StoreError};
 
-use crate::context::{RunContext, begin_at, exit_from_json, exit_to_json};
+use crate::context::{RunContext, begin_at, exit_from_json};
 use crate::record_error::RecordError;
 
-/// A run that was closed because its recorder died.
-#[derive(Debug)]
-pub struct Recovered {
-    /// The run in one object; its status is what the tape proves, else the error `RecorderLost`.
-    pub summary: RunSummary,
-    /// The run.
-    pub run_id: RunId,
-}
-
-/// Makes the records of a run from its tape.
-fn replay(store: &Store, begin: &BeginRun, exit: &Exit) -> Result<Vec<Record>, RecordError> {
+/// Makes a normalizer that will make the records of a run again.
+pub(crate) fn normalizer(begin: &BeginRun) -> Result<Normalizer, RecordError> {
     let context = RunContext::from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
     let mut normalizer = Normalizer::new(begin.runtime.clone(), context.to_normalizer())?;
     begin_at(&mut normalizer, begin.started_at);
-    let mut records = Vec::new();
-    store.each_tape_chunk(&begin.run_id, |chunk| {
-        records.extend(
-            normalizer
-                .push(chunk.stream, &chunk.bytes, chunk.received_at)
-                .records,
-        );
-        true
-    })?;
-    records.extend(normalizer.finish(exit).records);
-    Ok(records)
+    Ok(normalizer)
 }
 
-/// Closes the runs whose recorder died: from their tape, with what it proves.
-///
-/// Runs that a living process writes are left alone. `now` is in milliseconds since 1970.
-pub fn recover(store: &mut Store, now: i64) -> Result<Vec<Recovered>, RecordError> {
-    let open = store.open_runs()?;
-    open.iter()
-        .map(|open| recover_one(store, open, now))
-        .collect()
-}
-
-fn recover_one(store: &mut Store, open: &OpenRun, now: i64) -> Result<Recovered, RecordError> {
-    let run_id = open.begin.run_id.clone();
-    let begin = store.resume_run(&run_id)?;
-    let exit = Exit::lost();
-    let records = replay(store, &begin, &exit)?;
-    // What was stored before is the beginning of this, so appending it again changes nothing …
-    match store.append(&run_id, &records, &[]) {
-        // … unless it is of another version, which read the same tape in another way.
-        Err(StoreError::Conflict { .. } | StoreError::Ended { .. }) => {
-            store.discard_records(&run_id)?;
-            store.append(&run_id, &records, &[])?;
+/// Reads the tape of a run, calling `each` with the records of one part after the other, and how
+/// many bytes of output that part has.
+pub(crate) fn read_tape(
+    store: &mut Store,
+    run: &RunId,
+    normalizer: &mut Normalizer,
+    mut each: impl FnMut(&mut Store, Vec<Record>, usize) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    for number in 0.. {
+        let Some(chunks) = store.tape_part(run, number)? else {
+            break;
+        };
+        let (mut records, mut bytes) = (Vec::new(), 0);
+        for chunk in chunks {
+            bytes += chunk.bytes.len();
+            let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
+            records.extend(output.records);
         }
-        appended => appended?,
+        each(store, records, bytes)?;
     }
-    store.finish_run(&run_id, &exit_to_json(&exit), now)?;
-    let summary = summarize(&records).ok_or_else(|| RecordError::Unfinished {
-        run: run_id.clone(),
-    })?;
-    Ok(Recovered { summary, run_id })
+    Ok(())
+}
+
+/// The stored records of a root run and its children, to be compared with ones made again.
+pub(crate) struct Known {
+    /// How many records each run has.
+    counts: BTreeMap<RunId, u64>,
+    /// How many of them were made again.
+    met: BTreeMap<RunId, u64>,
+}
+
+impl Known {
+    pub(crate) fn new(store: &Store, root: &RunId) -> Result<Self, StoreError> {
+        let runs = store.tree(root)?.into_iter();
+        Ok(Self {
+            counts: runs.map(|run| (run.run_id, run.records)).collect(),
+            met: BTreeMap::new(),
+        })
+    }
+
+    /// Tells whether a record with this number is stored.
+    pub(crate) fn has(&self, record: &Record) -> bool {
+        let count = self.counts.get(&record.run_id);
+        count.is_some_and(|count| record.seq < *count)
+    }
+
+    /// Returns how many stored records were not made again so far.
+    pub(crate) fn missing(&self) -> u64 {
+        let met = |run| self.met.get(run).copied().unwrap_or_default();
+        let runs = self.counts.iter();
+        runs.map(|(run, count)| count.saturating_sub(met(run)))
+            .sum()
+    }
+
+    /// Returns how many of these records are stored as they are, and how many otherwise.
+    ///
+    /// Each run's come in order, so one look at the store serves many of them.
+    pub(crate) fn compare(
+        &mut self,
+        store: &Store,
+        records: &[Record],
+    ) -> Result<(u64, u64), StoreError> {
+        let mut by_run: BTreeMap<&RunId, Vec<&Record>> = BTreeMap::new();
+        for record in records.iter().filter(|record| self.has(record)) {
+            by_run.entry(&record.run_id).or_default().push(record);
+        }
+        let (mut same, mut other) = (0, 0);
+        for (run, records) in by_run {
+            let first = records.first().map_or(0, |record| record.seq);
+            let stored = store.records(run, first, records.len())?;
+            let count = records.len() as u64;
+            let alike = records.into_iter().zip(&stored);
+            let alike = alike.filter(|(new, old)| new == old).count() as u64;
+            same += alike;
+            other += count - alike;
+            *self.met.entry(run.clone()).or_default() += count;
+        }
+        Ok((same, other))
+    }
 }
 
 /// Makes a finished run's records anew from its tape with the current parser, in one transaction.
 ///
-/// Where nothing changes, nothing is written.
+/// Where nothing changes, nothing is written. Neither the old records nor the new ones are ever all
+/// in memory: the tape is read once to compare, and once more to replace what differs.
 pub fn renormalize(
     store: &mut Store,
     run_id: &RunId,
@@ -80,74 +112,43 @@ pub fn renormalize(
     let exit = store
         .exit(run_id)?
         .map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
-    let old = store.tree_records(run_id)?;
-    let new = replay(store, &begin, &exit)?;
-    let report = compare(run_id, &old, &new);
+    let report = compare(store, &begin, &exit)?;
     if report.is_changed() {
-        store.replace_records(run_id, &new, now)?;
+        let mut normalizer = normalizer(&begin)?;
+        store.replace_run(run_id, now, |store| {
+            read_tape(store, run_id, &mut normalizer, |store, records, _| {
+                store.append(run_id, &records, &[])
+            })?;
+            store.append(run_id, &normalizer.finish(&exit).records, &[])?;
+            Ok(None)
+        })?;
     }
     Ok(report)
 }
 
-fn compare(run_id: &RunId, old: &[Record], new: &[Record]) -> RenormalizedRun {
-    let by_place = |records: &[Record]| -> BTreeMap<(RunId, u64), Record> {
-        let places = records
-            .iter()
-            .map(|r| ((r.run_id.clone(), r.seq), r.clone()));
-        places.collect()
+fn compare(
+    store: &mut Store,
+    begin: &BeginRun,
+    exit: &Exit,
+) -> Result<RenormalizedRun, RecordError> {
+    let mut known = Known::new(store, &begin.run_id)?;
+    let mut report = RenormalizedRun {
+        run_id: begin.run_id.clone(),
+        same: 0,
+        changed: 0,
+        added: 0,
+        removed: 0,
     };
-    let (old, new) = (by_place(old), by_place(new));
-    let both = new
-        .iter()
-        .filter_map(|(place, record)| Some((old.get(place)?, record)));
-    let (same, changed): (Vec<_>, Vec<_>) = both.partition(|(old, new)| old == new);
-    RenormalizedRun {
-        run_id: run_id.clone(),
-        same: same.len() as u64,
-        changed: changed.len() as u64,
-        added: new.keys().filter(|place| !old.contains_key(place)).count() as u64,
-        removed: old.keys().filter(|place| !new.contains_key(place)).count() as u64,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use runtape_core::{CheckpointStatus, Runtime, Stream};
-    use runtape_store::TapeChunk;
-
-    use super::*;
-
-    #[test]
-    fn a_run_that_another_version_began_is_closed_with_this_ones_records() {
-        let mut store = Store::open_in_memory().unwrap();
-        let context = RunContext::new("job".parse().unwrap(), "run".parse().unwrap());
-        let begin = context.begin(Runtime::Hermes, 1);
-        store.begin_run(&begin).unwrap();
-        let tape = TapeChunk {
-            stream: Stream::Stdout,
-            start: 0,
-            received_at: 2,
-            bytes: b"Hello.\n".to_vec(),
-        };
-        store
-            .append(&begin.run_id, &[], std::slice::from_ref(&tape))
-            .unwrap();
-        let exit = Exit::lost();
-        let ours = replay(&store, &begin, &exit).unwrap();
-        // As if an earlier parser had made other records of the same output, and more of them.
-        let mut theirs = ours.clone();
-        theirs.pop();
-        for record in &mut theirs {
-            record.at += 5;
-        }
-        store.append(&begin.run_id, &theirs, &[]).unwrap();
-        store.release_run(&begin.run_id);
-        let recovered = recover(&mut store, 9).unwrap();
-        assert_eq!(recovered.len(), 1);
-        assert_eq!(store.records(&begin.run_id, 0, usize::MAX).unwrap(), ours);
-        assert_eq!(store.tape(&begin.run_id).unwrap(), [tape]);
-        let run = store.run(&begin.run_id).unwrap();
-        assert_ne!(run.status, CheckpointStatus::Proceeding);
-        assert!(store.verify().unwrap().is_intact());
-    }
+    let mut normalizer = normalizer(begin)?;
+    let mut count = |store: &mut Store, records: Vec<Record>, _| {
+        let (same, changed) = known.compare(store, &records)?;
+        report.same += same;
+        report.changed += changed;
+        report.added += records.len() as u64 - same - changed;
+        Ok(())
+    };
+    read_tape(store, &begin.run_id, &mut normalizer, &mut count)?;
+    count(store, normalizer.finish(exit).records, 0)?;
+    report.removed = known.missing();
+    Ok(report)
 }

@@ -5,18 +5,18 @@
 //! ended; without it the recorder died.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use runtape_core::{JobId, Record, RunId, Runtime, Stream, Summarizer};
-use runtape_normalizer::{Exit, Normalizer, Output};
+use runtape_core::{JobId, RunId, Runtime, Stream, Summarizer};
+use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, Store, TapeChunk};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::context::{RunContext, begin_at, exit_from_json, exit_to_json};
+use crate::context::{RunContext, exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
-use crate::replay::Recovered;
+use crate::recover::{Recovered, Rest, beyond, close, reopen};
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -25,10 +25,6 @@ pub const SPOOL_EXTENSION: &str = "runtape-spool";
 const LONGEST_PIECE: u64 = 64 << 20;
 /// The most bytes that a line of JSON may have, for the same reason.
 const LONGEST_LINE: u64 = 16 << 20;
-/// What is taken in is written when it holds this many bytes of output …
-const BATCH_BYTES: usize = 1 << 20;
-/// … or this many records.
-const BATCH_RECORDS: usize = 4096;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -152,6 +148,12 @@ impl Reader {
         Ok((reader, head))
     }
 
+    /// Goes back to the first piece.
+    fn rewind(&mut self) -> io::Result<()> {
+        self.file.rewind()?;
+        self.next_line()
+    }
+
     fn next_line(&mut self) -> io::Result<()> {
         self.line.clear();
         let mut bounded = self.file.by_ref().take(LONGEST_LINE);
@@ -191,40 +193,68 @@ impl Reader {
     }
 }
 
-/// What is made from a tape and not yet stored.
-struct Pending<'a> {
-    store: &'a mut Store,
-    run_id: &'a RunId,
-    summarizer: Summarizer,
-    records: Vec<Record>,
-    chunks: Vec<TapeChunk>,
-    bytes: usize,
+/// A spool file as what follows a tape.
+struct Spooled<'a> {
+    path: &'a Path,
+    reader: Reader,
 }
 
-impl Pending<'_> {
-    fn push(&mut self, output: Output, chunk: Option<TapeChunk>) -> Result<(), RecordError> {
-        output
-            .records
-            .iter()
-            .for_each(|record| self.summarizer.push(record));
-        self.records.extend(output.records);
-        if let Some(chunk) = chunk {
-            self.bytes += chunk.bytes.len();
-            self.chunks.push(chunk);
+impl Spooled<'_> {
+    fn failed(&self, source: io::Error) -> RecordError {
+        RecordError::Spool {
+            path: self.path.into(),
+            source,
         }
-        if self.bytes >= BATCH_BYTES || self.records.len() >= BATCH_RECORDS {
-            self.flush()?;
-        }
-        Ok(())
+    }
+}
+
+impl Rest for Spooled<'_> {
+    fn rewind(&mut self) -> Result<(), RecordError> {
+        let rewound = self.reader.rewind();
+        rewound.map_err(|error| self.failed(error))
     }
 
-    fn flush(&mut self) -> Result<(), RecordError> {
-        self.store
-            .append(self.run_id, &self.records, &self.chunks)?;
-        self.records.clear();
-        self.chunks.clear();
-        self.bytes = 0;
-        Ok(())
+    fn next(&mut self) -> Result<Result<TapeChunk, Exit>, RecordError> {
+        let next = self.reader.next();
+        next.map_err(|error| self.failed(error))
+    }
+}
+
+/// Takes a spool file into a run that is closed already.
+///
+/// Whoever closed it may have taken the file in, and died before it was removed; or it was closed as
+/// one whose recorder died, by somebody who did not know of the file.
+fn take_in_late(
+    store: &mut Store,
+    begin: &BeginRun,
+    rest: &mut impl Rest,
+    now: i64,
+) -> Result<Recovered, RecordError> {
+    let run_id = begin.run_id.clone();
+    // It is not written, unless it has to be opened again.
+    store.release_run(&run_id);
+    let lengths = store.tape_lengths(&run_id)?;
+    while let Ok(chunk) = rest.next()? {
+        if beyond(chunk, lengths).is_none() {
+            continue;
+        }
+        let exit = store.exit(&run_id)?;
+        if !exit.is_some_and(|exit| exit_from_json(&exit).recorder_lost) {
+            return Err(RecordError::Closed { run: run_id });
+        }
+        rest.rewind()?;
+        return reopen(store, begin, rest, now);
+    }
+    let mut summarizer = Summarizer::brief();
+    for run in store.tree(&run_id)? {
+        store.each_record(&run.run_id, 0, |record| {
+            summarizer.push(&record);
+            true
+        })?;
+    }
+    match summarizer.finish() {
+        Some(summary) => Ok(Recovered { summary, run_id }),
+        None => Err(RecordError::Unfinished { run: run_id }),
     }
 }
 
@@ -237,58 +267,23 @@ pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recover
         path: path.into(),
         source,
     };
-    let (mut reader, head) = Reader::open(path).map_err(failed)?;
-    let run_id = head.run_id.clone();
-    let context = RunContext::from_json(head.job_id.clone(), head.run_id.clone(), &head.context);
-    let mut normalizer = Normalizer::new(head.runtime.clone(), context.to_normalizer())?;
-    begin_at(&mut normalizer, head.started_at);
-    store.begin_run(&BeginRun {
+    let (reader, head) = Reader::open(path).map_err(failed)?;
+    let begin = BeginRun {
         job_id: head.job_id,
         run_id: head.run_id,
         runtime: head.runtime,
         started_at: head.started_at,
         context: head.context,
-    })?;
-    // What is stored already comes first. Its records are stored, too: both go in one batch.
-    let mut summarizer = Summarizer::brief();
-    store.each_tape_chunk(&run_id, |chunk| {
-        let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
-        output
-            .records
-            .iter()
-            .for_each(|record| summarizer.push(record));
-        true
-    })?;
-    let (stdout, stderr) = store.tape_lengths(&run_id)?;
-    let mut pending = Pending {
-        store,
-        run_id: &run_id,
-        summarizer,
-        records: Vec::new(),
-        chunks: Vec::new(),
-        bytes: 0,
     };
-    let exit = loop {
-        let chunk = match reader.next().map_err(failed)? {
-            Ok(chunk) => chunk,
-            Err(exit) => break exit,
-        };
-        let known = match chunk.stream {
-            Stream::Stdout => stdout,
-            Stream::Stderr => stderr,
-        };
-        if chunk.end() > known {
-            let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
-            pending.push(output, Some(chunk))?;
-        }
+    let mut rest = Spooled { path, reader };
+    store.begin_run(&begin)?;
+    let closed = match store.run(&begin.run_id) {
+        Ok(run) if run.seal.is_some() => take_in_late(store, &begin, &mut rest, now),
+        _ => close(store, &begin, &mut rest, now),
     };
-    pending.push(normalizer.finish(&exit), None)?;
-    pending.flush()?;
-    let summary = pending.summarizer.finish();
-    store.finish_run(&run_id, &exit_to_json(&exit), now)?;
+    // Whoever tries again, or closes it from its tape, takes it over anew.
+    store.release_run(&begin.run_id);
+    let closed = closed?;
     std::fs::remove_file(path).map_err(failed)?;
-    let summary = summary.ok_or_else(|| RecordError::Unfinished {
-        run: run_id.clone(),
-    })?;
-    Ok(Recovered { summary, run_id })
+    Ok(closed)
 }

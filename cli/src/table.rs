@@ -1,11 +1,12 @@
 //! Aligned tables that fit the width of the terminal.
 
 use runtape_core::report::Failure;
-use runtape_core::{CheckpointStatus, JobId, RunId};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use runtape_core::{CheckpointId, CheckpointStatus, JobId, RunId};
+use unicode_width::UnicodeWidthStr;
 
 use crate::console::{Console, Tone};
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
 use crate::times;
 
@@ -44,6 +45,11 @@ impl Cell {
     /// Creates a cell with a job's id, as short as a person needs it.
     pub(crate) fn job(job: &JobId) -> Self {
         Self::id(short_id(job.as_str()))
+    }
+
+    /// Creates a cell with a checkpoint's id, as short as a person needs it.
+    pub(crate) fn checkpoint(checkpoint: &CheckpointId) -> Self {
+        Self::id(short_id(checkpoint.as_str()))
     }
 
     /// Creates a cell with a word that is of no use in part.
@@ -187,25 +193,6 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Cuts a text to a width, with an ellipsis where something was cut.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut used = 0;
-    for character in text.chars() {
-        let columns = character.width().unwrap_or(0);
-        if used + columns + 1 > width {
-            break;
-        }
-        used += columns;
-        kept.push(character);
-    }
-    kept.push('…');
-    kept
-}
-
 /// A table: a head, rows, and the columns that give way where there is not enough room.
 pub(crate) struct Table {
     head: Vec<String>,
@@ -239,20 +226,40 @@ impl Table {
         self.rows.push(cells);
     }
 
-    fn widths(&self, room: usize) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.head.iter().map(|name| name.width()).collect();
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.text.width());
-            }
+    /// Returns how wide the columns would like to be, and which of them may be cut.
+    fn wishes(&self) -> Vec<(usize, bool)> {
+        let wish = |(index, name): (usize, &String)| {
+            let cells = || self.rows.iter().filter_map(move |row| row.get(index));
+            let width = cells().map(|cell| cell.text.width()).max();
+            let gives_way = cells().all(|cell| !cell.is_whole);
+            (width.unwrap_or(0).max(name.width()), gives_way)
+        };
+        self.head.iter().enumerate().map(wish).collect()
+    }
+
+    /// Leaves out the last columns if even cut ones do not fit. Returns their names.
+    fn leave_out(&mut self, room: usize) -> Vec<String> {
+        let mut needed = 0;
+        let fitting = self.wishes().into_iter().take_while(|(width, gives_way)| {
+            needed += if *gives_way {
+                (*width).min(NARROWEST)
+            } else {
+                *width
+            };
+            let fits = needed <= room;
+            needed += GAP;
+            fits
+        });
+        let fitting = fitting.count().max(1);
+        for row in &mut self.rows {
+            row.truncate(fitting);
         }
+        self.head.split_off(fitting.min(self.head.len()))
+    }
+
+    fn widths(&self, room: usize) -> Vec<usize> {
+        let (mut widths, gives_way): (Vec<usize>, Vec<bool>) = self.wishes().into_iter().unzip();
         let room = room.saturating_sub(GAP * widths.len().saturating_sub(1));
-        let gives_way: Vec<bool> = (0..widths.len())
-            .map(|index| {
-                let mut cells = self.rows.iter().filter_map(|row| row.get(index));
-                cells.all(|cell| !cell.is_whole)
-            })
-            .collect();
         // The widest column gives way first, for it has the most to say less of.
         let mut over = widths.iter().sum::<usize>().saturating_sub(room);
         while over > 0 {
@@ -270,7 +277,8 @@ impl Table {
         widths
     }
 
-    /// Writes the table; columns without any content are left out.
+    /// Writes the table; columns without any content are left out, and the last ones where somebody
+    /// looks at it and has no room for them.
     pub(crate) fn print(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
         let is_used: Vec<bool> = (0..self.head.len())
             .map(|index| {
@@ -284,6 +292,7 @@ impl Table {
             let mut used = is_used.iter();
             row.retain(|_| used.next().copied().unwrap_or(true));
         }
+        let left_out = console.limit.map(|limit| self.leave_out(limit));
         let widths = self.widths(console.width);
         let is_number: Vec<bool> = (0..self.head.len())
             .map(|index| {
@@ -305,6 +314,11 @@ impl Table {
         for row in std::iter::once(&head).chain(&self.rows) {
             let line = line(console, row, &widths);
             console.line(&line)?;
+        }
+        if let Some(left_out) = left_out.filter(|names| !names.is_empty()) {
+            let text = format!("no room for: {}", left_out.join(", "));
+            let text = console.paint(Tone::Faint, &text);
+            console.line(&text)?;
         }
         Ok(())
     }
@@ -337,7 +351,7 @@ mod tests {
     fn printed(table: Table, width: usize) -> String {
         let mut out = Vec::new();
         let mut console = Console::new(&mut out, false);
-        (console.width, console.colour) = (width, false);
+        (console.width, console.limit, console.colour) = (width, Some(width), false);
         table.print(&mut console).unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -362,11 +376,31 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_room_is_named() {
+        let table = || {
+            let mut table = Table::new(&["run", "model", "input", "output", "cost $"]);
+            table.row(vec![
+                Cell::id("k3v9x2m7q1"),
+                Cell::text("a-model-of-some-length"),
+                Cell::number("1,234"),
+                Cell::number("56,789"),
+                Cell::cost(Some(0.5)),
+            ]);
+            table
+        };
+        let narrow = "run         model     input\nk3v9x2m7q1  a-model…  1,234\n\
+                      no room for: output, cost $\n";
+        assert_eq!(printed(table(), 27), narrow);
+        assert!(!printed(table(), 43).contains("no room"));
+        let narrowest = "run\nk3v9x2m7q1\nno room for: model, input, output, cost $\n";
+        assert_eq!(printed(table(), 5), narrowest);
+    }
+
+    #[test]
     fn numbers_are_readable() {
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(-999), "-999");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(bytes(12), "12 B");
-        assert_eq!(cut("日本語", 5), "日本…");
     }
 }

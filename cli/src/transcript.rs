@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::console::{Console, Tone};
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
-use crate::table::{cut, thousands};
+use crate::table::thousands;
 use crate::times;
 
 /// Lines of a tool's result that are shown; the rest is counted.

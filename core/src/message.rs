@@ -376,11 +376,15 @@ impl ExpertMessage {
     /// Returns the text parts joined without separator.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self.contents.iter().filter_map(|part| match part {
+        self.texts().collect()
+    }
+
+    /// Returns the texts of the text parts in order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.contents.iter().filter_map(|part| match part {
             ExpertPart::TextPart(part) => Some(part.text.as_str()),
             _ => None,
-        });
-        texts.collect()
+        })
     }
 
     /// Returns the tool calls in order.

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::record::{CheckpointHead, MessageRecord};
 use crate::{
-    CheckpointStatus, ErrorFamily, ExpertPart, Message, Metadata, Record, RecordKind, RunError,
-    RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId, ToolMessagePart,
+    CheckpointStatus, ErrorFamily, ExpertMessage, ExpertPart, Message, Metadata, Record,
+    RecordKind, RunError, RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId,
+    ToolMessagePart,
 };
 
 /// A run, with all its children, in one object. Unknown is null, never absent.
@@ -276,7 +277,7 @@ impl Summarizer {
         match &message.message {
             Message::ExpertMessage(expert) => {
                 if is_root {
-                    self.take_last(message, &expert.text());
+                    self.take_last(message, expert);
                 }
                 if self.is_brief {
                     return;
@@ -347,26 +348,29 @@ impl Summarizer {
         self.calls.push((offset, call));
     }
 
-    fn take_last(&mut self, message: &MessageRecord, text: &str) {
-        match &mut self.last {
-            Some(last) if last.step == message.step => {
-                last.cut |= message.cut;
-                if self.is_brief && last.text.len().saturating_add(text.len()) > BRIEF_TEXT {
-                    last.text = String::new();
-                    last.is_too_long = true;
-                }
-                if !last.is_too_long {
-                    last.text.push_str(text);
-                }
+    fn take_last(&mut self, message: &MessageRecord, expert: &ExpertMessage) {
+        let is_new = self
+            .last
+            .as_ref()
+            .is_none_or(|last| last.step != message.step);
+        self.steps += u64::from(is_new);
+        if is_new {
+            self.last = Some(LastMessage {
+                step: message.step,
+                ..LastMessage::default()
+            });
+        }
+        let Some(last) = &mut self.last else {
+            return;
+        };
+        last.cut |= message.cut;
+        for text in expert.texts() {
+            if self.is_brief && last.text.len().saturating_add(text.len()) > BRIEF_TEXT {
+                last.text = String::new();
+                last.is_too_long = true;
             }
-            _ => {
-                self.steps += 1;
-                self.last = Some(LastMessage {
-                    step: message.step,
-                    text: text.to_owned(),
-                    cut: message.cut,
-                    is_too_long: false,
-                });
+            if !last.is_too_long {
+                last.text.push_str(text);
             }
         }
     }

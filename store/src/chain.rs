@@ -3,7 +3,7 @@
 //! Each record's hash covers its canonical JSON, which holds run, sequence number and span, and
 //! the hash before it. Tape blocks form a chain of their own, and so do seals.
 
-use runtape_core::{Record, RunId, json};
+use runtape_core::{Message, Record, RecordKind, RunId, ToolResultContent, json};
 use rusqlite::Row;
 
 use crate::error::{Result, StoreError};
@@ -14,6 +14,9 @@ pub(crate) type Hash = [u8; 32];
 /// How many bytes of a record's hash are kept to tell which record was changed. The whole hash
 /// at the end of the block is what proves; these only point.
 pub(crate) const MARK: usize = 4;
+
+/// Length from which on a text is worth a look before it is written.
+const LONG: usize = 1 << 20;
 
 /// Length up to which BLAKE3 has nothing to put together.
 const SHORT: usize = 1024;
@@ -26,10 +29,34 @@ pub(crate) fn from_row(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
 
 /// Appends the canonical JSON of a record to `buffer`, without a line feed.
 pub(crate) fn write_canonical(buffer: &mut Vec<u8>, record: &Record) -> Result<()> {
+    let text = length_of_text(record);
+    if text > LONG {
+        // At once, with some room for escapes: a buffer that grows is copied, and is there twice.
+        buffer.reserve_exact(text + text / 8);
+    }
     json::append(buffer, record).map_err(|source| StoreError::Json {
         run: record.run_id.clone(),
         source,
     })
+}
+
+/// Returns how much was said in a message, about.
+fn length_of_text(record: &Record) -> usize {
+    let RecordKind::Message(message) = &record.kind else {
+        return 0;
+    };
+    match &message.message {
+        Message::ExpertMessage(expert) => expert.texts().map(str::len).sum(),
+        Message::ToolMessage(tool) => {
+            let contents = tool.results().flat_map(|result| &result.contents);
+            let texts = contents.map(|content| match content {
+                ToolResultContent::TextPart(part) => part.text.len(),
+                _ => 0,
+            });
+            texts.sum()
+        }
+        Message::UserMessage(_) | Message::InstructionMessage(_) => 0,
+    }
 }
 
 /// Returns the hash that a run's chain of records begins with.

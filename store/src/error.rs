@@ -188,6 +188,8 @@ pub enum DatabaseFault {
     ReadOnly,
     /// The file is damaged.
     Damaged,
+    /// The file is something else.
+    NoDatabase,
     /// Another process kept it locked for too long.
     Busy,
     /// Anything else.
@@ -198,8 +200,11 @@ impl std::fmt::Display for DatabaseFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Full => "no space left for the database: free some, then append again",
-            Self::ReadOnly => "the database may not be written: check permissions",
+            Self::ReadOnly => {
+                "the database cannot be opened, or may not be written: check path and permissions"
+            }
             Self::Damaged => "the database file is damaged: run `verify`, restore a backup",
+            Self::NoDatabase => "this is no database: name another file",
             Self::Busy => "the database was locked for too long: try again",
             Self::Other => "the database failed",
         })
@@ -214,7 +219,8 @@ impl From<rusqlite::Error> for StoreError {
             Some(Code::ReadOnly | Code::PermissionDenied | Code::CannotOpen) => {
                 DatabaseFault::ReadOnly
             }
-            Some(Code::DatabaseCorrupt | Code::NotADatabase) => DatabaseFault::Damaged,
+            Some(Code::DatabaseCorrupt) => DatabaseFault::Damaged,
+            Some(Code::NotADatabase) => DatabaseFault::NoDatabase,
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => DatabaseFault::Busy,
             _ => DatabaseFault::Other,
         };

@@ -66,6 +66,7 @@ mod place;
 mod prepared;
 mod read;
 mod records;
+mod replace;
 mod retention;
 mod run_writer;
 mod runs;
@@ -89,6 +90,7 @@ pub use filter::RunFilter;
 pub use list::{Cursor, Page};
 pub use options::{Options, Patience};
 pub use prepared::PreparedRun;
+pub use replace::Replaced;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
     SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
@@ -97,4 +99,4 @@ pub use runtape_core::report::{
 pub use store::Store;
 pub use tape::TapeChunk;
 
-pub use write::{BeginRun, OpenRun, Replaced};
+pub use write::{BeginRun, OpenRun};

@@ -8,7 +8,7 @@ use runtape_core::{
 use rusqlite::Connection;
 
 use crate::error::{Result, StoreError};
-use crate::place::unsigned;
+use crate::place::{self, unsigned};
 use crate::records;
 use crate::runs::{self, RunRow};
 use crate::steps;
@@ -211,6 +211,32 @@ impl Store {
         })
     }
 
+    /// Returns a part of the output of a run's process, counted from 0 in the order it was
+    /// received; `None` after the last one. For those who write the run while they read its tape.
+    pub fn tape_part(&self, run: &RunId, number: u64) -> Result<Option<Vec<TapeChunk>>> {
+        self.read(|connection| {
+            let root = root_of(connection, runs::get(connection, run)?)?;
+            let place = place::place(root.key, number)?;
+            let is_there: bool = connection
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM tape_block WHERE place = ?1)")?
+                .query_row([place], |row| row.get(0))?;
+            if !is_there {
+                return Ok(None);
+            }
+            let block = tape::one(connection, root.key, number)?;
+            let raw = block.raw(&root.id)?;
+            block.chunks(&root.id, &raw).map(Some)
+        })
+    }
+
+    /// Returns the root runs that are not sealed and that this store does not write: some other
+    /// may, which is found out by taking one over.
+    pub fn unsealed_runs(&self) -> Result<Vec<RunId>> {
+        let rows = self.read(runs::open)?;
+        let ids = rows.into_iter().map(|row| row.id);
+        Ok(ids.filter(|run| !self.open.contains_key(run)).collect())
+    }
+
     /// Returns the output of a run's process in the order it was received.
     pub fn tape(&self, run: &RunId) -> Result<Vec<TapeChunk>> {
         let mut chunks = Vec::new();
@@ -256,10 +282,21 @@ impl Store {
             .collect::<std::result::Result<_, _>>()?)
     }
 
+    /// Returns the checkpoints whose id begins with a text, at most `limit`.
+    pub fn checkpoints_by_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<CheckpointId>> {
+        let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+        let found = self.read(|connection| steps::by_prefix(connection, prefix, limit))?;
+        Ok(found
+            .into_iter()
+            .map(CheckpointId::parse)
+            .collect::<std::result::Result<_, _>>()?)
+    }
+
     fn by_prefix(&self, table: &str, prefix: &str, limit: usize) -> Result<Vec<String>> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT id FROM {table} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1
+                "SELECT id FROM {table} WHERE id >= ?1 AND id <= ?1 || char(1114111)
+                    AND substr(id, 1, length(?1)) = ?1
                  ORDER BY id LIMIT ?2"
             ))?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -272,7 +309,7 @@ impl Store {
     pub fn tape_lengths(&self, run: &RunId) -> Result<(u64, u64)> {
         self.read(|connection| {
             let root = root_of(connection, runs::get(connection, run)?)?;
-            let (first, last) = crate::place::range(root.key);
+            let (first, last) = place::range(root.key);
             let lengths: (i64, i64) = connection
                 .prepare_cached(
                     "SELECT coalesce(sum(stdout_length), 0), coalesce(sum(stderr_length), 0)

@@ -3,6 +3,7 @@
 //! A row a record would cost more than many a record itself. So each append writes a block, and
 //! small blocks are merged when the run ends.
 
+use memchr::memmem;
 use runtape_core::{Record, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -217,6 +218,36 @@ pub(crate) fn each_from(
         for record in current.records(id)? {
             if record.seq >= seq && !each(record)? {
                 return Ok(());
+            }
+        }
+        let next = current.first_seq + current.count.max(1);
+        block = block_from(connection, run, next)?;
+    }
+    Ok(())
+}
+
+/// Calls `each` with those of a run's records, from a sequence number on, whose JSON has some bytes
+/// in it, until it returns `false`. The others are not parsed, which takes most of the time.
+pub(crate) fn each_with(
+    connection: &Connection,
+    run: i64,
+    id: &RunId,
+    seq: u64,
+    bytes: &[u8],
+    mut each: impl FnMut(Record) -> bool,
+) -> Result<()> {
+    let finder = memmem::Finder::new(bytes);
+    let mut block = block_of(connection, run, seq)?;
+    while let Some(current) = block {
+        let lines = current.lines(id)?;
+        // Most blocks have none: they are not even taken apart.
+        if finder.find(&lines).is_some() {
+            for line in each_line(&lines).filter(|line| finder.find(line).is_some()) {
+                let parsed = parse(line);
+                let record = parsed.map_err(|error| current.damaged(id, error.to_string()))?;
+                if record.seq >= seq && !each(record) {
+                    return Ok(());
+                }
             }
         }
         let next = current.first_seq + current.count.max(1);

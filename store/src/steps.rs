@@ -104,3 +104,45 @@ pub(crate) fn find(connection: &Connection, id: &CheckpointId) -> Result<Option<
         .optional()?;
     Ok(found.map(|(run, step)| (run, unsigned(step))))
 }
+
+/// Returns the ids of checkpoints that begin with a text, in order, at most `limit`.
+pub(crate) fn by_prefix(connection: &Connection, prefix: &str, limit: u64) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(BY_PREFIX)?;
+    let rows = statement.query_map(params![prefix, signed(limit)], |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A range of the index: one entry of it for a long prefix, its neighbours for a short one. Ids are
+/// ASCII, so nothing that begins with the prefix comes after the prefix and the last character.
+const BY_PREFIX: &str = "SELECT checkpoint_id FROM step
+     WHERE substr(checkpoint_id, 1, 7) >= substr(?1, 1, 7)
+        AND substr(checkpoint_id, 1, 7) <= substr(?1, 1, 7) || char(1114111)
+        AND substr(checkpoint_id, 1, length(?1)) = ?1
+     ORDER BY substr(checkpoint_id, 1, 7), checkpoint_id LIMIT ?2";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn a_prefix_is_looked_up_in_the_index_and_in_its_order() {
+        let store = Store::open_in_memory().unwrap();
+        let plan: Vec<String> = store
+            .connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {BY_PREFIX}"))
+            .unwrap()
+            .query_map(params!["abc", 6], |row| row.get(3))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap();
+        let search = "SEARCH step USING INDEX step_by_checkpoint (<expr>>? AND <expr><?)";
+        assert_eq!(plan.first().map(String::as_str), Some(search), "{plan:?}");
+        // Only checkpoints that share all of the index are sorted: the limit stops the search.
+        let sorted = plan.iter().find(|line| line.contains("TEMP B-TREE"));
+        assert!(
+            sorted.is_none_or(|line| line.contains("LAST TERM")),
+            "{plan:?}"
+        );
+    }
+}

@@ -1,6 +1,5 @@
-//! Writing runs: begin, append, finish, replace.
+//! Writing runs: begin, append, finish.
 
-use runtape_core::report::RemovalReason;
 use runtape_core::{JobId, Record, RunId, Runtime};
 use rusqlite::{Connection, params};
 use serde_json::Value;
@@ -42,15 +41,6 @@ pub struct OpenRun {
     pub records: u64,
 }
 
-/// What replacing a run's records did to its seal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Replaced {
-    /// The seal that is now a tombstone.
-    pub old_seal: Option<u64>,
-    /// The seal over the new records.
-    pub new_seal: u64,
-}
-
 /// Writes a value that the caller wants kept.
 pub(crate) fn json(run: &RunId, value: &Value) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|source| StoreError::Json {
@@ -70,7 +60,7 @@ fn value(run: &RunId, what: &str, packed: Option<&[u8]>) -> Result<Value> {
 }
 
 /// Merges the small blocks of a tree that has ended.
-fn merge(connection: &Connection, key: i64, root: &RunId) -> Result<()> {
+pub(crate) fn merge(connection: &Connection, key: i64, root: &RunId) -> Result<()> {
     for run in runs::tree(connection, key)? {
         records::merge(connection, run.key, &run.id)?;
     }
@@ -78,7 +68,7 @@ fn merge(connection: &Connection, key: i64, root: &RunId) -> Result<()> {
 }
 
 /// Deletes the records of a tree, and its children with them; the root run and its tape stay.
-fn delete_records(connection: &Connection, root: i64) -> Result<()> {
+pub(crate) fn delete_records(connection: &Connection, root: i64) -> Result<()> {
     for run in runs::tree(connection, root)? {
         retention::delete_rows(connection, run.key)?;
         if run.key != root {
@@ -154,7 +144,7 @@ impl Store {
         })
     }
 
-    fn lock(&self, run: &RunId) -> Result<Option<RunLock>> {
+    pub(crate) fn lock(&self, run: &RunId) -> Result<Option<RunLock>> {
         let Some(path) = &self.path else {
             return Ok(None);
         };
@@ -211,7 +201,7 @@ impl Store {
     }
 
     /// Does some work on a tree in one transaction; after a failure its state is read again.
-    fn with_tree<T>(
+    pub(crate) fn with_tree<T>(
         &mut self,
         root: &RunId,
         work: impl FnOnce(&Connection, &mut Words, &mut TreeState) -> Result<T>,
@@ -302,37 +292,5 @@ impl Store {
             delete_records(connection, row.key)?;
             runs::forget(connection, row.key)
         })
-    }
-
-    /// Puts new records in the place of a finished root run's and its children's, in one
-    /// transaction. Job and run ids stay; the old seal stays as a tombstone.
-    pub fn replace_records(
-        &mut self,
-        root: &RunId,
-        records: &[Record],
-        at: i64,
-    ) -> Result<Replaced> {
-        let lock = self.lock(root)?;
-        let replaced = self.write(|connection, words| {
-            let row = runs::get(connection, root)?;
-            if row.root.is_some() || row.seal.is_none() {
-                return Err(StoreError::NotEnded { run: root.clone() });
-            }
-            let old_seal = row.seal.map(unsigned);
-            seals::remove(connection, &row, RemovalReason::Replaced, at)?;
-            delete_records(connection, row.key)?;
-            let mut state = TreeState::new(runs::get(connection, root)?);
-            state.append(connection, words, records, &[])?;
-            if let Some(run) = state.unended() {
-                return Err(StoreError::NotEnded { run: run.clone() });
-            }
-            merge(connection, row.key, root)?;
-            let new_seal = seals::seal(connection, row.key, at)?;
-            Ok(Replaced { old_seal, new_seal })
-        })?;
-        if let Some(lock) = lock {
-            lock.retire();
-        }
-        Ok(replaced)
     }
 }

@@ -1,27 +1,28 @@
 //! `runtape checkpoint`: the state at the end of a step.
 
-use runtape_core::{Checkpoint, CheckpointId, ExpertPart, Message, Metadata};
+use runtape_core::{Checkpoint, ExpertPart, Message, Metadata};
 use runtape_store::Store;
 use serde_json::Value;
 
 use crate::commands::Session;
 use crate::console::{Console, Tone};
-use crate::database::resolve_run;
+use crate::database::{CheckpointName, resolve_checkpoint, resolve_run};
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
-use crate::table::{cut, thousands};
+use crate::table::thousands;
 
 /// Show the state at the end of a step: messages so far, status, usage
 ///
 /// With --json, the checkpoint in Perstack's shape.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckpointArgs {
-    /// RUN for its last checkpoint, RUN:STEP, or a checkpoint's id
+    /// RUN for its last checkpoint, RUN:STEP, or a checkpoint's id or the beginning of it
     #[arg(value_name = "CHECKPOINT")]
     checkpoint: String,
 }
 
-/// Finds a checkpoint by `RUN`, `RUN:STEP` or its own id.
+/// Finds a checkpoint by `RUN`, `RUN:STEP` or its own id, each of which may be shortened.
 pub(crate) fn find(store: &Store, text: &str) -> Result<Checkpoint, CliError> {
     let not_found = || CliError::NotFound {
         what: format!("checkpoint {text:?}"),
@@ -33,13 +34,11 @@ pub(crate) fn find(store: &Store, text: &str) -> Result<Checkpoint, CliError> {
         })?;
         return store.checkpoint_of(&run, Some(step))?.ok_or_else(not_found);
     }
-    if let Ok(id) = CheckpointId::parse(text)
-        && let Some(found) = store.checkpoint(&id)?
-    {
-        return Ok(found);
-    }
-    let run = resolve_run(store, text)?;
-    store.checkpoint_of(&run, None)?.ok_or_else(not_found)
+    let found = match resolve_checkpoint(store, text)? {
+        CheckpointName::Id(id) => store.checkpoint(&id)?,
+        CheckpointName::LastOf(run) => store.checkpoint_of(&run, None)?,
+    };
+    found.ok_or_else(not_found)
 }
 
 pub(crate) fn run(args: &CheckpointArgs, session: &mut Session<'_>) -> Result<(), CliError> {

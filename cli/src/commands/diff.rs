@@ -8,16 +8,17 @@ use super::checkpoint;
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
-use crate::table::{cut, plural};
+use crate::table::plural;
 
 /// Show what changed between two checkpoints, of one run or of two
 #[derive(Debug, clap::Args)]
 pub(crate) struct DiffArgs {
-    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id
+    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id or the beginning of it
     #[arg(value_name = "FROM")]
     from: String,
-    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id
+    /// RUN:STEP, RUN for its last checkpoint, or a checkpoint's id or the beginning of it
     #[arg(value_name = "TO")]
     to: String,
 }

@@ -12,9 +12,9 @@ use super::runtimes::on_path;
 use crate::commands::Session;
 use crate::console::Tone;
 use crate::database::Database;
-use crate::error::CliError;
+use crate::error::{CliError, with_causes};
 use crate::plain;
-use crate::table::bytes;
+use crate::table::{bytes, plural};
 use crate::times;
 
 /// How long a CLI has to tell its version.
@@ -33,9 +33,31 @@ pub(crate) struct DoctorArgs {
     runtime: Option<Runtime>,
 }
 
-/// The checks so far.
+/// The checks so far, each with its mark.
 #[derive(Default)]
-struct Checks(Vec<DoctorCheck>);
+struct Checks(Vec<(Mark, DoctorCheck)>);
+
+/// How a check stands out for people.
+#[derive(Clone, Copy)]
+enum Mark {
+    /// Something is as it should be.
+    Good,
+    /// Something is so, which is neither good nor bad.
+    Neutral,
+    Warning,
+    Bad,
+}
+
+impl Mark {
+    fn glyph(self) -> (&'static str, Tone) {
+        match self {
+            Self::Good => ("✓", Tone::Good),
+            Self::Neutral => ("·", Tone::Faint),
+            Self::Warning => ("!", Tone::Warning),
+            Self::Bad => ("✗", Tone::Bad),
+        }
+    }
+}
 
 impl Checks {
     fn add(&mut self, code: &str, level: CheckLevel, message: impl Into<String>) {
@@ -50,17 +72,40 @@ impl Checks {
         detail: Option<String>,
         hint: Option<&str>,
     ) {
-        self.0.push(DoctorCheck {
+        let mark = match level {
+            CheckLevel::Info => Mark::Good,
+            CheckLevel::Warn => Mark::Warning,
+            CheckLevel::Error => Mark::Bad,
+        };
+        let check = DoctorCheck {
             code: code.to_owned(),
             level,
             message: message.into(),
             detail,
             hint: hint.map(str::to_owned),
-        });
+        };
+        self.0.push((mark, check));
+    }
+
+    /// Makes the last one neutral: nothing was found to be in order.
+    fn neutral(&mut self) {
+        if let Some((mark, _)) = self.0.last_mut() {
+            *mark = Mark::Neutral;
+        }
     }
 }
 
 pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    if let Some(runtime) = &args.runtime
+        && runtimes::entry_for(runtime).is_none()
+    {
+        let message = format!(
+            "what {} prints cannot be read yet; what can: {}",
+            runtime.as_str(),
+            runtimes::readable()
+        );
+        return Err(CliError::Usage { message });
+    }
     let mut checks = Checks::default();
     database(&mut checks, &session.database);
     for entry in RUNTIMES {
@@ -79,18 +124,15 @@ pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), Cl
         .as_ref()
         .and_then(runtimes::entry_for)
         .map_or("runtape", |entry| entry.paperclip.adapter_type);
-    let diagnosis = DoctorReport::new(adapter_type, checks.0, times::now());
+    let (marks, checks): (Vec<Mark>, Vec<DoctorCheck>) = checks.0.into_iter().unzip();
+    let diagnosis = DoctorReport::new(adapter_type, checks, times::now());
     let console = &mut session.console;
     if console.json {
         console.object(&diagnosis)?;
     } else {
-        for check in &diagnosis.checks {
-            let (mark, tone) = match check.level {
-                CheckLevel::Info => ("✓", Tone::Good),
-                CheckLevel::Warn => ("!", Tone::Warning),
-                CheckLevel::Error => ("✗", Tone::Bad),
-            };
-            let mark = console.paint(tone, mark);
+        for (check, mark) in diagnosis.checks.iter().zip(marks) {
+            let (glyph, tone) = mark.glyph();
+            let mark = console.paint(tone, glyph);
             let detail = check.detail.as_ref().map(|detail| format!(" ({detail})"));
             let text = format!("{}{}", check.message, detail.unwrap_or_default());
             console.line(&format!("{mark} {}", plain::one_line(&text)))?;
@@ -127,6 +169,7 @@ fn database(checks: &mut Checks, database: &Database) {
             None,
             Some(hint),
         );
+        checks.neutral();
         return;
     }
     let size = path.metadata().map_or(0, |meta| meta.len());
@@ -140,7 +183,7 @@ fn database(checks: &mut Checks, database: &Database) {
             checks.add(
                 "runtape_database_open",
                 CheckLevel::Error,
-                error.to_string(),
+                with_causes(&error),
             );
             return;
         }
@@ -154,7 +197,7 @@ fn database(checks: &mut Checks, database: &Database) {
         Err(error) => checks.add(
             "runtape_database_version",
             CheckLevel::Error,
-            error.to_string(),
+            with_causes(&error),
         ),
     }
     match store.file_fault() {
@@ -169,13 +212,13 @@ fn database(checks: &mut Checks, database: &Database) {
         Err(error) => checks.add(
             "runtape_database_integrity",
             CheckLevel::Error,
-            error.to_string(),
+            with_causes(&error),
         ),
     }
     if let Ok(open) = store.open_runs()
         && !open.is_empty()
     {
-        let message = format!("{} runs whose recorder died", open.len());
+        let message = format!("{} whose recorder died", plural(open.len(), "run"));
         let hint = "`runtape recover` closes them";
         checks.push(
             "runtape_database_open_runs",
@@ -244,12 +287,13 @@ fn runtime(checks: &mut Checks, entry: &RuntimeEntry, is_needed: bool) {
         let message = format!("{name} is not installed");
         let looked = format!("looked for {}", entry.commands.join(", "));
         let code = format!("{prefix}_command_unresolvable");
-        let (level, hint) = if is_needed {
-            (CheckLevel::Error, Some("install it, or put it on the PATH"))
+        if is_needed {
+            let hint = "install it, or put it on the PATH";
+            checks.push(&code, CheckLevel::Error, message, Some(looked), Some(hint));
         } else {
-            (CheckLevel::Info, None)
-        };
-        checks.push(&code, level, message, Some(looked), hint);
+            checks.push(&code, CheckLevel::Info, message, Some(looked), None);
+            checks.neutral();
+        }
         return;
     };
     let version = version(&program);
@@ -276,15 +320,23 @@ fn runtime(checks: &mut Checks, entry: &RuntimeEntry, is_needed: bool) {
     let is_set =
         |variable: &&&str| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
     let set: Vec<&str> = entry.credentials.iter().filter(is_set).copied().collect();
-    let (code, message) = if set.is_empty() {
+    if set.is_empty() {
         let message =
             format!("{name} credentials: none in the environment; it may have its own login");
-        (format!("{prefix}_api_key_missing"), message)
+        checks.add(
+            &format!("{prefix}_api_key_missing"),
+            CheckLevel::Info,
+            message,
+        );
+        checks.neutral();
     } else {
         let message = format!("{name} credentials: {} is set", set.join(", "));
-        (format!("{prefix}_api_key_present"), message)
-    };
-    checks.add(&code, CheckLevel::Info, message);
+        checks.add(
+            &format!("{prefix}_api_key_present"),
+            CheckLevel::Info,
+            message,
+        );
+    }
 }
 
 /// Asks a program for its version; one that does not answer in time is ended.

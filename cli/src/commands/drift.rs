@@ -20,7 +20,7 @@ pub(crate) struct DriftArgs {
 pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
     let found = store.drift(&args.filter.to_filter(&store)?, args.filter.limit())?;
-    session.found(&found)?;
+    session.found("output that was not understood", &found)?;
     let console = &mut session.console;
     if console.json {
         return found.iter().try_for_each(|drift| console.object(drift));

@@ -4,12 +4,13 @@ use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
+use crate::fit::wrap;
 use crate::plain;
-use crate::table::{cut, short};
+use crate::table::short;
 use crate::times;
 
-/// Columns of a message that are shown; --json has all of it.
-const LONGEST_MESSAGE: usize = 500;
+/// Lines of a message that are shown; --json has all of it.
+const LONGEST_MESSAGE: usize = 4;
 
 /// Show which runs failed, and why
 #[derive(Debug, clap::Args)]
@@ -21,7 +22,7 @@ pub(crate) struct ErrorsArgs {
 pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
     let runs = store.errors(&args.filter.to_filter(&store)?, args.filter.limit())?;
-    session.found(&runs)?;
+    session.found("failed runs", &runs)?;
     let console = &mut session.console;
     if console.json {
         return runs.iter().try_for_each(|run| console.object(run));
@@ -41,8 +42,10 @@ pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), Cl
         let place = console.paint(Tone::Faint, &place);
         let facts = console.paint(Tone::Bad, &plain::one_line(&facts.join(", ")));
         console.line(&format!("{place}  {facts}"))?;
-        let message = cut(&plain::one_line(&error.message), LONGEST_MESSAGE);
-        console.line(&format!("    {message}"))?;
+        let room = console.width.saturating_sub(4);
+        for line in wrap(&plain::one_line(&error.message), room, LONGEST_MESSAGE) {
+            console.line(&format!("    {line}"))?;
+        }
     }
     Ok(())
 }

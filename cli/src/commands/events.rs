@@ -8,8 +8,8 @@ use crate::commands::follow::each_record;
 use crate::console::{Console, Tone};
 use crate::database::resolve_run;
 use crate::error::CliError;
+use crate::fit::cut;
 use crate::plain;
-use crate::table::cut;
 use crate::times;
 
 /// Show the events of a run in order
@@ -70,8 +70,19 @@ pub(crate) fn run(args: &EventsArgs, session: &mut Session<'_>) -> Result<(), Cl
     })
 }
 
+/// With fewer columns than this, a line has no room for dates.
+const NARROW: usize = 80;
+
 fn line(console: &mut Console<'_>, record: &Record, event: &Event) -> Result<(), CliError> {
-    let time = console.paint(Tone::Faint, &times::local(record.at));
+    let time = times::local(record.at);
+    // Where there is little room, the date has to go.
+    let time = match time.split_once(' ') {
+        Some((_, clock)) if console.width < NARROW => clock,
+        _ => &time,
+    };
+    // Number and type take 5 and 28 columns, and there are two between each.
+    let taken = 5 + 2 + time.len() + 2 + 28 + 2;
+    let time = console.paint(Tone::Faint, time);
     let seq = console.paint(Tone::Faint, &format!("{:>5}", record.seq));
     let tone = if event.is_terminal() {
         Tone::Strong
@@ -79,8 +90,7 @@ fn line(console: &mut Console<'_>, record: &Record, event: &Event) -> Result<(),
         Tone::Name
     };
     let tag = console.paint(tone, &format!("{:<28}", plain::one_line(event.tag())));
-    // Time, number and type take 19, 5 and 28 columns, and two between each.
-    let room = console.width.saturating_sub(58).max(20);
+    let room = console.width.saturating_sub(taken).max(8);
     let text = cut(&plain::one_line(&gist(record)), room);
     console.line(format!("{seq}  {time}  {tag}  {text}").trim_end())
 }

@@ -16,7 +16,7 @@ pub(crate) struct FilesArgs {
 pub(crate) fn run(args: &FilesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
     let files = store.files(&args.filter.to_filter(&store)?, args.filter.limit())?;
-    session.found(&files)?;
+    session.found("files that tools used", &files)?;
     let console = &mut session.console;
     if console.json {
         return files.iter().try_for_each(|file| console.object(file));

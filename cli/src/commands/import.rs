@@ -115,7 +115,7 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
         });
     }
     if stored + known == 0 {
-        return Err(CliError::NothingFound);
+        return Err(CliError::NothingFound { what: "runs" });
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ fn status(status: JobStatus) -> Cell {
 pub(crate) fn run(args: &JobsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = session.database.read()?;
     let page = store.jobs(&args.filter.to_filter(&store)?, None, args.filter.limit())?;
-    session.found(&page.items)?;
+    session.found("jobs", &page.items)?;
     let console = &mut session.console;
     if console.json {
         return page.items.iter().try_for_each(|job| console.object(job));

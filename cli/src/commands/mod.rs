@@ -55,9 +55,9 @@ pub(crate) struct Session<'a> {
 impl Session<'_> {
     /// Refuses to claim success where nothing was found.
     #[expect(clippy::unused_self, reason = "reads as a step of the session")]
-    pub(crate) fn found<T>(&self, items: &[T]) -> Result<(), CliError> {
+    pub(crate) fn found<T>(&self, what: &'static str, items: &[T]) -> Result<(), CliError> {
         if items.is_empty() {
-            return Err(CliError::NothingFound);
+            return Err(CliError::NothingFound { what });
         }
         Ok(())
     }

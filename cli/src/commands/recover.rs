@@ -1,20 +1,24 @@
 //! `runtape recover`: runs whose recorder died.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use runtape::{RecordError, Recovered};
+use runtape_core::RunId;
 use runtape_core::report::{Failure, RecoveredRun, RecoverySource};
 
 use crate::commands::Session;
 use crate::console::Tone;
-use crate::error::CliError;
+use crate::error::{CliError, with_causes};
 use crate::spool_directory as spool;
 use crate::table::{Cell, Table, plural};
 use crate::times;
 
 /// Close runs whose recorder died, and take in what could not be stored at the time
 ///
-/// Runs that a living process writes are left alone.
+/// Runs that a living process writes are left alone. One that cannot be closed is named, does not
+/// keep the others from it, and makes the exit code 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecoverArgs {}
 
@@ -31,7 +35,7 @@ fn closed_run(run: Recovered, source: RecoverySource) -> RecoveredRun {
 fn describe(path: &Path, error: &RecordError) -> String {
     match error {
         RecordError::Spool { .. } => error.to_string(),
-        other => format!("{}: {other}", path.display()),
+        other => format!("{}: {}", path.display(), with_causes(other)),
     }
 }
 
@@ -39,6 +43,8 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
     let mut store = session.database.open()?;
     let mut closed = Vec::new();
     let (mut failed, mut in_use) = (0, 0);
+    // Closed from its tape, a run would not have what is in its spool file.
+    let mut waiting = BTreeSet::new();
     for path in spool::files() {
         match runtape::take_in_spool(&mut store, &path, times::now()) {
             Ok(run) => closed.push(closed_run(run, RecoverySource::Spool)),
@@ -46,11 +52,18 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
             Err(error) => {
                 failed += 1;
                 session.warn(&describe(&path, &error));
+                waiting.extend(path.file_stem().and_then(OsStr::to_str).map(str::to_owned));
             }
         }
     }
-    for run in runtape::recover(&mut store, times::now())? {
+    let is_wanted = |run: &RunId| !waiting.contains(run.as_str());
+    let recovery = runtape::recover_where(&mut store, times::now(), is_wanted)?;
+    for run in recovery.closed {
         closed.push(closed_run(run, RecoverySource::Tape));
+    }
+    for run in recovery.failed {
+        failed += 1;
+        session.warn(&format!("run {}: {}", run.run_id, with_causes(&run.error)));
     }
     let console = &mut session.console;
     if console.json {
@@ -84,7 +97,7 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
         ));
     }
     if failed > 0 {
-        return Err(CliError::Unusable {
+        return Err(CliError::Unrecovered {
             count: failed,
             of: failed + closed.len(),
         });

@@ -5,7 +5,7 @@ use runtape_store::RunFilter;
 
 use crate::commands::Session;
 use crate::database::resolve_run;
-use crate::error::CliError;
+use crate::error::{CliError, with_causes};
 use crate::table::{Cell, Table, plural};
 use crate::times;
 
@@ -39,14 +39,22 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
         runs.collect::<Result<_, _>>()?
     };
     let mut table = Table::new(&["run", "same", "changed", "added", "removed"]);
-    let (mut changed, mut without_tape) = (0, 0);
+    let (mut changed, mut without_tape, mut failed) = (0, 0, 0);
     for run in &runs {
         // Without its tape a run would be replaced by an empty one.
         if store.tape_lengths(run)? == (0, 0) && store.run(run)?.messages > 0 {
             without_tape += 1;
             continue;
         }
-        let report = runtape::renormalize(&mut store, run, times::now())?;
+        // A run that cannot be read again stays as it is, and the others need not wait for it.
+        let report = match runtape::renormalize(&mut store, run, times::now()) {
+            Ok(report) => report,
+            Err(error) => {
+                failed += 1;
+                session.warn(&format!("run {run}: {}", with_causes(&error)));
+                continue;
+            }
+        };
         changed += usize::from(report.is_changed());
         if session.console.json {
             session.console.object(&report)?;
@@ -65,13 +73,19 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
     }
     session.note(&format!(
         "{} read again, {changed} replaced",
-        plural(runs.len() - without_tape, "run")
+        plural(runs.len() - without_tape - failed, "run")
     ));
     if without_tape > 0 {
         session.note(&format!(
             "{} left as they are: their tapes were dropped",
             plural(without_tape, "run")
         ));
+    }
+    if failed > 0 {
+        return Err(CliError::Unread {
+            count: failed,
+            of: runs.len(),
+        });
     }
     Ok(())
 }

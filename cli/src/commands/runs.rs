@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
     filter.roots_only = !args.children;
     filter.text.clone_from(&args.text);
     let page = store.runs(&filter, None, args.filter.limit())?;
-    session.found(&page.items)?;
+    session.found("runs", &page.items)?;
     let console = &mut session.console;
     if console.json {
         return page.items.iter().try_for_each(|run| console.object(run));

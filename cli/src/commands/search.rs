@@ -4,6 +4,7 @@ use crate::commands::Session;
 use crate::console::Tone;
 use crate::error::CliError;
 use crate::filter::FilterArgs;
+use crate::fit::cut_around;
 use crate::plain;
 use crate::table::short;
 
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
         None,
         args.filter.limit(),
     )?;
-    session.found(&page.items)?;
+    session.found("matches", &page.items)?;
     let console = &mut session.console;
     if console.json {
         return page.items.iter().try_for_each(|hit| console.object(hit));
@@ -42,14 +43,14 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
             &format!("step {}, record {}, {}", hit.step, hit.seq, hit.runtime),
         );
         console.line(&format!("{run}  {place}"))?;
-        let mut text = String::new();
-        for part in &hit.snippet {
+        let pieces = hit.snippet.iter().map(|part| {
             let piece = plain::lines(&part.text).replace(['\n', '\t'], " ");
-            let tone = if part.is_match {
-                Tone::Bad
-            } else {
-                Tone::Plain
-            };
+            (piece, part.is_match)
+        });
+        let room = console.width.saturating_sub(4);
+        let mut text = String::new();
+        for (piece, is_match) in cut_around(pieces.collect(), room) {
+            let tone = if is_match { Tone::Bad } else { Tone::Plain };
             text.push_str(&console.paint(tone, &piece));
         }
         console.line(format!("    {text}").trim_end())?;

@@ -190,7 +190,7 @@ fn steps(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
             Cell::number(step.messages),
             Cell::count(step.usage.input_tokens),
             Cell::count(step.usage.output_tokens),
-            Cell::id(&step.checkpoint_id),
+            Cell::checkpoint(&step.checkpoint_id),
         ]);
     }
     table.print(console)

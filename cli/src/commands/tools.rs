@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
     let filter = args.filter.to_filter(&store)?;
     if args.calls {
         let calls = store.tool_calls(&filter, args.filter.limit())?;
-        session.found(&calls)?;
+        session.found("tool calls", &calls)?;
         let console = &mut session.console;
         if console.json {
             return calls.iter().try_for_each(|call| console.object(call));
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
         return table.print(console);
     }
     let tools = store.tools(&filter, args.filter.limit())?;
-    session.found(&tools)?;
+    session.found("tool calls", &tools)?;
     let console = &mut session.console;
     if console.json {
         return tools.iter().try_for_each(|tool| console.object(tool));

@@ -32,8 +32,11 @@ pub(crate) struct UsageArgs {
 enum By {
     /// The day, in UTC
     Day,
+    /// The agent CLI
     Runtime,
+    /// The model
     Model,
+    /// The job
     Job,
 }
 
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
         By::Job => UsageBy::Job,
     };
     let groups = store.usage_by(&args.filter.to_filter(&store)?, by)?;
-    session.found(&groups)?;
+    session.found("reported tokens", &groups)?;
     let console = &mut session.console;
     if console.json {
         return groups.iter().try_for_each(|group| console.object(group));
@@ -129,7 +132,7 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
     }
     let is_more = entries.len() > args.filter.limit();
     entries.truncate(args.filter.limit());
-    session.found(&entries)?;
+    session.found("reported tokens", &entries)?;
     let console = &mut session.console;
     for line in &entries {
         if console.json {

@@ -232,7 +232,15 @@ fn keys_that_nobody_knows_are_drift() {
     fs::write(&file, newer).unwrap();
     let output = runtape.run(&["ingest", file.to_str().unwrap()]);
     assert!(output.status.success(), "{}", stderr(&output));
+    // Words are no keys.
+    let words = runtape.path("words.stdout");
+    fs::write(&words, "{\"unknownKeys\":{\"fake\":3}} is what I said\n").unwrap();
+    let words = words.to_str().unwrap();
+    let output = runtape.run(&["ingest", "--runtime", "hermes", "--exit-code", "0", words]);
+    assert!(output.status.success(), "{}", stderr(&output));
     let drift = runtape.json(&["drift"]);
+    let keys = drift.iter().filter(|drift| drift["kind"] == "key");
+    assert_eq!(keys.count(), 1, "{drift:?}");
     let line = drift.iter().find(|drift| drift["kind"] == "line").unwrap();
     assert_eq!(
         (&line["tag"], &line["lines"]),
@@ -309,4 +317,28 @@ fn every_run_comes_back_from_its_events_and_from_its_records() {
             assert_eq!(there, here, "{shape}");
         }
     }
+}
+
+#[test]
+fn doctor_ticks_only_what_is_in_order() {
+    let runtape = Runtape::new();
+    let doctor = |arguments: &[&str]| {
+        let mut command = runtape.command(&[&["doctor"], arguments].concat());
+        let output = command.env("PATH", "/no/programs").output().unwrap();
+        (output.status.code(), stdout(&output) + &stderr(&output))
+    };
+    let (code, said) = doctor(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("· no database yet at "), "{said}");
+    assert!(said.contains("· gemini is not installed"), "{said}");
+    assert!(!said.contains('✓'), "{said}");
+    let (code, said) = doctor(&["--runtime", "gemini"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("✗ gemini is not installed"), "{said}");
+    let (code, said) = doctor(&["--runtime", "codex"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("what codex prints cannot be read yet"),
+        "{said}"
+    );
 }

@@ -131,12 +131,105 @@ fn ids_are_found_by_their_beginning() {
     assert!(stderr(&output).contains("is the beginning of several runs"));
 }
 
+#[cfg(unix)]
+#[test]
+fn checkpoints_are_found_by_the_beginning_of_their_ids() {
+    let runtape = Runtape::with_fixtures();
+    let column = |sql: &str| -> Vec<String> {
+        let rows = runtape.json(&["sql", sql]);
+        let id = |row: &serde_json::Value| row["id"].as_str().unwrap().to_owned();
+        rows.iter().map(id).collect()
+    };
+    let checkpoints = column("SELECT checkpoint_id AS id FROM v_checkpoints ORDER BY 1");
+    let runs = column("SELECT run_id AS id FROM v_runs ORDER BY 1");
+    let beginning = |prefix: &str| {
+        let all = runs.iter().chain(&checkpoints);
+        all.filter(|id| id.starts_with(prefix)).count()
+    };
+    let first = |id: &str, length: usize| id.get(..length).unwrap().to_owned();
+    // Shorter than what the index holds, as long, and longer; each the only one with its beginning.
+    for length in [4, 7, 12] {
+        let unique = |id: &&String| beginning(&first(id, length)) == 1;
+        let id = checkpoints.iter().find(unique).unwrap();
+        let found = runtape.json(&["checkpoint", &first(id, length)]);
+        assert_eq!(found[0]["id"], id.as_str());
+        let same = &runtape.json(&["diff", &first(id, length), id])[0];
+        assert_eq!([&same["from"], &same["to"]], [id.as_str(); 2]);
+    }
+    let refused = |text: &str| {
+        let output = runtape.run(&["checkpoint", text]);
+        assert_eq!(output.status.code(), Some(1));
+        stderr(&output)
+    };
+    assert!(refused("nosuchcheckpoint").contains("no run or checkpoint \"nosuchcheckpoint\""));
+    assert!(refused("").contains("is the beginning of several runs and checkpoints: run "));
+
+    // A run whose id is the beginning of a checkpoint's: whole ids come first.
+    let unique = |id: &&String| beginning(&first(id, 9)) == 1;
+    let id = checkpoints.iter().find(unique).unwrap();
+    let script = runtape.script("claude", "echo hello");
+    let run = &first(id, 10);
+    let output = runtape.run(&["record", "--run-id", run, "--", &script]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(runtape.json(&["checkpoint", run])[0]["runId"], run.as_str());
+    let longer = runtape.json(&["checkpoint", &first(id, 11)]);
+    assert_eq!(longer[0]["id"], id.as_str());
+    let said = refused(&first(id, 9));
+    let both = format!("several runs and checkpoints: run {run}, checkpoint {id}");
+    assert!(
+        said.contains(&both) && said.contains("hint: type more"),
+        "{said}"
+    );
+}
+
 #[test]
 fn nothing_found_is_no_success_and_bad_usage_is_told_apart() {
     let runtape = Runtape::new();
     let output = runtape.run(&["runs"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("there is no database"));
+    // One without runs is told from one without the run that was asked for.
+    assert!(runtape.run(&["recover"]).status.success());
+    for (arguments, expected) in [
+        (&["runs"][..], "no runs found"),
+        (&["tools"], "no tool calls found"),
+        (&["usage"], "no reported tokens found"),
+        (
+            &["show", "last"],
+            "there are no runs yet\nhint: record something first",
+        ),
+        (
+            &["show", "las"],
+            "no run \"las\"\nhint: the run that began last is `last`",
+        ),
+        (&["show", "other"], "no run \"other\"\nhint: `runtape runs`"),
+        (
+            &["record", "--", "sh"],
+            "cannot tell which runtime \"sh\" is\nhint: name it",
+        ),
+        (
+            &["ingest", "no-file"],
+            "runtape: no-file: cannot be read: No such file",
+        ),
+    ] {
+        let output = runtape.run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let said = stderr(&output);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+    let other = runtape.path("other.txt");
+    fs::write(
+        &other,
+        "something that is long enough to be a database, and none\n",
+    )
+    .unwrap();
+    let output = runtape.run(&["--db", other.to_str().unwrap(), "runs"]);
+    let said = stderr(&output);
+    assert!(
+        said.contains("this is no database: name another file"),
+        "{said}"
+    );
+    assert_eq!(said.matches("file is not a database").count(), 1, "{said}");
     assert_eq!(
         runtape.run(&["runs", "--status", "fine"]).status.code(),
         Some(2)
@@ -229,4 +322,41 @@ fn a_runtime_is_recognised_in_a_first_line_of_any_length() {
         let line: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
         assert_eq!(line["run"]["runtime"], runtime, "{}", stderr(&output));
     }
+}
+
+#[test]
+fn what_is_printed_fits_the_width_that_was_asked_for() {
+    use unicode_width::UnicodeWidthStr;
+    let runtape = Runtape::with_a_last_run();
+    for arguments in [
+        &["runs"][..],
+        &["jobs"],
+        &["tools"],
+        &["tools", "--calls"],
+        &["files"],
+        &["usage"],
+        &["usage", "--by", "model"],
+        &["usage", "--explain"],
+        &["drift"],
+        &["runtimes"],
+        &["search", "exit code"],
+        &["events", "last"],
+    ] {
+        for columns in [60, 80, 200] {
+            let mut command = runtape.command(arguments);
+            let output = command
+                .env("COLUMNS", columns.to_string())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            for line in stdout(&output).lines() {
+                let is_note = line.starts_with("no room for: ");
+                assert!(line.width() <= columns || is_note, "{arguments:?}: {line}");
+            }
+        }
+    }
+    // In a pipe that nobody gave a width, nothing is left out.
+    let mut command = runtape.command(&["runs"]);
+    let output = command.env_remove("COLUMNS").output().unwrap();
+    assert!(stdout(&output).contains("cost $"), "{}", stdout(&output));
 }

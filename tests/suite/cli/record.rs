@@ -326,3 +326,71 @@ fn the_report_tells_what_an_orchestrator_needs() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("there is a run r1 already"));
 }
+
+/// Returns the most memory that a process ever had, in MiB.
+#[cfg(target_os = "linux")]
+fn peak_memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: u64 = line
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    kib / 1024
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_message_of_any_length_takes_bounded_memory_and_is_kept_whole() {
+    use runtape_store::{Options, Store};
+    const LENGTH: usize = 72 << 20;
+    let runtape = Runtape::new();
+    // No two lines alike, so that compressing does not hide what is held.
+    let line = |number: usize| format!("{:x} words of a long answer\n", number * 2_654_435_761);
+    let mut text: String = (0..).map(line).take(LENGTH / 35).collect();
+    text.push_str("The end.\n");
+    let long = runtape.path("long.txt");
+    fs::write(&long, &text).unwrap();
+    let script = runtape.waiting(&format!("cat '{}'", long.display()), "exit 0");
+    let child = runtape
+        .command(&[
+            "record", "--show", "none", "--run-id", "long", "--", &script,
+        ])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    let kept = || {
+        let store = Store::open(runtape.path("runtape.db"), &Options::read_only()).ok()?;
+        store.tape_lengths(&"long".parse().unwrap()).ok()
+    };
+    while kept() != Some((text.len() as u64, 0)) {
+        assert!(begin.elapsed() < Duration::from_secs(120));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let peak = peak_memory(child.id());
+    fs::write(runtape.path("go"), "").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    println!(
+        "peak memory for one message of {} MiB: {peak} MiB",
+        text.len() >> 20
+    );
+    // What one record may hold (32 MiB) a few times: as text, as JSON, compressed, and the next.
+    assert!(peak < 280, "{peak} MiB");
+    let printed = runtape.run(&["raw", "long"]).stdout;
+    assert!(
+        printed == text.as_bytes(),
+        "the tape is not what was printed"
+    );
+    let said = &runtape.json(&["checkpoint", "long"])[0]["messages"];
+    let parts = said.as_array().unwrap().iter();
+    let parts = parts.flat_map(|message| message["contents"].as_array().unwrap());
+    let said: String = parts.map(|part| part["text"].as_str().unwrap()).collect();
+    assert!(
+        said == text.trim_end(),
+        "the message is not what was printed"
+    );
+}

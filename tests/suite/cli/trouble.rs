@@ -4,7 +4,8 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use runtape_store::{Options, Store};
+use runtape_core::Runtime;
+use runtape_store::{BeginRun, Options, Store};
 use serde_json::Value;
 
 use crate::harness::{Runtape, capture, stderr, stdout};
@@ -210,4 +211,72 @@ fn a_spool_file_that_is_still_written_is_left_alone() {
     assert!(runtape.run(&["recover"]).status.success());
     assert_eq!(stdout(&runtape.run(&["raw", "alive"])), "one\ntwo\n");
     assert_eq!(runs(&runtape)[0]["status"], "completed");
+}
+
+#[test]
+fn one_run_that_cannot_be_closed_does_not_keep_recover_from_the_others() {
+    let runtape = Runtape::new();
+    let mut store = Store::open(runtape.path("runtape.db"), &Options::default()).unwrap();
+    for (name, runtime) in [("first", "nobody-knows"), ("second", "hermes")] {
+        let begin = BeginRun {
+            job_id: name.parse().unwrap(),
+            run_id: name.parse().unwrap(),
+            runtime: Runtime::from_name(runtime),
+            started_at: 1,
+            context: Value::Null,
+        };
+        store.begin_run(&begin).unwrap();
+    }
+    drop(store);
+    // Its run is not closed without it either.
+    let spool = runtape.path("third.runtape-spool");
+    fs::write(&spool, "no spool file\n").unwrap();
+    let output = runtape.run(&["--json", "recover"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    let named = |text: &str| said.lines().any(|line| line.contains(text));
+    assert!(
+        named("runtape: run first: ") && named("nobody-knows"),
+        "{said}"
+    );
+    assert!(named("third.runtape-spool: "), "{said}");
+    assert!(named("2 of 3 could not be recovered"), "{said}");
+    let closed: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(closed["runId"], "second");
+    assert!(spool.exists());
+    let open = runtape.json(&["runs", "--status", "proceeding"]);
+    assert_eq!((open.len(), &open[0]["runId"]), (1, &"first".into()));
+}
+
+#[test]
+fn one_run_that_cannot_be_read_again_does_not_keep_renormalize_from_the_others() {
+    let runtape = Runtape::new();
+    let script = runtape.script("hermes", "echo hello");
+    let output = runtape.run(&["record", "--run-id", "sound", "--", &script]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let other = Runtape::new();
+    let output = other.run(&["record", "--run-id", "broken", "--", &script]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    // The same run, as if a runtime had printed it that this version cannot read.
+    let from = Store::open(other.path("runtape.db"), &Options::read_only()).unwrap();
+    let mut to = Store::open(runtape.path("runtape.db"), &Options::default()).unwrap();
+    let run = "broken".parse().unwrap();
+    let mut begin = from.begin_of(&run).unwrap();
+    begin.runtime = Runtime::from_name("nobody-knows");
+    // The last one, so that it is read first.
+    begin.started_at += 60_000;
+    to.begin_run(&begin).unwrap();
+    let records = from.records(&run, 0, usize::MAX).unwrap();
+    to.append(&run, &records, &from.tape(&run).unwrap())
+        .unwrap();
+    to.finish_run(&run, &from.exit(&run).unwrap().unwrap(), 1)
+        .unwrap();
+    drop(to);
+    let output = runtape.run(&["renormalize", "--all"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    let expected = "1 run read again, 0 replaced\n\
+                    runtape: 1 of 2 could not be read again, and are as they were\n";
+    assert!(said.starts_with("runtape: run broken: "), "{said}");
+    assert!(said.ends_with(expected), "{said}");
 }

@@ -94,6 +94,40 @@ fn filters_let_through_what_they_say() {
 }
 
 #[test]
+fn ids_are_found_by_prefixes_of_any_length() {
+    let mut store = backend::fresh();
+    for name in ["a", "ab", "abc", "b"] {
+        Plan::new(name, 6).make().store(&mut store);
+    }
+    let mut all = Vec::new();
+    for name in ["a", "ab", "abc", "b"] {
+        let steps = store.steps(&run_id(name), 0, 100).unwrap();
+        all.extend(steps.into_iter().map(|step| step.checkpoint_id.to_string()));
+    }
+    all.sort();
+    assert_eq!(all.len(), 28);
+    for id in &all {
+        for length in 0..=id.len() {
+            let prefix = id.get(..length).unwrap();
+            let expected: Vec<&String> = all.iter().filter(|id| id.starts_with(prefix)).collect();
+            let found = store.checkpoints_by_prefix(prefix, 100).unwrap();
+            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{prefix:?}");
+        }
+    }
+    assert_eq!(store.checkpoints_by_prefix("", 3).unwrap().len(), 3);
+    for strange in ["A", "%", "_", "é", "\u{10ffff}", "a b"] {
+        assert!(store.checkpoints_by_prefix(strange, 5).unwrap().is_empty());
+        assert!(store.runs_by_prefix(strange, 5).unwrap().is_empty());
+    }
+    let names = ["a", "ab", "abc"].map(run_id);
+    assert_eq!(store.runs_by_prefix("a", 5).unwrap(), names);
+    assert_eq!(store.runs_by_prefix("ab", 5).unwrap(), names[1..]);
+    let jobs = ["job-of-a", "job-of-ab"].map(job_id);
+    assert_eq!(store.jobs_by_prefix("job-of-a", 2).unwrap(), jobs);
+}
+
+#[test]
 fn pages_follow_one_another_without_gap_or_overlap() {
     let mut store = backend::fresh();
     for number in 0..25_i64 {

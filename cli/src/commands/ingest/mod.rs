@@ -1,24 +1,24 @@
 //! `runtape ingest`: files or a pipe into the store.
 
+mod progress;
 mod report;
 mod short;
 mod source;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use runtape::{RecordError, Recorder, RunContext};
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
 use runtape_normalizer::{Exit, detect};
 use runtape_store::{Store, StoreError};
 
+use self::progress::progress;
 use self::report::{Outcome, Report};
 use self::source::{Source, Sources};
 use crate::commands::Session;
-use crate::error::CliError;
+use crate::error::{CliError, with_causes};
 use crate::input::{CHUNK, Input, LONGEST_LOOK};
 use crate::times;
 
@@ -118,21 +118,14 @@ fn is_about_the_file(error: &CliError) -> bool {
     )
 }
 
+/// Says what is wrong with a file whose name is said already.
 fn describe(error: &CliError) -> String {
-    let cause = std::error::Error::source(error);
-    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
-}
-
-/// Makes a bar that only a person at a terminal sees.
-fn progress(sources: &Sources) -> ProgressBar {
-    if !std::io::stderr().is_terminal() || sources.found.len() < 2 {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(sources.found.iter().map(Source::bytes).sum());
-    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+    match error {
+        CliError::Read { error, .. } => format!("cannot be read: {error}"),
+        CliError::Undetected { .. } => {
+            "cannot tell which runtime printed it: name it with --runtime".to_owned()
+        }
+        other => with_causes(other),
     }
 }
 

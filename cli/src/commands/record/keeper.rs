@@ -5,12 +5,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use runtape::{Detached, Recorder, RunContext, Spool};
-use runtape_core::Runtime;
+use runtape::{RecordError, RunContext, Spool, Writer};
+use runtape_core::{Record, Runtime};
 use runtape_normalizer::Exit;
 use runtape_store::{Store, TapeChunk};
 
-use super::piece::Piece;
+use super::piece::Room;
 use crate::database::Database;
 use crate::spool_directory as spool;
 use crate::times;
@@ -20,8 +20,10 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What is to be kept.
 enum Message {
-    Output(Piece),
-    Exit(Exit),
+    /// A piece of output, the records it completes, and the room it takes until it is kept.
+    Output(TapeChunk, Vec<Record>, Room),
+    /// How the process ended, and the last records.
+    Exit(Exit, Vec<Record>),
 }
 
 /// Hands output to the thread that stores it.
@@ -43,21 +45,35 @@ pub(super) struct Kept {
 
 impl Keeper {
     /// Starts keeping a run.
-    pub(super) fn start(database: Database, runtime: Runtime, context: RunContext) -> Self {
+    pub(super) fn start(
+        database: Database,
+        runtime: Runtime,
+        context: RunContext,
+        started_at: i64,
+    ) -> Self {
         let (sender, receiver) = channel();
-        let thread = thread::spawn(move || keep(&database, &runtime, &context, &receiver));
+        let thread = thread::spawn(move || {
+            let spooler = Spooler {
+                runtime: &runtime,
+                context: &context,
+                started_at,
+                spool: None,
+                kept: Kept::default(),
+            };
+            keep(&database, spooler, &receiver)
+        });
         Self { sender, thread }
     }
 
     /// Hands over what the process printed.
-    pub(super) fn push(&self, piece: Piece) {
+    pub(super) fn push(&self, chunk: TapeChunk, records: Vec<Record>, room: Room) {
         // The thread ends only after the exit.
-        let _ = self.sender.send(Message::Output(piece));
+        let _ = self.sender.send(Message::Output(chunk, records, room));
     }
 
     /// Ends the run, and waits until it is kept.
-    pub(super) fn finish(self, exit: Exit) -> Kept {
-        let _ = self.sender.send(Message::Exit(exit));
+    pub(super) fn finish(self, exit: Exit, records: Vec<Record>) -> Kept {
+        let _ = self.sender.send(Message::Exit(exit, records));
         self.thread.join().unwrap_or_else(|_| Kept {
             fault: Some("the thread that stores panicked, please report this".to_owned()),
             ..Kept::default()
@@ -75,6 +91,13 @@ struct Spooler<'a> {
 }
 
 impl Spooler<'_> {
+    /// Keeps in mind why the store failed.
+    fn note<T>(&mut self, result: Result<T, String>) -> Option<T> {
+        result
+            .map_err(|fault| self.kept.fault.get_or_insert(fault).clone())
+            .ok()
+    }
+
     fn spool(&mut self) -> Option<&mut Spool> {
         // After a first failure there is no second try: the file would have a hole.
         if self.spool.is_none() && self.kept.lost == 0 {
@@ -105,113 +128,59 @@ impl Spooler<'_> {
     }
 }
 
-/// Where output goes.
-enum State<'a> {
-    Storing(Box<Recorder<'a>>),
-    Spooling(Box<Detached>),
-    /// The runtime cannot be read, which was checked before.
-    Nowhere,
-}
-
-fn keep(
-    database: &Database,
-    runtime: &Runtime,
-    context: &RunContext,
-    receiver: &Receiver<Message>,
-) -> Kept {
-    let started_at = times::now();
-    let mut spooler = Spooler {
-        runtime,
-        context,
-        started_at,
-        spool: None,
-        kept: Kept::default(),
-    };
-    let mut store = database
-        .open_for_recording()
-        .map_err(|error| spooler.kept.fault = Some(error.to_string()))
-        .ok();
-    let mut state = start(store.as_mut(), &mut spooler);
-    let exit = loop {
+/// Stores what comes; once the store has failed, it goes to the spool file.
+fn keep(database: &Database, mut spooler: Spooler<'_>, receiver: &Receiver<Message>) -> Kept {
+    let opened = database.open_for_recording();
+    let mut store = spooler.note(opened.map_err(|error| error.to_string()));
+    let mut writer = store.as_mut().and_then(|store| begin(store, &mut spooler));
+    let (exit, records) = loop {
         match receiver.recv_timeout(TICK) {
-            Ok(Message::Output(piece)) => state = push(state, &mut spooler, &piece),
-            Ok(Message::Exit(exit)) => break exit,
-            Err(RecvTimeoutError::Timeout) => state = tick(state, &mut spooler),
-            Err(RecvTimeoutError::Disconnected) => break Exit::lost(),
+            Ok(Message::Output(chunk, records, _room)) => match &mut writer {
+                Some(writer) => writer.add(records, Some(chunk)),
+                None => spooler.push(&chunk),
+            },
+            Ok(Message::Exit(exit, records)) => break (exit, records),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break (Exit::lost(), Vec::new()),
         }
+        writer = written(writer, &mut spooler, |writer| writer.tick(times::now()));
     };
-    let stored = match state {
-        State::Storing(mut recorder) => match recorder.flush() {
-            Ok(()) => recorder
-                .close(&exit, times::now())
-                .map(drop)
-                .map_err(|error| error.to_string()),
-            Err(error) => {
-                let (_, chunks) = recorder.detach();
-                for chunk in &chunks {
-                    spooler.push(chunk);
-                }
-                Err(error.to_string())
-            }
-        },
-        State::Spooling(_) | State::Nowhere => Err(String::new()),
-    };
-    match stored {
-        Ok(()) => spooler.kept,
-        Err(fault) => {
-            spooler.kept.fault.get_or_insert(fault);
-            spooler.finish(&exit)
-        }
+    let writer = written(writer, &mut spooler, |writer| {
+        writer.add(records, None);
+        writer.flush()
+    });
+    let sealed = writer.map(|writer| {
+        let sealed = writer.finish(&exit, times::now());
+        spooler.note(sealed.map_err(|error| error.to_string()))
+    });
+    match sealed.flatten() {
+        Some(_) => spooler.kept,
+        None => spooler.finish(&exit),
     }
 }
 
-fn start<'a>(store: Option<&'a mut Store>, spooler: &mut Spooler<'_>) -> State<'a> {
-    let (runtime, context) = (spooler.runtime, spooler.context);
-    if let Some(store) = store {
-        match Recorder::start(store, runtime.clone(), context, spooler.started_at) {
-            Ok(recorder) => return State::Storing(Box::new(recorder.without_summary())),
-            Err(error) => spooler.kept.fault = Some(error.to_string()),
-        }
-    }
-    match Detached::start(runtime.clone(), context) {
-        Ok(detached) => State::Spooling(Box::new(detached)),
-        Err(_) => State::Nowhere,
-    }
+fn begin<'a>(store: &'a mut Store, spooler: &mut Spooler<'_>) -> Option<Writer<'a>> {
+    let (runtime, context) = (spooler.runtime.clone(), spooler.context);
+    let begun = Writer::begin(store, runtime, context, spooler.started_at);
+    spooler.note(begun.map_err(|error| error.to_string()))
 }
 
-fn push<'a>(state: State<'a>, spooler: &mut Spooler<'_>, piece: &Piece) -> State<'a> {
-    let (stream, bytes, at) = (piece.stream, piece.bytes.as_slice(), piece.received_at);
-    match state {
-        State::Storing(mut recorder) => {
-            recorder.take(stream, bytes, at);
-            tick(State::Storing(recorder), spooler)
-        }
-        State::Spooling(mut detached) => {
-            let (chunk, _) = detached.push(stream, bytes, at);
-            spooler.push(&chunk);
-            State::Spooling(detached)
-        }
-        State::Nowhere => {
-            spooler.kept.lost += bytes.len() as u64;
-            State::Nowhere
-        }
+/// Does some work with a writer; if the store fails, what it could not write is spooled.
+fn written<'a>(
+    writer: Option<Writer<'a>>,
+    spooler: &mut Spooler<'_>,
+    work: impl FnOnce(&mut Writer<'a>) -> Result<(), RecordError>,
+) -> Option<Writer<'a>> {
+    let mut writer = writer?;
+    let worked = work(&mut writer);
+    if spooler
+        .note(worked.map_err(|error| error.to_string()))
+        .is_some()
+    {
+        return Some(writer);
     }
-}
-
-/// Writes what is due; if the store fails, goes on with a spool file.
-fn tick<'a>(state: State<'a>, spooler: &mut Spooler<'_>) -> State<'a> {
-    let State::Storing(mut recorder) = state else {
-        return state;
-    };
-    match recorder.tick(times::now()) {
-        Ok(()) => State::Storing(recorder),
-        Err(error) => {
-            spooler.kept.fault = Some(error.to_string());
-            let (detached, chunks) = recorder.detach();
-            for chunk in &chunks {
-                spooler.push(chunk);
-            }
-            State::Spooling(Box::new(detached))
-        }
+    for chunk in writer.into_unwritten() {
+        spooler.push(&chunk);
     }
+    None
 }

@@ -16,11 +16,15 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use nix::sys::signal::Signal;
 use runtape::{Detached, RunContext};
-use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, Runtime, Stream};
+use runtape_core::{
+    Expert, IdSource, JobId, RandomIds, Record, RunId, RunSummary, Runtime, Stream,
+};
 use runtape_normalizer::{Exit, LiveItem, runtimes};
+use runtape_store::TapeChunk;
 
 use self::child::{Child, Happening};
 use self::keeper::Keeper;
+use self::piece::{Piece, Room};
 use crate::commands::Session;
 use crate::error::CliError;
 use crate::times;
@@ -142,27 +146,34 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
         return Err(CliError::Usage { message });
     };
     let guessed = || runtimes::by_command(program);
-    let runtime = args
-        .runtime
-        .clone()
-        .or_else(guessed)
-        .ok_or_else(|| CliError::Undetected {
-            what: format!("the output of {program:?}"),
-        })?;
+    let runtime =
+        args.runtime
+            .clone()
+            .or_else(guessed)
+            .ok_or_else(|| CliError::UnknownProgram {
+                program: program.clone(),
+            })?;
     let context = context(args, session)?;
+    let started_at = times::now();
+    let view = View::new(args, session.console.json);
+    let start = match view {
+        View::Conversation | View::Entries => Detached::start_live,
+        View::Raw | View::Nothing => Detached::start,
+    };
     let mut watcher = Watcher {
-        run: Detached::start(runtime.clone(), &context)?,
+        run: start(runtime.clone(), &context, started_at)?,
         screen: Screen {
             printer: TranscriptPrinter::default(),
-            view: View::new(args, session.console.json),
+            view,
         },
     };
     let child = Child::start(program, arguments)?;
-    let keeper = Keeper::start(session.database.clone(), runtime, context.clone());
+    let database = session.database.clone();
+    let keeper = Keeper::start(database, runtime, context.clone(), started_at);
     let exit = attend(args, session, &child, &mut watcher, &keeper);
     child.finish();
-    let kept = keeper.finish(exit.clone());
-    let summary = watcher.finish(session, &exit);
+    let (summary, records) = watcher.finish(session, &exit);
+    let kept = keeper.finish(exit.clone(), records);
     let file = args.report.as_deref();
     let (run_report, execution) = match args.report_as {
         ReportShape::Run => (file, None),
@@ -228,23 +239,27 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn push(&mut self, session: &mut Session<'_>, stream: Stream, bytes: &[u8], at: i64) {
-        let (_, live) = self.run.push(stream, bytes, at);
+    /// Shows a piece of output, and returns what is to be kept of it.
+    fn push(&mut self, session: &mut Session<'_>, piece: Piece) -> (TapeChunk, Vec<Record>, Room) {
+        let printed = self.run.push(piece.stream, piece.bytes, piece.received_at);
+        let chunk = printed.chunk;
         // Whoever watched may be gone; the run goes on and is recorded all the same.
         let _ = if self.screen.view == View::Raw {
-            raw(session, stream, bytes)
+            raw(session, chunk.stream, &chunk.bytes)
         } else {
-            self.screen.show(session, live)
+            self.screen.show(session, printed.live)
         };
+        (chunk, printed.records, piece.room)
     }
 
-    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> Option<runtape_core::RunSummary> {
+    /// Shows the end, and returns the run in one object, and what is to be kept of its end.
+    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> (Option<RunSummary>, Vec<Record>) {
         let Self { run, mut screen } = self;
-        let (summary, live) = run.finish(exit);
-        let _ = screen.show(session, live);
+        let ended = run.finish(exit);
+        let _ = screen.show(session, ended.live);
         let _ = screen.printer.close(&mut session.console);
         let _ = session.console.out.flush();
-        summary
+        (ended.summary, ended.records)
     }
 }
 
@@ -313,8 +328,8 @@ fn attend(
         };
         match happening {
             Ok(Happening::Output(piece)) => {
-                watcher.push(session, piece.stream, &piece.bytes, piece.received_at);
-                keeper.push(piece);
+                let (chunk, records, room) = watcher.push(session, piece);
+                keeper.push(chunk, records, room);
             }
             Ok(Happening::Closed) => open_streams -= 1,
             Ok(Happening::Signal(number)) => child.signal(number),

@@ -42,6 +42,12 @@ pub(super) struct Piece {
     pub(super) stream: Stream,
     pub(super) bytes: Vec<u8>,
     pub(super) received_at: i64,
+    pub(super) room: Room,
+}
+
+/// Room that a piece takes until this is dropped.
+pub(super) struct Room {
+    amount: usize,
     budget: Arc<Budget>,
 }
 
@@ -53,19 +59,27 @@ impl Piece {
         received_at: i64,
         budget: &Arc<Budget>,
     ) -> Self {
-        budget.take(bytes.len() + OVERHEAD);
+        let room = Room::take(bytes.len() + OVERHEAD, budget);
         Self {
             stream,
             bytes,
             received_at,
-            budget: Arc::clone(budget),
+            room,
         }
     }
 }
 
-impl Drop for Piece {
+impl Room {
+    fn take(amount: usize, budget: &Arc<Budget>) -> Self {
+        budget.take(amount);
+        let budget = Arc::clone(budget);
+        Self { amount, budget }
+    }
+}
+
+impl Drop for Room {
     fn drop(&mut self) {
-        self.budget.give_back(self.bytes.len() + OVERHEAD);
+        self.budget.give_back(self.amount);
     }
 }
 

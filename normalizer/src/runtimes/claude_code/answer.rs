@@ -70,6 +70,10 @@ impl Held {
     /// Lets text go on as a message when it is more than may be held.
     pub(super) fn bound(&mut self, limit: usize, out: &mut SignalSink<'_>) {
         if self.text.len() <= limit {
+            // Beyond this, doubling would be copying much to have room for more than may be held.
+            if self.text.len() > limit / 4 && self.text.capacity() <= limit {
+                self.text.reserve_exact(limit + limit / 8 - self.text.len());
+            }
             return;
         }
         self.overflowed = true;

@@ -1,0 +1,39 @@
+//! How far an ingest is.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+
+use super::source::{Source, Sources};
+
+/// Makes a bar that only a person at a terminal sees.
+pub(super) fn progress(sources: &Sources) -> ProgressBar {
+    if !std::io::stderr().is_terminal() || sources.found.len() < 2 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(sources.found.iter().map(Source::bytes).sum());
+    let template = "{bar:30} {bytes}/{total_bytes} {rate} {time_left} left";
+    let Ok(style) = ProgressStyle::with_template(template) else {
+        return bar;
+    };
+    // Averages: the bar's own numbers lag behind by seconds, which is as long as most ingests take.
+    let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = write!(out, "{}/s", BinaryBytes(rate(state)));
+    });
+    bar.with_style(style.with_key(
+        "time_left",
+        |state: &ProgressState, out: &mut dyn fmt::Write| {
+            let left = state.len().unwrap_or(0).saturating_sub(state.pos());
+            let left = Duration::from_secs(left / rate(state).max(1));
+            let _ = write!(out, "{}", HumanDuration(left));
+        },
+    ))
+}
+
+/// Returns how many bytes a second were ingested so far.
+fn rate(state: &ProgressState) -> u64 {
+    let elapsed = u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX);
+    state.pos().saturating_mul(1000) / elapsed.max(1)
+}
