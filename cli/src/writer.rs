@@ -67,20 +67,27 @@ impl<'a> Writer<'a> {
         }
         self.store
             .append(&self.run_id, &self.records, &self.chunks)?;
-        // Not only emptied: a long batch leaves room behind that no other needs.
+        self.empty();
+        Ok(())
+    }
+
+    /// Writes what has arrived and ends the run with a seal; returns its number.
+    pub fn finish(&mut self, exit: &Exit, now: i64) -> Result<u64, RecordError> {
+        let exit = exit_to_json(exit);
+        let (records, chunks) = (&self.records, &self.chunks);
+        let seal = self
+            .store
+            .append_and_finish(&self.run_id, records, chunks, &exit, now)?;
+        self.empty();
+        Ok(seal)
+    }
+
+    fn empty(&mut self) {
+        // Not only cleared: a long batch leaves room behind that no other needs.
         self.records = Vec::new();
         self.chunks = Vec::new();
         self.bytes = 0;
         self.since = None;
-        Ok(())
-    }
-
-    /// Ends the run with a seal, and returns its number.
-    pub fn finish(mut self, exit: &Exit, now: i64) -> Result<u64, RecordError> {
-        self.flush()?;
-        Ok(self
-            .store
-            .finish_run(&self.run_id, &exit_to_json(exit), now)?)
     }
 
     /// Gives up, since the store failed: returns the output that is not stored. Until the store is

@@ -230,8 +230,22 @@ impl Store {
     /// in the writer's words; it is kept as it is and covered by the seal. Finishing again with
     /// the same exit changes nothing. Returns the number of the seal.
     pub fn finish_run(&mut self, root: &RunId, exit: &Value, at: i64) -> Result<u64> {
+        self.append_and_finish(root, &[], &[], exit, at)
+    }
+
+    /// Adds the last records and output of a root run and ends it, in one transaction: who dies in
+    /// between would leave a run behind whose end is not known.
+    pub fn append_and_finish(
+        &mut self,
+        root: &RunId,
+        records: &[Record],
+        chunks: &[TapeChunk],
+        exit: &Value,
+        at: i64,
+    ) -> Result<u64> {
         let packed = codec::pack(&json(root, exit)?);
-        let seal = self.with_tree(root, |connection, _, state| {
+        let seal = self.with_tree(root, |connection, words, state| {
+            state.append(connection, words, records, chunks)?;
             if let Some(seal) = state.root.seal {
                 let stored = value(root, "exit", state.root.exit.as_deref())?;
                 if stored != *exit {

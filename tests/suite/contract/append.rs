@@ -92,6 +92,34 @@ fn a_record_shows_the_bytes_it_came_from() {
 }
 
 #[test]
+fn the_last_records_and_the_end_are_written_together_or_not_at_all() {
+    let mut store = backend::fresh();
+    let made = Plan::new("r", 5).make();
+    let exit = json!({"code": 0});
+    store.begin_run(&made.begin).unwrap();
+    let (first, last) = made.records.split_at(9);
+    store.append(made.id(), first, &made.chunks[..3]).unwrap();
+    let unended = &last[..last.len() - 1];
+    let refused = store.append_and_finish(made.id(), unended, &made.chunks, &exit, 1);
+    assert!(
+        matches!(refused, Err(StoreError::NotEnded { .. })),
+        "{refused:?}"
+    );
+    let run = store.run(made.id()).unwrap();
+    assert_eq!((run.records, run.seal), (9, None));
+    assert_eq!(store.tape(made.id()).unwrap(), made.chunks[..3]);
+    store
+        .append_and_finish(made.id(), last, &made.chunks, &exit, 1)
+        .unwrap();
+    assert_eq!(
+        store.records(made.id(), 0, usize::MAX).unwrap(),
+        made.records
+    );
+    assert_eq!(store.tape(made.id()).unwrap(), made.chunks);
+    assert!(store.verify().unwrap().is_intact());
+}
+
+#[test]
 fn the_same_again_changes_nothing_and_other_content_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path().join("db"), &Options::default()).unwrap();

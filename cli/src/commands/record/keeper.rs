@@ -147,13 +147,9 @@ fn keep(database: &Database, mut spooler: Spooler<'_>, receiver: &Receiver<Messa
     };
     let writer = written(writer, &mut spooler, |writer| {
         writer.add(records, None);
-        writer.flush()
+        writer.finish(&exit, times::now()).map(drop)
     });
-    let sealed = writer.map(|writer| {
-        let sealed = writer.finish(&exit, times::now());
-        spooler.note(sealed.map_err(|error| error.to_string()))
-    });
-    match sealed.flatten() {
+    match writer {
         Some(_) => spooler.kept,
         None => spooler.finish(&exit),
     }
