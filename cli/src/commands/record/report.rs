@@ -103,7 +103,10 @@ fn line(context: &RunContext, summary: Option<&RunSummary>) -> String {
             crate::plain::one_line(&error.message)
         ));
     }
-    parts.push(plural(summary.steps, "step"));
+    // Nothing was said: what ended then is not called a step.
+    if summary.steps > 0 {
+        parts.push(plural(summary.steps, "step"));
+    }
     if let Some(usage) = &summary.usage {
         let counts = [
             (usage.input_tokens, "in"),
