@@ -72,15 +72,17 @@ impl Reducer {
         let Some(state) = self.runs.get_mut(run) else {
             return;
         };
-        state.pending.push(PendingCall {
-            id: id.clone(),
-            name: tool_name.clone(),
-            step: state.step,
-            at: place.at,
-        });
         let Some(step) = state.open.as_mut() else {
             return;
         };
+        if !step.tie_result(&id, &tool_name) {
+            state.pending.push(PendingCall {
+                id: id.clone(),
+                name: tool_name.clone(),
+                step: state.step,
+                at: place.at,
+            });
+        }
         let printed_id = match call {
             CallRef::Printed(text) if text != id.as_str() => Some(text.to_owned()),
             _ => None,

@@ -1,7 +1,10 @@
 //! The step that is open in a run: what the model said so far, and what its tools gave back.
 
 use runtape_core::record::{CallNote, ResultNote};
-use runtape_core::{ExpertPart, PartId, Span, TextPart, ThinkingPart, TokenCounts, ToolResultPart};
+use runtape_core::{
+    ExpertPart, PartId, Span, TextPart, ThinkingPart, TokenCounts, ToolCallId, ToolName,
+    ToolResultPart,
+};
 
 use crate::signal::Place;
 
@@ -177,6 +180,26 @@ impl OpenStep {
         self.answered
             .offsets
             .push(place.span.map_or(0, |span| span.start));
+    }
+
+    /// Ties a result to its call, which came only now: the step's messages are written together,
+    /// what was said first. Tells whether there is one.
+    pub(super) fn tie_result(&mut self, id: &ToolCallId, name: &ToolName) -> bool {
+        let Answered { parts, notes, .. } = &mut self.answered;
+        let untied = notes
+            .iter()
+            .position(|note| note.unmatched && note.tool_call_id == *id);
+        let Some(note) = untied.and_then(|at| notes.get_mut(at)) else {
+            return false;
+        };
+        note.unmatched = false;
+        notes.retain(|note| {
+            note.unmatched || note.duration_ms.is_some() || note.call_step.is_some()
+        });
+        for part in parts.iter_mut().filter(|part| part.tool_call_id == *id) {
+            part.tool_name = name.clone();
+        }
+        true
     }
 
     /// Sets what one response used; the same response again replaces it.

@@ -1,6 +1,6 @@
 //! Messages: whole, in pieces, and of sub-agents.
 
-use runtape_core::ToolCallId;
+use runtape_core::{Message, RecordKind, ToolCallId};
 
 use super::*;
 
@@ -356,4 +356,39 @@ fn replayed_messages_are_the_user_s() {
     assert_eq!(summary.texts, ["First.", "Second."]);
     assert_eq!(summary.final_text.as_deref(), Some("Second."));
     assert_eq!(kinds(&summary), ["info", "result"]);
+}
+
+#[test]
+fn a_result_printed_before_its_call_is_tied_to_it() {
+    let given = Given {
+        stdout: lines(&[
+            init(),
+            says("m1", "Look."),
+            answers("t1", &json!("out")),
+            calls("m1", "t1", "Bash", &json!({"command": "ls"})),
+            result("Look."),
+        ]),
+        ..Given::default()
+    };
+    let records = given.records();
+    let results: Vec<_> = records
+        .iter()
+        .filter_map(|record| match &record.kind {
+            RecordKind::Message(message) => match &message.message {
+                Message::ToolMessage(tool) => Some((tool.results().next()?, &message.results)),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    let [(part, notes)] = results.as_slice() else {
+        panic!("{results:?}");
+    };
+    assert_eq!(part.tool_name.as_str(), "Bash");
+    assert!(notes.iter().all(|note| !note.unmatched), "{notes:?}");
+    let unanswered = records.iter().any(|record| match &record.kind {
+        RecordKind::Checkpoint(head) => !head.pending.is_empty(),
+        _ => false,
+    });
+    assert!(!unanswered);
 }

@@ -5,7 +5,9 @@ mod endings;
 mod formats;
 mod messages;
 
-use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunId, RunSummary, Runtime, Stream};
+use runtape_core::{
+    CheckpointStatus, ErrorFamily, JobId, Record, RunId, RunSummary, Runtime, Stream,
+};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -38,6 +40,10 @@ impl Default for Given<'_> {
 
 impl Given<'_> {
     fn summary(&self) -> RunSummary {
+        summarize(&self.records()).unwrap()
+    }
+
+    fn records(&self) -> Vec<Record> {
         let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
         context.limit = self.limit.unwrap_or(context.limit);
         if !self.argv.is_empty() {
@@ -53,7 +59,7 @@ impl Given<'_> {
                 .records,
         );
         records.extend(normalizer.finish(&self.exit).records);
-        summarize(&records).unwrap()
+        records
     }
 }
 
