@@ -2,7 +2,6 @@
 
 use runtape_core::report::RemovalReason;
 use runtape_core::{Record, RunId};
-use rusqlite::params;
 use serde_json::Value;
 
 use crate::codec;
@@ -12,7 +11,7 @@ use crate::runs;
 use crate::seals;
 use crate::store::Store;
 use crate::tree::OpenTree;
-use crate::write::{delete_records, json, merge};
+use crate::write::{delete_records, json, seal};
 
 /// What replacing a run's records did to its seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +55,7 @@ impl Store {
             let exit = exit.map(|exit| json(root, &exit)).transpose()?;
             let exit = exit.map(|exit| codec::pack(&exit));
             let new_seal = store.with_tree(root, |connection, _, state| {
-                if let Some(run) = state.unended() {
-                    return Err(StoreError::NotEnded { run: run.clone() });
-                }
-                connection
-                    .prepare_cached("UPDATE run SET exit = coalesce(?2, exit) WHERE key = ?1")?
-                    .execute(params![state.root.key, exit])?;
-                merge(connection, state.root.key, root)?;
-                seals::seal(connection, state.root.key, at)
+                seal(connection, state, exit.as_deref(), at)
             })?;
             Ok(Replaced { old_seal, new_seal })
         });

@@ -59,12 +59,26 @@ fn value(run: &RunId, what: &str, packed: Option<&[u8]>) -> Result<Value> {
     serde_json::from_slice(&data).map_err(|error| damaged(error.to_string()))
 }
 
-/// Merges the small blocks of a tree that has ended.
-pub(crate) fn merge(connection: &Connection, key: i64, root: &RunId) -> Result<()> {
-    for run in runs::tree(connection, key)? {
+/// Seals a tree of runs that have all ended, and merges its small blocks. If it is known how the
+/// process ended, that is kept.
+pub(crate) fn seal(
+    connection: &Connection,
+    state: &TreeState,
+    exit: Option<&[u8]>,
+    at: i64,
+) -> Result<u64> {
+    if let Some(run) = state.unended() {
+        return Err(StoreError::NotEnded { run: run.clone() });
+    }
+    let RunRow { key, id, .. } = &state.root;
+    connection
+        .prepare_cached("UPDATE run SET exit = coalesce(?2, exit) WHERE key = ?1")?
+        .execute(params![key, exit])?;
+    for run in runs::tree(connection, *key)? {
         records::merge(connection, run.key, &run.id)?;
     }
-    tape::merge(connection, key, root)
+    tape::merge(connection, *key, id)?;
+    seals::seal(connection, *key, at)
 }
 
 /// Deletes the records of a tree, and its children with them; the root run and its tape stay.
@@ -256,14 +270,7 @@ impl Store {
                 }
                 return Ok(unsigned(seal));
             }
-            if let Some(run) = state.unended() {
-                return Err(StoreError::NotEnded { run: run.clone() });
-            }
-            connection
-                .prepare_cached("UPDATE run SET exit = ?2 WHERE key = ?1")?
-                .execute(params![state.root.key, packed])?;
-            merge(connection, state.root.key, root)?;
-            seals::seal(connection, state.root.key, at)
+            seal(connection, state, Some(&packed), at)
         })?;
         if let Some(lock) = self.open.remove(root).and_then(|tree| tree.lock) {
             lock.retire();
