@@ -127,6 +127,7 @@ pub(crate) struct UsageFact {
 pub(crate) struct FactFolder {
     pub(crate) run: RunFacts,
     metadata: Metadata,
+    /// Calls that have no result yet: what is kept must not grow with the run.
     calls: HashMap<ToolCallId, (u64, u64)>,
     step_calls: u64,
     /// Whether the work has begun: calls before that belong to the run that this one continues.
@@ -207,7 +208,7 @@ impl FactFolder {
             }
             Message::ToolMessage(tool) => {
                 for part in tool.results() {
-                    let Some(call) = self.calls.get(&part.tool_call_id) else {
+                    let Some(call) = self.calls.remove(&part.tool_call_id) else {
                         continue;
                     };
                     let notes = &message.results;
@@ -215,7 +216,7 @@ impl FactFolder {
                         .iter()
                         .find(|note| note.tool_call_id == part.tool_call_id);
                     facts.push(Fact::Result(ResultFact {
-                        call: *call,
+                        call,
                         seq: record.seq,
                         is_error: part.is_error,
                         duration_ms: note.and_then(|note| note.duration_ms),
