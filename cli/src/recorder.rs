@@ -2,7 +2,7 @@
 
 use runtape_core::{RunId, Runtime, Stream, Summarizer};
 use runtape_normalizer::{Exit, LiveItem, Normalizer};
-use runtape_store::{Store, TapeChunk};
+use runtape_store::Store;
 
 use crate::context::RunContext;
 use crate::detached::Detached;
@@ -93,26 +93,14 @@ impl<'a> Recorder<'a> {
         bytes: &[u8],
         received_at: i64,
     ) -> Result<Vec<LiveItem>, RecordError> {
-        let live = self.take(stream, bytes, received_at);
-        self.tick(received_at)?;
-        Ok(live)
-    }
-
-    /// Takes the next bytes of a stream without writing anything yet. Returns what can be shown.
-    pub fn take(&mut self, stream: Stream, bytes: &[u8], received_at: i64) -> Vec<LiveItem> {
         if bytes.is_empty() {
-            return Vec::new();
+            self.tick(received_at)?;
+            return Ok(Vec::new());
         }
         let printed = self.run.push(stream, bytes.to_vec(), received_at);
         self.writer.add(printed.records, Some(printed.chunk));
-        printed.live
-    }
-
-    /// Goes on without the store, which failed: returns the run, and the output that is not
-    /// stored. Until the store is dropped, or lets go of the run, nobody else closes it.
-    #[must_use]
-    pub fn detach(self) -> (Detached, Vec<TapeChunk>) {
-        (self.run, self.writer.into_unwritten())
+        self.tick(received_at)?;
+        Ok(printed.live)
     }
 
     /// Writes the batch if it is due. To be called now and then while nothing arrives.
@@ -147,5 +135,29 @@ impl<'a> Recorder<'a> {
     pub fn close(mut self, exit: &Exit, now: i64) -> Result<u64, RecordError> {
         self.writer.add(self.run.finish(exit).records, None);
         self.writer.finish(exit, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_shown_is_given_to_those_who_asked_for_it() {
+        let context = RunContext::new("job".parse().unwrap(), "run".parse().unwrap());
+        for is_asked in [false, true] {
+            let mut store = Store::open_in_memory().unwrap();
+            let started = if is_asked {
+                Recorder::start_live(&mut store, Runtime::Hermes, &context, 1)
+            } else {
+                Recorder::start(&mut store, Runtime::Hermes, &context, 1)
+            };
+            let mut recorder = started.unwrap();
+            let mut live = recorder.push(Stream::Stdout, b"Hello.\n", 2).unwrap();
+            let finished = recorder.finish(&Exit::with_code(0), 3).unwrap();
+            live.extend(finished.live);
+            assert_eq!(!live.is_empty(), is_asked);
+            assert_eq!(finished.summary.final_text.as_deref(), Some("Hello."));
+        }
     }
 }
