@@ -4,6 +4,7 @@
 //! is read by [`json`]. Everything here is a total function of its bytes: any input gives a
 //! result, never a panic, and how the bytes were cut into chunks never shows.
 
+mod command_line;
 mod context;
 mod detect;
 mod error;

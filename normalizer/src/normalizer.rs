@@ -2,6 +2,7 @@
 
 use runtape_core::{Runtime, Span, Stream};
 
+use crate::command_line::own_words;
 use crate::context::Context;
 use crate::error::NormalizeError;
 use crate::exit::Exit;
@@ -39,10 +40,15 @@ impl Normalizer {
         let entry = runtimes::entry_for(&runtime).ok_or_else(|| NormalizeError::Unreadable {
             runtime: runtime.clone(),
         })?;
+        // The parser is told of the runtime's own words; the run keeps all of them.
+        let argv = context.argv.take();
+        let own = argv.as_deref().and_then(|argv| own_words(argv, entry));
+        context.argv = own.map(<[String]>::to_vec);
         if context.query.is_none() {
             context.query = (entry.query)(&context);
         }
         let (limit, parser) = (context.limit, (entry.parser)(&context));
+        context.argv = argv;
         Ok(Self {
             parser,
             reducer: Reducer::new(runtime, context, live),

@@ -361,3 +361,43 @@ proptest! {
         check(&normalize_chunks(&capture.runtime(), context, chunks, b"", &capture.exit()));
     }
 }
+
+/// Returns records without the command line, which is kept whatever it is.
+fn without_argv(records: &[Record]) -> Vec<serde_json::Value> {
+    let values = records.iter().map(|record| {
+        let mut value = serde_json::to_value(record).unwrap();
+        for key in ["set", "metadata"] {
+            if let Some(metadata) = value[key].as_object_mut() {
+                metadata.shift_remove("argv");
+            }
+        }
+        value
+    });
+    values.collect()
+}
+
+#[test]
+fn the_command_line_of_another_program_decides_nothing() {
+    for capture in captures::all() {
+        if capture.stdout.len() > LARGEST {
+            continue;
+        }
+        let with = |argv: Option<&str>| {
+            let mut context = capture.context();
+            context.argv = argv.map(|line| line.split(' ').map(str::to_owned).collect());
+            let chunks = [capture.stdout.as_slice()];
+            let exit = &capture.exit();
+            let runtime = &capture.runtime();
+            let records = normalize_chunks(runtime, context, chunks, &capture.stderr, exit);
+            without_argv(&records)
+        };
+        let unknown = with(None);
+        for line in [
+            "cat FILE",
+            "cat -p FILE --output-format text -Q -z x",
+            "replay --output-format stream-json --resume id -q FILE",
+        ] {
+            assert_eq!(with(Some(line)), unknown, "{}: {line}", capture.name());
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use runtape_core::Runtime;
 
+use crate::command_line::program_name;
 use crate::context::Context;
 use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
@@ -24,6 +25,9 @@ pub struct RuntimeEntry {
     pub query: fn(&Context) -> Option<String>,
     /// The names its program goes by.
     pub commands: &'static [&'static str],
+    /// Tells whether a script or package is its program too, by the name that a launcher such as
+    /// node, npx or python is given.
+    pub is_script: fn(&str) -> bool,
     /// The output formats that were seen and can be read.
     pub formats: &'static [&'static str],
     /// The environment variables that may hold its credentials.
@@ -69,8 +73,7 @@ pub fn readable() -> String {
 /// Returns the runtime that a program belongs to, by its name or path.
 #[must_use]
 pub fn by_command(program: &str) -> Option<Runtime> {
-    let name = program.rsplit(['/', '\\']).next()?;
-    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let name = program_name(program);
     let entry = RUNTIMES
         .iter()
         .find(|entry| entry.commands.contains(&name))?;

@@ -137,20 +137,9 @@ impl Argv {
 
 /// Finds the prompt in the command line.
 pub(super) fn query(context: &Context) -> Option<String> {
-    let argv = context.argv.as_deref()?;
-    let program = argv.iter().position(|word| is_program(word)).unwrap_or(0);
-    let words = argv.get(program + 1..)?;
+    let words = context.argv.as_deref()?.get(1..)?;
     let prompt = after_print(words).or_else(|| first_positional(words))?;
     Some(prompt.to_owned())
-}
-
-/// `claude`, or the script behind it when node is the program.
-fn is_program(word: &str) -> bool {
-    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    matches!(
-        name,
-        "claude" | "claude.exe" | "claude.cmd" | "cli.js" | "claude-code"
-    )
 }
 
 /// Returns the word after `-p`, which is nearly always the prompt.
@@ -197,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_prompt_is_found_wherever_it_stands() {
-        let table: [(&[&str], Option<&str>); 9] = [
+        let table: [(&[&str], Option<&str>); 8] = [
             (&["claude", "-p", "Hi", "--model", "m"], Some("Hi")),
             (&["/usr/bin/claude", "Hi", "-p"], Some("Hi")),
             (
@@ -208,7 +197,6 @@ mod tests {
                 &["claude", "-p", "--add-dir", "a", "b", "--", "-Hi"],
                 Some("-Hi"),
             ),
-            (&["node", "/lib/cli.js", "-p", "Hi"], Some("Hi")),
             (&["claude", "-p", "--resume", "id", "Hi"], Some("Hi")),
             (&["claude", "-p", "--model=m", "Hi"], Some("Hi")),
             (&["claude", "-p", "--input-format", "stream-json"], None),

@@ -55,6 +55,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(ClaudeCode::new(context)),
     sniff: sniff::sniff,
     commands: &["claude"],
+    is_script: |name| matches!(name, "cli.js" | "claude-code"),
     query: argv::query,
     formats: &["text", "json", "stream-json"],
     credentials: &[

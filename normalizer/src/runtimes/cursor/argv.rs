@@ -1,6 +1,5 @@
 //! What the command line tells: the format that was asked for, and the prompt.
 
-use super::ENTRY;
 use crate::context::Context;
 
 /// The format that the command line names.
@@ -56,17 +55,8 @@ const WITH_VALUE: &[&str] = &[
 
 /// Returns the prompt: the words that are no options. It may also come on standard input.
 pub(super) fn query(context: &Context) -> Option<String> {
-    let argv = context.argv.as_deref()?;
-    let is_program = |word: &String| {
-        let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
-        let name = name
-            .strip_suffix(".exe")
-            .or(name.strip_suffix(".cmd"))
-            .unwrap_or(name);
-        ENTRY.commands.contains(&name)
-    };
-    let program = argv.iter().position(is_program).unwrap_or(0);
-    let mut words = argv.iter().skip(program + 1).map(String::as_str).peekable();
+    let words = context.argv.as_deref()?.iter().skip(1);
+    let mut words = words.map(String::as_str).peekable();
     let mut prompt: Vec<&str> = Vec::new();
     while let Some(word) = words.next() {
         match word {

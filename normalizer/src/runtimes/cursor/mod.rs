@@ -60,6 +60,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Cursor::new(context)),
     sniff: sniff::sniff,
     commands: &["cursor-agent", "agent"],
+    is_script: |_| false,
     query: argv::query,
     formats: &["text", "json", "stream-json"],
     credentials: &["CURSOR_API_KEY"],

@@ -51,6 +51,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Gemini::new(context)),
     sniff: undecided::sniff,
     commands: &["gemini"],
+    is_script: |name| matches!(name, "gemini.js" | "gemini-cli"),
     query: command_line::query,
     formats: &["text", "json", "stream-json"],
     credentials: &[

@@ -66,6 +66,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Hermes::new(context)),
     sniff,
     commands: &["hermes"],
+    is_script: is_python,
     query,
     formats: &["chat", "quiet", "verbose", "acp"],
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
@@ -91,6 +92,12 @@ fn query(context: &Context) -> Option<String> {
     context
         .flag(&["-q", "--query", "-z", "--oneshot"])
         .map(str::to_owned)
+}
+
+/// Tells whether a program uses the library.
+fn is_python(program: &str) -> bool {
+    let path = std::path::Path::new(program);
+    path.extension().is_some_and(|end| end == "py")
 }
 
 /// Tells how surely the first bytes of an output are of hermes.
@@ -177,14 +184,9 @@ struct Hermes {
 impl Hermes {
     fn new(context: &Context) -> Self {
         let program = context.argv.as_ref().and_then(|words| words.first());
-        let is_python = |word: &String| {
-            std::path::Path::new(word)
-                .extension()
-                .is_some_and(|end| end == "py")
-        };
         let hint = if context.has_flag(&["-Q", "--quiet", "-z", "--oneshot"]) {
             Hint::Quiet
-        } else if program.is_some_and(is_python) {
+        } else if program.is_some_and(|program| is_python(program)) {
             Hint::Library
         } else {
             Hint::None

@@ -41,6 +41,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(OpenClaw::new(context)),
     sniff: sniff::sniff,
     commands: &["openclaw"],
+    is_script: |_| false,
     query: |_| None,
     formats: &["frames"],
     credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],

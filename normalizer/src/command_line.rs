@@ -1,0 +1,134 @@
+//! Whose command line it is.
+//!
+//! A recorder knows the words it was given, and those are not always a runtime's: `cat FILE` and
+//! `replay.sh --output-format json` print what a runtime printed elsewhere. A parser is told of a
+//! command line only where the program is its runtime's; else `FILE` would be the user's prompt.
+
+use crate::runtimes::RuntimeEntry;
+
+/// Programs that run another one, which is named behind them.
+const LAUNCHERS: &[&str] = &[
+    "bun",
+    "bunx",
+    "caffeinate",
+    "deno",
+    "doas",
+    "env",
+    "gtimeout",
+    "ionice",
+    "nice",
+    "node",
+    "nohup",
+    "npx",
+    "pipx",
+    "pnpm",
+    "python",
+    "python3",
+    "setsid",
+    "stdbuf",
+    "sudo",
+    "time",
+    "timeout",
+    "unbuffer",
+    "uv",
+    "uvx",
+    "winpty",
+    "yarn",
+];
+
+/// Returns the name of a program or package without its directory, its ending and its version.
+pub(crate) fn program_name(word: &str) -> &str {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    let endings = [".exe", ".cmd"];
+    let bare = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    bare.unwrap_or(name)
+}
+
+/// Returns the words from the runtime's own program on; `None` if another program was run.
+pub(crate) fn own_words<'a>(argv: &'a [String], entry: &RuntimeEntry) -> Option<&'a [String]> {
+    let is_own = |word: &String| {
+        let name = program_name(word);
+        entry.commands.contains(&name) || (entry.is_script)(name)
+    };
+    let first = argv.first()?;
+    let at = if is_own(first) {
+        0
+    } else if LAUNCHERS.contains(&program_name(first)) {
+        argv.iter().position(is_own)?
+    } else {
+        return None;
+    };
+    argv.get(at..)
+}
+
+#[cfg(test)]
+mod tests {
+    use runtape_core::Runtime;
+
+    use super::*;
+    use crate::runtimes::{RUNTIMES, entry_for};
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_command_line_belongs_to_a_runtime_only_through_its_program() {
+        let table = [
+            (Runtime::ClaudeCode, "claude -p Hi", Some("claude -p Hi")),
+            (
+                Runtime::ClaudeCode,
+                "/opt/bin/claude -p Hi",
+                Some("/opt/bin/claude -p Hi"),
+            ),
+            (
+                Runtime::ClaudeCode,
+                "node /lib/cli.js -p Hi",
+                Some("/lib/cli.js -p Hi"),
+            ),
+            (
+                Runtime::ClaudeCode,
+                "npx -y @anthropic-ai/claude-code@2.0.1 -p Hi",
+                Some("@anthropic-ai/claude-code@2.0.1 -p Hi"),
+            ),
+            (
+                Runtime::ClaudeCode,
+                "timeout 90 claude -p Hi",
+                Some("claude -p Hi"),
+            ),
+            (
+                Runtime::ClaudeCode,
+                "env A=1 claude.exe -p Hi",
+                Some("claude.exe -p Hi"),
+            ),
+            (Runtime::ClaudeCode, "cat out.jsonl", None),
+            (Runtime::ClaudeCode, "cat claude", None),
+            (Runtime::ClaudeCode, "sh -c claude", None),
+            (Runtime::ClaudeCode, "gemini -p Hi", None),
+            (
+                Runtime::Cursor,
+                "cursor-agent -p Hi",
+                Some("cursor-agent -p Hi"),
+            ),
+            (Runtime::Cursor, "cat agent", None),
+            (
+                Runtime::Gemini,
+                "npx @google/gemini-cli -p Hi",
+                Some("@google/gemini-cli -p Hi"),
+            ),
+            (Runtime::Gemini, "tail -n 5 out", None),
+            (Runtime::Hermes, "hermes -z Hi", Some("hermes -z Hi")),
+            (Runtime::Hermes, "python drive_lib.py", Some("drive_lib.py")),
+            (Runtime::Hermes, "grep -q Hi out", None),
+        ];
+        for (runtime, line, expected) in table {
+            let (argv, entry) = (words(line), entry_for(&runtime).unwrap());
+            let own = own_words(&argv, entry).map(|own| own.join(" "));
+            assert_eq!(own.as_deref(), expected, "{line}");
+        }
+        for entry in RUNTIMES {
+            assert_eq!(own_words(&[], entry), None);
+        }
+    }
+}
