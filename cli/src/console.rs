@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::error::CliError;
+use crate::plain;
 
 /// Columns assumed where nobody says how wide the output may be.
 const DEFAULT_WIDTH: usize = 120;
@@ -109,6 +110,10 @@ impl<'a> Console<'a> {
 
     /// Writes one object for programs, of a shape that has a published schema.
     pub(crate) fn object(&mut self, value: &impl Serialize) -> Result<(), CliError> {
+        if self.is_terminal {
+            let text = serde_json::to_string(value)?;
+            return self.line(&plain::json(&text));
+        }
         serde_json::to_writer(&mut self.out, value)?;
         Ok(self.out.write_all(b"\n")?)
     }

@@ -175,8 +175,9 @@ impl CliError {
     /// Writes the error, its causes and a hint.
     pub(crate) fn report(&self, out: &mut impl Write) -> io::Result<()> {
         let text = with_causes(self);
-        // Messages may quote file names and what agents printed.
-        writeln!(out, "runtape: {}", crate::plain::lines(&text))?;
+        // Messages may quote file names and what agents printed: a line break in one must not look
+        // like the end of the message.
+        writeln!(out, "runtape: {}", crate::plain::name(&text))?;
         match self.hint() {
             Some(hint) => writeln!(out, "hint: {hint}"),
             None => Ok(()),

@@ -19,7 +19,7 @@ mod man;
 mod normalize;
 mod raw;
 #[cfg(unix)]
-mod record;
+pub(crate) mod record;
 mod recover;
 mod renormalize;
 mod runs;
@@ -62,11 +62,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Tells a person something that is no result, after the results so far.
+    /// Tells a person something that is no result, on one line, after the results so far.
     pub(crate) fn note(&mut self, text: &str) {
         // Either may be closed; there is nobody left to tell then.
         let _ = self.console.out.flush();
-        let _ = writeln!(std::io::stderr(), "{}", plain::lines(text));
+        let _ = writeln!(std::io::stderr(), "{}", plain::name(text));
     }
 
     /// Tells that a list goes on.

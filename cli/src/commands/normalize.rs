@@ -1,7 +1,6 @@
 //! `runtape normalize`: from output to events, without a database.
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -12,6 +11,7 @@ use runtape_core::{
 use runtape_normalizer::{Context, Exit, Normalizer, Output, detect, runtimes};
 
 use crate::commands::Session;
+use crate::console::Console;
 use crate::error::CliError;
 use crate::input::Input;
 
@@ -64,7 +64,6 @@ enum Shape {
 }
 
 pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let out = &mut *session.console.out;
     let mut input = Input::open(&args.file)?;
     let first = input.first_chunk()?;
     let command_line = args
@@ -90,7 +89,7 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
     }
     let exit = exit(args.exit_code, args.signal.as_deref());
 
-    let mut printer = Printer::new(args.shape, out);
+    let mut printer = Printer::new(args.shape, &mut session.console);
     let mut normalizer = Normalizer::new(runtime, context)?;
     printer.print(&normalizer.push(Stream::Stdout, &first, input.received_at()))?;
     input.read_all(|bytes, at| printer.print(&normalizer.push(Stream::Stdout, bytes, at)))?;
@@ -125,19 +124,19 @@ fn signal_by_name(text: &str) -> String {
 }
 
 /// Prints records in the shape that was asked for, as they come.
-struct Printer<'a> {
+struct Printer<'a, 'b> {
     shape: Shape,
-    out: &'a mut dyn Write,
+    console: &'a mut Console<'b>,
     materializers: HashMap<RunId, Materializer>,
     transcripts: HashMap<RunId, TranscriptBuilder>,
     summarizer: Summarizer,
 }
 
-impl<'a> Printer<'a> {
-    fn new(shape: Shape, out: &'a mut dyn Write) -> Self {
+impl<'a, 'b> Printer<'a, 'b> {
+    fn new(shape: Shape, console: &'a mut Console<'b>) -> Self {
         Self {
             shape,
-            out,
+            console,
             materializers: HashMap::new(),
             transcripts: HashMap::new(),
             summarizer: Summarizer::new(),
@@ -153,16 +152,20 @@ impl<'a> Printer<'a> {
 
     fn record(&mut self, record: &Record) -> Result<(), CliError> {
         match self.shape {
-            Shape::Records => self.line(record),
+            Shape::Records => self.console.object(record),
             Shape::Events => {
                 let materializer = self.materializers.entry(record.run_id.clone()).or_default();
                 let events = materializer.push(record)?;
-                events.iter().try_for_each(|event| self.line(event))
+                events
+                    .iter()
+                    .try_for_each(|event| self.console.object(event))
             }
             Shape::Transcript => {
                 let builder = self.transcripts.entry(record.run_id.clone()).or_default();
                 let entries = builder.push(record);
-                entries.iter().try_for_each(|entry| self.line(entry))
+                entries
+                    .iter()
+                    .try_for_each(|entry| self.console.object(entry))
             }
             Shape::Summary => {
                 self.summarizer.push(record);
@@ -171,15 +174,10 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn line(&mut self, value: &impl serde::Serialize) -> Result<(), CliError> {
-        serde_json::to_writer(&mut self.out, value)?;
-        Ok(self.out.write_all(b"\n")?)
-    }
-
     fn finish(mut self) -> Result<(), CliError> {
         if self.shape == Shape::Summary {
             let summary = std::mem::take(&mut self.summarizer).finish();
-            self.line(&summary)?;
+            self.console.object(&summary)?;
         }
         Ok(())
     }
