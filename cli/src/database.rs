@@ -6,6 +6,7 @@ use runtape_core::{CheckpointId, JobId, RunId};
 use runtape_store::{Options, Patience, RunFilter, Store};
 
 use crate::error::CliError;
+use crate::private_file;
 
 /// How many candidates an ambiguous id names.
 const CANDIDATES: usize = 5;
@@ -63,7 +64,7 @@ impl Database {
             .parent()
             .filter(|path| !path.as_os_str().is_empty())
         {
-            std::fs::create_dir_all(directory).map_err(|error| CliError::Directory {
+            private_file::create_directory(directory).map_err(|error| CliError::Directory {
                 path: directory.into(),
                 error,
             })?;

@@ -9,6 +9,7 @@ mod filter;
 mod fit;
 mod input;
 mod plain;
+mod private_file;
 mod spool_directory;
 mod table;
 mod times;
@@ -49,11 +50,16 @@ fn run(arguments: Arguments, out: &mut dyn Write) -> Result<ExitCode, CliError> 
     let console = Console::new(out, arguments.json);
     let mut session = Session { console, database };
     let code = commands::run(arguments.command, &mut session)?;
-    out.flush()?;
+    // Not `out` itself: `record` turns away from an output that cannot be written.
+    session.console.out.flush()?;
     Ok(code)
 }
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if let Some(code) = commands::record::run_mode() {
+        return code;
+    }
     let arguments = Arguments::parse();
     // A lock would keep `record` from writing in between; it flushes as it goes.
     let mut out = io::BufWriter::new(io::stdout());

@@ -36,6 +36,18 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Makes a directory that only its owner may look into.
+fn make_private(directory: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(directory)
+}
+
 impl RunLock {
     /// Takes the lock of a run; `None` if another writer holds it.
     pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<Self>> {
@@ -51,7 +63,7 @@ impl RunLock {
         };
         let file = match open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                std::fs::create_dir_all(&directory).map_err(failed("make the lock directory"))?;
+                make_private(&directory).map_err(failed("make the lock directory"))?;
                 open(&path)
             }
             opened => opened,

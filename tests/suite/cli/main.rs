@@ -13,9 +13,13 @@ mod commands;
 #[cfg(unix)]
 mod documentation;
 mod harness;
+#[cfg(unix)]
+mod hostile;
 mod json;
 #[cfg(unix)]
 mod killed;
+#[cfg(unix)]
+mod leash;
 #[path = "../perstack/mod.rs"]
 #[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod perstack;
@@ -29,3 +33,5 @@ mod sample;
 mod snapshots;
 #[cfg(unix)]
 mod trouble;
+#[cfg(unix)]
+mod unshown;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -15,6 +15,7 @@ use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 use runtape_core::Stream;
 use runtape_normalizer::{Exit, signal_name};
 
+use super::leash::{self, Watcher};
 use super::piece::{Budget, Piece};
 use crate::error::CliError;
 use crate::times;
@@ -39,6 +40,7 @@ pub(super) struct Child {
     group: Pid,
     pub(super) happenings: Receiver<Happening>,
     terminal: Option<Terminal>,
+    watcher: Option<Watcher>,
 }
 
 /// The terminal that the process was given the foreground of.
@@ -79,21 +81,23 @@ impl Terminal {
 impl Child {
     /// Starts a command and listens to it.
     pub(super) fn start(program: &str, arguments: &[String]) -> Result<Self, CliError> {
+        let failed = |error| CliError::Spawn {
+            program: program.to_owned(),
+            error,
+        };
+        leash::check(program).map_err(failed)?;
         let (sender, happenings) = channel();
         // Before the process is there, so that no signal gets lost in between.
         listen_for_signals(sender.clone())?;
-        let mut process = Command::new(program)
-            .args(arguments)
+        let mut process = leash::command(program, arguments)
             .stdin(Stdio::inherit())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|error| CliError::Spawn {
-                program: program.to_owned(),
-                error,
-            })?;
+            .map_err(failed)?;
         let group = Pid::from_raw(i32::try_from(process.id()).unwrap_or(i32::MAX));
+        let watcher = Watcher::start(group);
         let terminal = Terminal::find();
         if let Some(terminal) = &terminal {
             terminal.give(group);
@@ -117,6 +121,7 @@ impl Child {
             group,
             happenings,
             terminal,
+            watcher,
         })
     }
 
@@ -127,8 +132,11 @@ impl Child {
         }
     }
 
-    /// Takes the terminal back.
+    /// Takes the terminal back, and lets go of what the process has left running.
     pub(super) fn finish(self) {
+        if let Some(watcher) = self.watcher {
+            watcher.finish();
+        }
         if let Some(terminal) = &self.terminal {
             terminal.give(terminal.ours);
         }

@@ -2,8 +2,8 @@
 
 mod child;
 mod emit;
-mod execution;
 mod keeper;
+mod leash;
 mod piece;
 mod report;
 
@@ -19,21 +19,24 @@ use runtape::{Detached, RunContext};
 use runtape_core::{
     Expert, IdSource, JobId, RandomIds, Record, RunId, RunSummary, Runtime, Stream,
 };
+use runtape_normalizer::paperclip::ExecutionResult;
 use runtape_normalizer::{Exit, LiveItem, runtimes};
 use runtape_store::TapeChunk;
 
 use self::child::{Child, Happening};
-use self::keeper::Keeper;
+use self::keeper::{Keeper, Kept};
+pub(crate) use self::leash::run_mode;
 use self::piece::{Piece, Room};
 use crate::commands::Session;
-use crate::error::CliError;
+use crate::error::{CliError, with_causes};
+use crate::private_file;
 use crate::times;
 use crate::transcript::TranscriptPrinter;
 
 /// Run an agent CLI and record what it prints
 ///
 /// Standard input is passed through; what the command prints is stored as it comes. Exits as the
-/// command did.
+/// command did. If the recorder is killed, the command and what it started are ended, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecordArgs {
     /// The runtime; guessed from the command's name
@@ -162,27 +165,23 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
     };
     let mut watcher = Watcher {
         run: start(runtime.clone(), &context, started_at)?,
-        screen: Screen {
-            printer: TranscriptPrinter::default(),
-            view,
-        },
+        screen: Screen::new(view),
     };
     let child = Child::start(program, arguments)?;
     let database = session.database.clone();
     let keeper = Keeper::start(database, runtime, context.clone(), started_at);
     let exit = attend(args, session, &child, &mut watcher, &keeper);
     child.finish();
-    let (summary, records) = watcher.finish(session, &exit);
-    let kept = keeper.finish(exit.clone(), records);
-    let file = args.report.as_deref();
-    let (run_report, execution) = match args.report_as {
-        ReportShape::Run => (file, None),
-        ReportShape::Paperclip => (None, file),
-    };
-    let summary = summary.as_ref();
-    report::finish(session, &context, summary, &kept, &exit, run_report)?;
-    if let (Some(path), Some(summary)) = (execution, summary) {
-        execution::write(path, summary, &exit)?;
+    let ended = watcher.finish(session, &exit);
+    let kept = keeper.finish(exit.clone(), ended.records);
+    let summary = ended.summary.as_ref();
+    report::say(session, &context, summary, &kept);
+    if let Some(unshown) = &ended.unshown {
+        report::say_unshown(session, &context, unshown, &kept);
+    }
+    // The command has ended as it did, whatever became of the report about it.
+    if let Err(error) = write_report(args, &context, summary, &kept, &exit) {
+        session.warn(&with_causes(&error));
     }
     Ok(match args.exit_status {
         ExitStatus::Child => ExitCode::from(report::exit_code(&exit)),
@@ -191,6 +190,31 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
                 .is_some_and(|summary| summary.status == runtape_core::CheckpointStatus::Completed);
             ExitCode::from(u8::from(!completed))
         }
+    })
+}
+
+/// Writes the object about the run to the file that was named.
+fn write_report(
+    args: &RecordArgs,
+    context: &RunContext,
+    summary: Option<&RunSummary>,
+    kept: &Kept,
+    exit: &Exit,
+) -> Result<(), CliError> {
+    let Some(path) = args.report.as_deref() else {
+        return Ok(());
+    };
+    let summary = summary.ok_or_else(|| CliError::NotFound {
+        what: format!("the end of run {}", context.run_id),
+    })?;
+    let mut text = match args.report_as {
+        ReportShape::Run => serde_json::to_vec(&report::report(context, summary, kept, exit))?,
+        ReportShape::Paperclip => serde_json::to_vec(&ExecutionResult::new(summary, exit))?,
+    };
+    text.push(b'\n');
+    private_file::write(path, &text).map_err(|error| CliError::WriteFile {
+        path: path.into(),
+        error,
     })
 }
 
@@ -243,33 +267,93 @@ impl Watcher {
     fn push(&mut self, session: &mut Session<'_>, piece: Piece) -> (TapeChunk, Vec<Record>, Room) {
         let printed = self.run.push(piece.stream, piece.bytes, piece.received_at);
         let chunk = printed.chunk;
-        // Whoever watched may be gone; the run goes on and is recorded all the same.
-        let _ = if self.screen.view == View::Raw {
+        let shown = if self.screen.view == View::Raw {
             raw(session, chunk.stream, &chunk.bytes)
         } else {
             self.screen.show(session, printed.live)
         };
+        self.screen.saw(session, shown);
+        self.screen.count(chunk.bytes.len());
         (chunk, printed.records, piece.room)
     }
 
-    /// Shows the end, and returns the run in one object, and what is to be kept of its end.
-    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> (Option<RunSummary>, Vec<Record>) {
+    /// Shows the end, and returns the run in one object, what is to be kept of its end, and what
+    /// could not be shown.
+    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> Finished {
         let Self { run, mut screen } = self;
         let ended = run.finish(exit);
-        let _ = screen.show(session, ended.live);
-        let _ = screen.printer.close(&mut session.console);
-        let _ = session.console.out.flush();
-        (ended.summary, ended.records)
+        let shown = screen.show(session, ended.live);
+        screen.saw(session, shown);
+        let closed = screen.close(session);
+        screen.saw(session, closed);
+        Finished {
+            summary: ended.summary,
+            records: ended.records,
+            unshown: screen.unshown,
+        }
     }
+}
+
+/// What is there when a run has ended.
+struct Finished {
+    summary: Option<RunSummary>,
+    records: Vec<Record>,
+    unshown: Option<Unshown>,
+}
+
+/// What could not be shown, and why.
+struct Unshown {
+    reason: String,
+    /// Bytes of output.
+    bytes: u64,
 }
 
 /// Where the conversation appears.
 struct Screen {
     printer: TranscriptPrinter,
     view: View,
+    unshown: Option<Unshown>,
 }
 
 impl Screen {
+    fn new(view: View) -> Self {
+        Self {
+            printer: TranscriptPrinter::default(),
+            view,
+            unshown: None,
+        }
+    }
+
+    /// Takes note of how showing went. After a first failure nothing more is shown: the run goes on
+    /// and is recorded all the same.
+    fn saw(&mut self, session: &mut Session<'_>, shown: Result<(), CliError>) {
+        let Err(error) = shown else {
+            return;
+        };
+        self.view = View::Nothing;
+        // What the failed writer still holds is not tried again.
+        session.console.out = Box::leak(Box::new(io::sink()));
+        // Whoever watched through a pipe may go away.
+        if self.unshown.is_none() && !error.is_closed_pipe() {
+            let reason = with_causes(&error);
+            self.unshown = Some(Unshown { reason, bytes: 0 });
+        }
+    }
+
+    /// Counts output that came when nothing could be shown any more.
+    fn count(&mut self, bytes: usize) {
+        if let Some(unshown) = &mut self.unshown {
+            unshown.bytes += bytes as u64;
+        }
+    }
+
+    fn close(&mut self, session: &mut Session<'_>) -> Result<(), CliError> {
+        if self.view == View::Conversation {
+            self.printer.close(&mut session.console)?;
+        }
+        Ok(session.console.out.flush()?)
+    }
+
     fn show(&mut self, session: &mut Session<'_>, live: Vec<LiveItem>) -> Result<(), CliError> {
         let console = &mut session.console;
         let entries = live.into_iter().filter_map(|item| match item {
@@ -295,7 +379,9 @@ impl Screen {
 
 fn raw(session: &mut Session<'_>, stream: Stream, bytes: &[u8]) -> Result<(), CliError> {
     if stream == Stream::Stderr {
-        return Ok(io::stderr().write_all(bytes)?);
+        // Where nothing can be written, nobody can be told.
+        let _ = io::stderr().write_all(bytes);
+        return Ok(());
     }
     session.console.out.write_all(bytes)?;
     Ok(session.console.out.flush()?)

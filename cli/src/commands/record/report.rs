@@ -1,16 +1,14 @@
 //! How a recorded run went: a line for people, an object for programs, an exit code.
 
-use std::path::Path;
-
 use nix::sys::signal::Signal;
 use runtape::RunContext;
 use runtape_core::RunSummary;
 use runtape_core::report::{ExitInfo, Failure, RecordReport};
 use runtape_normalizer::Exit;
 
+use super::Unshown;
 use super::keeper::Kept;
 use crate::commands::Session;
-use crate::error::CliError;
 use crate::exit_codes;
 use crate::table::{bytes, plural, thousands};
 
@@ -26,15 +24,13 @@ pub(super) fn exit_code(exit: &Exit) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-/// Writes what there is to say at the end.
-pub(super) fn finish(
+/// Tells a person how the run went, and what could not be stored.
+pub(super) fn say(
     session: &mut Session<'_>,
     context: &RunContext,
     summary: Option<&RunSummary>,
     kept: &Kept,
-    exit: &Exit,
-    file: Option<&Path>,
-) -> Result<(), CliError> {
+) {
     session.note(&line(context, summary));
     if let Some(fault) = &kept.fault {
         session.warn(&format!("not stored: {fault}"));
@@ -51,15 +47,36 @@ pub(super) fn finish(
             bytes(kept.lost)
         ));
     }
-    let Some(path) = file else {
-        return Ok(());
-    };
-    let Some(summary) = summary else {
-        return Err(CliError::NotFound {
-            what: format!("the end of run {}", context.run_id),
-        });
-    };
-    let report = RecordReport {
+}
+
+/// Tells a person what could not be shown.
+pub(super) fn say_unshown(
+    session: &mut Session<'_>,
+    context: &RunContext,
+    unshown: &Unshown,
+    kept: &Kept,
+) {
+    session.warn(&format!(
+        "{} of output could not be shown: {}",
+        bytes(unshown.bytes),
+        unshown.reason
+    ));
+    if kept.fault.is_none() {
+        let run = &context.run_id;
+        session.note(&format!(
+            "hint: it is stored; `runtape transcript {run}` shows it"
+        ));
+    }
+}
+
+/// Returns the run in one object.
+pub(super) fn report(
+    context: &RunContext,
+    summary: &RunSummary,
+    kept: &Kept,
+    exit: &Exit,
+) -> RecordReport {
+    RecordReport {
         run_id: context.run_id.clone(),
         job_id: context.job_id.clone(),
         runtime: summary.runtime.clone(),
@@ -81,13 +98,7 @@ pub(super) fn finish(
         is_stored: kept.fault.is_none(),
         spool: kept.spool.as_ref().map(|path| path.display().to_string()),
         lost_bytes: kept.lost,
-    };
-    let mut text = serde_json::to_vec(&report)?;
-    text.push(b'\n');
-    std::fs::write(path, text).map_err(|error| CliError::WriteFile {
-        path: path.into(),
-        error,
-    })
+    }
 }
 
 /// Returns the run in one line.
