@@ -184,7 +184,7 @@ pub enum Signal<'a> {
     MessageCut,
     /// The runtime gave up the open message and asks the model again. What was said of it is no
     /// answer: it is taken back, and the notice keeps its text.
-    AttemptGivenUp(ApiRetry),
+    MessageGivenUp(ApiRetry),
     /// A sub-agent ended.
     ChildEnd {
         /// The call that started it, as printed.

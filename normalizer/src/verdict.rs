@@ -216,6 +216,29 @@ pub struct UnclearResult {
 }
 
 impl UnclearResult {
+    /// Returns the fields that made [`Reading::of_flag_and_word`] unclear: those that say nothing, or
+    /// both of them if each says something.
+    #[must_use]
+    pub fn of_flag_and_word(
+        is_error: (&str, &VerdictWord<'_>),
+        word: (&str, &VerdictWord<'_>),
+        is_failure: impl Fn(&str) -> bool,
+    ) -> Self {
+        let says_flag = is_error.1.flag().is_some();
+        let says_word = word
+            .1
+            .word()
+            .is_some_and(|word| word == "success" || is_failure(word));
+        let contradict = says_flag && says_word;
+        let mut unclear = Self::default();
+        for ((field, word), says) in [(is_error, says_flag), (word, says_word)] {
+            if contradict || !says {
+                unclear = unclear.with(field, word);
+            }
+        }
+        unclear
+    }
+
     /// Adds a field: what it holds says nothing, or contradicts another one.
     #[must_use]
     pub fn with(mut self, field: &str, word: &VerdictWord<'_>) -> Self {
@@ -309,6 +332,38 @@ mod tests {
             }
         }
         assert_eq!(read(&json!({})), Reading::Unclear);
+    }
+
+    #[test]
+    fn only_the_fields_that_leave_it_open_are_named() {
+        let named = |is_error: Value, subtype: Value| {
+            let is_error = VerdictWord::from(&is_error);
+            let subtype = VerdictWord::from(&subtype);
+            let is_failure = |word: &str| word == "error";
+            let (is_error, subtype) = (("is_error", &is_error), ("subtype", &subtype));
+            UnclearResult::of_flag_and_word(is_error, subtype, is_failure).doubts
+        };
+        let table = [
+            (
+                json!(false),
+                json!("cancelled"),
+                vec!["subtype: \"cancelled\""],
+            ),
+            (json!("true"), json!("success"), vec!["is_error: \"true\""]),
+            (
+                json!(1),
+                json!(null),
+                vec!["is_error: 1", "subtype: missing"],
+            ),
+            (
+                json!(false),
+                json!("error"),
+                vec!["is_error: false", "subtype: \"error\""],
+            ),
+        ];
+        for (is_error, subtype, expected) in table {
+            assert_eq!(named(is_error, subtype), expected);
+        }
     }
 
     #[test]

@@ -10,13 +10,11 @@ use crate::signal::Place;
 impl Reducer {
     /// Takes back what was said in the open message. What makes it longer than the limit, and what
     /// a tool was called for, has become a fact and stays.
-    pub(super) fn give_up(&mut self, run: usize, mut retry: ApiRetry, place: Place) {
+    pub(super) fn give_up_message(&mut self, run: usize, mut retry: ApiRetry, place: Place) {
         self.close_part(run);
         let step = self.runs.get_mut(run).and_then(|state| state.open.as_mut());
         if let Some(text) = step.and_then(OpenStep::give_up) {
-            let reason = retry.reason.get_or_insert_with(|| "retrying".to_owned());
-            reason.push_str("; given up: ");
-            reason.push_str(&text);
+            keep_text(&mut retry, &text);
         }
         self.on_event(run, retry.into(), place);
     }
@@ -42,6 +40,13 @@ impl OpenStep {
         let text: String = texts.collect();
         (!text.is_empty()).then_some(text)
     }
+}
+
+/// Keeps what was said in an attempt that was given up.
+pub(crate) fn keep_text(retry: &mut ApiRetry, text: &str) {
+    let reason = retry.reason.as_deref();
+    let reason = reason.unwrap_or("given up and tried again");
+    retry.reason = Some(format!("{reason}, after: {text}"));
 }
 
 /// Returns how many bytes were counted for what was said.

@@ -7,7 +7,7 @@
 mod calls;
 mod children;
 mod end;
-mod given_up;
+pub(crate) mod given_up;
 mod live;
 mod run;
 mod step;
@@ -179,7 +179,7 @@ impl Reducer {
                 self.on_result(run, call, result, place);
             }
             Signal::MessageCut => self.cut(run),
-            Signal::AttemptGivenUp(retry) => self.give_up(run, retry, place),
+            Signal::MessageGivenUp(retry) => self.give_up_message(run, retry, place),
             Signal::ChildEnd {
                 call,
                 is_error,

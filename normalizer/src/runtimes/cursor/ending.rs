@@ -133,10 +133,13 @@ fn counts(usage: &Value) -> TokenCounts {
     }
 }
 
-/// Reads how the run went. No failed result of the CLI was ever published: a failure is what stubs of
-/// it call so.
+/// No failed result of the CLI was ever published: a failure is what stubs of it call so.
+fn is_failure(word: &str) -> bool {
+    matches!(word, "error" | "failed") || word.starts_with("error_")
+}
+
+/// Reads how the run went.
 fn reading(finished: &wire::Finished<'_>) -> Reading {
-    let is_failure = |word: &str| matches!(word, "error" | "failed") || word.starts_with("error_");
     let read = Reading::of_flag_and_word(&finished.is_error, &finished.subtype, is_failure);
     match read {
         Reading::Success if !finished.error.is_null() || said_error(finished).is_some() => {
@@ -148,9 +151,9 @@ fn reading(finished: &wire::Finished<'_>) -> Reading {
 
 /// Returns the fields that leave open how the run went.
 fn doubts(finished: &wire::Finished<'_>) -> UnclearResult {
-    let doubts = UnclearResult::default()
-        .with("is_error", &finished.is_error)
-        .with("subtype", &finished.subtype);
+    let is_error = ("is_error", &finished.is_error);
+    let subtype = ("subtype", &finished.subtype);
+    let doubts = UnclearResult::of_flag_and_word(is_error, subtype, is_failure);
     match &finished.error {
         Value::Null => doubts,
         error => doubts.with("error", &VerdictWord::from(error)),
@@ -181,7 +184,8 @@ fn run_error(finished: &wire::Finished<'_>) -> RunError {
         .result
         .as_deref()
         .filter(|text| !text.trim().is_empty());
-    let subtype = finished.subtype.word().filter(|word| *word != "success");
+    let is_name = |word: &&str| !matches!(*word, "" | "success");
+    let subtype = finished.subtype.word().filter(is_name);
     let message = said_error(finished).or(result.map(str::to_owned));
     let message = message.unwrap_or_else(|| "the run failed without saying why".to_owned());
     classify(&message).unwrap_or_else(|| {
@@ -189,7 +193,8 @@ fn run_error(finished: &wire::Finished<'_>) -> RunError {
             .error
             .get("name")
             .or(finished.error.get("code"))
-            .and_then(Value::as_str);
+            .and_then(Value::as_str)
+            .filter(is_name);
         error(
             own.or(subtype).unwrap_or("error"),
             message,

@@ -16,6 +16,7 @@ use runtape_core::runtime_event::ApiRetry;
 
 use super::out::Out;
 use super::step::{Room, Step};
+use crate::reducer::given_up::keep_text;
 use crate::signal::{Place, Signal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,9 +186,7 @@ impl Speech {
             let texts = waiting.iter().filter(|waiting| waiting.kind == Kind::Text);
             let text: String = texts.map(|waiting| waiting.text.as_str()).collect();
             if !text.is_empty() {
-                let reason = retry.reason.get_or_insert_default();
-                reason.push_str("; given up: ");
-                reason.push_str(&text);
+                keep_text(&mut retry, &text);
             }
             self.waiting = 0;
             self.text = false;
@@ -197,7 +196,7 @@ impl Speech {
             self.waiting = 0;
             (self.text, self.thinking) = (false, false);
             self.step.thought = false;
-            out.emit(Signal::AttemptGivenUp(retry));
+            out.emit(Signal::MessageGivenUp(retry));
         }
     }
 
