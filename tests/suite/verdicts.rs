@@ -306,7 +306,8 @@ fn formats() -> Vec<Format> {
             words: &["end_turn", "max_tokens"],
             print: hermes_acp,
             is_success: |fields| {
-                fields.get("stopReason") == Some(&json!("end_turn")) && is_absent(fields, "error")
+                let reason = fields.get("stopReason").and_then(Value::as_str);
+                matches!(reason, Some("end_turn" | "max_tokens")) && is_absent(fields, "error")
             },
         },
         Format {

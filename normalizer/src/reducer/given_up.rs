@@ -56,7 +56,7 @@ fn weight(spoken: &Spoken) -> usize {
         ExpertPart::ThinkingPart(part) => {
             part.thinking.len() + part.signature.as_ref().map_or(0, String::len)
         }
-        _ => 0,
+        ExpertPart::ToolCallPart(_) => 0,
     });
     bytes.sum()
 }

@@ -100,8 +100,8 @@ impl StreamJson {
             self.say_answer(&mut result, out);
         }
         // 0 in a result that failed (0.61.0).
-        let duration = self
-            .on_usage(&mut result, out)
+        let duration = result
+            .emit_usage(out)
             .filter(|ms| error.is_none() || *ms > 0);
         let status = result.into_word();
         self.end_turn();
@@ -128,7 +128,7 @@ impl StreamJson {
     fn on_unclear(&mut self, mut result: ResultLine<'_>, out: &mut SignalSink<'_>) {
         self.end_message(out);
         self.say_answer(&mut result, out);
-        let duration = self.on_usage(&mut result, out);
+        let duration = result.emit_usage(out);
         let said = message_in(&result.error).or_else(|| message_in(&result.message));
         let error = result
             .doubts()
@@ -194,30 +194,6 @@ impl StreamJson {
         }
     }
 
-    /// Reports what was counted. Returns how long it took, if that is told.
-    fn on_usage(&mut self, result: &mut ResultLine<'_>, out: &mut SignalSink<'_>) -> Option<u64> {
-        let mut duration = None;
-        let has_stats = result.stats.is_object();
-        let found = [&mut result.usage, &mut result.usage_metadata];
-        let found = found.into_iter().find(|usage| usage.is_object());
-        let mut stats = match found {
-            Some(usage) if !has_stats => Raw::Value(std::mem::take(usage)),
-            _ => std::mem::take(&mut result.stats),
-        };
-        if stats.is_object() {
-            let summed = usage::sum(&mut stats);
-            if !summed.counts.is_unknown() {
-                out.emit(Signal::Total(summed.counts));
-            }
-            out.emit(Signal::RawUsage(stats.into()));
-            duration = summed.duration_ms.filter(|_| has_stats);
-        }
-        if let Some(cost) = result.cost {
-            out.emit(Signal::Cost(cost));
-        }
-        duration.or(result.duration)
-    }
-
     /// Emits a result that was held back.
     pub(super) fn emit_failure(&mut self, exit_code: Option<i32>, out: &mut SignalSink<'_>) {
         let Some(failure) = self.failure.take() else {
@@ -280,6 +256,30 @@ impl ResultLine<'_> {
             && agrees(&self.subtype)
             && is_flagged
             && self.error.is_null()
+    }
+
+    /// Reports what was counted. Returns how long it took, if that is told.
+    fn emit_usage(&mut self, out: &mut SignalSink<'_>) -> Option<u64> {
+        let mut duration = None;
+        let has_stats = self.stats.is_object();
+        let found = [&mut self.usage, &mut self.usage_metadata];
+        let found = found.into_iter().find(|usage| usage.is_object());
+        let mut stats = match found {
+            Some(usage) if !has_stats => Raw::Value(std::mem::take(usage)),
+            _ => std::mem::take(&mut self.stats),
+        };
+        if stats.is_object() {
+            let summed = usage::sum(&mut stats);
+            if !summed.counts.is_unknown() {
+                out.emit(Signal::Total(summed.counts));
+            }
+            out.emit(Signal::RawUsage(stats.into()));
+            duration = summed.duration_ms.filter(|_| has_stats);
+        }
+        if let Some(cost) = self.cost {
+            out.emit(Signal::Cost(cost));
+        }
+        duration.or(self.duration)
     }
 
     /// Returns the fields that leave open how the run went.

@@ -135,7 +135,8 @@ impl Undecided {
         if begins_stream(line.bytes) {
             return Some(self.decide(Format::StreamJson, last));
         }
-        if let Some(decision) = self.push_report(line, last) {
+        let decision = self.push_report(line, last);
+        if decision.is_some() || self.report.is_some() {
             return decision;
         }
         let is_text = self.lines.iter().any(HeldLine::is_prose);
@@ -150,8 +151,8 @@ impl Undecided {
         None
     }
 
-    /// Adds a line to what may be the report; returns whether that is decided, and how.
-    fn push_report(&mut self, line: &Line<'_>, last: usize) -> Option<Option<Decision>> {
+    /// Adds a line to what may be the report, and decides if it is.
+    fn push_report(&mut self, line: &Line<'_>, last: usize) -> Option<Decision> {
         if let Some((document, start)) = &mut self.report {
             // The second line of an object tells whether it may be the report.
             let is_opened = last == *start + 1 && self.lines.get(*start)?.is_opening();
@@ -172,9 +173,9 @@ impl Undecided {
         if document.is_complete() {
             self.report = None;
             let is_report = is_report(&self.joined(start));
-            return is_report.then(|| Some(self.decide(Format::Json, start)));
+            return is_report.then(|| self.decide(Format::Json, start));
         }
-        Some((self.bytes > self.limit).then(|| self.decide(Format::Json, start)))
+        (self.bytes > self.limit).then(|| self.decide(Format::Json, start))
     }
 
     /// Tells whether the line at `last` may begin the report: with a first key of it, or with a
@@ -240,7 +241,7 @@ impl Undecided {
             match decode::<Message<'_>>(line.content()) {
                 Ok(message) if is_message(&message.value) => messages += 1,
                 Err(DecodeError::Syntax(_)) if skip(line.content(), b"{\"").is_some() => {
-                    broken += 1
+                    broken += 1;
                 }
                 _ => return false,
             }
