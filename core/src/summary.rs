@@ -8,9 +8,8 @@ use serde_json::Value;
 
 use crate::record::{CheckpointHead, MessageRecord};
 use crate::{
-    CheckpointStatus, ErrorFamily, ExpertMessage, ExpertPart, Message, Metadata, Record,
-    RecordKind, RunError, RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId,
-    ToolMessagePart,
+    CheckpointStatus, ExpertMessage, ExpertPart, Message, Metadata, Record, RecordKind, RunError,
+    RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId, ToolMessagePart,
 };
 
 /// A run, with all its children, in one object. Unknown is null, never absent.
@@ -399,14 +398,8 @@ impl Summarizer {
         self.thinking.sort_by_key(|(offset, _)| *offset);
         self.calls.sort_by_key(|(offset, _)| *offset);
         let text = |get: Option<&str>| get.map(str::to_owned);
-        // Calls without a word, and then the process died: there is no message to speak of.
-        let died = head
-            .error
-            .as_ref()
-            .is_some_and(|error| error.family == Some(ErrorFamily::Process));
         let whole = self.last.filter(|last| !last.cut && !last.is_too_long);
         let spoken = whole.map(|last| last.text);
-        let spoken = spoken.filter(|text| !(died && text.is_empty()));
         Some(RunSummary {
             runtime,
             output_format: text(self.metadata.output_format()),

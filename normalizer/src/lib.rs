@@ -23,6 +23,7 @@ pub mod reducer;
 pub mod runtimes;
 pub mod signal;
 pub mod times;
+pub mod verdict;
 
 pub use context::Context;
 pub use detect::detect;

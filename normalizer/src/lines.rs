@@ -34,6 +34,19 @@ pub enum Ending {
     None,
 }
 
+impl Ending {
+    /// Returns what was printed at the end of the line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+            Self::CrCrLf => "\r\r\n",
+            Self::None => "",
+        }
+    }
+}
+
 /// One line of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {

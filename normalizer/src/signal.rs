@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use runtape_core::runtime_event::ApiRetry;
 use runtape_core::{LateValue, RunError, RuntimeEventKind, Span, TokenCounts};
 use serde_json::Value;
 
@@ -181,6 +182,9 @@ pub enum Signal<'a> {
     },
     /// The open message was cut off and will not go on.
     MessageCut,
+    /// The runtime gave up the open message and asks the model again. What was said of it is no
+    /// answer: it is taken back, and the notice keeps its text.
+    MessageGivenUp(ApiRetry),
     /// A sub-agent ended.
     ChildEnd {
         /// The call that started it, as printed.

@@ -1,5 +1,6 @@
 //! Captures: what a CLI printed, how it ended, and what really happened.
 
+use std::collections::HashSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,11 @@ impl Capture {
 
     /// Normalizes the capture, standard output first, as from files.
     pub(crate) fn records(&self) -> Vec<Record> {
-        let mut normalizer = Normalizer::new(self.runtime(), self.context()).unwrap();
+        self.records_of(self.context())
+    }
+
+    fn records_of(&self, context: Context) -> Vec<Record> {
+        let mut normalizer = Normalizer::new(self.runtime(), context).unwrap();
         let mut records = normalizer.push(Stream::Stdout, &self.stdout, 1).records;
         records.extend(normalizer.push(Stream::Stderr, &self.stderr, 2).records);
         records.extend(normalizer.finish(&self.exit()).records);
@@ -74,6 +79,13 @@ impl Capture {
 
     pub(crate) fn summary(&self) -> RunSummary {
         summarize(&self.records()).expect("a finished run has a summary")
+    }
+
+    /// Returns the summary where the command line is not known, as from a file alone.
+    pub(crate) fn summary_without_argv(&self) -> RunSummary {
+        let mut context = self.context();
+        context.argv = None;
+        summarize(&self.records_of(context)).expect("a finished run has a summary")
     }
 }
 
@@ -87,7 +99,7 @@ fn in_directory(directory: &Path) -> Vec<Capture> {
     paths.iter().map(|path| Capture::read(path)).collect()
 }
 
-/// Returns our own fixtures, and cursor's recorded captures where `RUNTAPE_CORPUS` is set.
+/// Returns our own fixtures, and other recorded captures where `RUNTAPE_CORPUS` is set.
 pub(crate) fn all() -> Vec<Capture> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let mut captures = Vec::new();
@@ -97,7 +109,15 @@ pub(crate) fn all() -> Vec<Capture> {
     if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {
         // Cargo runs tests in the package's directory; the variable is relative to the workspace.
         let corpus = fixtures.join("../..").join(corpus);
-        captures.extend(in_directory(&corpus.join("cursor")));
+        let known: HashSet<String> = captures.iter().map(Capture::name).collect();
+        for runtime in ["claude-code", "cursor", "gemini", "hermes"] {
+            let recorded = in_directory(&corpus.join(runtime));
+            captures.extend(
+                recorded
+                    .into_iter()
+                    .filter(|capture| !known.contains(&capture.name())),
+            );
+        }
     }
     if let Ok(only) = env::var("RUNTAPE_ONLY") {
         captures.retain(|capture| capture.name().contains(&only));

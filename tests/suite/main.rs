@@ -8,7 +8,9 @@
     reason = "a test fails by panicking, and says what it saw"
 )]
 
+mod attempts;
 mod captures;
 mod ground_truth;
 mod paperclip;
 mod properties;
+mod verdicts;

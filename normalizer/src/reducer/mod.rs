@@ -7,6 +7,7 @@
 mod calls;
 mod children;
 mod end;
+pub(crate) mod given_up;
 mod live;
 mod run;
 mod step;
@@ -178,6 +179,7 @@ impl Reducer {
                 self.on_result(run, call, result, place);
             }
             Signal::MessageCut => self.cut(run),
+            Signal::MessageGivenUp(retry) => self.give_up_message(run, retry, place),
             Signal::ChildEnd {
                 call,
                 is_error,

@@ -42,6 +42,13 @@ pub(super) struct Carried {
     pub(super) session: bool,
 }
 
+impl Carried {
+    /// Tells whether the format is one of a runtime.
+    pub(super) fn is_of(&self, runtime: &str) -> bool {
+        self.runtime == runtime
+    }
+}
+
 /// What a format prints of the model's reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thinking {

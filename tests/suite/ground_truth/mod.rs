@@ -5,7 +5,11 @@
 //! `RUNTAPE_CORPUS=../shared/corpus` adds recorded captures that are not part of this repository.
 
 mod compare;
+mod cursor;
 mod formats;
+mod gemini;
+mod plain;
+mod printed;
 mod truth;
 
 use std::collections::BTreeMap;

@@ -28,15 +28,6 @@ struct HeldLine {
     place: Place,
 }
 
-fn terminator(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Lf => "\n",
-        Ending::CrLf => "\r\n",
-        Ending::CrCrLf => "\r\r\n",
-        Ending::None => "",
-    }
-}
-
 impl Held {
     pub(super) fn push(&mut self, line: &Line<'_>, place: Place) {
         let start = self.bytes.len();
@@ -89,31 +80,18 @@ impl Held {
         )
     }
 
-    /// Returns the answer: the lines as they were printed, without the newline that ends it.
-    ///
-    /// The CLI itself prints `\n`. Where *every* line ends with `\r\n`, a terminal or a file
-    /// transfer made it so; where only some do, it was the model.
+    /// Returns the answer: the lines as they were printed, without what ends the last one.
     fn text(&self) -> Cow<'_, str> {
-        let translated = {
-            let mut ends = self.lines.iter().map(|line| line.ending);
-            let terminated = |ending: &Ending| *ending != Ending::None;
-            ends.clone().any(|ending| terminated(&ending))
-                && ends.all(|ending| ending != Ending::Lf)
-        };
         if let [only] = self.lines.as_slice() {
             let bytes = self.bytes.get(only.start..only.end).unwrap_or_default();
             return String::from_utf8_lossy(bytes);
         }
         let mut joined = Vec::with_capacity(self.bytes.len() + self.lines.len());
-        let mut previous = None;
+        let mut before = "";
         for (bytes, _, ending) in self.lines() {
-            match previous {
-                Some(_) if translated => joined.push(b'\n'),
-                Some(previous) => joined.extend_from_slice(terminator(previous).as_bytes()),
-                None => {}
-            }
+            joined.extend_from_slice(before.as_bytes());
             joined.extend_from_slice(bytes);
-            previous = Some(ending);
+            before = ending.as_str();
         }
         Cow::Owned(String::from_utf8_lossy(&joined).into_owned())
     }
@@ -154,7 +132,7 @@ impl Held {
 
     /// Emits a further line of a long answer.
     pub(super) fn stream_line(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
-        let before = self.streamed.map_or("", terminator);
+        let before = self.streamed.map_or("", Ending::as_str);
         out.emit(Signal::TextDelta(before.into()));
         out.emit(Signal::TextDelta(line.text()));
         self.streamed = Some(line.ending);
@@ -195,7 +173,7 @@ mod tests {
             ("no newline", "no newline"),
             ("  indented\n\n\tmore \n\n", "  indented\n\n\tmore \n"),
             ("\nfirst line empty\n", "\nfirst line empty"),
-            ("a\r\nb\r\n", "a\nb"),
+            ("a\r\nb\r\n", "a\r\nb"),
             ("a\r\nb\nc\n", "a\r\nb\nc"),
             (
                 "{\"type\":\"result\",\"content\":\"mine\"}\n",
@@ -254,6 +232,7 @@ mod tests {
         assert_eq!((texts(&told), told.verdict()), (vec![], "none"));
         assert_eq!(told.unparsed.len(), 1);
         assert_eq!(told.unparsed[0].0.as_deref(), Some("result"));
+        assert_eq!(told.format, Some("json"));
         let told = parse_as(
             "cursor-agent -p --output-format text",
             cut,

@@ -7,7 +7,7 @@ use crate::context::Context;
 pub(super) enum Asked {
     Text,
     Json,
-    Stream { partial: bool },
+    Stream,
 }
 
 impl Asked {
@@ -16,8 +16,8 @@ impl Asked {
         match self {
             Self::Text => "text",
             Self::Json => "json",
-            Self::Stream { partial: false } => "stream-json",
-            Self::Stream { partial: true } => "stream-json-partial",
+            // With `--stream-partial-output` too, until the first delta: a run may end before it.
+            Self::Stream => "stream-json",
         }
     }
 }
@@ -27,9 +27,7 @@ pub(super) fn asked(context: &Context) -> Option<Asked> {
     match context.flag(&["--output-format"])? {
         "text" => Some(Asked::Text),
         "json" => Some(Asked::Json),
-        "stream-json" => Some(Asked::Stream {
-            partial: context.has_flag(&["--stream-partial-output"]),
-        }),
+        "stream-json" => Some(Asked::Stream),
         _ => None,
     }
 }
@@ -94,7 +92,7 @@ mod tests {
             ),
             (
                 "cursor-agent -p --stream-partial-output --output-format stream-json",
-                Some("stream-json-partial"),
+                Some("stream-json"),
             ),
             ("cursor-agent -p --output-format yaml", None),
         ];

@@ -1,5 +1,7 @@
 //! `result` and `error` events: how it ended, and what was used.
 
+use std::borrow::Cow;
+
 use runtape_core::{ErrorFamily, RunError, TokenCounts};
 use serde_json::Value;
 
@@ -10,6 +12,7 @@ use super::wire;
 use crate::failure::error;
 use crate::json::{DecodeError, Str};
 use crate::signal::{Outcome, Signal, Verdict};
+use crate::verdict::{Reading, UnclearResult, VerdictWord, report_wrong_types};
 
 impl Events {
     pub(super) fn on_result(
@@ -38,27 +41,31 @@ impl Events {
         if let Some(cost) = finished.cost {
             out.emit(Signal::Cost(cost));
         }
-        let subtype = finished.subtype.as_deref();
-        let is_error = match subtype {
-            None | Some("success") => finished.is_error == Some(true),
-            Some(_) => finished.is_error != Some(false) || subtype == Some("error"),
-        };
         self.has_result = true;
-        let verdict = if is_error {
-            self.speech.break_off(out);
-            Verdict::Error(run_error(&finished))
-        } else {
-            self.speech.end_turn(out);
-            // In json mode, and in logs without their messages, the text is only here.
-            if let (Some(text), false) = (&finished.result, self.has_text)
-                && (!text.is_empty() || self.format == Some("json"))
-            {
-                self.has_text = true;
-                out.emit(Signal::Text(text.as_str().into()));
+        let verdict = match reading(&finished) {
+            Reading::Success => {
+                self.speech.end_turn(out);
+                self.say_result(&finished, out);
+                Verdict::Success
             }
-            Verdict::Success
+            Reading::Failure => {
+                let (words, flags) = (
+                    [("subtype", &finished.subtype)],
+                    [("is_error", &finished.is_error)],
+                );
+                report_wrong_types("result", &words, &flags, |signal| out.emit(signal));
+                self.speech.break_off(out);
+                Verdict::Error(run_error(&finished))
+            }
+            Reading::Unclear => {
+                self.speech.end_turn(out);
+                self.say_result(&finished, out);
+                let said = said_error(&finished);
+                let doubts = doubts(&finished);
+                Verdict::Error(doubts.report("result", said.as_deref(), |signal| out.emit(signal)))
+            }
         };
-        let subtype = finished.subtype.map(Str::into_cow);
+        let subtype = into_word(finished.subtype);
         let text = finished.result.map(Str::into_cow);
         let duration_ms = finished.duration_ms;
         out.emit(Signal::Result(Outcome {
@@ -69,6 +76,16 @@ impl Events {
             duration_ms,
         }));
         Ok(())
+    }
+
+    /// In json mode, and in logs without their messages, the text is only in the result.
+    fn say_result(&mut self, finished: &wire::Finished<'_>, out: &mut Out<'_, '_>) {
+        if let (Some(text), false) = (&finished.result, self.has_text)
+            && (!text.is_empty() || self.format == Some("json"))
+        {
+            self.has_text = true;
+            out.emit(Signal::Text(text.as_str().into()));
+        }
     }
 
     /// An event that reports a failure, as stubs of the CLI and older builds have it.
@@ -116,31 +133,68 @@ fn counts(usage: &Value) -> TokenCounts {
     }
 }
 
-/// Returns the error that a result or an error event reports.
-fn run_error(finished: &wire::Finished<'_>) -> RunError {
+/// No failed result of the CLI was ever published: a failure is what stubs of it call so.
+fn is_failure(word: &str) -> bool {
+    matches!(word, "error" | "failed") || word.starts_with("error_")
+}
+
+/// Reads how the run went.
+fn reading(finished: &wire::Finished<'_>) -> Reading {
+    let read = Reading::of_flag_and_word(&finished.is_error, &finished.subtype, is_failure);
+    match read {
+        Reading::Success if !finished.error.is_null() || said_error(finished).is_some() => {
+            Reading::Unclear
+        }
+        read => read,
+    }
+}
+
+/// Returns the fields that leave open how the run went.
+fn doubts(finished: &wire::Finished<'_>) -> UnclearResult {
+    let is_error = ("is_error", &finished.is_error);
+    let subtype = ("subtype", &finished.subtype);
+    let doubts = UnclearResult::of_flag_and_word(is_error, subtype, is_failure);
+    match &finished.error {
+        Value::Null => doubts,
+        error => doubts.with("error", &VerdictWord::from(error)),
+    }
+}
+
+fn into_word(word: VerdictWord<'_>) -> Option<Cow<'_, str>> {
+    match word {
+        VerdictWord::Word(word) => Some(word.into_cow()),
+        _ => None,
+    }
+}
+
+/// Returns what a result or an error event says in the fields for errors.
+fn said_error(finished: &wire::Finished<'_>) -> Option<String> {
     let fields = [
         &finished.error,
         &finished.message,
         &finished.detail,
         &finished.errors,
     ];
-    let said = fields.into_iter().find_map(words);
+    fields.into_iter().find_map(words)
+}
+
+/// Returns the error that a result or an error event reports.
+fn run_error(finished: &wire::Finished<'_>) -> RunError {
     let result = finished
         .result
         .as_deref()
         .filter(|text| !text.trim().is_empty());
-    let subtype = finished
-        .subtype
-        .as_deref()
-        .filter(|subtype| *subtype != "success");
-    let message = said.or(result.map(str::to_owned));
+    let is_name = |word: &&str| !matches!(*word, "" | "success");
+    let subtype = finished.subtype.word().filter(is_name);
+    let message = said_error(finished).or(result.map(str::to_owned));
     let message = message.unwrap_or_else(|| "the run failed without saying why".to_owned());
     classify(&message).unwrap_or_else(|| {
         let own = finished
             .error
             .get("name")
             .or(finished.error.get("code"))
-            .and_then(Value::as_str);
+            .and_then(Value::as_str)
+            .filter(is_name);
         error(
             own.or(subtype).unwrap_or("error"),
             message,
@@ -248,8 +302,9 @@ mod tests {
             cached_input_tokens: Some(90),
         };
         assert_eq!(told.total, Some(total));
-        let bare = other(json!({"type": "result", "subtype": "success", "result": "x"}));
-        assert_eq!(run(&[bare]).total, None);
+        let bare =
+            json!({"type": "result", "subtype": "success", "is_error": false, "result": "x"});
+        assert_eq!(run(&[other(bare)]).total, None);
     }
 
     #[test]
@@ -329,9 +384,6 @@ mod tests {
         assert_eq!((told.verdict(), told.cut), ("none", false));
         let argv = "cursor-agent -p --output-format stream-json --stream-partial-output";
         let told = parse_as(argv, "", "", &Exit::with_code(1));
-        assert_eq!(
-            (told.format, told.verdict()),
-            (Some("stream-json-partial"), "none")
-        );
+        assert_eq!((told.format, told.verdict()), (Some("stream-json"), "none"));
     }
 }

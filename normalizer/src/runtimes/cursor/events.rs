@@ -141,11 +141,14 @@ impl Events {
                 }
                 Piece::Json(json) => {
                     if let Err(error) = self.on_event(json.trim_ascii(), out) {
-                        let tag = tags(json.trim_ascii()).0.map(Cow::from);
+                        let tag = tags(json.trim_ascii()).0;
                         out.emit(Signal::Unparsed {
-                            tag,
+                            tag: tag.map(Cow::from),
                             reason: error.to_string().into(),
                         });
+                        if let Some(tag) = tag.filter(|tag| TYPES.contains(tag)) {
+                            self.note(tag, None, &[], out);
+                        }
                         if ending == Ending::None {
                             // The run went on after what it reported, and was cut.
                             out.emit(Signal::TurnOpened);

@@ -149,7 +149,7 @@ impl Cursor {
     /// The lines held so far cannot be told apart any longer.
     fn overflow(&mut self, out: &mut Out<'_, '_>) {
         self.pretty = None;
-        if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. })) {
+        if matches!(self.asked, Some(Asked::Json | Asked::Stream)) {
             self.begin_events(usize::MAX, out);
         } else {
             self.mode = Mode::Answer;
@@ -234,7 +234,7 @@ impl Cursor {
         if self.held.is_empty() {
             return;
         }
-        if matches!(self.asked, Some(Asked::Json | Asked::Stream { .. }))
+        if matches!(self.asked, Some(Asked::Json | Asked::Stream))
             || (self.asked.is_none() && self.held.is_cut_json())
         {
             self.begin_events(usize::MAX, out);

@@ -97,7 +97,12 @@ impl Events {
                     status_code: None,
                     reason,
                 };
-                out.emit(Signal::Event(retry.into()));
+                // One that is no resumption repeats what was said of the open message.
+                if connection.is_resume == Some(false) {
+                    self.speech.give_up(retry, out);
+                } else {
+                    out.emit(Signal::Event(retry.into()));
+                }
             }
             (_, subtype) => unknown_subtype(tag, subtype, out),
         }

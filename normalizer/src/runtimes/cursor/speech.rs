@@ -12,8 +12,11 @@
 
 use std::borrow::Cow;
 
+use runtape_core::runtime_event::ApiRetry;
+
 use super::out::Out;
 use super::step::{Room, Step};
+use crate::reducer::given_up::keep_text;
 use crate::signal::{Place, Signal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,17 +165,38 @@ impl Speech {
         self.step.is_open = false;
     }
 
-    /// Emits what waits. What was still being written stays open: it is cut. And a message without
-    /// text is no empty answer where the run ended before its result: it is cut, too.
+    /// Emits what waits. What was still being written stays open: it is cut, and so is a message
+    /// of which nothing but thinking came.
     pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
         self.settle(false, out);
         let is_late = self.text && !self.late.is_empty();
-        let is_silent = self.step.is_open && !self.text && !self.step.ended;
         if is_late {
             self.release_late(out);
         }
-        if is_late || is_silent {
+        if is_late || self.step.has_only_thought() && !self.text {
             out.emit(Signal::MessageCut);
+        }
+    }
+
+    /// Takes back what was said of the open message: the runtime gave it up and asks again.
+    pub(super) fn give_up(&mut self, mut retry: ApiRetry, out: &mut Out<'_, '_>) {
+        if !self.step.is_open || self.step.has_calls() || self.step.ended {
+            // What was said since waits for its step, and was told to nobody.
+            let waiting = std::mem::take(&mut self.unplaced);
+            let texts = waiting.iter().filter(|waiting| waiting.kind == Kind::Text);
+            let text: String = texts.map(|waiting| waiting.text.as_str()).collect();
+            if !text.is_empty() {
+                keep_text(&mut retry, &text);
+            }
+            self.waiting = 0;
+            self.text = false;
+            out.emit(Signal::Event(retry.into()));
+        } else {
+            self.late.clear();
+            self.waiting = 0;
+            (self.text, self.thinking) = (false, false);
+            self.step.thought = false;
+            out.emit(Signal::MessageGivenUp(retry));
         }
     }
 
@@ -526,7 +550,7 @@ mod tests {
         let lines = [flush("a", "k"), started("c1", "k"), delta("half")].concat();
         let told = parse(&lines, "", &Exit::with_code(1));
         assert_eq!((told.last_text().as_str(), told.cut), ("half", true));
-        assert!(parse(&started("c1", "k"), "", &Exit::with_code(0)).cut);
+        assert!(!parse(&started("c1", "k"), "", &Exit::with_code(0)).cut);
         let failed =
             other(serde_json::json!({"type": "result", "subtype": "error", "is_error": true}));
         assert!(parse(&[delta("half"), failed].concat(), "", &Exit::with_code(1)).cut);

@@ -47,6 +47,16 @@ impl Step {
         self.key.as_deref() == key
     }
 
+    /// Tells whether a call was made in it.
+    pub(super) fn has_calls(&self) -> bool {
+        self.calls > 0
+    }
+
+    /// Tells whether it is open, and nothing but thinking came in it.
+    pub(super) fn has_only_thought(&self) -> bool {
+        self.is_open && self.calls == 0 && !self.ended
+    }
+
     /// Takes the `model_call_id` that the step turned out to have.
     pub(super) fn adopt(&mut self, key: Option<&str>) {
         if self.key.is_none() && self.calls == 0 {

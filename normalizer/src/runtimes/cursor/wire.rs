@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use serde_json::Value;
 
 use crate::json::{Str, number, wire_struct};
+use crate::verdict::VerdictWord;
 
 wire_struct! {
     /// What tells an event from other JSON.
@@ -93,8 +94,8 @@ wire_struct! {
 
 wire_struct! {
     pub(super) struct Finished<'a> {
-        "subtype" => subtype: Option<Str<'a>>,
-        "is_error" => is_error: Option<bool>,
+        "subtype" => subtype: VerdictWord<'a>,
+        "is_error" => is_error: VerdictWord<'a>,
         "result" => result: Option<Str<'a>>,
         "error" => error: Value,
         "errors" => errors: Value,

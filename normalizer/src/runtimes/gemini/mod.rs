@@ -28,7 +28,7 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Outcome, Scope, Signal};
+use crate::signal::{Emitted, Outcome, Scope, Signal};
 
 mod command_line;
 mod cut;
@@ -110,7 +110,7 @@ impl Gemini {
         let asked = command_line::format(context);
         let limit = context.limit;
         let stdout = match asked {
-            None => Stdout::Undecided(Undecided::new(context.argv.is_some())),
+            None => Stdout::Undecided(Undecided::new(context.argv.is_some(), limit)),
             Some(Format::Text) => Stdout::Text(Text::default()),
             Some(Format::Json) => Stdout::Json(JsonReport::new(limit)),
             Some(Format::StreamJson) => Stdout::Stream(StreamJson::default()),
@@ -154,14 +154,12 @@ impl Gemini {
     fn reconsider(&mut self, line: &Line<'_>, out: &SignalSink<'_>) {
         let other = match &self.stdout {
             Stdout::Json(report) if !report.has_begun() => Format::Json,
-            Stdout::Stream(stream)
-                if !stream.is_sure && !undecided::begins_stream(line.bytes, true) =>
-            {
+            Stdout::Stream(stream) if !stream.is_sure && !undecided::begins_stream(line.bytes) => {
                 Format::StreamJson
             }
             _ => return,
         };
-        let decision = Undecided::new(false).push_line(line, out.place());
+        let decision = Undecided::new(false, self.limit).push_line(line, out.place());
         match (other, decision) {
             (
                 Format::Json,
@@ -199,14 +197,15 @@ impl Gemini {
             let line = held.line();
             let is_before = ordinal < decision.start;
             match &mut self.stdout {
-                Stdout::Text(text) => {
-                    let newline = held.has_newline();
-                    text.push(line.bytes, newline, held.place, out);
-                }
+                Stdout::Text(text) => text.push(&line, held.place, out),
                 _ if is_before => stream::on_stdout_text(line.bytes, held.place, out),
                 Stdout::Json(report) => report.push(&line, held.place, out),
-                // The line that decides is the last one, and the sink is at its place.
-                Stdout::Stream(stream) => stream.push_line(&line, out),
+                Stdout::Stream(stream) => {
+                    let apply = &mut |emitted: Emitted<'_>| {
+                        out.emit_at(emitted.place, emitted.scope, emitted.signal);
+                    };
+                    stream.push_line(&line, &mut SignalSink::new(held.place, apply));
+                }
                 Stdout::Undecided(_) => {}
             }
         }
@@ -264,7 +263,7 @@ impl RuntimeParser for Gemini {
                 is_cut = true;
             } else if let Some(decision) = undecided.give_up() {
                 self.decide(&decision, out);
-                self.emit_format(Format::Text, out);
+                self.emit_format(decision.format, out);
             }
         }
         let has_ended = match &mut self.stdout {

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::Warning;
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::cut::supply_end;
 use super::errors::Stated;
-use super::result::code_of;
+use super::result::{code_of, message_in};
 use super::stream::on_stdout_text;
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};
@@ -16,6 +18,7 @@ use crate::json::{Document, Str, decode};
 use crate::lines::Line;
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::verdict::{UnclearResult, VerdictWord};
 
 /// Reads the json format.
 #[derive(Debug)]
@@ -76,6 +79,7 @@ impl JsonReport {
     }
 
     fn on_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
+        self.emit_failure(None, out);
         let mut emit = |signal: Signal<'_>| out.emit_at(place, Scope::Main, signal);
         if self.document.is_over_limit() {
             emit(Signal::Unparsed {
@@ -114,11 +118,8 @@ impl JsonReport {
                 message,
             })));
         }
-        // With an error there may be an empty response, which nobody gave.
-        let answer = report
-            .response
-            .filter(|text| report.error.is_none() || !text.is_empty());
-        if let Some(answer) = answer {
+        let has_answer = report.response.is_some();
+        if let Some(answer) = report.response {
             emit(Signal::Step(None));
             emit(Signal::Text(answer.into_cow()));
         }
@@ -135,19 +136,33 @@ impl JsonReport {
                 key,
             });
         }
-        if let Some(error) = report.error {
-            for key in &error.unknown {
-                emit(Signal::UnknownKey {
-                    message: "error",
-                    key,
-                });
+        self.failure = None;
+        self.has_ended = true;
+        match (&report.error, has_answer) {
+            // A response and no error is how the format reports success.
+            (Value::Null, true) => emit(Signal::Result(Outcome::of(Verdict::Success))),
+            (error, _) if says_something(error) => {
+                let (error, unknown) = stated(error, place.at);
+                for key in &unknown {
+                    emit(Signal::UnknownKey {
+                        message: "error",
+                        key,
+                    });
+                }
+                self.failure = Some((place, error));
+                self.has_ended = false;
             }
-            self.failure = Some((place, stated(error, place.at)));
-            self.has_ended = false;
-        } else {
-            emit(Signal::Result(Outcome::of(Verdict::Success)));
-            self.failure = None;
-            self.has_ended = true;
+            (error, has_answer) => {
+                let mut doubts = UnclearResult::default();
+                if !has_answer {
+                    doubts = doubts.with("response", &VerdictWord::Missing);
+                }
+                if !error.is_null() {
+                    doubts = doubts.with("error", &VerdictWord::from(error));
+                }
+                let error = doubts.report("json", None, &mut emit);
+                emit(Signal::Result(Outcome::of(Verdict::Error(error))));
+            }
         }
     }
 
@@ -218,12 +233,26 @@ pub(super) fn emit_failure(
     out.emit_at(place, Scope::Main, Signal::Result(outcome));
 }
 
-/// Returns the error that an error object states.
-pub(super) fn stated(error: ErrorObject<'_>, at: i64) -> Stated {
-    Stated {
-        kind: error.kind.map(Str::into_owned),
-        message: error.message.map(Str::into_owned).unwrap_or_default(),
-        code: code_of(&error.code),
+/// Tells whether an error says what went wrong: an object with its type or message, or a sentence.
+fn says_something(error: &Value) -> bool {
+    let has_text = |value: &Value| value.as_str().is_some_and(|text| !text.trim().is_empty());
+    has_text(error)
+        || ["type", "message"]
+            .iter()
+            .any(|key| error.get(*key).is_some_and(has_text))
+}
+
+/// Returns the error that an error object states, and the keys of it that are not known.
+pub(super) fn stated(error: &Value, at: i64) -> (Stated, Vec<Box<str>>) {
+    let object = ErrorObject::deserialize(error).unwrap_or_default();
+    let message = object.message.map(Str::into_owned);
+    let stated = Stated {
+        kind: object.kind.map(Str::into_owned),
+        message: message
+            .or_else(|| message_in(error))
+            .unwrap_or_else(|| "the runtime reported an error".to_owned()),
+        code: code_of(&object.code),
         at,
-    }
+    };
+    (stated, object.unknown)
 }

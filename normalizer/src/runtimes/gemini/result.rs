@@ -11,9 +11,10 @@ use super::stream::{OpenPart, StreamJson, set_time};
 use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
-use crate::json::{Raw, Str};
+use crate::json::Raw;
 use crate::parser::{SignalSink, note_unknown};
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::verdict::{Reading, UnclearResult, VerdictWord, report_wrong_types};
 
 /// A result that failed.
 #[derive(Debug)]
@@ -80,7 +81,14 @@ impl StreamJson {
         if !self.has_session {
             self.on_session(result.session.as_deref(), out);
         }
-        let error = self.error_of(&result, out);
+        let error = match result.reading() {
+            Reading::Success => None,
+            Reading::Failure => Some(self.error_of(&result, out)),
+            Reading::Unclear => return self.on_unclear(result, out),
+        };
+        let words = [("status", &result.status), ("subtype", &result.subtype)];
+        let flags = [("is_error", &result.is_error)];
+        report_wrong_types("result", &words, &flags, |signal| out.emit(signal));
         // An error breaks off the text that it comes in, but not one that a call followed.
         let breaks_off = error.as_ref().is_some_and(|error| !error.is_turn_limit());
         if breaks_off && self.open != OpenPart::None {
@@ -88,22 +96,15 @@ impl StreamJson {
             out.emit(Signal::MessageCut);
         }
         self.end_message(out);
-        // Older versions may print the answer here and nowhere else.
-        let answer = std::mem::take(&mut result.answer);
-        if error.is_none() && !self.has_answered && !answer.is_absent() {
-            self.say(answer, false, out);
-            self.end_message(out);
+        if error.is_none() {
+            self.say_answer(&mut result, out);
         }
-        let stated = self.on_usage(&mut result, error.is_some(), out);
         // 0 in a result that failed (0.61.0).
-        let duration = stated
-            .or(result.duration)
+        let duration = result
+            .emit_usage(out)
             .filter(|ms| error.is_none() || *ms > 0);
-        let status = result.subtype.or(result.status).map(Str::into_owned);
-        self.has_worked = false;
-        self.has_answered = false;
-        self.error = None;
-        self.error_is_last = false;
+        let status = result.into_word();
+        self.end_turn();
         if let Some(error) = error {
             let place = out.place();
             self.failure = Some(Failure {
@@ -123,18 +124,47 @@ impl StreamJson {
         }
     }
 
-    fn error_of(&mut self, result: &ResultLine<'_>, out: &SignalSink<'_>) -> Option<Stated> {
-        let words = [&result.status, &result.subtype, &result.reason];
-        let words = words.iter().filter_map(|word| word.as_deref());
-        let turn_limit = words.clone().find(|word| Stated::is_turn_limit_word(word));
-        let has_failed = result.is_error == Some(true)
-            || turn_limit.is_some()
-            || words.clone().any(|word| matches!(word, "error" | "failed"));
-        if !has_failed {
-            return None;
+    /// A result that does not say how the run went is a failure; what was said stays as it is.
+    fn on_unclear(&mut self, mut result: ResultLine<'_>, out: &mut SignalSink<'_>) {
+        self.end_message(out);
+        self.say_answer(&mut result, out);
+        let duration = result.emit_usage(out);
+        let said = message_in(&result.error).or_else(|| message_in(&result.message));
+        let error = result
+            .doubts()
+            .report("result", said.as_deref(), |signal| out.emit(signal));
+        self.end_turn();
+        let outcome = Outcome {
+            subtype: result.into_word().map(Cow::Owned),
+            text: said.map(Cow::Owned),
+            duration_ms: duration,
+            ..Outcome::of(Verdict::Error(error))
+        };
+        out.emit(Signal::Result(outcome));
+        self.has_ended = true;
+    }
+
+    /// Older versions may print the answer in the result and nowhere else.
+    fn say_answer(&mut self, result: &mut ResultLine<'_>, out: &mut SignalSink<'_>) {
+        let answer = std::mem::take(&mut result.answer);
+        if !self.has_answered && !answer.is_absent() {
+            self.say(answer, false, out);
+            self.end_message(out);
         }
+    }
+
+    /// What came before a result explains no later one.
+    fn end_turn(&mut self) {
+        self.has_answered = false;
+        self.error = None;
+        self.error_is_last = false;
+    }
+
+    /// Returns what a result says went wrong.
+    fn error_of(&mut self, result: &ResultLine<'_>, out: &SignalSink<'_>) -> Stated {
         let at = out.place().at;
         let (kind, message, code) = read_error(&result.error);
+        let turn_limit = result.words().find(|word| Stated::is_turn_limit_word(word));
         let kind = kind.or_else(|| turn_limit.map(str::to_owned));
         let answer = || match &result.answer {
             Content::Text(text) if !text.is_empty() => Some(text.as_str().to_owned()),
@@ -144,54 +174,24 @@ impl StreamJson {
             .or_else(|| message_in(&result.message))
             .or_else(answer)
         {
-            return Some(Stated {
+            return Stated {
                 kind,
                 message,
                 code,
                 at,
-            });
+            };
         }
         // An answer that is empty or no sound stream has its message on the error line before the
         // result, which then has none. The json format calls it so.
         let kind = kind.or_else(|| Some("INVALID_STREAM".to_owned()));
         let message = self.error.take().map(|error| error.message);
         let message = message.unwrap_or_else(|| "the runtime reported an error".to_owned());
-        Some(Stated {
+        Stated {
             kind,
             message,
             code,
             at,
-        })
-    }
-
-    /// Reports what was counted. Returns how long it took, if that is told.
-    fn on_usage(
-        &mut self,
-        result: &mut ResultLine<'_>,
-        failed: bool,
-        out: &mut SignalSink<'_>,
-    ) -> Option<u64> {
-        let mut duration = None;
-        let has_stats = result.stats.is_object();
-        let found = [&mut result.usage, &mut result.usage_metadata];
-        let found = found.into_iter().find(|usage| usage.is_object());
-        let mut stats = match found {
-            Some(usage) if !has_stats => Raw::Value(std::mem::take(usage)),
-            _ => std::mem::take(&mut result.stats),
-        };
-        if stats.is_object() {
-            let summed = usage::sum(&mut stats);
-            let says_nothing = !failed && self.has_worked && summed.counts_no_request;
-            if !summed.counts.is_unknown() && !says_nothing {
-                out.emit(Signal::Total(summed.counts));
-            }
-            out.emit(Signal::RawUsage(stats.into()));
-            duration = summed.duration_ms.filter(|_| has_stats);
         }
-        if let Some(cost) = result.cost {
-            out.emit(Signal::Cost(cost));
-        }
-        duration
     }
 
     /// Emits a result that was held back.
@@ -207,6 +207,103 @@ impl StreamJson {
         };
         out.emit_at(failure.place, Scope::Main, Signal::Result(outcome));
         self.has_ended = true;
+    }
+}
+
+/// The words that say how it went: of 0.37 and later `status`, of the older shape `subtype`.
+const FAILED: &[&str] = &["error", "failed"];
+const SUCCEEDED: &str = "success";
+
+impl ResultLine<'_> {
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let words = [
+            self.status.word(),
+            self.subtype.word(),
+            self.reason.as_deref(),
+        ];
+        words.into_iter().flatten()
+    }
+
+    /// Reads how the run went.
+    ///
+    /// It went well if the status is `success` and there is no error; in the older shape, which has
+    /// no status, if the subtype says so. It failed if a word or the flag says so and none says that
+    /// it went well.
+    fn reading(&self) -> Reading {
+        let [status, subtype] = [&self.status, &self.subtype];
+        if self.words().any(Stated::is_turn_limit_word) {
+            return Reading::Failure;
+        }
+        let has_failed = [status, subtype]
+            .iter()
+            .any(|word| word.word().is_some_and(|word| FAILED.contains(&word)))
+            || self.is_error.flag() == Some(true);
+        let has_succeeded = [status, subtype].iter().any(|word| word.is(SUCCEEDED))
+            || self.is_error.flag() == Some(false);
+        match (has_failed, has_succeeded) {
+            (true, false) => Reading::Failure,
+            (false, true) if self.is_plain_success() => Reading::Success,
+            _ => Reading::Unclear,
+        }
+    }
+
+    fn is_plain_success(&self) -> bool {
+        let agrees = |word: &VerdictWord<'_>| word.is_missing() || word.is(SUCCEEDED);
+        let is_named = self.status.is(SUCCEEDED) || self.subtype.is(SUCCEEDED);
+        let is_flagged = self.is_error.is_missing() || self.is_error.flag() == Some(false);
+        is_named
+            && agrees(&self.status)
+            && agrees(&self.subtype)
+            && is_flagged
+            && self.error.is_null()
+    }
+
+    /// Reports what was counted. Returns how long it took, if that is told.
+    fn emit_usage(&mut self, out: &mut SignalSink<'_>) -> Option<u64> {
+        let mut duration = None;
+        let has_stats = self.stats.is_object();
+        let found = [&mut self.usage, &mut self.usage_metadata];
+        let found = found.into_iter().find(|usage| usage.is_object());
+        let mut stats = match found {
+            Some(usage) if !has_stats => Raw::Value(std::mem::take(usage)),
+            _ => std::mem::take(&mut self.stats),
+        };
+        if stats.is_object() {
+            let summed = usage::sum(&mut stats);
+            if !summed.counts.is_unknown() {
+                out.emit(Signal::Total(summed.counts));
+            }
+            out.emit(Signal::RawUsage(stats.into()));
+            duration = summed.duration_ms.filter(|_| has_stats);
+        }
+        if let Some(cost) = self.cost {
+            out.emit(Signal::Cost(cost));
+        }
+        duration.or(self.duration)
+    }
+
+    /// Returns the fields that leave open how the run went.
+    fn doubts(&self) -> UnclearResult {
+        let mut doubts = UnclearResult::default().with("status", &self.status);
+        for (field, word) in [("subtype", &self.subtype), ("is_error", &self.is_error)] {
+            if !word.is_missing() {
+                doubts = doubts.with(field, word);
+            }
+        }
+        if !self.error.is_null() {
+            doubts = doubts.with("error", &VerdictWord::from(&self.error));
+        }
+        doubts
+    }
+
+    /// Returns the runtime's word for how it went.
+    fn into_word(self) -> Option<String> {
+        [self.subtype, self.status]
+            .into_iter()
+            .find_map(|word| match word {
+                VerdictWord::Word(word) => Some(word.into_owned()),
+                _ => None,
+            })
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::{ApiRetry, StderrText};
+use serde_json::Value;
 
 use super::errors::Stated;
 use super::report::stated;
@@ -121,18 +122,19 @@ impl Stderr {
             return false;
         };
         let report = report.value;
-        let (Some(error), Some(&(first, _)), Some(&(last, _))) =
-            (report.error, self.held.first(), self.held.last())
-        else {
+        let error = report.error;
+        let (Some(&(first, _)), Some(&(last, _))) = (self.held.first(), self.held.last()) else {
             return false;
         };
-        if error.message.is_none() || (report.session.is_none() && error.code.is_null()) {
+        if !error.get("message").is_some_and(Value::is_string)
+            || (report.session.is_none() && error.get("code").is_none_or(Value::is_null))
+        {
             return false;
         }
         let place = first.through(last);
         let session = report.session.map(Str::into_owned);
         let session = session.filter(|session| session_id(session).is_some());
-        let error = stated(error, place.at);
+        let (error, _) = stated(&error, place.at);
         self.reported.get_or_insert(Reported {
             place,
             session,

@@ -40,8 +40,6 @@ pub(super) struct StreamJson {
     /// A message was understood, so this is the format.
     pub(super) is_sure: bool,
     pub(super) has_session: bool,
-    /// The model said or did something since the last result.
-    pub(super) has_worked: bool,
     /// The message that is open has nothing but reasoning.
     pub(super) has_only_thought: bool,
     /// What it did last was to say something.
@@ -360,7 +358,6 @@ impl StreamJson {
         self.end_message(out);
         self.error_is_last = false;
         self.has_ended = false;
-        self.has_worked = true;
         self.step_open = true;
         out.emit(Signal::Step(None));
     }

@@ -28,26 +28,20 @@ pub(super) fn split_banner(bytes: &[u8]) -> Option<(&'static str, &[u8])> {
 #[derive(Debug, Default)]
 pub(super) struct Text {
     has_begun: bool,
-    /// The last line ended with a newline, which is part of the text only if another line follows:
-    /// the CLI puts one at the end.
-    newline: bool,
+    /// How the last line ended, which is part of the text only if another line follows: the CLI
+    /// puts a newline at the end.
+    ending: Option<Ending>,
 }
 
 impl Text {
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        self.push(line.bytes, line.ending != Ending::None, out.place(), out);
+        self.push(line, out.place(), out);
     }
 
     /// Reads one line that was held back.
-    pub(super) fn push(
-        &mut self,
-        bytes: &[u8],
-        newline: bool,
-        place: Place,
-        out: &mut SignalSink<'_>,
-    ) {
-        let mut bytes = bytes;
+    pub(super) fn push(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
+        let mut bytes = line.bytes;
         if !self.has_begun {
             if let Some((banner, rest)) = split_banner(bytes) {
                 on_stdout_text(banner.as_bytes(), place, out);
@@ -59,12 +53,13 @@ impl Text {
             self.has_begun = true;
             out.emit_at(place, Scope::Main, Signal::Step(None));
         }
-        if self.newline {
-            out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Borrowed("\n")));
+        if let Some(ending) = self.ending {
+            let ending = Cow::Borrowed(ending.as_str());
+            out.emit_at(place, Scope::Main, Signal::TextDelta(ending));
         }
         let text = String::from_utf8_lossy(bytes);
         out.emit_at(place, Scope::Main, Signal::TextDelta(text));
-        self.newline = newline;
+        self.ending = Some(line.ending);
     }
 
     /// Judges the end. Returns whether it is one.
@@ -75,7 +70,8 @@ impl Text {
         if !self.has_begun {
             return false;
         }
-        if !exit.is_failure() || self.newline {
+        let is_whole = self.ending.is_some_and(|ending| ending != Ending::None);
+        if !exit.is_failure() || is_whole {
             out.emit(Signal::TextEnd);
         }
         if exit.is_failure() {

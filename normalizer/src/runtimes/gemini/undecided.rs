@@ -1,14 +1,18 @@
 //! Which format it is, from the output itself.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::Format;
 use super::text::split_banner;
-use super::wire::{leading_tag, skip, tag_of};
-use crate::json::{Piece, pieces};
+use super::wire::{leading_tag, skip};
+use crate::json::{DecodeError, Document, Piece, Str, decode, pieces, wire_struct};
 use crate::lines::{Ending, HEAD, Line};
 use crate::signal::Place;
+use crate::times::iso_millis;
 
 /// How many lines, and bytes of them, may come before JSON: banners of the CLI.
 ///
@@ -41,11 +45,18 @@ const FIRST_KEYS: &[&[u8]] = &[
 ];
 
 /// Holds the first lines until they tell which format it is.
+///
+/// Where no command line names it, JSON is a format only if it has what that format always has: the
+/// stream its first line, the report its response and its numbers. Other JSON is an answer that
+/// looks like it.
 #[derive(Debug)]
 pub(super) struct Undecided {
     is_hasty: bool,
+    limit: usize,
     lines: Vec<HeldLine>,
     bytes: usize,
+    /// An object that may be the report, and the first line of it.
+    report: Option<(Document, usize)>,
 }
 
 /// A line that was held back.
@@ -85,9 +96,11 @@ impl HeldLine {
         }
     }
 
-    /// Tells whether a newline ended it.
-    pub(super) fn has_newline(&self) -> bool {
-        self.ending != Ending::None
+    /// Returns the line without a banner before it.
+    fn content(&self) -> &[u8] {
+        let bytes = self.bytes.as_slice();
+        let rest = split_banner(bytes).map_or(bytes, |(_, rest)| rest);
+        rest.trim_ascii()
     }
 }
 
@@ -102,32 +115,29 @@ pub(super) struct Decision {
 }
 
 impl Undecided {
-    /// Creates a holder; one that is hasty takes text for text at once.
-    pub(super) fn new(is_hasty: bool) -> Self {
+    /// Creates a holder; one that is hasty takes text for text at once. It holds `limit` bytes at
+    /// the most.
+    pub(super) fn new(is_hasty: bool, limit: usize) -> Self {
         Self {
             is_hasty,
+            limit,
             lines: Vec::new(),
             bytes: 0,
+            report: None,
         }
     }
 
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, place: Place) -> Option<Decision> {
-        let is_first = self.lines.iter().all(HeldLine::is_banner);
-        let before = self.lines.last();
-        let continues = before.is_some_and(|before| before.bytes.trim_ascii_end().ends_with(b"{"))
-            && FIRST_KEYS.iter().any(|key| skip(line.bytes, key).is_some());
         self.bytes = self.bytes.saturating_add(line.bytes.len());
+        let last = self.lines.len();
         self.lines.push(HeldLine::new(line, place));
-        let last = self.lines.len() - 1;
-        if begins_stream(line.bytes, is_first) {
+        if begins_stream(line.bytes) {
             return Some(self.decide(Format::StreamJson, last));
         }
-        if continues {
-            return Some(self.decide(Format::Json, last.saturating_sub(1)));
-        }
-        if begins_report(line.bytes, is_first) {
-            return Some(self.decide(Format::Json, last));
+        let decision = self.push_report(line, last);
+        if decision.is_some() || self.report.is_some() {
+            return decision;
         }
         let is_text = self.lines.iter().any(HeldLine::is_prose);
         let most_lines = if self.is_hasty && is_text {
@@ -136,26 +146,80 @@ impl Undecided {
             MOST_LINES
         };
         if self.lines.len() > most_lines || self.bytes > MOST_BYTES {
-            return Some(self.decide(Format::Text, 0));
+            return self.give_up();
         }
         None
     }
 
-    /// Returns where the output is and why it is not read, if it is JSON that was cut off.
-    pub(super) fn cut_json(&self) -> Option<(Place, String)> {
-        let first = self.lines.iter().find(|line| !line.is_banner())?;
-        let last = self.lines.last()?;
-        let lines = self.lines.iter().skip_while(|line| line.is_banner());
-        let text: Vec<&[u8]> = lines.map(|line| line.bytes.as_slice()).collect();
-        let text = text.join(&b'\n');
-        let begins_object = skip(&text, b"{")
-            .is_some_and(|rest| matches!(rest.trim_ascii_start().first(), None | Some(b'"')));
-        let begins = match pieces(&first.bytes).next() {
-            Some(Piece::Json(_)) => begins_object || self.lines.len() == 1,
-            _ => false,
+    /// Adds a line to what may be the report, and decides if it is.
+    fn push_report(&mut self, line: &Line<'_>, last: usize) -> Option<Decision> {
+        if let Some((document, start)) = &mut self.report {
+            // The second line of an object tells whether it may be the report.
+            let is_opened = last == *start + 1 && self.lines.get(*start)?.is_opening();
+            if is_opened && !has_first_key(line.bytes) {
+                self.report = None;
+            } else {
+                document.push_line(line);
+            }
+        }
+        if self.report.is_none() && self.may_begin_report(last) {
+            // What it holds is among the lines; it only finds the end.
+            let mut document = Document::new(0);
+            document.push_line(line);
+            self.report = document.has_begun().then_some((document, last));
+        }
+        let (document, start) = self.report.as_ref()?;
+        let start = *start;
+        if document.is_complete() {
+            self.report = None;
+            let is_report = is_report(&self.joined(start));
+            return is_report.then(|| self.decide(Format::Json, start));
+        }
+        (self.bytes > self.limit).then(|| self.decide(Format::Json, start))
+    }
+
+    /// Tells whether the line at `last` may begin the report: with a first key of it, or with a
+    /// bracket that the next line's key follows.
+    fn may_begin_report(&self, last: usize) -> bool {
+        let Some(line) = self.lines.get(last) else {
+            return false;
         };
+        let is_first = self.lines.iter().take(last).all(HeldLine::is_banner);
+        line.is_opening() || (is_first && skip(line.content(), b"{").is_some_and(has_first_key))
+    }
+
+    /// Returns the lines from one on as they were printed.
+    fn joined(&self, start: usize) -> Cow<'_, [u8]> {
+        match self.lines.get(start..).unwrap_or_default() {
+            [only] => Cow::Borrowed(&only.bytes),
+            lines => {
+                let lines: Vec<&[u8]> = lines.iter().map(|line| line.bytes.as_slice()).collect();
+                Cow::Owned(lines.join(&b'\n'))
+            }
+        }
+    }
+
+    /// Returns where the output is and why it is not read, if it is JSON that was cut off: one line
+    /// that begins like an object or a list and does not parse, or an object over many lines
+    /// that does not end.
+    pub(super) fn cut_json(&self) -> Option<(Place, String)> {
+        // The report is read as far as it goes.
+        if let Some((_, start)) = &self.report
+            && self.begins_report(*start)
+        {
+            return None;
+        }
+        let start = self.lines.iter().position(|line| !line.is_banner())?;
+        let (first, last) = (self.lines.get(start)?, self.lines.last()?);
+        let text = self.joined(start);
         let error = serde_json::from_slice::<IgnoredAny>(&text).err()?;
-        (begins && error.is_eof()).then(|| {
+        let is_single = self.filled().count() == 1;
+        let is_json = matches!(pieces(&first.bytes).next(), Some(Piece::Json(_)));
+        let begins = match skip(&text, b"{").map(<[u8]>::trim_ascii_start) {
+            Some(rest) => matches!(rest.first(), None | Some(b'"')),
+            None => is_single,
+        };
+        (is_json && begins && (is_single || error.is_eof())).then(|| {
             (
                 first.place.through(last.place),
                 format!("not JSON: {error}"),
@@ -163,9 +227,57 @@ impl Undecided {
         })
     }
 
-    /// Takes what is there for text; nothing if there is nothing.
+    /// Returns the lines on which anybody but the CLI speaks.
+    fn filled(&self) -> impl Iterator<Item = &HeldLine> {
+        self.lines.iter().filter(|line| !line.is_banner())
+    }
+
+    /// Tells whether this is a stream whose first line is lost or broken: several lines, each a
+    /// message with its time, or one that does not parse.
+    fn is_headless_stream(&self) -> bool {
+        let mut messages = 0_usize;
+        let mut broken = 0_usize;
+        for line in self.filled() {
+            match decode::<Message<'_>>(line.content()) {
+                Ok(message) if is_message(&message.value) => messages += 1,
+                Err(DecodeError::Syntax(_)) if skip(line.content(), b"{\"").is_some() => {
+                    broken += 1;
+                }
+                _ => return false,
+            }
+        }
+        messages > 0 && messages + broken > 1
+    }
+
+    /// Ends the wait for a line that decides, before the output has ended or after. Nothing if
+    /// nothing was printed.
     pub(super) fn give_up(&mut self) -> Option<Decision> {
-        (!self.lines.is_empty()).then(|| self.decide(Format::Text, 0))
+        if self.lines.is_empty() {
+            return None;
+        }
+        if let Some((_, start)) = self.report.take()
+            && self.begins_report(start)
+        {
+            return Some(self.decide(Format::Json, start));
+        }
+        let format = if self.is_headless_stream() {
+            Format::StreamJson
+        } else {
+            Format::Text
+        };
+        Some(self.decide(format, 0))
+    }
+
+    /// Tells whether what begins at a line and does not end there is the report, as far as it goes.
+    fn begins_report(&self, start: usize) -> bool {
+        let text = self.joined(start);
+        let object = memchr::memchr(b'{', &text).and_then(|at| text.get(at + 1..));
+        object.is_some_and(|rest| {
+            FIRST_KEYS
+                .iter()
+                .take(2)
+                .any(|key| skip(rest, key).is_some())
+        })
     }
 
     fn decide(&mut self, format: Format, start: usize) -> Decision {
@@ -180,24 +292,68 @@ impl Undecided {
 impl HeldLine {
     /// Tells whether nothing but the CLI speaks on this line.
     fn is_banner(&self) -> bool {
-        let rest = split_banner(&self.bytes).map_or(self.bytes.as_slice(), |(_, rest)| rest);
-        rest.trim_ascii().is_empty()
+        self.content().is_empty()
     }
 
     /// Tells whether this line can be no part of JSON.
     fn is_prose(&self) -> bool {
-        let rest = split_banner(&self.bytes).map_or(self.bytes.as_slice(), |(_, rest)| rest);
-        let rest = rest.trim_ascii();
-        !rest.is_empty() && !rest.starts_with(b"{") && !rest.ends_with(b"{")
+        let content = self.content();
+        !content.is_empty() && !content.starts_with(b"{") && !content.ends_with(b"{")
+    }
+
+    /// Tells whether an object over many lines may begin at the end of this line.
+    fn is_opening(&self) -> bool {
+        self.content().ends_with(b"{")
     }
 }
 
-/// Tells whether a message is on the line: any one at its start, or behind a banner that was
-/// printed without a newline one that begins a stream.
-pub(super) fn begins_stream(bytes: &[u8], is_first: bool) -> bool {
+wire_struct! {
+    /// What tells the first line of a stream, and a message of one, from other JSON.
+    struct Message<'a> {
+        "type" => tag: Option<Str<'a>>,
+        "subtype" => subtype: Option<Str<'a>>,
+        "timestamp" => timestamp: Option<Str<'a>>,
+        "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    /// What the report always has.
+    struct Report<'a> {
+        "session_id" | "sessionId" => session: Option<Str<'a>>,
+        "response" => response: Option<Str<'a>>,
+        "stats" => stats: Value,
+        "error" => error: Value,
+        ; rest skipped
+    }
+}
+
+fn is_message(message: &Message<'_>) -> bool {
+    let is_known = message
+        .tag
+        .as_deref()
+        .is_some_and(|tag| TAGS.contains(&tag));
+    is_known && message.timestamp.as_deref().and_then(iso_millis).is_some()
+}
+
+/// Tells whether the first line of a stream is on the line, perhaps behind a banner that was
+/// printed without a newline.
+pub(super) fn begins_stream(bytes: &[u8]) -> bool {
+    let is_init = |value: &[u8]| {
+        decode::<Message<'_>>(value).is_ok_and(|message| {
+            let message = message.value;
+            match message.tag.as_deref() {
+                Some("init") => message.session.is_some(),
+                // Until 0.36.
+                Some("system") => message.subtype.as_deref() == Some("init"),
+                _ => false,
+            }
+        })
+    };
     let value = split_banner(bytes).map_or(bytes, |(_, rest)| rest);
-    if is_first && skip(value, b"{").is_some() {
-        return tag_of(value).is_some_and(|tag| TAGS.contains(&tag.as_str()));
+    if skip(value, b"{").is_some() && is_init(value.trim_ascii()) {
+        return true;
     }
     memmem::find_iter(bytes, b"{\"type\":\"").any(|at| {
         let value = bytes.get(at..).unwrap_or_default();
@@ -206,16 +362,27 @@ pub(super) fn begins_stream(bytes: &[u8], is_first: bool) -> bool {
     })
 }
 
-/// Tells whether the json format's object begins on the line, and goes on there.
-fn begins_report(bytes: &[u8], is_first: bool) -> bool {
-    let value = split_banner(bytes).map_or(bytes, |(_, rest)| rest);
-    is_first
-        && skip(value, b"{").is_some_and(|rest| {
-            FIRST_KEYS
-                .iter()
-                .take(2)
-                .any(|key| skip(rest, key).is_some())
-        })
+fn has_first_key(bytes: &[u8]) -> bool {
+    FIRST_KEYS.iter().any(|key| skip(bytes, key).is_some())
+}
+
+/// Tells whether an object is the report: an answer with its numbers, or an error of a session. One
+/// that begins like it and does not parse is taken for it, too.
+fn is_report(text: &[u8]) -> bool {
+    let start = memchr::memchr(b'{', text).unwrap_or_default();
+    let text = text.get(start..).unwrap_or_default();
+    let mut pieces = pieces(text);
+    let Some(Piece::Json(object)) = pieces.next() else {
+        return false;
+    };
+    match decode::<Report<'_>>(object.trim_ascii()) {
+        Ok(report) => {
+            let report = report.value;
+            (report.response.is_some() && report.stats.is_object())
+                || (report.session.is_some() && report.error.is_object())
+        }
+        Err(_) => true,
+    }
 }
 
 /// Tells how surely output is this CLI's, from its first bytes.
@@ -236,7 +403,7 @@ pub(super) fn sniff(bytes: &[u8]) -> u8 {
         Some(_) => return 0,
         None => {}
     }
-    if begins_stream(first, false) {
+    if begins_stream(first) {
         return 90;
     }
     let opens = memchr::memchr(b'{', head).and_then(|at| head.get(at + 1..));

@@ -109,27 +109,23 @@ impl Stated {
 pub(super) struct Summed {
     pub(super) counts: TokenCounts,
     pub(super) duration_ms: Option<u64>,
-    /// The totals leave out every request.
-    pub(super) counts_no_request: bool,
 }
 
 /// Reads `stats`, without making a value of them if they are as they are today.
 pub(super) fn sum(stats: &mut Raw<'_>) -> Summed {
-    if let Some(summed) = stats.read::<Totals<'_>>().and_then(|totals| totals.sum()) {
+    if let Some(summed) = stats.read::<Totals>().and_then(|totals| totals.sum()) {
         return summed;
     }
     let value = std::mem::take(stats).into_value();
-    let counts = of_stats(&value);
     let summed = Summed {
-        counts,
+        counts: of_stats(&value),
         duration_ms: value.get("duration_ms").and_then(Value::as_u64),
-        counts_no_request: counts_no_request(&value, counts),
     };
     *stats = Raw::Value(value);
     summed
 }
 
-impl Totals<'_> {
+impl Totals {
     /// Nothing if that takes more than the totals.
     fn sum(&self) -> Option<Summed> {
         let count = |count: Option<u64>| i64::try_from(count?).ok();
@@ -142,11 +138,10 @@ impl Totals<'_> {
             input: count(self.input),
         };
         // Without these two, the models may say more.
-        let is_zero = stated.prompt? == 0 && stated.candidates? == 0;
-        self.unknown.is_empty().then(|| Summed {
+        let is_whole = stated.prompt.is_some() && stated.candidates.is_some();
+        (is_whole && self.unknown.is_empty()).then(|| Summed {
             counts: stated.counts(),
             duration_ms: self.duration,
-            counts_no_request: is_zero && self.models.is_empty_object(),
         })
     }
 }
@@ -181,18 +176,6 @@ pub(super) fn of_models(stats: &Value) -> TokenCounts {
             tokens.as_object().map(counts_of)
         });
     all.fold(TokenCounts::default(), TokenCounts::plus)
-}
-
-/// Tells whether the totals, read as `counts`, leave out every request: all zero, and no model is
-/// named.
-///
-/// A request that loop detection cuts is not counted (0.61.0), so these zeros say nothing.
-fn counts_no_request(stats: &Value, counts: TokenCounts) -> bool {
-    let no_model = stats
-        .get("models")
-        .and_then(Value::as_object)
-        .is_some_and(Object::is_empty);
-    no_model && counts.input_tokens == Some(0) && counts.output_tokens == Some(0)
 }
 
 /// Returns the model that did the main work, from the json format's `stats`.
@@ -265,8 +248,6 @@ mod tests {
                 value.get("duration_ms").and_then(Value::as_u64),
                 "{text}"
             );
-            let no_request = counts_no_request(&value, summed.counts);
-            assert_eq!(summed.counts_no_request, no_request, "{text}");
             assert_eq!(raw.into_value(), value);
         }
     }
@@ -311,14 +292,5 @@ mod tests {
             Some("a")
         );
         assert_eq!(main_model(&json!({"models": {}})), None);
-    }
-
-    #[test]
-    fn zeros_without_a_model_count_no_request() {
-        let zeros = json!({"total_tokens": 0, "input_tokens": 0, "output_tokens": 0, "models": {}});
-        assert!(counts_no_request(&zeros, of_stats(&zeros)));
-        let named = json!({"total_tokens": 0, "input_tokens": 0, "output_tokens": 0,
-            "models": {"m": {"total_tokens": 0}}});
-        assert!(!counts_no_request(&named, of_stats(&named)));
     }
 }

@@ -6,8 +6,9 @@ use runtape_core::json::find_special;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::json::{Raw, Str, decode, wire_struct};
+use crate::json::{Raw, Str, wire_struct};
 use crate::times::iso_millis;
+use crate::verdict::VerdictWord;
 
 wire_struct! {
     /// The tag of a line whose tag does not come first.
@@ -81,12 +82,12 @@ wire_struct! {
 wire_struct! {
     pub(super) struct ResultLine<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
-        "status" => status: Option<Str<'a>>,
+        "status" => status: VerdictWord<'a>,
         "error" => error: Value,
         "stats" => stats: Raw<'a>,
         // The older shape.
-        "subtype" => subtype: Option<Str<'a>>,
-        "is_error" | "isError" => is_error: Option<bool>,
+        "subtype" => subtype: VerdictWord<'a>,
+        "is_error" | "isError" => is_error: VerdictWord<'a>,
         "message" => message: Value,
         "result" | "text" | "response" | "content" | "output" => answer: Content<'a>,
         "usage" => usage: Value,
@@ -101,15 +102,14 @@ wire_struct! {
 
 wire_struct! {
     /// The totals of stream-json's `stats`, as every version since 0.37 prints them.
-    pub(super) struct Totals<'a> {
+    pub(super) struct Totals {
         "total_tokens" => total: Option<u64>,
         "input_tokens" => prompt: Option<u64>,
         "output_tokens" => candidates: Option<u64>,
         "cached" => cached: Option<u64>,
         "input" => input: Option<u64>,
         "duration_ms" => duration: Option<u64>,
-        "models" => models: Raw<'a>,
-        ; known "tool_calls"
+        ; known "tool_calls", "models"
     }
 }
 
@@ -119,7 +119,7 @@ wire_struct! {
         "session_id" | "sessionId" => session: Option<Str<'a>>,
         "response" => response: Option<Str<'a>>,
         "stats" => stats: Value,
-        "error" => error: Option<ErrorObject<'a>>,
+        "error" => error: Value,
         "warnings" => warnings: Vec<Str<'a>>,
     }
 }
@@ -332,14 +332,6 @@ pub(super) fn leading_tag(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(tag).ok()
 }
 
-/// Returns the tag of an object, wherever it is.
-pub(super) fn tag_of(bytes: &[u8]) -> Option<Str<'_>> {
-    if let Some(tag) = leading_tag(bytes) {
-        return Some(Str::from(tag));
-    }
-    decode::<Head<'_>>(bytes).ok()?.value.tag
-}
-
 /// Skips white space and then `token`.
 pub(super) fn skip<'a>(bytes: &'a [u8], token: &[u8]) -> Option<&'a [u8]> {
     bytes.trim_ascii_start().strip_prefix(token)
@@ -348,16 +340,15 @@ pub(super) fn skip<'a>(bytes: &'a [u8], token: &[u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::decode;
 
     #[test]
-    fn a_tag_is_found_wherever_it_is() {
+    fn a_tag_that_comes_first_is_found() {
         assert_eq!(leading_tag(br#"{"type":"init","#), Some("init"));
         assert_eq!(leading_tag(br#" { "type" : "init" }"#), Some("init"));
         assert_eq!(leading_tag(br#"{"a":1,"type":"init"}"#), None);
         assert_eq!(leading_tag(br#"{"type":"in"#), None);
-        assert_eq!(tag_of(br#"{"a":1,"type":"init"}"#).as_deref(), Some("init"));
-        assert_eq!(tag_of(br#"{"a":1}"#), None);
-        assert_eq!(tag_of(br#"{"type":1}"#), None);
+        assert_eq!(leading_tag(br#"{"type":1}"#), None);
     }
 
     #[test]

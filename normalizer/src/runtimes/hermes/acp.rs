@@ -19,6 +19,7 @@ use crate::failure;
 use crate::json::{Decoded, Fault, Piece, Str, decode, pieces};
 use crate::parser::SignalSink;
 use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::verdict::{UnclearResult, VerdictWord};
 
 /// What hermes puts before the first text after a call. The model did not say it.
 const SEPARATOR: &str = "\n\n";
@@ -122,7 +123,10 @@ impl Acp {
         match message.method.as_deref() {
             None => {
                 if let Some(error) = message.error {
-                    self.on_error(error.message.as_deref().unwrap_or_default(), out);
+                    let message = error.get("message").and_then(Value::as_str);
+                    let message = message.filter(|message| !message.trim().is_empty());
+                    let said = message.map_or_else(|| error.to_string(), str::to_owned);
+                    self.on_error(&said, out);
                 } else if let Some(response) = message.result {
                     self.on_response(response, out);
                 }
@@ -401,7 +405,7 @@ impl Acp {
             })
         } else {
             let limit = stderr.and_then(|stderr| stderr.report.limit_verdict());
-            limit.unwrap_or_else(|| verdict_of(&ended.reason))
+            limit.unwrap_or_else(|| verdict_of(&ended.reason, out))
         };
         if !failed && !silent {
             self.held = held;
@@ -447,7 +451,7 @@ fn on_call_update(update: Update<'_>, out: &mut SignalSink<'_>) {
     });
 }
 
-fn verdict_of(reason: &str) -> Verdict {
+fn verdict_of(reason: &str, out: &mut SignalSink<'_>) -> Verdict {
     match reason {
         "end_turn" | "max_tokens" => Verdict::Success,
         "max_turn_requests" => Verdict::TurnLimit(failure::error(
@@ -465,7 +469,11 @@ fn verdict_of(reason: &str) -> Verdict {
             "the prompt was cancelled",
             ErrorFamily::Other,
         )),
-        other => Verdict::Error(failure::error("Stopped", other, ErrorFamily::Other)),
+        other => {
+            let reason = VerdictWord::from(&Value::from(other));
+            let unclear = UnclearResult::default().with("stopReason", &reason);
+            Verdict::Error(unclear.report("response", None, |signal| out.emit(signal)))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ wire_struct! {
         "method" => method: Option<Str<'a>>,
         "params" => params: Option<Params<'a>>,
         "result" => result: Option<Response<'a>>,
-        "error" => error: Option<RpcError<'a>>,
+        "error" => error: Option<Value>,
         ; known "jsonrpc", "id"
     }
 }
@@ -109,14 +109,6 @@ wire_struct! {
         "thoughtTokens" => thought: Option<u64> as number::opt_u64,
         "totalTokens" => total: Option<u64> as number::opt_u64,
         ; known "cachedWriteTokens", "_meta"
-    }
-}
-
-wire_struct! {
-    /// A request that failed.
-    pub(super) struct RpcError<'a> {
-        "message" => message: Option<Str<'a>>,
-        ; known "code", "data"
     }
 }
 

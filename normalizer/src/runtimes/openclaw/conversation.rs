@@ -11,6 +11,7 @@ use super::{tools, usage};
 use crate::openclaw::protocol::{extract_tool_calls, extract_tool_result};
 use crate::parser::SignalSink;
 use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::verdict::UnclearResult;
 
 /// How many runs that have ended are remembered: the gateway repeats their last frames.
 const MOST_ENDED: usize = 500;
@@ -61,6 +62,8 @@ pub(super) struct Conversation {
     /// Calls that a result came for.
     answered: HashSet<Box<str>>,
     ended: Option<Ended>,
+    /// A frame that should say how far the run is and does not, if none that does came after it.
+    doubt: Option<(Place, UnclearResult)>,
     /// What all runs so far used and cost.
     total: TokenCounts,
     cost: f64,
@@ -408,6 +411,7 @@ impl Conversation {
     ) {
         self.tell_held(out);
         self.end_message(out);
+        self.doubt = None;
         let before = self.ended.take();
         // A life cycle that ended well does not take back an abort, nor does its error.
         let error = error.or_else(|| before.as_ref()?.error.clone());
@@ -419,6 +423,16 @@ impl Conversation {
                 .or_else(|| before.as_ref()?.reason.clone()),
             answer: answer.or_else(|| before?.answer),
         });
+    }
+
+    /// A frame does not say how far the run is. If none that does follows, that is how it ended.
+    pub(super) fn doubt(&mut self, doubt: UnclearResult, out: &SignalSink<'_>) {
+        self.doubt = Some((out.place(), doubt));
+    }
+
+    /// The run goes on.
+    pub(super) fn clear_doubt(&mut self) {
+        self.doubt = None;
     }
 
     /// No further frame of this run counts.
@@ -459,6 +473,19 @@ impl Conversation {
     /// The connection is over.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         self.tell_held(out);
+        if let Some((place, doubt)) = self.doubt.take()
+            && self
+                .ended
+                .as_ref()
+                .is_none_or(|ended| ended.error.is_none())
+        {
+            self.ended = Some(Ended {
+                place,
+                error: Some(doubt.error(None)),
+                reason: None,
+                answer: self.ended.take().and_then(|ended| ended.answer),
+            });
+        }
         if self.open.is_some() && self.ended.is_none() {
             self.emit(Signal::MessageCut, out);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use runtape_core::RunError;
 use runtape_core::runtime_event::{Compaction, Info, Interaction, Warning};
 use serde_json::Value;
 
@@ -13,6 +14,7 @@ use crate::json::{DecodeError, Piece, Str, decode, pieces};
 use crate::lines::{Ending, Line};
 use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::Signal;
+use crate::verdict::{UnclearResult, VerdictWord};
 
 /// Events that say nothing of an agent's work.
 const ABOUT_THE_GATEWAY: &[&str] = &[
@@ -196,13 +198,15 @@ impl Frames {
                 out,
             );
         };
-        let state = chat.state.as_deref().unwrap_or_default();
-        if !matches!(state, "delta" | "final" | "aborted" | "error") {
-            return unparsed(
-                Some("chat"),
-                &format!("a chat frame of unknown state: {state}"),
-                out,
-            );
+        let state = chat.state.word().unwrap_or_default();
+        // What the gateway does before the model speaks says nothing of the run.
+        if state == "status" {
+            return;
+        }
+        let is_known = matches!(state, "delta" | "final" | "aborted" | "error");
+        if !is_known {
+            let reason = format!("a chat frame of unknown state: {}", chat.state);
+            unparsed(Some("chat"), &reason, out);
         }
         set_time(chat.message.get("timestamp").and_then(Value::as_u64), out);
         let session = (chat.session.as_ref(), chat.spawned_by.as_ref());
@@ -212,6 +216,11 @@ impl Frames {
         if !conversation.continue_run(run, out) {
             return;
         }
+        if !is_known {
+            let doubt = UnclearResult::default().with("state", &chat.state);
+            return conversation.doubt(doubt, out);
+        }
+        conversation.clear_doubt();
         if state == "delta" {
             let replaces = chat.replace == Some(true);
             conversation.on_partial(&chat.message, chat.piece.as_deref(), replaces, out);
@@ -225,12 +234,12 @@ impl Frames {
             "error" => {
                 let message = chat
                     .error
-                    .as_deref()
+                    .word()
                     .filter(|message| !message.trim().is_empty());
                 let message = message.unwrap_or("the gateway reported an error");
                 Some(failure::of_run(message, chat.error_kind.as_deref()))
             }
-            _ => None,
+            _ => contradiction(chat, out),
         };
         conversation.end(error, reason, answer, out);
         conversation.close_run(run);
@@ -323,17 +332,16 @@ impl Frames {
     fn on_response(&mut self, response: &Response<'_>, out: &mut SignalSink<'_>) {
         note_unknown("res", &response.unknown, out);
         let payload = &response.payload;
-        if let Some(error) = response
-            .error
-            .as_ref()
-            .filter(|_| response.ok != Some(true))
-        {
-            let code = error.code.as_deref().unwrap_or_default();
-            let message = error
-                .message
-                .as_deref()
-                .unwrap_or("the gateway refused a request");
-            let wait = error.retry_after.and_then(|wait| i64::try_from(wait).ok());
+        let is_granted = response.ok.flag() == Some(true);
+        let is_refused = response.ok.flag() == Some(false);
+        if is_refused || (response.error.is_some() && !is_granted) {
+            let error = response.error.as_ref();
+            let code = error.and_then(|error| error.code.as_deref());
+            let message = error.and_then(|error| error.message.as_deref());
+            let code = code.unwrap_or_default();
+            let message = message.unwrap_or("the gateway refused a request");
+            let wait = error.and_then(|error| error.retry_after);
+            let wait = wait.and_then(|wait| i64::try_from(wait).ok());
             let retry_at = wait.map(|wait| out.place().at.saturating_add(wait));
             let error = failure::of_request(code, message, retry_at);
             self.main.end(Some(error), None, None, out);
@@ -350,14 +358,36 @@ impl Frames {
             self.main.on_usage(usage, meta, out);
         }
         let summary = payload.get("summary").and_then(Value::as_str);
-        match payload.get("status").and_then(Value::as_str) {
+        let has_run = payload.get("runId").is_some();
+        let status = VerdictWord::from(payload.get("status").unwrap_or(&Value::Null));
+        match status.word() {
             Some("error" | "timeout") => {
                 let message = summary.unwrap_or("the gateway reported an error");
                 self.main
                     .end(Some(failure::of_run(message, None)), None, None, out);
             }
-            Some("ok") if payload.get("runId").is_some() => self.main.end(None, None, None, out),
-            _ => {}
+            _ if !has_run => {}
+            Some("ok") if is_granted && response.error.is_none() => {
+                self.main.end(None, None, None, out);
+            }
+            Some("ok") => {
+                let mut doubt = UnclearResult::default()
+                    .with("status", &status)
+                    .with("ok", &response.ok);
+                if let Some(error) = &response.error {
+                    let message = error.message.as_deref().unwrap_or_default();
+                    doubt = doubt.with("error", &VerdictWord::Word(message.into()));
+                }
+                let error = doubt.report("res", None, |signal| out.emit(signal));
+                self.main.end(Some(error), None, None, out);
+            }
+            // The run was taken on, and goes on.
+            Some("accepted" | "started" | "in_flight") => {}
+            _ => {
+                unparsed(Some("res"), &format!("of unknown status: {status}"), out);
+                let doubt = UnclearResult::default().with("status", &status);
+                self.main.doubt(doubt, out);
+            }
         }
     }
 
@@ -379,10 +409,25 @@ fn on_lifecycle(
     let reason = data.get("stopReason").and_then(Value::as_str);
     match phase {
         "start" => {}
-        "end" if data.get("aborted").and_then(Value::as_bool) == Some(true) => {
-            conversation.end(Some(failure::aborted(reason)), reason, None, out);
+        "end" => {
+            let aborted = VerdictWord::from(data.get("aborted").unwrap_or(&Value::Null));
+            let said = VerdictWord::from(data.get("error").unwrap_or(&Value::Null));
+            let error = match aborted.flag() {
+                Some(true) => Some(failure::aborted(reason)),
+                Some(false) if said.is_missing() => None,
+                None if aborted.is_missing() && said.is_missing() => None,
+                _ => {
+                    let mut doubt = UnclearResult::default();
+                    for (field, word) in [("aborted", &aborted), ("error", &said)] {
+                        if !word.is_missing() {
+                            doubt = doubt.with(field, word);
+                        }
+                    }
+                    Some(doubt.report("agent", None, |signal| out.emit(signal)))
+                }
+            };
+            conversation.end(error, reason, None, out);
         }
-        "end" => conversation.end(None, reason, None, out),
         "error" => {
             let message = error_in(data).unwrap_or("the agent failed");
             let kind = data.get("errorKind").and_then(Value::as_str);
@@ -395,6 +440,21 @@ fn on_lifecycle(
             conversation.emit(Signal::Event(Info { topic, message }.into()), out);
         }
     }
+}
+
+/// Returns the failure of an answer that is final and has an error beside it.
+fn contradiction(chat: &Chat<'_>, out: &mut SignalSink<'_>) -> Option<RunError> {
+    let kind = chat.error_kind.as_deref().map(str::to_owned);
+    let kind = kind.map_or(VerdictWord::Missing, |kind| VerdictWord::Word(kind.into()));
+    let is_silent = |word: &VerdictWord<'_>| word.is_missing() || word.is("");
+    if is_silent(&chat.error) && is_silent(&kind) {
+        return None;
+    }
+    let doubt = UnclearResult::default()
+        .with("state", &chat.state)
+        .with("errorMessage", &chat.error)
+        .with("errorKind", &kind);
+    Some(doubt.report("chat", None, |signal| out.emit(signal)))
 }
 
 /// Returns the session that a call started, and the call.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::json::{Str, number, wire_struct};
+use crate::verdict::VerdictWord;
 
 wire_struct! {
     /// What a frame is.
@@ -26,11 +27,11 @@ wire_struct! {
         "runId" => run: Option<Str<'a>>,
         "sessionKey" => session: Option<Str<'a>>,
         "spawnedBy" => spawned_by: Option<Str<'a>>,
-        "state" => state: Option<Str<'a>>,
+        "state" => state: VerdictWord<'a>,
         "message" => message: Value,
         "deltaText" => piece: Option<Str<'a>>,
         "replace" => replace: Option<bool>,
-        "errorMessage" => error: Option<Str<'a>>,
+        "errorMessage" => error: VerdictWord<'a>,
         "errorKind" => error_kind: Option<Str<'a>>,
         "stopReason" => stop_reason: Option<Str<'a>>,
         "usage" => usage: Value,
@@ -96,7 +97,7 @@ wire_struct! {
 
 wire_struct! {
     pub(super) struct Response<'a> {
-        "ok" => ok: Option<bool>,
+        "ok" => ok: VerdictWord<'a>,
         "payload" => payload: Value,
         "error" => error: Option<Refusal<'a>>,
         ; known "type", "id"

@@ -74,16 +74,63 @@ fn a_cut_report_has_its_session_and_what_there_is_of_the_answer() {
 }
 
 #[test]
-fn an_error_in_a_report_is_the_outcome() {
+fn an_error_in_a_report_is_the_outcome_and_its_empty_answer_is_kept() {
     let stdout = "{\"session_id\":\"0f-1\",\"response\":\"\",\"error\":{\"type\":\"INVALID_STREAM\",\"message\":\"empty\"}}";
     assert_eq!(
         read(stdout, 0),
         [
             "session 0f-1",
+            "step",
+            "text \"\"",
             "format json",
             "error INVALID_STREAM 0 Other \"empty\""
         ]
     );
+}
+
+#[test]
+fn a_stream_whose_first_line_is_broken_or_lost_is_no_answer() {
+    let message = "{\"type\":\"message\",\"timestamp\":\"1970-01-01T00:00:01.000Z\",\"role\":\"assistant\",\"content\":\"Hi\",\"delta\":true}\n";
+    let failed = "{\"type\":\"result\",\"timestamp\":\"1970-01-01T00:00:01.000Z\",\"status\":\"error\",\"error\":{\"message\":\"boom\"}}\n";
+    let expected = [
+        "step",
+        "+\"Hi\"",
+        "cut",
+        "error Error 0 Other \"boom\"",
+        "format stream-json",
+    ];
+    let mut said = read(&[message, failed].concat(), 0);
+    said.sort_by_key(|said| (said.starts_with("error"), said.starts_with("format")));
+    let mut sorted = expected;
+    sorted.sort_by_key(|said| (said.starts_with("error"), said.starts_with("format")));
+    assert_eq!(said, sorted);
+    let broken = read(&["{\"type\"x\"init\"}\n", message, failed].concat(), 0);
+    assert_eq!(broken[0], "unparsed None");
+    assert_eq!(broken.len(), expected.len() + 1);
+    // One line alone may be an answer, and so may lines without their times.
+    for text in [message.to_owned(), fragment("Hi") + &fragment("you")] {
+        let said = read(&text, 0);
+        assert!(said.contains(&"format text".to_owned()), "{said:?}");
+    }
+}
+
+#[test]
+fn line_ends_inside_a_text_stay_as_they_are() {
+    let text = |stdout: &str, argv: &[&str]| -> String {
+        let said = Tape::new(argv)
+            .push(Stream::Stdout, stdout.as_bytes())
+            .finish(&Exit::with_code(0));
+        let pieces = said.iter().filter_map(|said| said.strip_prefix('+'));
+        pieces
+            .map(|piece| serde_json::from_str::<String>(piece).unwrap())
+            .collect()
+    };
+    let asked: &[&str] = &["gemini", "-p", "x", "-o", "text"];
+    for argv in [&[][..], asked] {
+        assert_eq!(text("a\r\nb\nc\r\r\nd\r\n", argv), "a\r\nb\nc\r\r\nd");
+        assert_eq!(text("a\r\n\r\n", argv), "a\r\n");
+        assert_eq!(text("a\rb\n", argv), "a\rb");
+    }
 }
 
 const STDERR: &str = "Warning: x

@@ -149,6 +149,13 @@ fn read(stdout: &str, code: i32) -> Vec<String> {
         .finish(&Exit::with_code(code))
 }
 
+/// Reads stdout of a run that was asked for stream-json.
+fn read_stream(stdout: &str, code: i32) -> Vec<String> {
+    Tape::new(STREAM)
+        .push(Stream::Stdout, stdout.as_bytes())
+        .finish(&Exit::with_code(code))
+}
+
 fn fragment(text: &str) -> String {
     let text = serde_json::to_string(text).unwrap();
     format!("{{\"type\":\"message\",\"role\":\"assistant\",\"content\":{text},\"delta\":true}}\n")

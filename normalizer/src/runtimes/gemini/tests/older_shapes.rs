@@ -54,14 +54,15 @@ fn an_older_error_line_ends_the_run_if_nothing_follows() {
 }
 
 #[test]
-fn a_lone_result_is_the_answer() {
-    let said = read("{\"type\":\"result\",\"content\":\"Hello World\"}", 0);
+fn the_text_of_a_lone_result_is_kept_although_it_does_not_say_how_it_went() {
+    let said = read_stream("{\"type\":\"result\",\"content\":\"Hello World\"}", 0);
     assert_eq!(
         said,
         [
             "step",
             "text \"Hello World\"",
-            "success",
+            "unparsed Some(\"result\")",
+            "error UnclearResult 0 Other \"the result does not say how the run went (status: missing)\"",
             "format stream-json"
         ]
     );
@@ -75,7 +76,7 @@ fn reasoning_in_pieces_is_joined() {
 {"type":"result","subtype":"success"}
 "#;
     assert_eq!(
-        read(stdout, 0)[..],
+        read_stream(stdout, 0)[..],
         [
             "step",
             "thinking +\" a\"",
@@ -96,7 +97,7 @@ fn parallel_calls_that_complete_one_by_one_open_no_further_step() {
         )
     };
     let started = call("started", "a") + &call("started", "b");
-    let said = read(
+    let said = read_stream(
         &(started + &call("completed", "a") + &call("completed", "b")),
         0,
     );
@@ -112,7 +113,7 @@ fn parallel_calls_that_complete_one_by_one_open_no_further_step() {
         ]
     );
     assert_eq!(
-        read(&call("completed", "a"), 0)[1..3],
+        read_stream(&call("completed", "a"), 0)[1..3],
         ["call a t 1", "result a Some(false) [\"r\"]"]
     );
 }

@@ -106,6 +106,7 @@ fn a_warning_is_a_notice_and_an_error_line_explains_a_result_without_error() {
             "+\"Again\"",
             "end",
             "warning: Loop detected",
+            "total 0/0/0/0",
             "success"
         ]
     );
