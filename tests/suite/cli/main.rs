@@ -11,6 +11,8 @@
 mod asking;
 mod commands;
 #[cfg(unix)]
+mod database_file;
+#[cfg(unix)]
 mod documentation;
 mod harness;
 mod json;
@@ -27,5 +29,7 @@ mod same_records;
 mod sample;
 #[cfg(unix)]
 mod snapshots;
+#[cfg(unix)]
+mod spool;
 #[cfg(unix)]
 mod trouble;

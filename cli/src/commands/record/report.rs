@@ -45,10 +45,10 @@ pub(super) fn finish(
             ));
         }
     }
-    if kept.lost > 0 {
+    if let Some(missing) = &kept.missing {
         session.warn(&format!(
-            "{} of output are stored nowhere",
-            bytes(kept.lost)
+            "{} of output are stored nowhere: {missing}",
+            bytes(missing.bytes)
         ));
     }
     let Some(path) = file else {
@@ -80,7 +80,7 @@ pub(super) fn finish(
         },
         is_stored: kept.fault.is_none(),
         spool: kept.spool.as_ref().map(|path| path.display().to_string()),
-        lost_bytes: kept.lost,
+        lost_bytes: kept.missing.map_or(0, |missing| missing.bytes),
     };
     let mut text = serde_json::to_vec(&report)?;
     text.push(b'\n');
