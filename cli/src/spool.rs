@@ -217,12 +217,11 @@ impl Spool {
             .write_all(&line)
             .and_then(|()| file.write_all(&chunk.bytes))
             .and_then(|()| file.write_all(b"\n"));
-        match written {
-            Ok(()) => self.length = length,
-            Err(_) => {
-                let _ = file.set_len(self.length);
-                let _ = file.seek(SeekFrom::Start(self.length));
-            }
+        if written.is_ok() {
+            self.length = length;
+        } else {
+            let _ = file.set_len(self.length);
+            let _ = file.seek(SeekFrom::Start(self.length));
         }
         written
     }

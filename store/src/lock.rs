@@ -31,18 +31,6 @@ pub(crate) fn directory(database: &Path) -> PathBuf {
     beside(database, ".locks")
 }
 
-/// Makes the directory of the locks; the names of runs are nobody else's business.
-fn make_directory(directory: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(directory)
-}
-
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true);
@@ -52,6 +40,18 @@ fn open(path: &Path) -> io::Result<File> {
         options.mode(0o600);
     }
     options.open(path)
+}
+
+/// Makes a directory that only its owner may look into.
+fn make_private(directory: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(directory)
 }
 
 impl RunLock {
@@ -69,7 +69,7 @@ impl RunLock {
         };
         let file = match open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_directory(&directory).map_err(failed("make the lock directory"))?;
+                make_private(&directory).map_err(failed("make the lock directory"))?;
                 open(&path)
             }
             opened => opened,

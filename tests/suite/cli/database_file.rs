@@ -25,18 +25,19 @@ fn living(runtape: &Runtape) -> Child {
         .spawn()
         .unwrap();
     let begin = Instant::now();
-    loop {
+    let is_stored = || {
+        let store = Store::open(runtape.path("runtape.db"), &Options::read_only()).ok()?;
+        let lengths = store.tape_lengths(&"living".parse().unwrap()).ok()?;
+        (lengths == (7, 0)).then_some(())
+    };
+    while is_stored().is_none() {
         assert!(
             begin.elapsed() < Duration::from_secs(30),
             "nothing is stored"
         );
         std::thread::sleep(Duration::from_millis(20));
-        if let Ok(store) = Store::open(runtape.path("runtape.db"), &Options::read_only())
-            && matches!(store.tape_lengths(&"living".parse().unwrap()), Ok((7, 0)))
-        {
-            return child;
-        }
     }
+    child
 }
 
 fn go(runtape: &Runtape, child: Child) -> Output {
