@@ -2,7 +2,7 @@
 
 use runtape_core::report::ExitInfo;
 use runtape_core::{Expert, JobId, Metadata, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, MissingOutput, Normalizer};
 use runtape_store::BeginRun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -119,7 +119,29 @@ pub(crate) fn exit_to_json(exit: &Exit) -> Value {
             kept.insert(key.to_owned(), true.into());
         }
     }
+    if let Some(missing) = &exit.missing {
+        let mut fields = Map::new();
+        fields.insert("bytes".to_owned(), missing.bytes.into());
+        for (key, from) in [
+            ("stdoutFrom", missing.stdout_from),
+            ("stderrFrom", missing.stderr_from),
+        ] {
+            if let Some(from) = from {
+                fields.insert(key.to_owned(), from.into());
+            }
+        }
+        kept.insert("missing".to_owned(), fields.into());
+    }
     Value::Object(kept)
+}
+
+fn missing_from_json(value: &Value) -> MissingOutput {
+    let number = |key: &str| value.get(key).and_then(Value::as_u64);
+    MissingOutput {
+        bytes: number("bytes").unwrap_or_default(),
+        stdout_from: number("stdoutFrom"),
+        stderr_from: number("stderrFrom"),
+    }
 }
 
 pub(crate) fn exit_from_json(value: &Value) -> Exit {
@@ -131,6 +153,7 @@ pub(crate) fn exit_from_json(value: &Value) -> Exit {
         signal: signal.map(str::to_owned),
         timed_out: flag("timedOut"),
         recorder_lost: flag("recorderLost"),
+        missing: value.get("missing").map(missing_from_json),
     }
 }
 
@@ -160,6 +183,14 @@ mod tests {
             Exit {
                 timed_out: true,
                 ..Exit::with_code(143)
+            },
+            Exit {
+                missing: Some(MissingOutput {
+                    bytes: 9,
+                    stdout_from: None,
+                    stderr_from: Some(4),
+                }),
+                ..Exit::with_code(0)
             },
         ] {
             assert_eq!(exit_from_json(&exit_to_json(&exit)), exit);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use runtape_core::{CheckpointId, JobId, RunId};
-use runtape_store::{Options, Patience, RunFilter, Store};
+use runtape_store::{Options, Patience, RunFilter, Store, StoreError};
 
 use crate::error::CliError;
 use crate::private_file;
@@ -59,6 +59,7 @@ impl Database {
     }
 
     fn open_with(&self, options: &Options) -> Result<Store, CliError> {
+        self.check()?;
         if let Some(directory) = self
             .path
             .parent()
@@ -72,12 +73,29 @@ impl Database {
         Ok(Store::open(&self.path, options)?)
     }
 
+    /// Refuses what can be no database.
+    pub(crate) fn check(&self) -> Result<(), CliError> {
+        Store::check_path(&self.path).map_err(|error| CliError::Usage {
+            message: format!("--db: {error}"),
+        })
+    }
+
     /// Opens it for writing only if it is there.
     pub(crate) fn open_existing(&self) -> Result<Store, CliError> {
         self.must_exist()?;
         let mut options = Options::default();
         options.create = false;
         Ok(Store::open(&self.path, &options)?)
+    }
+
+    /// Opens it for a search, which completes its index first if it may.
+    pub(crate) fn open_for_search(&self) -> Result<Store, CliError> {
+        match self.open_existing() {
+            Err(CliError::Store(
+                StoreError::NotWritable { .. } | StoreError::SeveralNames { .. },
+            )) => self.read(),
+            opened => opened,
+        }
     }
 
     /// Opens it for reading.
@@ -87,6 +105,7 @@ impl Database {
     }
 
     fn must_exist(&self) -> Result<(), CliError> {
+        self.check()?;
         if self.path.exists() {
             return Ok(());
         }

@@ -25,6 +25,14 @@ pub enum RecordError {
         /// Why.
         source: std::io::Error,
     },
+    /// What looks like a spool file is none of this database's or of this user's.
+    #[error("{}: left alone: {reason}", path.display())]
+    Misfit {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why it was left alone.
+        reason: String,
+    },
     /// A run ended by itself without what is in its spool file.
     #[error("run {run} has ended, and this is more than it printed")]
     Closed {
@@ -48,5 +56,11 @@ impl RecordError {
             Self::Store(error) => matches!(error, StoreError::Locked { .. }),
             _ => false,
         }
+    }
+
+    /// Tells whether the database was deleted or replaced: what was stored in it is gone with it.
+    #[must_use]
+    pub fn is_database_gone(&self) -> bool {
+        matches!(self, Self::Store(StoreError::Gone { .. }))
     }
 }

@@ -94,18 +94,18 @@ impl<'a> Recorder<'a> {
         received_at: i64,
     ) -> Result<Vec<LiveItem>, RecordError> {
         if bytes.is_empty() {
-            self.tick(received_at)?;
+            self.tick()?;
             return Ok(Vec::new());
         }
         let printed = self.run.push(stream, bytes.to_vec(), received_at);
         self.writer.add(printed.records, Some(printed.chunk));
-        self.tick(received_at)?;
+        self.tick()?;
         Ok(printed.live)
     }
 
     /// Writes the batch if it is due. To be called now and then while nothing arrives.
-    pub fn tick(&mut self, now: i64) -> Result<(), RecordError> {
-        self.writer.tick(now)
+    pub fn tick(&mut self) -> Result<(), RecordError> {
+        self.writer.tick()
     }
 
     /// Writes what has arrived so far.
@@ -141,6 +141,33 @@ impl<'a> Recorder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn batches_are_written_whatever_the_time_of_day_does() {
+        for (name, times) in [
+            ("set back", [1_700_000_000_000, 1_600_000_000_000, 1]),
+            ("standing still", [1_700_000_000_000; 3]),
+            ("set forward", [1, 1_600_000_000_000, 1_700_000_000_000]),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("runs.db");
+            let mut store = Store::open(&path, &runtape_store::Options::default()).unwrap();
+            let other = Store::open(&path, &runtape_store::Options::read_only()).unwrap();
+            let context = RunContext::new("job".parse().unwrap(), "run".parse().unwrap());
+            let started = Recorder::start(&mut store, Runtime::Hermes, &context, times[0]);
+            let mut recorder = started.unwrap();
+            let stored = || other.tape_lengths(&context.run_id).unwrap().0;
+            let wait = || std::thread::sleep(std::time::Duration::from_millis(60));
+            recorder.push(Stream::Stdout, b"one\n", times[0]).unwrap();
+            wait();
+            recorder.push(Stream::Stdout, b"two\n", times[1]).unwrap();
+            assert_eq!(stored(), 8, "{name}: with the next piece");
+            recorder.push(Stream::Stdout, b"three\n", times[2]).unwrap();
+            wait();
+            recorder.tick().unwrap();
+            assert_eq!(stored(), 14, "{name}: while nothing arrives");
+        }
+    }
 
     #[test]
     fn what_can_be_shown_is_given_to_those_who_asked_for_it() {

@@ -4,7 +4,7 @@ use runtape_core::{Record, RunId, RunSummary, Stream, Summarizer};
 use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, Store, StoreError, TapeChunk};
 
-use crate::context::exit_to_json;
+use crate::context::{exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
 use crate::replay::{Known, normalizer, read_tape};
 
@@ -81,7 +81,22 @@ fn recover_one(
     if store.run(run_id)?.seal.is_some() {
         return Ok(None);
     }
-    close(store, &begin, &mut Lost, now).map(Some)
+    let exit = left_exit(store, run_id).unwrap_or_else(Exit::lost);
+    close(store, &begin, &mut NothingMore { exit }, now).map(Some)
+}
+
+/// Returns how the process of a run ended, if its recorder could only leave that in a note: it had
+/// no room for the output, but lived to see the end.
+pub(crate) fn left_exit(store: &Store, run_id: &RunId) -> Option<Exit> {
+    // What cannot be read is as good as nothing.
+    let note = store.left_note(run_id).ok().flatten()?;
+    note.get("exit").map(exit_from_json)
+}
+
+/// Returns what a recorder leaves in a note for [`left_exit`].
+#[must_use]
+pub fn exit_note(exit: &Exit) -> serde_json::Value {
+    serde_json::json!({ "exit": exit_to_json(exit) })
 }
 
 /// What a process printed after what is on the tape.
@@ -93,16 +108,18 @@ pub(crate) trait Rest {
     fn next(&mut self) -> Result<Result<TapeChunk, Exit>, RecordError>;
 }
 
-/// Nobody knows what the process printed.
-struct Lost;
+/// What the process printed after its tape is nowhere.
+struct NothingMore {
+    exit: Exit,
+}
 
-impl Rest for Lost {
+impl Rest for NothingMore {
     fn rewind(&mut self) -> Result<(), RecordError> {
         Ok(())
     }
 
     fn next(&mut self) -> Result<Result<TapeChunk, Exit>, RecordError> {
-        Ok(Err(Exit::lost()))
+        Ok(Err(self.exit.clone()))
     }
 }
 
@@ -278,6 +295,7 @@ mod tests {
     use super::*;
     use crate::context::RunContext;
     use crate::spool::{Spool, take_in_spool};
+    use crate::spool_owner::SpoolOwner;
 
     /// A run whose recorder died after it had stored some output.
     fn dead_run(store: &mut Store, name: &str, runtime: &Runtime, output: &[u8]) -> BeginRun {
@@ -287,6 +305,12 @@ mod tests {
         let tape = chunk(0, output);
         store.append(&begin.run_id, &[], &[tape]).unwrap();
         begin
+    }
+
+    /// A spool file for a database in memory.
+    fn new_spool(directory: &std::path::Path, context: &RunContext) -> Spool {
+        let owner = SpoolOwner::default();
+        Spool::create(directory, &owner, &Runtime::Hermes, context, 1).unwrap()
     }
 
     fn chunk(start: u64, bytes: &[u8]) -> TapeChunk {
@@ -354,6 +378,41 @@ mod tests {
     }
 
     #[test]
+    fn a_text_whose_end_is_not_known_is_no_answer() {
+        let missing = Exit {
+            missing: Some(runtape_normalizer::MissingOutput {
+                bytes: 3,
+                stdout_from: Some(7),
+                stderr_from: None,
+            }),
+            ..Exit::with_code(0)
+        };
+        for runtime in ["claude-code", "cursor", "gemini", "hermes", "openclaw"] {
+            for (exit, name) in [
+                (&Exit::lost(), "RecorderLost"),
+                (&missing, "TruncatedOutput"),
+            ] {
+                let mut store = Store::open_in_memory().unwrap();
+                let runtime = Runtime::from_name(runtime);
+                let begin = dead_run(&mut store, "run", &runtime, b"Hello.\n");
+                let mut rest = NothingMore { exit: exit.clone() };
+                let closed = close(&mut store, &begin, &mut rest, 9).unwrap();
+                let case = format!("{runtime} {name}: {:?}", closed.summary);
+                assert_eq!(
+                    closed.summary.status,
+                    CheckpointStatus::StoppedByError,
+                    "{case}"
+                );
+                let error = closed.summary.error.as_ref().unwrap();
+                assert_eq!(error.name, name, "{case}");
+                assert!(store.verify().unwrap().is_intact(), "{case}");
+                let kept = store.exit(&begin.run_id).unwrap().unwrap();
+                assert_eq!(&exit_from_json(&kept), exit, "{case}");
+            }
+        }
+    }
+
+    #[test]
     fn one_run_that_cannot_be_closed_does_not_keep_the_others_from_it() {
         let mut store = Store::open_in_memory().unwrap();
         let unreadable = Runtime::from_name("nobody-knows");
@@ -379,7 +438,7 @@ mod tests {
         let mut store = Store::open_in_memory().unwrap();
         let begin = dead_run(&mut store, "run", &Runtime::Hermes, b"Hello.\n");
         let context = RunContext::new(begin.job_id.clone(), begin.run_id.clone());
-        let mut spool = Spool::create(directory.path(), &Runtime::Hermes, &context, 1).unwrap();
+        let mut spool = new_spool(directory.path(), &context);
         let path = spool.path().to_owned();
         // A piece that is stored already, one that is stored in part, and a new one.
         for (start, bytes) in [(0, &b"Hello.\n"[..]), (5, b".\nMore"), (11, b" text.\n")] {
@@ -412,7 +471,7 @@ mod tests {
         let before = stored(&store, &begin);
         let context = RunContext::new(begin.job_id.clone(), begin.run_id.clone());
         let mut spooled = |bytes: &[u8], exit: &Exit| {
-            let mut spool = Spool::create(directory.path(), &Runtime::Hermes, &context, 1).unwrap();
+            let mut spool = new_spool(directory.path(), &context);
             let path = spool.path().to_owned();
             spool.push(&chunk(0, bytes)).unwrap();
             spool.finish(exit).unwrap();

@@ -1,22 +1,27 @@
 //! Spool files: what a full disk or a locked database kept from being stored, until it can be.
 //!
-//! A line of JSON says what the run was begun with. Then for each piece of output a line that
-//! says where it belongs, followed by its bytes and a line break. A last line says how the process
-//! ended; without it the recorder died.
+//! A line of JSON says which database the run belongs to and what it was begun with. A second line
+//! says how the process ended; until it did, it is blank, and without an end the recorder died. Its
+//! length is fixed, so that there is room for it on a disk that became full meanwhile. Then for
+//! each piece of output a line that says where it belongs, followed by its bytes and a line break.
+//!
+//! The former format named no database and had the end as its last line.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use runtape_core::{JobId, RunId, Runtime, Stream, Summarizer};
 use runtape_normalizer::Exit;
-use runtape_store::{BeginRun, Store, TapeChunk};
+use runtape_store::{BeginRun, Store, StoreError, TapeChunk};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::context::{RunContext, exit_from_json, exit_to_json};
 use crate::record_error::RecordError;
-use crate::recover::{Recovered, Rest, beyond, close, reopen};
+use crate::recover::{Recovered, Rest, beyond, close, left_exit, reopen};
+use crate::spool_file;
+use crate::spool_owner::SpoolOwner;
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -26,14 +31,47 @@ const LONGEST_PIECE: u64 = 64 << 20;
 /// The most bytes that a line of JSON may have, for the same reason.
 const LONGEST_LINE: u64 = 16 << 20;
 
-#[derive(Serialize, Deserialize)]
+/// Bytes of the line that says how the process ended.
+const END_LENGTH: usize = 1024;
+/// The format that this version writes.
+const FORMAT: u32 = 2;
+/// How many names are tried for a file: somebody may have taken the first one.
+const NAMES: u32 = 8;
+
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
+    /// Absent in the former format.
+    #[serde(default)]
+    format: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    database_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    database_path: Option<String>,
     job_id: JobId,
     run_id: RunId,
     runtime: Runtime,
     started_at: i64,
     context: Value,
+}
+
+impl Head {
+    fn owner(&self) -> SpoolOwner {
+        SpoolOwner {
+            id: self.database_id.clone(),
+            path: self.database_path.as_deref().map(PathBuf::from),
+        }
+    }
+
+    fn begin(self) -> BeginRun {
+        BeginRun {
+            job_id: self.job_id,
+            run_id: self.run_id,
+            runtime: self.runtime,
+            started_at: self.started_at,
+            context: self.context,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,41 +92,81 @@ enum Entry {
 /// A spool file that is being written.
 pub struct Spool {
     path: PathBuf,
-    file: BufWriter<File>,
+    head: Head,
+    file: File,
+    /// Where the line about the end is.
+    end: u64,
+    /// How long the file is after the last whole piece.
+    length: u64,
+}
+
+/// Makes a file for a run in a directory, and returns its path.
+fn create(directory: &Path, run: &RunId) -> io::Result<(PathBuf, File)> {
+    let mut number = 1;
+    loop {
+        let name = match number {
+            1 => format!("{run}.{SPOOL_EXTENSION}"),
+            _ => format!("{run}-{number}.{SPOOL_EXTENSION}"),
+        };
+        let path = directory.join(name);
+        match spool_file::create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES => {
+                number += 1;
+            }
+            made => return made.map(|file| (path, file)),
+        }
+    }
 }
 
 impl Spool {
     /// Makes a spool file for a run in a directory, readable by its owner only.
     pub fn create(
         directory: &Path,
+        owner: &SpoolOwner,
         runtime: &Runtime,
         context: &RunContext,
         started_at: i64,
     ) -> io::Result<Self> {
-        let path = directory.join(format!("{}.{SPOOL_EXTENSION}", context.run_id));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
-        let file = options.open(&path)?;
-        // Held until the file is closed, however this process ends: a living recorder's file is
-        // not taken in.
-        let _ = file.try_lock();
-        let mut file = BufWriter::new(file);
+        let path = owner.path.as_deref().map(Path::to_string_lossy);
         let head = Head {
+            format: FORMAT,
+            database_id: owner.id.clone(),
+            database_path: path.map(std::borrow::Cow::into_owned),
             job_id: context.job_id.clone(),
             run_id: context.run_id.clone(),
             runtime: runtime.clone(),
             started_at,
             context: context.to_json(),
         };
-        serde_json::to_writer(&mut file, &head)?;
-        file.write_all(b"\n")?;
-        file.flush()?;
-        Ok(Self { path, file })
+        Self::begin(directory, head)
+    }
+
+    fn begin(directory: &Path, head: Head) -> io::Result<Self> {
+        let mut first = serde_json::to_vec(&head)?;
+        first.push(b'\n');
+        let (path, file) = create(directory, &head.run_id)?;
+        // Held until the file is closed, however this process ends: a living recorder's file is
+        // not taken in.
+        let _ = file.try_lock();
+        let mut spool = Self {
+            path,
+            head,
+            file,
+            end: first.len() as u64,
+            length: (first.len() + END_LENGTH) as u64,
+        };
+        let written = spool.write_first(&first);
+        if let Err(error) = written {
+            // Nobody could tell what it is.
+            let _ = std::fs::remove_file(&spool.path);
+            return Err(error);
+        }
+        Ok(spool)
+    }
+
+    fn write_first(&mut self, first: &[u8]) -> io::Result<()> {
+        self.file.write_all(first)?;
+        self.file.write_all(end_line("").as_bytes())
     }
 
     /// Returns where it is.
@@ -97,7 +175,33 @@ impl Spool {
         &self.path
     }
 
-    /// Adds a piece of output; when this returns it is with the operating system.
+    /// Goes on in another directory, with all that is here: this one may be full.
+    pub fn move_to(&mut self, directory: &Path) -> io::Result<()> {
+        let mut other = Self::begin(directory, self.head.clone())?;
+        let copied = self.copy_to(&mut other);
+        let (gone, copied) = match copied {
+            Ok(()) => {
+                std::mem::swap(self, &mut other);
+                (other.path, Ok(()))
+            }
+            failed => (other.path, failed),
+        };
+        let _ = std::fs::remove_file(gone);
+        copied
+    }
+
+    fn copy_to(&mut self, other: &mut Self) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(other.length))?;
+        let pieces = self.length.saturating_sub(other.length);
+        let copied = io::copy(&mut file.take(pieces), &mut other.file)?;
+        other.length += copied;
+        // What is written here from now on goes where it went before.
+        file.seek(SeekFrom::Start(self.length)).map(drop)
+    }
+
+    /// Adds a piece of output; when this returns it is with the operating system. If it fails, the
+    /// file is as it was before.
     pub fn push(&mut self, chunk: &TapeChunk) -> io::Result<()> {
         let entry = Entry::Piece {
             stream: chunk.stream,
@@ -105,68 +209,124 @@ impl Spool {
             received_at: chunk.received_at,
             length: chunk.bytes.len() as u64,
         };
-        serde_json::to_writer(&mut self.file, &entry)?;
-        self.file.write_all(b"\n")?;
-        self.file.write_all(&chunk.bytes)?;
-        self.file.write_all(b"\n")?;
-        self.file.flush()
+        let mut line = serde_json::to_vec(&entry)?;
+        line.push(b'\n');
+        let length = self.length + (line.len() + chunk.bytes.len() + 1) as u64;
+        let mut file = &self.file;
+        let written = file
+            .write_all(&line)
+            .and_then(|()| file.write_all(&chunk.bytes))
+            .and_then(|()| file.write_all(b"\n"));
+        if written.is_ok() {
+            self.length = length;
+        } else {
+            let _ = file.set_len(self.length);
+            let _ = file.seek(SeekFrom::Start(self.length));
+        }
+        written
     }
 
-    /// Adds how the process ended.
-    pub fn finish(mut self, exit: &Exit) -> io::Result<()> {
+    /// Says how the process ended, in the room that was kept for it.
+    pub fn finish(self, exit: &Exit) -> io::Result<()> {
         let exit = exit_to_json(exit);
-        serde_json::to_writer(&mut self.file, &Entry::Exit { exit })?;
-        self.file.write_all(b"\n")?;
-        self.file.flush()?;
-        self.file.get_ref().sync_all()
+        let line = end_line(&serde_json::to_string(&Entry::Exit { exit })?);
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(self.end))?;
+        file.write_all(line.as_bytes())?;
+        file.sync_all()
     }
+}
+
+/// Returns a line of fixed length.
+fn end_line(text: &str) -> String {
+    let width = END_LENGTH - 1;
+    format!("{text:width$}\n")
 }
 
 /// A spool file that is being read.
 struct Reader {
     file: BufReader<File>,
     line: Vec<u8>,
+    head: Head,
+    /// How the process ended, if the file says so before its pieces.
+    exit: Option<Exit>,
 }
 
 fn bad(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
+fn failed(path: &Path) -> impl Fn(io::Error) -> RecordError {
+    move |source| RecordError::Spool {
+        path: path.into(),
+        source,
+    }
+}
+
+/// Reads a line, unless it is too long to be one.
+fn read_line(file: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<()> {
+    line.clear();
+    file.take(LONGEST_LINE).read_until(b'\n', line)?;
+    Ok(())
+}
+
 impl Reader {
     /// Opens a spool file; one that a living recorder writes is refused.
-    fn open(path: &Path) -> io::Result<(Self, Head)> {
-        let file = File::open(path)?;
+    fn open(path: &Path) -> Result<Self, RecordError> {
+        let failed = failed(path);
+        let file = spool_file::open(path).map_err(&failed)?;
+        let file = file.map_err(|reason| RecordError::Misfit {
+            path: path.into(),
+            reason: reason.to_owned(),
+        })?;
         if matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
-            return Err(io::ErrorKind::WouldBlock.into());
+            return Err(failed(io::ErrorKind::WouldBlock.into()));
+        }
+        Self::read(file).map_err(failed)
+    }
+
+    fn read(file: File) -> io::Result<Self> {
+        let (mut file, mut line) = (BufReader::new(file), Vec::new());
+        read_line(&mut file, &mut line)?;
+        let head: Head = serde_json::from_slice(&line)?;
+        if head.format > FORMAT {
+            return Err(bad("a newer version wrote it"));
         }
         let mut reader = Self {
-            file: BufReader::new(file),
-            line: Vec::new(),
+            file,
+            line,
+            head,
+            exit: None,
         };
-        reader.next_line()?;
-        let head = serde_json::from_slice(&reader.line)?;
-        Ok((reader, head))
+        reader.read_end()?;
+        Ok(reader)
+    }
+
+    /// Reads what stands before the pieces.
+    fn read_end(&mut self) -> io::Result<()> {
+        if self.head.format < FORMAT {
+            return Ok(());
+        }
+        read_line(&mut self.file, &mut self.line)?;
+        if let Ok(Entry::Exit { exit }) = serde_json::from_slice(&self.line) {
+            self.exit = Some(exit_from_json(&exit));
+        }
+        Ok(())
     }
 
     /// Goes back to the first piece.
     fn rewind(&mut self) -> io::Result<()> {
         self.file.rewind()?;
-        self.next_line()
-    }
-
-    fn next_line(&mut self) -> io::Result<()> {
-        self.line.clear();
-        let mut bounded = self.file.by_ref().take(LONGEST_LINE);
-        bounded.read_until(b'\n', &mut self.line)?;
-        Ok(())
+        read_line(&mut self.file, &mut self.line)?;
+        self.read_end()
     }
 
     /// Reads the next piece, or how the process ended; a last piece that was cut off counts as
     /// far as it goes.
     fn next(&mut self) -> io::Result<Result<TapeChunk, Exit>> {
-        self.next_line()?;
+        read_line(&mut self.file, &mut self.line)?;
         let Ok(entry) = serde_json::from_slice(&self.line) else {
-            return Ok(Err(Exit::lost()));
+            return Ok(Err(self.exit.clone().unwrap_or_else(Exit::lost)));
         };
         match entry {
             Entry::Exit { exit } => Ok(Err(exit_from_json(&exit))),
@@ -181,7 +341,7 @@ impl Reader {
             } => {
                 let mut bytes = Vec::new();
                 self.file.by_ref().take(length).read_to_end(&mut bytes)?;
-                self.next_line()?;
+                read_line(&mut self.file, &mut self.line)?;
                 Ok(Ok(TapeChunk {
                     stream,
                     start,
@@ -197,33 +357,28 @@ impl Reader {
 struct Spooled<'a> {
     path: &'a Path,
     reader: Reader,
-}
-
-impl Spooled<'_> {
-    fn failed(&self, source: io::Error) -> RecordError {
-        RecordError::Spool {
-            path: self.path.into(),
-            source,
-        }
-    }
+    /// How the process ended, if the file does not say so and somebody else does.
+    exit: Option<Exit>,
 }
 
 impl Rest for Spooled<'_> {
     fn rewind(&mut self) -> Result<(), RecordError> {
         let rewound = self.reader.rewind();
-        rewound.map_err(|error| self.failed(error))
+        rewound.map_err(failed(self.path))
     }
 
     fn next(&mut self) -> Result<Result<TapeChunk, Exit>, RecordError> {
-        let next = self.reader.next();
-        next.map_err(|error| self.failed(error))
+        match self.reader.next().map_err(failed(self.path))? {
+            Err(exit) if exit.recorder_lost => Ok(Err(self.exit.clone().unwrap_or(exit))),
+            next => Ok(next),
+        }
     }
 }
 
 /// Takes a spool file into a run that is closed already.
 ///
 /// Whoever closed it may have taken the file in, and died before it was removed; or it was closed as
-/// one whose recorder died, by somebody who did not know of the file.
+/// one whose output is cut, by somebody who did not know of the file.
 fn take_in_late(
     store: &mut Store,
     begin: &BeginRun,
@@ -239,7 +394,7 @@ fn take_in_late(
             continue;
         }
         let exit = store.exit(&run_id)?;
-        if !exit.is_some_and(|exit| exit_from_json(&exit).recorder_lost) {
+        if !exit.is_some_and(|exit| exit_from_json(&exit).is_output_cut()) {
             return Err(RecordError::Closed { run: run_id });
         }
         rest.rewind()?;
@@ -258,32 +413,82 @@ fn take_in_late(
     }
 }
 
-/// Takes a spool file into the store, after what of its run is stored already, and removes it.
+/// Takes a spool file into the store that it belongs to, after what of its run is stored already,
+/// and removes it.
 ///
 /// A file that a living recorder writes is left alone: the error's
-/// [`is_in_use`](RecordError::is_in_use) tells.
+/// [`is_in_use`](RecordError::is_in_use) tells. So is one of another database, and what may not be
+/// a spool file of this user's: the error is [`RecordError::Misfit`].
 pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recovered, RecordError> {
-    let failed = |source| RecordError::Spool {
-        path: path.into(),
-        source,
+    let reader = Reader::open(path)?;
+    if let Some(reason) = misfit(store, &reader.head)? {
+        let path = path.into();
+        return Err(RecordError::Misfit { path, reason });
+    }
+    take_in(store, path, reader, now)
+}
+
+/// The same for a file that somebody wants in this store, whichever database it belongs to.
+pub fn adopt_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recovered, RecordError> {
+    take_in(store, path, Reader::open(path)?, now)
+}
+
+/// Returns the run of a spool file: what it says, else what its name says.
+#[must_use]
+pub fn run_of_spool(path: &Path) -> Option<RunId> {
+    let named = || path.file_stem()?.to_str()?.parse().ok();
+    let read = Reader::open(path).ok().map(|reader| reader.head.run_id);
+    read.or_else(named)
+}
+
+/// Tells why a spool file must not be taken into a store.
+fn misfit(store: &Store, head: &Head) -> Result<Option<String>, RecordError> {
+    if head.format >= FORMAT {
+        return Ok(head.owner().misfit(&SpoolOwner::of(store)?));
+    }
+    // The former format names no database; but a run that was begun just so is in no other.
+    let is_known = match store.begin_of(&head.run_id) {
+        Ok(begin) => {
+            let same = begin.job_id == head.job_id && begin.runtime == head.runtime;
+            same && begin.context == head.context && begin.started_at == head.started_at
+        }
+        Err(StoreError::UnknownRun { .. }) => false,
+        Err(error) => return Err(error.into()),
     };
-    let (reader, head) = Reader::open(path).map_err(failed)?;
-    let begin = BeginRun {
-        job_id: head.job_id,
-        run_id: head.run_id,
-        runtime: head.runtime,
-        started_at: head.started_at,
-        context: head.context,
-    };
-    let mut rest = Spooled { path, reader };
+    Ok((!is_known).then(|| "it does not say which database it belongs to".to_owned()))
+}
+
+fn take_in(
+    store: &mut Store,
+    path: &Path,
+    reader: Reader,
+    now: i64,
+) -> Result<Recovered, RecordError> {
+    let begin = reader.head.clone().begin();
     store.begin_run(&begin)?;
-    let closed = match store.run(&begin.run_id) {
-        Ok(run) if run.seal.is_some() => take_in_late(store, &begin, &mut rest, now),
-        _ => close(store, &begin, &mut rest, now),
-    };
+    let taken = Spooled {
+        path,
+        reader,
+        exit: left_exit(store, &begin.run_id),
+    }
+    .take_into(store, &begin, now);
     // Whoever tries again, or closes it from its tape, takes it over anew.
     store.release_run(&begin.run_id);
-    let closed = closed?;
-    std::fs::remove_file(path).map_err(failed)?;
-    Ok(closed)
+    let taken = taken?;
+    std::fs::remove_file(path).map_err(failed(path))?;
+    Ok(taken)
+}
+
+impl Spooled<'_> {
+    fn take_into(
+        mut self,
+        store: &mut Store,
+        begin: &BeginRun,
+        now: i64,
+    ) -> Result<Recovered, RecordError> {
+        match store.run(&begin.run_id) {
+            Ok(run) if run.seal.is_some() => take_in_late(store, begin, &mut self, now),
+            _ => close(store, begin, &mut self, now),
+        }
+    }
 }

@@ -1,16 +1,20 @@
 //! A run on its way into the store, in batches.
 
+use std::time::{Duration, Instant};
+
 use runtape_core::{Record, RunId, Runtime};
 use runtape_normalizer::Exit;
 use runtape_store::{Store, TapeChunk};
 
 use crate::context::{RunContext, exit_to_json};
 use crate::record_error::RecordError;
+use crate::recover::beyond;
 
 /// A batch is written when it holds this many bytes of output …
 const BATCH_BYTES: usize = 256 * 1024;
-/// … or when its oldest piece is this old, in milliseconds.
-const BATCH_AGE: i64 = 50;
+/// … or when its oldest piece came this long ago. By a clock that nobody sets: by the time of day
+/// a batch could wait for hours.
+const BATCH_AGE: Duration = Duration::from_millis(50);
 
 /// Stores what a [`Detached`](crate::Detached) run becomes.
 pub struct Writer<'a> {
@@ -19,7 +23,7 @@ pub struct Writer<'a> {
     records: Vec<Record>,
     chunks: Vec<TapeChunk>,
     bytes: usize,
-    since: Option<i64>,
+    since: Option<Instant>,
 }
 
 impl<'a> Writer<'a> {
@@ -46,14 +50,14 @@ impl<'a> Writer<'a> {
         self.records.extend(records);
         if let Some(chunk) = chunk.filter(|chunk| !chunk.bytes.is_empty()) {
             self.bytes += chunk.bytes.len();
-            self.since.get_or_insert(chunk.received_at);
+            self.since.get_or_insert_with(Instant::now);
             self.chunks.push(chunk);
         }
     }
 
     /// Writes the batch if it is due. To be called now and then while nothing arrives.
-    pub fn tick(&mut self, now: i64) -> Result<(), RecordError> {
-        let is_old = self.since.is_some_and(|since| now - since >= BATCH_AGE);
+    pub fn tick(&mut self) -> Result<(), RecordError> {
+        let is_old = self.since.is_some_and(|since| since.elapsed() >= BATCH_AGE);
         if is_old || self.bytes >= BATCH_BYTES {
             self.flush()?;
         }
@@ -90,10 +94,23 @@ impl<'a> Writer<'a> {
         self.since = None;
     }
 
-    /// Gives up, since the store failed: returns the output that is not stored. Until the store is
-    /// dropped, or lets go of the run, nobody else closes it.
-    #[must_use]
-    pub fn into_unwritten(self) -> Vec<TapeChunk> {
-        self.chunks
+    /// Gives up, since the store failed: calls `each` with the output that is not stored. If the
+    /// database is gone, that is all of the output. Until the store is dropped, or lets go of the
+    /// run, nobody else closes it.
+    pub fn give_up(self, error: &RecordError, mut each: impl FnMut(&TapeChunk)) {
+        let mut lengths = (0, 0);
+        if error.is_database_gone() {
+            // Those who have a deleted file open can still read it.
+            let read = self.store.each_tape_chunk(&self.run_id, |chunk| {
+                each(&chunk);
+                true
+            });
+            let known = read.and_then(|()| self.store.tape_lengths(&self.run_id));
+            lengths = known.unwrap_or_default();
+        }
+        let unwritten = self.chunks.into_iter();
+        for chunk in unwritten.filter_map(|chunk| beyond(chunk, lengths)) {
+            each(&chunk);
+        }
     }
 }

@@ -11,6 +11,33 @@ pub struct Exit {
     pub timed_out: bool,
     /// Whether the recorder itself died: how the process ended, nobody saw.
     pub recorder_lost: bool,
+    /// Output that the process printed, and that could be kept nowhere.
+    pub missing: Option<MissingOutput>,
+}
+
+/// The end of an output that is on no tape, since no disk had room for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MissingOutput {
+    /// How many bytes are missing of both streams together.
+    pub bytes: u64,
+    /// The first byte of standard output that is missing, if any is.
+    pub stdout_from: Option<u64>,
+    /// The first byte of standard error that is missing, if any is.
+    pub stderr_from: Option<u64>,
+}
+
+impl std::fmt::Display for MissingOutput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes are missing", self.bytes)?;
+        let mut word = ", from";
+        for (from, stream) in [(self.stdout_from, "stdout"), (self.stderr_from, "stderr")] {
+            if let Some(from) = from {
+                write!(f, "{word} byte {from} of {stream}")?;
+                word = " and";
+            }
+        }
+        f.write_str(" on")
+    }
 }
 
 impl Exit {
@@ -57,16 +84,32 @@ impl Exit {
         *self == Self::default()
     }
 
-    /// Tells whether the process ended by itself with code 0.
+    /// Tells whether the end of the output is not known: what is there may be half an answer,
+    /// however the process ended.
     #[must_use]
-    pub fn is_success(&self) -> bool {
-        self.code == Some(0) && self.signal.is_none() && !self.timed_out && !self.recorder_lost
+    pub fn is_output_cut(&self) -> bool {
+        self.recorder_lost || self.missing.is_some()
     }
 
-    /// Tells whether the process is known to have failed or been ended.
+    /// Tells whether the process ended by itself with code 0, and all of its output is known.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        let ended_well = self.code == Some(0) && self.signal.is_none() && !self.timed_out;
+        ended_well && !self.is_output_cut()
+    }
+
+    /// Tells whether the process is known to have failed or been ended, or its output to be cut:
+    /// what only an exit can call a success is none then.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        !self.is_unknown() && !self.is_success() && !self.recorder_lost
+        !self.is_unknown() && !self.is_success()
+    }
+
+    /// Tells whether the process itself is known to have failed or been ended.
+    #[must_use]
+    pub fn is_process_failure(&self) -> bool {
+        let code = self.code.is_some_and(|code| code != 0);
+        code || self.signal.is_some() || self.timed_out
     }
 }
 
@@ -105,5 +148,23 @@ mod tests {
         assert!(Exit::with_code(-9).is_failure());
         assert!(Exit::with_code(0).is_success());
         assert!(!Exit::unknown().is_success() && !Exit::unknown().is_failure());
+    }
+
+    #[test]
+    fn with_output_missing_no_exit_is_a_success() {
+        let missing = MissingOutput {
+            bytes: 7,
+            stdout_from: Some(5),
+            stderr_from: None,
+        };
+        let exit = Exit {
+            missing: Some(missing),
+            ..Exit::with_code(0)
+        };
+        assert!(!exit.is_success() && exit.is_failure() && !exit.is_process_failure());
+        assert_eq!(
+            missing.to_string(),
+            "7 bytes are missing, from byte 5 of stdout on"
+        );
     }
 }

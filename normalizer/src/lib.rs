@@ -28,7 +28,7 @@ pub mod verdict;
 pub use context::Context;
 pub use detect::detect;
 pub use error::NormalizeError;
-pub use exit::{Exit, signal_name};
+pub use exit::{Exit, MissingOutput, signal_name};
 pub use external_output::{ParsedOutput, parse_external_output};
 pub use normalizer::Normalizer;
 pub use output::{LiveItem, Output};

@@ -49,6 +49,53 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// `SQLite` would take the name for something else than a file.
+    #[error("{:?} is no path to a database file: write ./ before it if it is the name of a file", path.display().to_string())]
+    NoPath {
+        /// The name.
+        path: PathBuf,
+    },
+    /// The path leads to a directory, a device or a pipe.
+    #[error("{}: this is no file, so it is no database: name another path", path.display())]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file has hard links. A log lies beside the name that a database is opened by, so two
+    /// names would have two logs for one file, which damages it.
+    #[error(
+        "{}: the database has {names} names (hard links), and writing it by more than one damages it: remove the other names",
+        path.display()
+    )]
+    SeveralNames {
+        /// The database.
+        path: PathBuf,
+        /// How many names it has.
+        names: u64,
+    },
+    /// The file or its directory may only be read.
+    #[error("{}: the database may not be written here: check the permissions of the file and its directory", path.display())]
+    NotWritable {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The database may only be read, and a part of it is in a log that cannot be read so.
+    #[error(
+        "{}: a part of the database is in {}, which cannot be read where nothing may be written: copy both files to a directory that can be written, and read them there",
+        path.display(), log.display()
+    )]
+    HotLog {
+        /// The database.
+        path: PathBuf,
+        /// Its log.
+        log: PathBuf,
+    },
+    /// The file is no longer the one that was opened.
+    #[error("{}: the database was deleted or replaced while it was open", path.display())]
+    Gone {
+        /// The database.
+        path: PathBuf,
+    },
     /// A file could not be read, made or locked.
     #[error("{}: failed to {doing}: {source}", path.display())]
     File {

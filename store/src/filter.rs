@@ -36,7 +36,7 @@ pub struct RunFilter {
 }
 
 /// A condition in SQL over the `run` table, with its parameters.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Condition {
     pub(crate) terms: Vec<String>,
     pub(crate) values: Vec<Value>,

@@ -55,6 +55,7 @@ mod codec;
 mod drift;
 mod error;
 mod facts;
+mod file;
 mod filter;
 mod ledger;
 mod list;

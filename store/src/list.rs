@@ -108,10 +108,7 @@ impl Store {
             condition.add(&format!("(run.started_at < {at} OR run.key < ?)"), key);
         }
         if let Some(text) = &filter.text {
-            self.complete_search()?;
-            self.check_query(text)?;
-            let term = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
-            condition.add(term, text.clone());
+            self.add_text(&mut condition, text)?;
         }
         let sql = format!(
             "SELECT {} FROM {} WHERE {} ORDER BY run.started_at DESC, run.key DESC LIMIT {}",
@@ -142,10 +139,7 @@ impl Store {
         let mut condition = Condition::default();
         filter.apply(&mut condition);
         if let Some(text) = &filter.text {
-            self.complete_search()?;
-            self.check_query(text)?;
-            let term = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
-            condition.add(term, text.clone());
+            self.add_text(&mut condition, text)?;
         }
         let exists = condition.sql();
         let before = after.map_or(i64::MAX, |cursor| cursor.parts().1);

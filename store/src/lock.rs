@@ -2,32 +2,38 @@
 //!
 //! The operating system releases a lock when its holder dies, however it dies. So a run that is
 //! open in the database and whose lock is free has lost its writer.
+//!
+//! The directory of the locks lies beside the database's own path: by whatever name somebody opens
+//! it, the locks are the same. Each lock has room for a note, taken while there is some: a writer
+//! that finds every disk full can still say how its run went.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use runtape_core::RunId;
 
 use crate::error::{Result, StoreError};
+use crate::file::beside;
+
+/// Bytes of a lock that are there for a note.
+const ROOM: usize = 1024;
 
 /// The lock of one run, held until dropped.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 /// Returns the directory of a database's locks.
 pub(crate) fn directory(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".locks");
-    name.into()
+    beside(database, ".locks")
 }
 
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
+    options.create(true).truncate(false).read(true).write(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -70,7 +76,12 @@ impl RunLock {
         };
         let file = file.map_err(failed("open the lock"))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { path, _file: file })),
+            Ok(()) => {
+                let lock = Self { path, file };
+                // Without the room there may be no note, which is no reason not to write the run.
+                let _ = lock.make_room();
+                Ok(Some(lock))
+            }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(failed("take the lock")(source)),
         }
@@ -94,6 +105,33 @@ impl RunLock {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
+    }
+
+    /// Takes the room for a note, unless a note may be there.
+    fn make_room(&self) -> io::Result<()> {
+        if self.file.metadata()?.len() > 0 {
+            return Ok(());
+        }
+        (&self.file).write_all(&[b' '; ROOM])
+    }
+
+    /// Leaves a note for whoever takes the lock after this writer; an earlier one is gone then.
+    pub(crate) fn leave_note(&self, note: &str) -> io::Result<()> {
+        let mut file = &self.file;
+        file.rewind()?;
+        // In place: the room was taken when there was some.
+        file.write_all(format!("{note:ROOM$}").as_bytes())
+    }
+
+    /// Returns the note that the last writer left, if any.
+    pub(crate) fn note(&self) -> io::Result<Option<String>> {
+        let mut file = &self.file;
+        file.rewind()?;
+        let mut note = String::new();
+        // A note has a few words; more than that somebody else put there.
+        file.take(16 * ROOM as u64).read_to_string(&mut note)?;
+        let note = note.trim();
+        Ok((!note.is_empty()).then(|| note.to_owned()))
     }
 
     /// Gives the lock back for good: the run is sealed, nobody will ask again.

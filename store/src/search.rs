@@ -185,6 +185,21 @@ impl Scratch {
         Ok(Self { connection })
     }
 
+    /// Adds the records of a run from a number on.
+    fn add(&self, connection: &Connection, key: i64, id: &RunId, from: u64) -> Result<()> {
+        records::each_from(connection, key, id, from, |record| {
+            if let Some(text) = Text::of(&record) {
+                insert(&self.connection, place::place(key, record.seq)?, &text)?;
+            }
+            Ok(true)
+        })
+    }
+
+    fn empty(&self) -> Result<()> {
+        self.connection.execute("DELETE FROM search", [])?;
+        Ok(())
+    }
+
     fn hits(&self, query: &str) -> Result<Vec<(i64, f64)>> {
         let mut statement = self
             .connection
@@ -223,11 +238,38 @@ fn parts(marked: &str) -> Vec<SnippetPart> {
 }
 
 impl Store {
+    /// Tells whether the index can be completed; else what it does not know is read.
+    fn may_complete_search(&self) -> bool {
+        !self.read_only && !self.in_batch
+    }
+
+    /// Adds the term that a run has a text somewhere, whether the index knows it or not.
+    pub(crate) fn add_text(&self, condition: &mut Condition, text: &str) -> Result<()> {
+        self.complete_search()?;
+        self.check_query(text)?;
+        let indexed = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
+        if self.may_complete_search() {
+            condition.add(indexed, text.to_owned());
+            return Ok(());
+        }
+        let others = self.read(|connection| unindexed_runs_with(connection, text))?;
+        let others = serde_json::Value::from(others).to_string();
+        let number = condition.next();
+        let values = [text.to_owned(), others];
+        condition.values.extend(values.map(Into::into));
+        condition.terms.push(format!(
+            "({} OR run.key IN (SELECT value FROM json_each(?{})))",
+            indexed.replace('?', &format!("?{number}")),
+            number + 1
+        ));
+        Ok(())
+    }
+
     /// Brings the search index up to all that has been committed.
     ///
     /// A search does this by itself; calling it at a quiet time makes the next one quicker.
     pub fn complete_search(&self) -> Result<()> {
-        if self.read_only || self.in_batch {
+        if !self.may_complete_search() {
             return Ok(());
         }
         let pending = self.read(unsearched)?;
@@ -285,16 +327,25 @@ impl Store {
     ) -> Result<Page<SearchHit>> {
         self.complete_search()?;
         self.check_query(query)?;
+        let mut condition = Condition::default();
+        filter.apply(&mut condition);
         if let Some(text) = &filter.text {
-            self.check_query(text)?;
+            self.add_text(&mut condition, text)?;
         }
         let offset = after.map_or(0, |cursor| cursor.parts().0.max(0));
         self.read(|connection| {
             let scratch = Scratch::new()?;
-            let mut places = indexed_hits(connection, query, filter, offset, limit)?;
-            if self.read_only || self.in_batch {
-                add_unindexed(connection, &scratch, query, filter, &mut places)?;
-            }
+            let mut places = if self.may_complete_search() {
+                indexed_hits(connection, query, &condition, offset, limit)?
+            } else {
+                // Both kinds of hits in one order, then the page of them.
+                let before = usize::try_from(offset).unwrap_or(usize::MAX);
+                let end = before.saturating_add(limit);
+                let mut places = indexed_hits(connection, query, &condition, 0, end)?;
+                add_unindexed(connection, &scratch, query, &condition, &mut places)?;
+                places.drain(..before.min(places.len()));
+                places
+            };
             let more = places.len() > limit;
             places.truncate(limit);
             let mut items = Vec::new();
@@ -314,17 +365,12 @@ impl Store {
 fn indexed_hits(
     connection: &Connection,
     query: &str,
-    filter: &RunFilter,
+    condition: &Condition,
     offset: i64,
     limit: usize,
 ) -> Result<Vec<(i64, f64)>> {
-    let mut condition = Condition::default();
+    let mut condition = condition.clone();
     condition.add("search MATCH ?", query.to_owned());
-    filter.apply(&mut condition);
-    if let Some(text) = &filter.text {
-        let term = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
-        condition.add(term, text.clone());
-    }
     let sql = format!(
         "SELECT search.rowid, search.rank FROM search
              JOIN run ON run.key = search.rowid >> 32
@@ -339,16 +385,28 @@ fn indexed_hits(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Returns the keys of runs that have a text in records that the index does not know.
+fn unindexed_runs_with(connection: &Connection, text: &str) -> Result<Vec<i64>> {
+    let scratch = Scratch::new()?;
+    let mut found = Vec::new();
+    for (key, id, searched) in unsearched(connection)? {
+        scratch.add(connection, key, &id, searched)?;
+        if !scratch.hits(text)?.is_empty() {
+            found.push(key);
+        }
+        scratch.empty()?;
+    }
+    Ok(found)
+}
+
 /// Adds hits in records that the index does not know.
 fn add_unindexed(
     connection: &Connection,
     scratch: &Scratch,
     query: &str,
-    filter: &RunFilter,
+    condition: &Condition,
     places: &mut Vec<(i64, f64)>,
 ) -> Result<()> {
-    let mut condition = Condition::default();
-    filter.apply(&mut condition);
     let allowed = format!(
         "SELECT 1 FROM run WHERE {} AND run.key = ?{}",
         condition.sql(),
@@ -361,15 +419,10 @@ fn add_unindexed(
         if !statement.exists(params_from_iter(&values))? {
             continue;
         }
-        records::each_from(connection, key, &id, searched, |record| {
-            if let Some(text) = Text::of(&record) {
-                insert(&scratch.connection, place::place(key, record.seq)?, &text)?;
-            }
-            Ok(true)
-        })?;
+        scratch.add(connection, key, &id, searched)?;
     }
     places.extend(scratch.hits(query)?);
-    scratch.connection.execute("DELETE FROM search", [])?;
+    scratch.empty()?;
     places.sort_by(|a, b| a.1.total_cmp(&b.1));
     Ok(())
 }

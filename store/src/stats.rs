@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use runtape_core::report::{Removal, SealHead, StoreStats, TableStats};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
+use crate::chain;
 use crate::error::{Result, StoreError};
 use crate::place::unsigned;
 use crate::seals;
@@ -81,6 +82,18 @@ impl Store {
     /// against it, `verify` finds even changes by someone who computed all hashes anew.
     pub fn head(&self) -> Result<Option<SealHead>> {
         self.read(seals::head)
+    }
+
+    /// Returns what tells this database from others: the hash of its first seal, which never
+    /// changes; absent while nothing was sealed. A copy has the same.
+    pub fn database_id(&self) -> Result<Option<String>> {
+        self.read(|connection| {
+            let first = connection
+                .prepare_cached("SELECT hash FROM seal WHERE number = 1")?
+                .query_row([], |row| chain::from_row(row, 0))
+                .optional()?;
+            Ok(first.map(|hash| chain::hex(&hash)))
+        })
     }
 
     /// Returns what was removed from the database, in order.

@@ -11,7 +11,8 @@ use runtape_core::RunId;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::error::{Result, StoreError};
+use crate::error::{DatabaseFault, Result, StoreError};
+use crate::file::{self, DatabaseFile, FileIdentity, Snapshot};
 use crate::migrate;
 use crate::options::{Options, Patience};
 use crate::tree::OpenTree;
@@ -24,8 +25,12 @@ use crate::words::Words;
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
-    /// Where the file is; absent in memory.
+    /// The file's own path, without links, which locks lie beside; absent in memory.
     pub(crate) path: Option<PathBuf>,
+    /// Which file it is; absent in memory, and where files cannot be told apart.
+    identity: Option<FileIdentity>,
+    /// What the file was like when it was opened as one that nobody writes.
+    snapshot: Option<Snapshot>,
     pub(crate) read_only: bool,
     /// A transaction is open that holds several writes.
     pub(crate) in_batch: bool,
@@ -69,6 +74,12 @@ impl Store {
         Self::open_file(path, options).map_err(|error| error.in_file(path))
     }
 
+    /// Refuses what can be no database, whatever may be there later: a name that means something
+    /// else to `SQLite`, a directory, a device. Opening it would be refused for the same reason.
+    pub fn check_path(path: impl AsRef<Path>) -> Result<()> {
+        file::check_path(path.as_ref())
+    }
+
     fn open_file(path: &Path, options: &Options) -> Result<Self> {
         let file_error = |doing| {
             move |source| StoreError::File {
@@ -77,6 +88,7 @@ impl Store {
                 source,
             }
         };
+        file::check_path(path)?;
         let is_missing = !path.try_exists().map_err(file_error("find the database"))?;
         if is_missing {
             if !options.create || options.read_only {
@@ -85,14 +97,28 @@ impl Store {
             }
             create_private(path).map_err(file_error("make the database"))?;
         }
-        let access = if options.read_only {
-            OpenFlags::SQLITE_OPEN_READ_ONLY
+        let file = DatabaseFile::find(path)?;
+        let (connection, snapshot) = if options.read_only {
+            file.connect_to_read()?
         } else {
-            OpenFlags::SQLITE_OPEN_READ_WRITE
+            file.check_writable()?;
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            (Connection::open_with_flags(&file.path, flags)?, None)
         };
-        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        Self::prepare(connection, Some(path), options)
+        let prepared = Self::prepare(connection, Some(&file.path), options);
+        let mut store = prepared.map_err(|error| match error {
+            // The log is there, and what is needed to read it cannot be made.
+            StoreError::Database {
+                fault: DatabaseFault::ReadOnly,
+                ..
+            } if options.read_only && file::beside(&file.path, "-wal").exists() => file.hot_log(),
+            other => other,
+        })?;
+        store.identity = file.identity;
+        store.snapshot = snapshot;
+        // Somebody may have put another file there while this one was opened.
+        store.check_in_place()?;
+        Ok(store)
     }
 
     /// Opens a database that lives in memory and ends with the store.
@@ -155,6 +181,8 @@ impl Store {
         Ok(Self {
             connection,
             path: path.map(Into::into),
+            identity: None,
+            snapshot: None,
             read_only: options.read_only,
             in_batch: false,
             is_spoiled: false,
@@ -163,7 +191,16 @@ impl Store {
         })
     }
 
-    /// Returns where the database is; `None` in memory.
+    /// Refuses to go on where the file was deleted or replaced: what is written then is in a file
+    /// that nobody will find.
+    fn check_in_place(&self) -> Result<()> {
+        match (&self.path, self.identity) {
+            (Some(path), Some(identity)) => DatabaseFile::check_in_place(path, identity),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns where the database is, by its own path without links; `None` in memory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
@@ -184,7 +221,11 @@ impl Store {
                 return work(&self.connection);
             }
             let transaction = self.connection.unchecked_transaction()?;
-            work(&transaction)
+            let value = work(&transaction);
+            if let (Some(path), Some(snapshot)) = (&self.path, &self.snapshot) {
+                snapshot.check(path)?;
+            }
+            value
         };
         inner().map_err(|error| self.named(error))
     }
@@ -210,6 +251,7 @@ impl Store {
                 return Err(StoreError::Spoiled);
             }
             self.connection.execute_batch("COMMIT")?;
+            self.check_in_place()?;
             Ok(value)
         });
         if result.is_err() {
@@ -262,7 +304,10 @@ impl Store {
             transaction.commit()?;
             Ok(value)
         };
-        let result = inner();
+        let mut result = inner();
+        if !in_batch && let Err(error) = self.check_in_place() {
+            result = Err(error);
+        }
         if result.is_err() {
             self.words.forget();
         }

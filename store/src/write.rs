@@ -184,6 +184,41 @@ impl Store {
         self.open.remove(run);
     }
 
+    /// Leaves a note about a run that this store writes and can no longer write, for those who take
+    /// the run over: it has room even where every disk is full. In memory nobody takes over.
+    pub fn leave_note(&self, run: &RunId, note: &Value) -> Result<()> {
+        let tree = self.open.get(run);
+        let tree = tree.ok_or_else(|| StoreError::NotOpen { run: run.clone() })?;
+        match &tree.lock {
+            Some(lock) => lock
+                .leave_note(&note.to_string())
+                .map_err(|source| self.note_error("leave a note in the lock", source)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the note about a run that this store has taken over, if its last writer left one.
+    pub fn left_note(&self, run: &RunId) -> Result<Option<Value>> {
+        let tree = self.open.get(run);
+        let tree = tree.ok_or_else(|| StoreError::NotOpen { run: run.clone() })?;
+        let Some(lock) = &tree.lock else {
+            return Ok(None);
+        };
+        let note = lock
+            .note()
+            .map_err(|source| self.note_error("read the note in the lock", source))?;
+        // A note that was cut off says nothing.
+        Ok(note.and_then(|note| serde_json::from_str(&note).ok()))
+    }
+
+    fn note_error(&self, doing: &'static str, source: std::io::Error) -> StoreError {
+        StoreError::File {
+            path: self.path.clone().unwrap_or_default(),
+            doing,
+            source,
+        }
+    }
+
     /// Returns the root runs that are not sealed and that nobody writes.
     pub fn open_runs(&self) -> Result<Vec<OpenRun>> {
         let rows = self.read(runs::open)?;

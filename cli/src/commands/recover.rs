@@ -1,10 +1,9 @@
 //! `runtape recover`: runs whose recorder died.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use runtape::{RecordError, Recovered};
+use runtape::{RecordError, Recovered, SpoolOwner};
 use runtape_core::RunId;
 use runtape_core::report::{Failure, RecoveredRun, RecoverySource};
 
@@ -18,9 +17,14 @@ use crate::times;
 /// Close runs whose recorder died, and take in what could not be stored at the time
 ///
 /// Runs that a living process writes are left alone. One that cannot be closed is named, does not
-/// keep the others from it, and makes the exit code 1.
+/// keep the others from it, and makes the exit code 1. Spool files of other databases, and what
+/// somebody else put where spool files are, are named and left alone.
 #[derive(Debug, clap::Args)]
-pub(crate) struct RecoverArgs {}
+pub(crate) struct RecoverArgs {
+    /// Also take in this spool file, whichever database it belongs to
+    #[arg(long, value_name = "FILE")]
+    spool: Vec<PathBuf>,
+}
 
 fn closed_run(run: Recovered, source: RecoverySource) -> RecoveredRun {
     RecoveredRun {
@@ -34,29 +38,43 @@ fn closed_run(run: Recovered, source: RecoverySource) -> RecoveredRun {
 /// Names the file once.
 fn describe(path: &Path, error: &RecordError) -> String {
     match error {
-        RecordError::Spool { .. } => error.to_string(),
+        RecordError::Spool { .. } | RecordError::Misfit { .. } => error.to_string(),
         other => format!("{}: {}", path.display(), with_causes(other)),
     }
 }
 
-pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let mut store = session.database.open()?;
+    let owner = SpoolOwner::of(&store)?;
     let mut closed = Vec::new();
-    let (mut failed, mut in_use) = (0, 0);
+    let (mut failed, mut in_use, mut left) = (0, 0, 0);
     // Closed from its tape, a run would not have what is in its spool file.
     let mut waiting = BTreeSet::new();
-    for path in spool::files() {
-        match runtape::take_in_spool(&mut store, &path, times::now()) {
+    let named = args.spool.iter().map(|path| (path.clone(), true));
+    let found = spool::files(&owner).into_iter().map(|path| (path, false));
+    let found = found.filter(|(path, _)| !args.spool.contains(path));
+    for (path, is_named) in named.chain(found) {
+        let take_in = if is_named {
+            runtape::adopt_spool
+        } else {
+            runtape::take_in_spool
+        };
+        match take_in(&mut store, &path, times::now()) {
             Ok(run) => closed.push(closed_run(run, RecoverySource::Spool)),
             Err(error) if error.is_in_use() => in_use += 1,
+            Err(error @ RecordError::Misfit { .. }) if !is_named => {
+                left += 1;
+                session.warn(&describe(&path, &error));
+            }
             Err(error) => {
                 failed += 1;
                 session.warn(&describe(&path, &error));
-                waiting.extend(path.file_stem().and_then(OsStr::to_str).map(str::to_owned));
+                waiting.extend(runtape::run_of_spool(&path));
             }
         }
     }
-    let is_wanted = |run: &RunId| !waiting.contains(run.as_str());
+    spool::tidy(&owner);
+    let is_wanted = |run: &RunId| !waiting.contains(run);
     let recovery = runtape::recover_where(&mut store, times::now(), is_wanted)?;
     for run in recovery.closed {
         closed.push(closed_run(run, RecoverySource::Tape));
@@ -95,6 +113,9 @@ pub(crate) fn run(_: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliE
         session.note(&format!(
             "{files} left alone: a recorder still writes there"
         ));
+    }
+    if left > 0 {
+        session.note("hint: `runtape recover --spool FILE` takes in a file that is yours");
     }
     if failed > 0 {
         return Err(CliError::Unrecovered {

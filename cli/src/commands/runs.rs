@@ -21,7 +21,7 @@ pub(crate) struct RunsArgs {
 pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = if args.text.is_some() {
         // A search completes its index first, which takes writing.
-        session.database.open_existing()?
+        session.database.open_for_search()?
     } else {
         session.database.read()?
     };

@@ -23,7 +23,7 @@ pub(crate) struct SearchArgs {
 
 pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     // A search completes its index first, which takes writing.
-    let store = session.database.open_existing()?;
+    let store = session.database.open_for_search()?;
     let query = args.query.join(" ");
     let page = store.search(
         &query,

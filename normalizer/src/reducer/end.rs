@@ -1,7 +1,7 @@
 //! How a run ends: exactly one terminal event, from the best evidence there is.
 
 use runtape_core::record::{CheckpointHead, UsageEntry, UsageSource};
-use runtape_core::runtime_event::{EarlierResult, ExitMismatch, ProcessExit};
+use runtape_core::runtime_event::{EarlierResult, ExitMismatch, ProcessExit, Warning};
 use runtape_core::{CheckpointStatus, ErrorFamily, LateValue, RunError, TokenCounts};
 use serde_json::{Map, Value};
 
@@ -97,6 +97,10 @@ impl Reducer {
     }
 
     fn note_exit(&mut self, exit: &Exit, place: Place) {
+        if let Some(missing) = &exit.missing {
+            let message = format!("the end of the output could not be kept: {missing}");
+            self.on_event(0, Warning { message }.into(), place);
+        }
         if exit.is_unknown() || exit.recorder_lost {
             return;
         }
@@ -117,7 +121,7 @@ impl Reducer {
     /// Says so where the result and the exit disagree. The result wins.
     fn note_mismatch(&mut self, verdict: &Verdict, exit: &Exit, place: Place) {
         let reported = match verdict {
-            Verdict::Success if exit.is_failure() => "success".to_owned(),
+            Verdict::Success if exit.is_process_failure() => "success".to_owned(),
             Verdict::Error(error) | Verdict::TurnLimit(error) if exit.is_success() => {
                 format!("failure ({})", error.name)
             }
@@ -150,6 +154,15 @@ impl Reducer {
             (
                 "NonZeroExit",
                 format!("the process ended with exit code {code}"),
+            )
+        } else if let Some(missing) = &exit.missing {
+            let how = match exit.code {
+                Some(code) => format!("; the process ended with exit code {code}"),
+                None => String::new(),
+            };
+            (
+                "TruncatedOutput",
+                format!("the end of the output could not be kept: {missing}{how}"),
             )
         } else {
             (

@@ -54,7 +54,8 @@ impl Runtape {
         command
             .args(arguments)
             .env("RUNTAPE_DB", self.path("runtape.db"))
-            .env("RUNTAPE_SPOOL", self.directory.path())
+            .env("TMPDIR", self.directory.path())
+            .env_remove("RUNTAPE_SPOOL")
             .env("COLUMNS", "100")
             .env_remove("CLICOLOR_FORCE")
             .stdin(Stdio::null());
@@ -122,6 +123,13 @@ pub(crate) fn fixtures() -> PathBuf {
 
 pub(crate) fn capture() -> PathBuf {
     fixtures().join("claude-code/bash-ok.stream-json.stdout")
+}
+
+/// Tells whether nothing is forbidden to us.
+#[cfg(unix)]
+pub(crate) fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0)
 }
 
 pub(crate) fn stdout(output: &Output) -> String {

@@ -137,12 +137,12 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     // What the broken database could not take.
     #[cfg(unix)]
     (
-        "record --db {broken} -- {claude}",
+        "record --run-id spooled --db {broken} -- {claude}",
         SchemaKind::TranscriptEntry,
         3,
     ),
     #[cfg(unix)]
-    ("recover", SchemaKind::RecoveredRun, 0),
+    ("recover --spool {spool}", SchemaKind::RecoveredRun, 0),
 ];
 
 /// Makes the file, or finds the text, that a word in braces stands for.
@@ -169,6 +169,10 @@ fn stand_in(runtape: &Runtape, name: &str) -> String {
         #[cfg(unix)]
         "{claude}" => {
             return runtape.script("claude", &format!("cat {}; exit 3", capture().display()));
+        }
+        "{spool}" => {
+            let spool = runtape.path("broken.spool/spooled.runtape-spool");
+            return spool.to_str().unwrap().to_owned();
         }
         "{bad}" => Some("{\"type\": \"later\"}\n{\"runId\": 5}\nno json\n"),
         "{broken}" => Some("no database, though long enough to be taken for one"),

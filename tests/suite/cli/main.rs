@@ -11,6 +11,8 @@
 mod asking;
 mod commands;
 #[cfg(unix)]
+mod database_file;
+#[cfg(unix)]
 mod documentation;
 mod harness;
 #[cfg(unix)]
@@ -31,6 +33,8 @@ mod same_records;
 mod sample;
 #[cfg(unix)]
 mod snapshots;
+#[cfg(unix)]
+mod spool;
 #[cfg(unix)]
 mod trouble;
 #[cfg(unix)]

@@ -231,6 +231,36 @@ fn a_search_finds_all_that_was_committed() {
     let hits = reader.search("cat*", &only, None, 2).unwrap();
     assert_eq!(hits.items.len(), 2);
     assert!(hits.next.is_some());
+    // Page by page, each hit once, whether the index knows it or not.
+    let (mut paged, mut next) = (Vec::new(), None);
+    loop {
+        let page = reader.search("input: cat", &RunFilter::default(), next.as_ref(), 4);
+        let page = page.unwrap();
+        paged.extend(page.items.into_iter().map(|hit| (hit.run_id, hit.seq)));
+        next = page.next;
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(paged.len(), 11);
+    paged.sort();
+    paged.dedup();
+    assert_eq!(paged.len(), 11);
+    // And so do lists of runs and jobs that have a text.
+    let with_text = filter(|f| f.text = Some("input: cat".to_owned()));
+    assert_eq!(reader.runs(&with_text, None, 10).unwrap().items.len(), 2);
+    assert_eq!(reader.jobs(&with_text, None, 10).unwrap().items.len(), 2);
+    let hits = reader.search("cat*", &with_text, None, 100).unwrap();
+    assert_eq!(hits.items.len(), 11);
+    let without = filter(|f| f.text = Some("nowhere".to_owned()));
+    assert!(reader.runs(&without, None, 10).unwrap().items.is_empty());
+    assert!(
+        reader
+            .search("cat*", &without, None, 100)
+            .unwrap()
+            .items
+            .is_empty()
+    );
 
     let hits = store.search("naively", &only, None, 5).unwrap();
     let snippet = &hits.items[0].snippet;

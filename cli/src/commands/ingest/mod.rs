@@ -290,7 +290,7 @@ fn follow(recorder: &mut Recorder<'_>, mut input: Input) -> Result<(), CliError>
                 }
                 recorder.push(Stream::Stdout, &piece, times::now())?;
             }
-            Err(RecvTimeoutError::Timeout) => recorder.tick(times::now())?,
+            Err(RecvTimeoutError::Timeout) => recorder.tick()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }

@@ -1,13 +1,14 @@
 //! The thread that stores: a full disk or a locked database holds it up, and nobody else.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use runtape::{RecordError, RunContext, Spool, Writer};
-use runtape_core::{Record, Runtime};
-use runtape_normalizer::Exit;
+use runtape::{RecordError, RunContext, Spool, SpoolOwner, Writer};
+use runtape_core::{Record, Runtime, Stream};
+use runtape_normalizer::{Exit, MissingOutput};
 use runtape_store::{Store, TapeChunk};
 
 use super::piece::Room;
@@ -39,8 +40,8 @@ pub(super) struct Kept {
     pub(super) fault: Option<String>,
     /// Where the rest was put instead.
     pub(super) spool: Option<PathBuf>,
-    /// Bytes of output that are kept nowhere.
-    pub(super) lost: u64,
+    /// The output that is kept nowhere, if any.
+    pub(super) missing: Option<MissingOutput>,
 }
 
 impl Keeper {
@@ -57,6 +58,8 @@ impl Keeper {
                 runtime: &runtime,
                 context: &context,
                 started_at,
+                owner: SpoolOwner::at(database.path()),
+                directories: None,
                 spool: None,
                 kept: Kept::default(),
             };
@@ -86,43 +89,79 @@ struct Spooler<'a> {
     runtime: &'a Runtime,
     context: &'a RunContext,
     started_at: i64,
+    /// The database that the run belongs to.
+    owner: SpoolOwner,
+    /// Where a spool file can still be tried; absent before the first one.
+    directories: Option<VecDeque<PathBuf>>,
     spool: Option<Spool>,
     kept: Kept,
 }
 
 impl Spooler<'_> {
     /// Keeps in mind why the store failed.
-    fn note<T>(&mut self, result: Result<T, String>) -> Option<T> {
-        result
-            .map_err(|fault| self.kept.fault.get_or_insert(fault).clone())
-            .ok()
+    fn note(&mut self, fault: &impl ToString) {
+        self.kept.fault.get_or_insert_with(|| fault.to_string());
     }
 
-    fn spool(&mut self) -> Option<&mut Spool> {
-        // After a first failure there is no second try: the file would have a hole.
-        if self.spool.is_none() && self.kept.lost == 0 {
-            let directory = spool::directory();
-            let made = Spool::create(&directory, self.runtime, self.context, self.started_at);
-            self.spool = made.ok();
-            self.kept.spool = self.spool.as_ref().map(|spool| spool.path().to_owned());
+    /// Goes on with a spool file in the next directory; it has what the one before has.
+    fn next_spool(&mut self) -> bool {
+        let owner = &self.owner;
+        let directories = self
+            .directories
+            .get_or_insert_with(|| spool::directories(owner).into());
+        while let Some(directory) = directories.pop_front() {
+            let made = spool::make(&directory).and_then(|()| match &mut self.spool {
+                Some(spool) => spool.move_to(&directory),
+                none => {
+                    let (runtime, context) = (self.runtime, self.context);
+                    let made = Spool::create(&directory, owner, runtime, context, self.started_at);
+                    *none = Some(made?);
+                    Ok(())
+                }
+            });
+            if made.is_ok() {
+                self.kept.spool = self.spool.as_ref().map(|spool| spool.path().to_owned());
+                return true;
+            }
         }
-        self.spool.as_mut()
+        false
     }
 
     fn push(&mut self, chunk: &TapeChunk) {
-        let pushed = self.spool().map(|spool| spool.push(chunk));
-        if !matches!(pushed, Some(Ok(()))) {
-            self.kept.lost += chunk.bytes.len() as u64;
-            self.spool = None;
+        // After a first failure there is no second try: the tape would have a hole.
+        if self.kept.missing.is_none() {
+            loop {
+                if let Some(spool) = &mut self.spool
+                    && spool.push(chunk).is_ok()
+                {
+                    return;
+                }
+                if !self.next_spool() {
+                    break;
+                }
+            }
         }
+        let missing = self.kept.missing.get_or_insert_default();
+        missing.bytes += chunk.bytes.len() as u64;
+        let from = match chunk.stream {
+            Stream::Stdout => &mut missing.stdout_from,
+            Stream::Stderr => &mut missing.stderr_from,
+        };
+        from.get_or_insert(chunk.start);
     }
 
-    fn finish(mut self, exit: &Exit) -> Kept {
-        if self.spool().is_some()
-            && let Some(spool) = self.spool.take()
+    /// Says how the process ended, where it can be said.
+    fn finish(mut self, mut exit: Exit, store: Option<&Store>) -> Kept {
+        exit.missing = self.kept.missing;
+        if self.spool.is_none() && exit.missing.is_none() {
+            self.next_spool();
+        }
+        let told = self.spool.take().map(|spool| spool.finish(&exit));
+        if (exit.missing.is_some() || !matches!(told, Some(Ok(()))))
+            && let Some(store) = store
         {
-            // Without its last line the file still tells all but the exit.
-            let _ = spool.finish(exit);
+            // There is nowhere left to say so if this fails.
+            let _ = store.leave_note(&self.context.run_id, &runtape::exit_note(&exit));
         }
         self.kept
     }
@@ -131,7 +170,7 @@ impl Spooler<'_> {
 /// Stores what comes; once the store has failed, it goes to the spool file.
 fn keep(database: &Database, mut spooler: Spooler<'_>, receiver: &Receiver<Message>) -> Kept {
     let opened = database.open_for_recording();
-    let mut store = spooler.note(opened.map_err(|error| error.to_string()));
+    let mut store = opened.map_err(|error| spooler.note(&error)).ok();
     let mut writer = store.as_mut().and_then(|store| begin(store, &mut spooler));
     let (exit, records) = loop {
         match receiver.recv_timeout(TICK) {
@@ -143,22 +182,25 @@ fn keep(database: &Database, mut spooler: Spooler<'_>, receiver: &Receiver<Messa
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break (Exit::lost(), Vec::new()),
         }
-        writer = written(writer, &mut spooler, |writer| writer.tick(times::now()));
+        writer = written(writer, &mut spooler, Writer::tick);
     };
     let writer = written(writer, &mut spooler, |writer| {
         writer.add(records, None);
         writer.finish(&exit, times::now()).map(drop)
     });
-    match writer {
-        Some(_) => spooler.kept,
-        None => spooler.finish(&exit),
+    if writer.is_some() {
+        return spooler.kept;
     }
+    spooler.finish(exit, store.as_ref())
 }
 
 fn begin<'a>(store: &'a mut Store, spooler: &mut Spooler<'_>) -> Option<Writer<'a>> {
+    if let Ok(owner) = SpoolOwner::of(store) {
+        spooler.owner = owner;
+    }
     let (runtime, context) = (spooler.runtime.clone(), spooler.context);
     let begun = Writer::begin(store, runtime, context, spooler.started_at);
-    spooler.note(begun.map_err(|error| error.to_string()))
+    begun.map_err(|error| spooler.note(&error)).ok()
 }
 
 /// Does some work with a writer; if the store fails, what it could not write is spooled.
@@ -168,15 +210,14 @@ fn written<'a>(
     work: impl FnOnce(&mut Writer<'a>) -> Result<(), RecordError>,
 ) -> Option<Writer<'a>> {
     let mut writer = writer?;
-    let worked = work(&mut writer);
-    if spooler
-        .note(worked.map_err(|error| error.to_string()))
-        .is_some()
-    {
+    let Err(error) = work(&mut writer) else {
         return Some(writer);
+    };
+    spooler.note(&error);
+    if error.is_database_gone() {
+        // The run goes to whatever database is at the path when it is taken in.
+        spooler.owner.id = None;
     }
-    for chunk in writer.into_unwritten() {
-        spooler.push(&chunk);
-    }
+    writer.give_up(&error, |chunk| spooler.push(chunk));
     None
 }

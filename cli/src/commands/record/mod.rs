@@ -156,6 +156,7 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
             .ok_or_else(|| CliError::UnknownProgram {
                 program: program.clone(),
             })?;
+    session.database.check()?;
     let context = context(args, session)?;
     let started_at = times::now();
     let view = View::new(args, session.console.json);

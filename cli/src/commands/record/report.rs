@@ -41,10 +41,10 @@ pub(super) fn say(
             ));
         }
     }
-    if kept.lost > 0 {
+    if let Some(missing) = &kept.missing {
         session.warn(&format!(
-            "{} of output are stored nowhere",
-            bytes(kept.lost)
+            "{} of output are stored nowhere: {missing}",
+            bytes(missing.bytes)
         ));
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn report(
         },
         is_stored: kept.fault.is_none(),
         spool: kept.spool.as_ref().map(|path| path.display().to_string()),
-        lost_bytes: kept.lost,
+        lost_bytes: kept.missing.map_or(0, |missing| missing.bytes),
     }
 }
 

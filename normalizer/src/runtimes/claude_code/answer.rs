@@ -116,7 +116,8 @@ impl Held {
             return;
         }
         out.emit(Signal::Format("text"));
-        if self.overflowed {
+        // A text that was cut is the beginning of an answer rather than the message of an error.
+        if self.overflowed || exit.is_output_cut() {
             let text = self.into_text();
             out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
             if exit.is_failure() {

@@ -264,8 +264,10 @@ impl Quiet {
             out.emit_at(place, Scope::Main, Signal::Unparsed { tag: None, reason });
             return;
         }
-        let killed =
-            exit.signal.is_some() || exit.timed_out || exit.code.is_some_and(|code| code > 128);
+        let killed = exit.signal.is_some()
+            || exit.timed_out
+            || exit.code.is_some_and(|code| code > 128)
+            || exit.is_output_cut();
         if exit.is_failure() && !killed {
             let error = error_of_text(&text);
             out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
