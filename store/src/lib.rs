@@ -52,6 +52,7 @@
 mod audit;
 mod chain;
 mod codec;
+mod depth;
 mod drift;
 mod error;
 mod facts;
@@ -67,6 +68,7 @@ mod prepared;
 mod read;
 mod records;
 mod replace;
+mod reseal;
 mod retention;
 mod run_writer;
 mod runs;
@@ -95,7 +97,7 @@ pub use replace::Replaced;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
     SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
-    UsageGroup, VerifyFault, VerifyReport,
+    Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
 pub use tape::TapeChunk;
