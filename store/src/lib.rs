@@ -37,11 +37,13 @@
 //! # What can be proved
 //!
 //! A record's hash covers its run, number, span, content and the hash before it; tape blocks form
-//! such a chain, too; a seal covers both ends, the counts, and how the process ended; seals form
-//! one chain per database, whose last hash is the head. [`Store::verify`] computes all of it anew,
-//! with every derived row, and names what was changed, is missing, was moved or inserted. Someone
-//! who computes all hashes anew is found only against a head kept elsewhere
-//! ([`Store::verify_head`]), and so is someone who cuts off the last seals with their runs.
+//! such a chain, too, with their receive times; a seal covers both ends, the counts, and how the
+//! process ended; seals form one chain per database, whose last hash is the head.
+//! [`Store::verify`] computes all of it anew, with every derived row, the indexes and the search
+//! index, compares the schema with what the migrations make, and names what was changed, is
+//! missing, was moved or inserted. Someone who computes all hashes anew is found only against a
+//! head kept elsewhere ([`Store::verify_head`]), and so is someone who cuts off the last seals with
+//! their runs; of an open run, that what the writer knew before it began was changed.
 //!
 //! # What survives
 //!

@@ -5,6 +5,7 @@
 //! a fresh database, before anything in it is asked.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -95,6 +96,24 @@ fn label((kind, name): &(String, String)) -> String {
     }
 }
 
+/// Returns what our migrations make up to a version; making it takes longer than comparing.
+fn expected(version: i64) -> Result<Arc<Objects>> {
+    static NEWEST: OnceLock<Arc<Objects>> = OnceLock::new();
+    let is_newest = version == migrate::newest();
+    if let Some(known) = NEWEST.get().filter(|_| is_newest) {
+        return Ok(Arc::clone(known));
+    }
+    let fresh = Connection::open_in_memory()?;
+    for script in migrate::scripts(version) {
+        fresh.execute_batch(script)?;
+    }
+    let made = Arc::new(objects(&fresh, &mut Vec::new())?);
+    if is_newest {
+        return Ok(Arc::clone(NEWEST.get_or_init(|| made)));
+    }
+    Ok(made)
+}
+
 /// Names what is extra, missing or changed in the schema of a database, compared with what our
 /// migrations make up to the same version. Reads nothing but the schema, so it may be asked of a
 /// file by anybody, and must be before anything else is read from one that was made elsewhere.
@@ -115,13 +134,9 @@ pub(crate) fn differences(connection: &Connection) -> Result<Vec<String>> {
         ));
         return Ok(found);
     }
-    let fresh = Connection::open_in_memory()?;
-    for script in migrate::scripts(version) {
-        fresh.execute_batch(script)?;
-    }
-    let expected = objects(&fresh, &mut found)?;
+    let expected = expected(version)?;
     let mut stored = objects(connection, &mut found)?;
-    for (key, expected) in &expected {
+    for (key, expected) in expected.iter() {
         match stored.remove(key) {
             None => found.push(format!("the schema has no {}", label(key))),
             Some(object) if object != *expected => {

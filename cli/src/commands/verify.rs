@@ -1,6 +1,9 @@
 //! `runtape verify`: can this record be trusted.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use runtape_core::report::{Removal, RemovalReason};
 
 use crate::commands::Session;
 use crate::console::Tone;
@@ -35,6 +38,32 @@ fn head(text: &str) -> Result<String, String> {
     Err("a head is the 64 hexadecimal digits that verify prints".to_owned())
 }
 
+/// Says what was removed. A newer version seals all runs of a database anew at once, and nothing of
+/// them is removed: one line is enough for that.
+fn removed(removals: &[Removal]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut resealed: BTreeMap<i64, u64> = BTreeMap::new();
+    for removal in removals {
+        let at = times::local(removal.at);
+        if removal.reason == RemovalReason::Resealed {
+            *resealed.entry(removal.at).or_default() += 1;
+            continue;
+        }
+        lines.push(format!(
+            "removed: run {}, seal {}, {} at {at}",
+            removal.run_id,
+            removal.seal,
+            removal.reason.as_str(),
+        ));
+    }
+    let resealed = resealed.into_iter().map(|(at, runs)| {
+        let (runs, at) = (plural(runs, "run"), times::local(at));
+        format!("sealed anew: {runs} at {at}, to cover receive times; the old seals are kept")
+    });
+    lines.extend(resealed);
+    lines
+}
+
 pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let store = match &args.bundle {
         Some(bundle) => Database::find(Some(bundle.clone()))?.read()?,
@@ -48,15 +77,8 @@ pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), Cl
     if console.json {
         console.object(&report)?;
     } else {
-        for removal in &report.removals {
-            let text = format!(
-                "removed: run {}, seal {}, {} at {}",
-                removal.run_id,
-                removal.seal,
-                removal.reason.as_str(),
-                times::local(removal.at)
-            );
-            let text = console.paint(Tone::Faint, &plain::one_line(&text));
+        for line in removed(&report.removals) {
+            let text = console.paint(Tone::Faint, &plain::one_line(&line));
             console.line(&text)?;
         }
         for fault in &report.faults {

@@ -178,3 +178,49 @@ impl Verifier<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use runtape_core::report::RemovalReason;
+    use runtape_core::{JobId, Runtime};
+
+    use super::*;
+    use crate::store::Store;
+
+    /// Returns how long it takes to verify a chain in which as many seals were removed.
+    fn time(removals: usize) -> Duration {
+        let store = Store::open_in_memory().unwrap();
+        store.connection.execute_batch("BEGIN").unwrap();
+        for number in 0..removals {
+            let id = RunId::parse(format!("run-{number}")).unwrap();
+            let seal = seals::append_seal(&store.connection, [7; 32], &id, 1).unwrap();
+            let root = RunRow {
+                key: -1,
+                id,
+                root: None,
+                job: JobId::parse("job").unwrap(),
+                runtime: Runtime::Hermes,
+                records: 0,
+                seal: Some(signed(seal)),
+                context: None,
+                exit: None,
+                started_at: 0,
+            };
+            seals::remove(&store.connection, &root, RemovalReason::Deleted, 2).unwrap();
+        }
+        store.connection.execute_batch("COMMIT").unwrap();
+        let begin = Instant::now();
+        let report = store.verify().unwrap();
+        assert_eq!((report.faults.len(), report.removals.len()), (0, removals));
+        begin.elapsed()
+    }
+
+    #[test]
+    fn verifying_takes_twice_as_long_for_twice_the_removals() {
+        let best = |removals| (0..3).map(|_| time(removals)).min().unwrap();
+        let (once, twice) = (best(2000), best(4000));
+        assert!(twice < once * 3, "{once:?}, then {twice:?}");
+    }
+}
