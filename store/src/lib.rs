@@ -37,11 +37,13 @@
 //! # What can be proved
 //!
 //! A record's hash covers its run, number, span, content and the hash before it; tape blocks form
-//! such a chain, too; a seal covers both ends, the counts, and how the process ended; seals form
-//! one chain per database, whose last hash is the head. [`Store::verify`] computes all of it anew,
-//! with every derived row, and names what was changed, is missing, was moved or inserted. Someone
-//! who computes all hashes anew is found only against a head kept elsewhere
-//! ([`Store::verify_head`]), and so is someone who cuts off the last seals with their runs.
+//! such a chain, too, with their receive times; a seal covers both ends, the counts, and how the
+//! process ended; seals form one chain per database, whose last hash is the head.
+//! [`Store::verify`] computes all of it anew, with every derived row, the indexes and the search
+//! index, compares the schema with what the migrations make, and names what was changed, is
+//! missing, was moved or inserted. Someone who computes all hashes anew is found only against a
+//! head kept elsewhere ([`Store::verify_head`]), and so is someone who cuts off the last seals with
+//! their runs; of an open run, that what the writer knew before it began was changed.
 //!
 //! # What survives
 //!
@@ -52,6 +54,7 @@
 mod audit;
 mod chain;
 mod codec;
+mod depth;
 mod drift;
 mod error;
 mod facts;
@@ -68,9 +71,11 @@ mod prepared;
 mod read;
 mod records;
 mod replace;
+mod reseal;
 mod retention;
 mod run_writer;
 mod runs;
+mod schema;
 mod seals;
 mod search;
 mod stats;
@@ -95,7 +100,7 @@ pub use replace::Replaced;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
     SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
-    UsageGroup, VerifyFault, VerifyReport,
+    Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
 pub use tape::TapeChunk;

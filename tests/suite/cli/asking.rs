@@ -101,6 +101,45 @@ fn an_event_leads_back_to_what_was_printed() {
 }
 
 #[test]
+fn verify_says_what_it_cannot_see_and_refuses_what_is_no_head() {
+    let runtape = Runtape::with_a_last_run();
+    let report = &runtape.json(&["verify"])[0];
+    let unseen = serde_json::json!(["cutOffTail", "newHashes"]);
+    assert_eq!(report["unseen"], unseen);
+    let head = report["head"]["hash"].as_str().unwrap();
+    let output = stdout(&runtape.run(&["verify"]));
+    assert!(output.contains("not seen without --head"), "{output}");
+    assert!(output.contains("cut off"), "{output}");
+    for head in [head.to_owned(), head.to_ascii_uppercase()] {
+        let output = runtape.run(&["verify", "--head", &head]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(!stdout(&output).contains("not seen"));
+        assert!(runtape.json(&["verify", "--head", &head])[0]["unseen"].is_null());
+    }
+    // The right form, but nobody sealed it.
+    let output = runtape.run(&["verify", "--head", &"0".repeat(64)]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let wrong = [
+        String::new(),
+        "abc".to_owned(),
+        head[1..].to_owned(),
+        format!("{head}0"),
+        format!("g{}", &head[1..]),
+        format!(" {}", &head[1..]),
+        format!("0x{}", &head[2..]),
+    ];
+    for head in wrong {
+        let output = runtape.run(&["verify", "--head", &head]);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{head:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
 fn what_is_given_up_is_gone_and_verify_says_so() {
     let runtape = Runtape::with_a_last_run();
     let before = runtape.json(&["runs", "--limit", "0"]).len();
