@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use runtape_core::runtime_event::ApiRetry;
 use runtape_core::{LateValue, RunError, RuntimeEventKind, Span, TokenCounts};
 use serde_json::Value;
 
@@ -179,8 +180,13 @@ pub enum Signal<'a> {
         /// How long it took, where the runtime told.
         duration_ms: Option<u64>,
     },
+    /// A message of the model was printed in the open step, be it without a part.
+    MessagePrinted,
     /// The open message was cut off and will not go on.
     MessageCut,
+    /// The attempt at the open message was given up and is made again: its last part, if that is
+    /// text or reasoning, was no answer. The notice will hold what it said.
+    AttemptGivenUp(ApiRetry),
     /// A sub-agent ended.
     ChildEnd {
         /// The call that started it, as printed.

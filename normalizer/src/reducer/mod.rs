@@ -177,7 +177,9 @@ impl Reducer {
                 };
                 self.on_result(run, call, result, place);
             }
+            Signal::MessagePrinted => self.on_message_printed(run, place),
             Signal::MessageCut => self.cut(run),
+            Signal::AttemptGivenUp(retry) => self.give_up(run, retry, place),
             Signal::ChildEnd {
                 call,
                 is_error,

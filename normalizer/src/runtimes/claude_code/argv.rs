@@ -91,8 +91,8 @@ impl Asked {
 pub(super) struct Argv {
     /// The format; `None` if the command line is not known.
     pub(super) asked: Option<Asked>,
-    /// No format was asked for, so that it is text unless the output shows that a wrapper or the
-    /// settings have it otherwise.
+    /// A program that is not the CLI itself was given no format, so that it is text unless the
+    /// output shows that the wrapper has it otherwise.
     pub(super) by_default: bool,
     /// An earlier session goes on, whose usage is in `modelUsage` as well.
     pub(super) resumed: bool,
@@ -128,7 +128,7 @@ impl Argv {
             });
         Self {
             asked,
-            by_default: context.flag(&["--output-format"]).is_none(),
+            by_default: context.flag(&["--output-format"]).is_none() && !runs_cli(context),
             resumed: context.has_flag(RESUMING),
             model: context.flag(&["--model"]).map(str::to_owned),
         }
@@ -142,6 +142,14 @@ pub(super) fn query(context: &Context) -> Option<String> {
     let words = argv.get(program + 1..)?;
     let prompt = after_print(words).or_else(|| first_positional(words))?;
     Some(prompt.to_owned())
+}
+
+/// Tells whether the program is the CLI itself, be it by way of node or npx.
+fn runs_cli(context: &Context) -> bool {
+    let words = context.argv.iter().flatten();
+    words
+        .take_while(|word| !word.starts_with('-'))
+        .any(|word| is_program(word))
 }
 
 /// `claude`, or the script behind it when node is the program.

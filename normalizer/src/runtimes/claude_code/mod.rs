@@ -31,6 +31,7 @@ mod system;
 mod tools;
 mod usage;
 mod values;
+mod verdict;
 mod wire;
 
 #[cfg(test)]

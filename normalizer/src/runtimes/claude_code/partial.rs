@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use runtape_core::TokenCounts;
-use runtape_core::runtime_event::Warning;
+use runtape_core::runtime_event::{ApiRetry, Warning};
 use serde_json::Value;
 
 use super::content::Block;
@@ -17,7 +17,7 @@ use super::usage::of_response;
 use super::wire::{ApiMessage, Delta, StreamEvent, Usage};
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
-use crate::signal::{CallRef, Scope, Signal};
+use crate::signal::{CallRef, Place, Scope, Signal};
 
 /// What a content block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,10 +59,12 @@ impl Kind {
     }
 }
 
-/// A block that pieces still arrive for.
+/// A block that pieces still arrive for, or that was never printed whole.
 #[derive(Debug)]
 struct OpenBlock {
     kind: Kind,
+    /// Where it began.
+    place: Place,
     /// A piece was reported.
     begun: bool,
     signature: String,
@@ -72,6 +74,8 @@ struct OpenBlock {
     input: String,
     /// The whole block was printed.
     confirmed: bool,
+    /// Its end came before the whole block was printed.
+    ended: bool,
 }
 
 /// A message that is being written, or was written last, in one run.
@@ -82,11 +86,11 @@ struct MessageStream {
     id: String,
     model: Option<String>,
     usage: TokenCounts,
-    /// Its first block was begun, so that it is a step.
-    begun: bool,
     /// Its numbers are final, which is said at its end.
     is_final: bool,
     stopped: bool,
+    /// Nothing more is expected of it: its turn has ended.
+    settled: bool,
     open: Option<OpenBlock>,
     /// Blocks that were reported and not printed whole yet.
     unconfirmed: Vec<Kind>,
@@ -94,7 +98,21 @@ struct MessageStream {
 
 /// The messages being written, one a run. Only the main run's were ever seen (2.1.325).
 #[derive(Debug, Default)]
-pub(super) struct Streams(Vec<MessageStream>);
+pub(super) struct Streams {
+    messages: Vec<MessageStream>,
+    /// A retry that was reported while a message was being written: if that message is begun
+    /// anew, it is the one that was given up, and the notice holds what it said.
+    retry: Option<(ApiRetry, Place)>,
+}
+
+/// A retry that the CLI says nothing of.
+const UNTOLD: ApiRetry = ApiRetry {
+    attempt: None,
+    max_attempts: None,
+    delay_ms: None,
+    status_code: None,
+    reason: None,
+};
 
 fn run_of(scope: Scope<'_>) -> &str {
     match scope {
@@ -105,13 +123,14 @@ fn run_of(scope: Scope<'_>) -> &str {
 
 impl Streams {
     fn of(&mut self, scope: Scope<'_>) -> Option<&mut MessageStream> {
-        self.0
+        self.messages
             .iter_mut()
             .find(|stream| *stream.run == *run_of(scope))
     }
 
     /// Begins a message; one before it that was not stopped is cut off.
     fn begin(&mut self, scope: Scope<'_>, message: &ApiMessage<'_>, out: &mut SignalSink<'_>) {
+        self.give_up(scope, out);
         let usage = message
             .usage
             .as_ref()
@@ -125,20 +144,64 @@ impl Streams {
                 .as_ref()
                 .map(|model| model.as_str().to_owned()),
             usage: usage.unwrap_or_default(),
-            begun: false,
             is_final: false,
             stopped: false,
+            settled: false,
             open: None,
             unconfirmed: Vec::new(),
         };
         match self.of(scope) {
             Some(last) => {
-                if last.begun && !last.stopped {
+                if !last.stopped && !last.settled && last.id != stream.id {
                     out.emit_in(scope, Signal::MessageCut);
                 }
                 *last = stream;
             }
-            None => self.0.push(stream),
+            None => self.messages.push(stream),
+        }
+    }
+
+    /// Takes back what was written of a block that was never printed whole, because the message
+    /// is begun anew: the CLI gave that attempt up, after a connection that dropped for instance.
+    fn give_up(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
+        let given_up = self.of(scope).and_then(MessageStream::take_unconfirmed);
+        let held = self.retry.take_if(|_| scope == Scope::Main);
+        if given_up.is_none_or(|open| !open.begun) {
+            return emit_retry(held, out);
+        }
+        let (retry, place) = held.unwrap_or_else(|| (UNTOLD, out.place()));
+        out.emit_at(place, scope, Signal::AttemptGivenUp(retry));
+    }
+
+    /// Takes note of a message that comes whole. If another one was being written, it was given up.
+    pub(super) fn on_whole_message(
+        &mut self,
+        scope: Scope<'_>,
+        key: Option<&str>,
+        out: &mut SignalSink<'_>,
+    ) {
+        let other = self
+            .of(scope)
+            .is_some_and(|stream| stream.is_open() && Some(stream.id.as_str()) != key);
+        if other {
+            self.give_up(scope, out);
+        }
+    }
+
+    /// Reports a retry, unless it may turn out to be about the message that is being written.
+    pub(super) fn on_retry(&mut self, retry: ApiRetry, out: &mut SignalSink<'_>) {
+        self.report_retry(out);
+        if self.of(Scope::Main).is_some_and(|stream| stream.is_open()) {
+            self.retry = Some((retry, out.place()));
+        } else {
+            out.emit(Signal::Event(retry.into()));
+        }
+    }
+
+    /// Reports a retry that was about something else: the message goes on.
+    fn report_retry(&mut self, out: &mut SignalSink<'_>) {
+        if self.retry.is_some() {
+            emit_retry(self.retry.take(), out);
         }
     }
 
@@ -147,6 +210,32 @@ impl Streams {
     pub(super) fn interrupted(&mut self, scope: Scope<'_>) -> Option<String> {
         let stream = self.of(scope).filter(|stream| stream.open.is_some())?;
         Some(stream.id.clone())
+    }
+
+    /// Tells whether the last message of the main run lacks its end; `None` if it did not come in
+    /// pieces.
+    pub(super) fn is_unfinished(&mut self) -> Option<bool> {
+        let stream = self.of(Scope::Main).filter(|stream| !stream.settled)?;
+        Some(!stream.is_final)
+    }
+
+    /// Ends what is being written: the turn is over, and nothing of it is begun anew.
+    pub(super) fn settle(&mut self, out: &mut SignalSink<'_>) {
+        self.report_retry(out);
+        for stream in &mut self.messages {
+            stream.settled = true;
+            let scope = match &*stream.run {
+                "" => Scope::Main,
+                call => Scope::Child(call),
+            };
+            let Some(open) = stream.open.take().filter(|open| !open.confirmed) else {
+                continue;
+            };
+            if open.kind == Kind::Call {
+                // Nobody knows the input of a call that was cut off.
+                open.emit_call(scope, Value::Null, out);
+            }
+        }
     }
 
     /// Takes a block that was printed whole. Returns whether its pieces were reported already.
@@ -167,8 +256,11 @@ impl Streams {
         match &mut stream.open {
             Some(open) if open.kind == kind && !open.confirmed => {
                 open.confirmed = true;
-                // The whole call fills in the input.
-                kind != Kind::Call && open.close(scope, Some(block), out)
+                let reported = open.close(scope, Some(block), out);
+                if open.ended {
+                    stream.open = None;
+                }
+                reported
             }
             _ => match stream.unconfirmed.iter().position(|known| *known == kind) {
                 Some(at) => {
@@ -179,24 +271,37 @@ impl Streams {
             },
         }
     }
+}
 
-    /// Reports the numbers of messages that were cut before their first block.
-    pub(super) fn finish(&self, out: &mut SignalSink<'_>) {
-        for stream in self
-            .0
-            .iter()
-            .filter(|stream| !stream.begun && !stream.stopped)
-        {
-            let scope = match &*stream.run {
-                "" => Scope::Main,
-                call => Scope::Child(call),
-            };
-            stream.report_usage(scope, out);
-        }
+fn emit_retry(held: Option<(ApiRetry, Place)>, out: &mut SignalSink<'_>) {
+    if let Some((retry, place)) = held {
+        out.emit_at(place, Scope::Main, Signal::Event(retry.into()));
     }
 }
 
 impl MessageStream {
+    /// Tells whether there is a block that was not printed whole so far.
+    fn is_open(&self) -> bool {
+        !self.is_final && self.open.as_ref().is_some_and(|open| !open.confirmed)
+    }
+
+    /// Gives out the block that was not printed whole, unless the message has its end.
+    fn take_unconfirmed(&mut self) -> Option<OpenBlock> {
+        if self.is_open() {
+            self.open.take()
+        } else {
+            None
+        }
+    }
+
+    /// Ends a block that will not be printed whole, because the message goes on without it.
+    fn close_ended(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
+        if let Some(mut open) = self.open.take_if(|open| open.ended && !open.confirmed) {
+            open.close(scope, None, out);
+            self.unconfirmed.push(open.kind);
+        }
+    }
+
     fn report_usage(&self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
         if self.usage.is_unknown() || self.id.is_empty() {
             return;
@@ -215,16 +320,30 @@ impl MessageStream {
 }
 
 impl OpenBlock {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: Kind, place: Place) -> Self {
         Self {
             kind,
+            place,
             begun: false,
             signature: String::new(),
             call: String::new(),
             name: String::new(),
             input: String::new(),
             confirmed: false,
+            ended: false,
         }
+    }
+
+    /// Reports the call, which was held back until its input was known.
+    fn emit_call(&self, scope: Scope<'_>, input: Value, out: &mut SignalSink<'_>) {
+        let detail = tools::detail(&self.name, &input);
+        let call = Signal::ToolCall {
+            call: CallRef::Printed(&self.call),
+            name: Cow::Borrowed(&self.name),
+            input,
+            detail,
+        };
+        out.emit_at(self.place, scope, call);
     }
 
     /// Ends the part; `whole` is the block as it was printed whole. Returns whether it was reported.
@@ -258,24 +377,17 @@ impl OpenBlock {
                     },
                 );
             }
+            // The whole call says what its input is.
+            Kind::Call if whole.is_some() => return false,
             Kind::Call => {
                 let written = if self.input.is_empty() {
                     "{}"
                 } else {
                     &self.input
                 };
-                if let Ok(input) = decode::<Value>(written.as_bytes()) {
-                    let detail = tools::detail(&self.name, &input.value);
-                    let call = CallRef::Printed(&self.call);
-                    out.emit_in(
-                        scope,
-                        Signal::ToolInput {
-                            call,
-                            input: input.value,
-                            detail,
-                        },
-                    );
-                }
+                let input = decode::<Value>(written.as_bytes());
+                let input = input.map_or(Value::Null, |input| input.value);
+                self.emit_call(scope, input, out);
             }
             Kind::Redacted | Kind::Answer | Kind::Upload | Kind::Unknown => {}
         }
@@ -296,11 +408,15 @@ impl Conversation {
         let scope = self.scope(line.parent.as_ref());
         let event = line.event;
         note_keys("stream_event.event", &event.unknown, out);
+        if event.kind != "message_start" {
+            self.streams.report_retry(out);
+        }
         match event.kind.as_str() {
             "message_start" => {
                 let message = event.message.unwrap_or_default();
                 note_keys("assistant.message", &message.unknown, out);
                 self.streams.begin(scope, &message, out);
+                self.on_message_start(scope, out);
             }
             "content_block_start" => {
                 if let Some(block) = event.block {
@@ -324,31 +440,31 @@ impl Conversation {
         Ok(())
     }
 
-    /// Opens the step of a message with its first block: one that stays empty is never printed.
-    fn begin_message(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
-        if scope == Scope::Main {
-            self.spoken = true;
-            self.nudged = false;
-        }
-        let Some(stream) = self.streams.of(scope).filter(|stream| !stream.begun) else {
+    /// Opens the step of a message, which is one even if it stays empty.
+    fn on_message_start(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
+        self.spoken |= scope == Scope::Main;
+        let Some(stream) = self.streams.of(scope) else {
             return;
         };
-        stream.begun = true;
         let (id, usage, model) = (stream.id.clone(), stream.usage, stream.model.clone());
         out.emit_in(scope, Signal::Step((!id.is_empty()).then_some(id.as_str())));
-        if let Some(stream) = self.streams.of(scope) {
-            stream.report_usage(scope, out);
-        }
+        out.emit_in(scope, Signal::MessagePrinted);
+        stream.report_usage(scope, out);
         self.totals.note_response(&id, usage);
         self.on_model(scope, model.map(Str::from).as_ref(), out);
         self.counted = id;
     }
 
     fn on_block_start(&mut self, scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'_>) {
-        self.begin_message(scope, out);
+        if scope == Scope::Main {
+            self.nudged = false;
+        }
+        if let Some(stream) = self.streams.of(scope) {
+            stream.close_ended(scope, out);
+        }
         let kind = Kind::of(&block.kind);
         self.thought |= matches!(kind, Kind::Thinking | Kind::Redacted);
-        let mut open = OpenBlock::new(kind);
+        let mut open = OpenBlock::new(kind, out.place());
         match kind {
             Kind::Text => {
                 if let Some(text) = block.text.filter(|text| !text.is_empty()) {
@@ -368,13 +484,6 @@ impl Conversation {
                 let (id, name) = (block.id.unwrap_or_default(), block.name.unwrap_or_default());
                 open.call.push_str(&id);
                 open.name.push_str(&name);
-                let call = Signal::ToolCall {
-                    call: CallRef::Printed(&id),
-                    name: name.into_cow(),
-                    input: Value::Null,
-                    detail: crate::signal::CallDetail::default(),
-                };
-                out.emit_in(scope, call);
             }
             Kind::Redacted | Kind::Answer | Kind::Upload => {
                 self.emit_block(scope, kind, block, out);
@@ -435,11 +544,17 @@ impl Conversation {
         let Some(stream) = self.streams.of(scope) else {
             return;
         };
-        if let Some(mut open) = stream.open.take()
-            && !open.confirmed
-        {
-            open.close(scope, None, out);
-            stream.unconfirmed.push(open.kind);
+        match &mut stream.open {
+            // Whether it will be printed whole, or was given up, is seen from what comes next.
+            Some(open) if !open.confirmed && matches!(open.kind, Kind::Text | Kind::Thinking) => {
+                open.ended = true;
+            }
+            Some(open) if !open.confirmed => {
+                open.close(scope, None, out);
+                stream.unconfirmed.push(open.kind);
+                stream.open = None;
+            }
+            _ => stream.open = None,
         }
     }
 
@@ -452,6 +567,7 @@ impl Conversation {
         let (Some(stream), Some(usage)) = (self.streams.of(scope), usage) else {
             return;
         };
+        stream.close_ended(scope, out);
         stream.is_final = true;
         stream.usage = of_response(usage, true).or(stream.usage);
         stream.report_usage(scope, out);
@@ -464,8 +580,7 @@ impl Conversation {
             return;
         };
         stream.stopped = true;
-        let cut = stream.open.take().is_some_and(|open| !open.confirmed) || !stream.is_final;
-        if cut && stream.begun {
+        if stream.is_open() || !stream.is_final {
             out.emit_in(scope, Signal::MessageCut);
         }
     }
