@@ -184,9 +184,9 @@ pub enum Signal<'a> {
     MessagePrinted,
     /// The open message was cut off and will not go on.
     MessageCut,
-    /// The attempt at the open message was given up and is made again: its last part, if that is
-    /// text or reasoning, was no answer. The notice will hold what it said.
-    AttemptGivenUp(ApiRetry),
+    /// The attempt at the last part of the open message, text or reasoning, was given up and is made
+    /// again: what it said is no answer, and the notice will hold it.
+    PartGivenUp(ApiRetry),
     /// A sub-agent ended.
     ChildEnd {
         /// The call that started it, as printed.

@@ -179,7 +179,7 @@ impl Reducer {
             }
             Signal::MessagePrinted => self.on_message_printed(run, place),
             Signal::MessageCut => self.cut(run),
-            Signal::AttemptGivenUp(retry) => self.give_up(run, retry, place),
+            Signal::PartGivenUp(retry) => self.give_up_part(run, retry, place),
             Signal::ChildEnd {
                 call,
                 is_error,

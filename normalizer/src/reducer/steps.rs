@@ -154,7 +154,7 @@ impl Reducer {
     }
 
     /// Takes back the last part of the open message: it was no answer, but is said again.
-    pub(super) fn give_up(&mut self, run: usize, mut retry: ApiRetry, place: Place) {
+    pub(super) fn give_up_part(&mut self, run: usize, mut retry: ApiRetry, place: Place) {
         self.show_thinking_end(run, place);
         let open = self.runs.get_mut(run).and_then(|state| state.open.as_mut());
         if let Some(text) = open.and_then(OpenStep::take_back) {

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::argv::{Argv, Asked};
 use super::failure::ApiFailure;
-use super::partial::Streams;
 use super::result::RawUsages;
+use super::streams::Streams;
 use super::usage::Totals;
 use super::wire::Head;
 use crate::json::{DecodeError, Decoded, Str, decode};

@@ -27,6 +27,7 @@ mod output;
 mod partial;
 mod result;
 mod sniff;
+mod streams;
 mod system;
 mod tools;
 mod usage;
