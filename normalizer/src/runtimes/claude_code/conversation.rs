@@ -160,6 +160,9 @@ impl Conversation {
         if is_cut {
             out.emit(Signal::MessageCut);
         }
+        if let (None, Some(asked)) = (self.format, self.argv.asked) {
+            out.emit(Signal::Format(asked.name()));
+        }
         self.raw_usage.finish(out);
         let restored = self.holds_earlier_runs();
         let total = self.totals.counts_with_later(restored, self.thought);

@@ -227,6 +227,10 @@ impl Conversation {
     fn on_synthetic(&mut self, line: Assistant<'_>, out: &mut SignalSink<'_>) {
         let scope = self.scope(line.parent.as_ref());
         let text = plain_text(line.message.content);
+        if is_interruption(&text) && scope == Scope::Main {
+            self.interrupted = true;
+            self.cut_off(out);
+        }
         let kind = line.error.into_text();
         let is_error = line.is_api_error == Some(true) || kind.is_some();
         let event = if is_error {

@@ -216,7 +216,7 @@ fn a_message_that_was_interrupted_is_no_answer() {
     ];
     let pieces = [message_start("m2"), text_start(), text_delta("This is n")];
     let said = vec![says("m2", "This is n")];
-    let cases: [(&str, Vec<Value>, &[&str], Option<&str>); 10] = [
+    let cases: [(&str, Vec<Value>, &[&str], Option<&str>); 11] = [
         (
             "line",
             [said.clone(), vec![interruption(""), stopped()]].concat(),
@@ -265,6 +265,16 @@ fn a_message_that_was_interrupted_is_no_answer() {
                 interruption(""),
                 stopped(),
             ],
+            &["Step one.", "This is n"],
+            None,
+        ),
+        (
+            "in the model's place",
+            {
+                let mut told = says("u1", "[Request interrupted by user]");
+                told["message"]["model"] = "<synthetic>".into();
+                [said.clone(), vec![told, stopped()]].concat()
+            },
             &["Step one.", "This is n"],
             None,
         ),
