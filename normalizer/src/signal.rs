@@ -180,11 +180,16 @@ pub enum Signal<'a> {
         /// How long it took, where the runtime told.
         duration_ms: Option<u64>,
     },
+    /// A message of the model was printed in the open step, be it without a part.
+    MessagePrinted,
     /// The open message was cut off and will not go on.
     MessageCut,
     /// The runtime gave up the open message and asks the model again. What was said of it is no
     /// answer: it is taken back, and the notice keeps its text.
     MessageGivenUp(ApiRetry),
+    /// The attempt at the last part of the open message, text or reasoning, was given up and is made
+    /// again: what it said is no answer, and the notice will hold it.
+    PartGivenUp(ApiRetry),
     /// A sub-agent ended.
     ChildEnd {
         /// The call that started it, as printed.

@@ -18,6 +18,16 @@ impl Reducer {
         }
         self.on_event(run, retry.into(), place);
     }
+
+    /// Takes back the last part of the open message: it was no answer, but is said again.
+    pub(super) fn give_up_part(&mut self, run: usize, mut retry: ApiRetry, place: Place) {
+        self.show_thinking_end(run, place);
+        let open = self.runs.get_mut(run).and_then(|state| state.open.as_mut());
+        if let Some(text) = open.and_then(OpenStep::take_back) {
+            keep_text(&mut retry, &text);
+        }
+        self.on_event(run, retry.into(), place);
+    }
 }
 
 impl OpenStep {

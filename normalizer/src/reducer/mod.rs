@@ -178,8 +178,10 @@ impl Reducer {
                 };
                 self.on_result(run, call, result, place);
             }
+            Signal::MessagePrinted => self.on_message_printed(run, place),
             Signal::MessageCut => self.cut(run),
             Signal::MessageGivenUp(retry) => self.give_up_message(run, retry, place),
+            Signal::PartGivenUp(retry) => self.give_up_part(run, retry, place),
             Signal::ChildEnd {
                 call,
                 is_error,

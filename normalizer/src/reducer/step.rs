@@ -64,6 +64,23 @@ pub(super) struct OpenStep {
     pub(super) continued: bool,
     /// The message was cut off.
     pub(super) cut: bool,
+    /// Where the message began, if nothing of it was turned into a record so far.
+    pub(super) printed: Option<Place>,
+}
+
+impl Spoken {
+    /// Returns the message without a part that was printed, where nothing was said.
+    pub(super) fn or_printed(self, printed: Option<Place>) -> Self {
+        match printed {
+            Some(place) if self.parts.is_empty() => Self {
+                span: place.span,
+                at: Some(place.at),
+                until: place.at,
+                ..Self::default()
+            },
+            _ => self,
+        }
+    }
 }
 
 fn widen(span: &mut Option<Span>, place: Place) {
@@ -85,6 +102,7 @@ impl OpenStep {
             held: 0,
             continued: false,
             cut: false,
+            printed: None,
         }
     }
 
@@ -149,6 +167,24 @@ impl OpenStep {
         };
         self.push_part(part.into(), place, text.len());
         self.open = OpenPart::Thinking;
+    }
+
+    /// Takes back the last part, if it is text or reasoning, and returns what it said.
+    pub(super) fn take_back(&mut self) -> Option<String> {
+        let is_said = |part: &mut ExpertPart| !matches!(part, ExpertPart::ToolCallPart(_));
+        let text = match self.spoken.parts.pop_if(is_said)? {
+            ExpertPart::TextPart(part) => part.text,
+            ExpertPart::ThinkingPart(part) => part.thinking,
+            ExpertPart::ToolCallPart(_) => return None,
+        };
+        self.spoken.offsets.pop();
+        self.held = self.held.saturating_sub(text.len());
+        self.open = OpenPart::None;
+        self.cut = false;
+        if self.spoken.parts.is_empty() {
+            self.spoken.at = None;
+        }
+        Some(text)
     }
 
     /// Ends the open thinking part.

@@ -1,6 +1,7 @@
 //! Steps: opening them, filling them, closing them.
 
 use runtape_core::record::{CheckpointHead, MessageRecord, UsageEntry, UsageSource};
+use runtape_core::runtime_event::ApiRetry;
 use runtape_core::{
     CheckpointStatus, ExpertMessage, Message, MessageId, PartId, RunError, TextPart, ToolMessage,
     UserMessage,
@@ -145,6 +146,13 @@ impl Reducer {
         self.close_text(run);
     }
 
+    /// Notes that the open step has a message, be it without a part.
+    pub(super) fn on_message_printed(&mut self, run: usize, place: Place) {
+        if let Some(step) = self.step(run, place) {
+            step.printed = Some(place);
+        }
+    }
+
     pub(super) fn cut(&mut self, run: usize) {
         if let Some(step) = self.runs.get_mut(run).and_then(|state| state.open.as_mut()) {
             step.cut = true;
@@ -250,24 +258,23 @@ impl Reducer {
         };
         let continued = step.continued;
         let cut = cut || step.cut;
+        let printed = step.printed.take();
         let (spoken, answered) = (
             std::mem::take(&mut step.spoken),
             std::mem::take(&mut step.answered),
         );
         step.held = 0;
         step.open = OpenPart::None;
+        let spoken = spoken.or_printed(printed);
         self.record_spoken(run, number, spoken, continued, cut);
         self.record_answered(run, number, answered, continued);
     }
 
     fn record_spoken(&mut self, run: usize, step: u64, spoken: Spoken, continued: bool, cut: bool) {
-        if spoken.parts.is_empty() {
-            return;
-        }
+        let Some(at) = spoken.at else { return };
         let Some(id) = self.next_message_id(run) else {
             return;
         };
-        let at = spoken.at.unwrap_or_default();
         let mut message = ExpertMessage::new(id, spoken.parts);
         message.timestamp = Some(at);
         let record = MessageRecord {

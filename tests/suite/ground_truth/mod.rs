@@ -4,6 +4,7 @@
 //! `RUNTAPE_ONLY=hermes` (any part of a capture's name) looks at some of them only;
 //! `RUNTAPE_CORPUS=../shared/corpus` adds recorded captures that are not part of this repository.
 
+mod claude_code;
 mod compare;
 mod cursor;
 mod formats;

@@ -9,7 +9,7 @@ use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
 use super::argv::Asked;
-use super::values::{cut_signal, emit_stdout};
+use super::values::{cut_signal, emit_stdout, is_claimed_result};
 use crate::exit::{Exit, signal_name};
 use crate::failure::error;
 use crate::lines::{Ending, Line};
@@ -93,6 +93,13 @@ impl Held {
             Some(reason) if self.lines == 1 => out.emit_at(place, Scope::Main, cut_signal(reason)),
             _ => emit_stdout(&self.text, place, out),
         }
+    }
+
+    /// Returns all that was held if it is one object that claims to be a result.
+    pub(super) fn claimed_result(&self) -> Option<(&str, Place)> {
+        let place = self.place?;
+        let is_whole = self.lines == 1 && !self.overflowed;
+        (is_whole && is_claimed_result(self.text.as_bytes())).then_some((&self.text, place))
     }
 
     /// Judges an output without a message: an answer, an error, or nothing.

@@ -91,9 +91,6 @@ impl Asked {
 pub(super) struct Argv {
     /// The format; `None` if the command line is not known.
     pub(super) asked: Option<Asked>,
-    /// No format was asked for, so that it is text unless the output shows that a wrapper or the
-    /// settings have it otherwise.
-    pub(super) by_default: bool,
     /// An earlier session goes on, whose usage is in `modelUsage` as well.
     pub(super) resumed: bool,
     /// The model.
@@ -103,7 +100,7 @@ pub(super) struct Argv {
 impl Argv {
     /// Tells whether whatever is printed is the answer.
     pub(super) fn is_text(&self) -> bool {
-        self.asked == Some(Asked::Text) && !self.by_default
+        self.asked == Some(Asked::Text)
     }
 
     /// Tells whether messages are to be expected.
@@ -128,7 +125,6 @@ impl Argv {
             });
         Self {
             asked,
-            by_default: context.flag(&["--output-format"]).is_none(),
             resumed: context.has_flag(RESUMING),
             model: context.flag(&["--model"]).map(str::to_owned),
         }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::argv::{Argv, Asked};
 use super::failure::ApiFailure;
-use super::partial::Streams;
 use super::result::RawUsages;
+use super::streams::Streams;
 use super::usage::Totals;
 use super::wire::Head;
 use crate::json::{DecodeError, Decoded, Str, decode};
@@ -55,6 +55,10 @@ pub(super) struct Conversation {
     pub(super) thought: bool,
     /// The CLI nudged the model, and nothing was printed since.
     pub(super) nudged: bool,
+    /// The last thing in the main run was text or thinking, which may go on.
+    pub(super) unfinished: bool,
+    /// The CLI said that the turn was interrupted.
+    pub(super) interrupted: bool,
     /// A compaction was reported; the next thing that the CLI says is its summary.
     pub(super) compacted: bool,
     /// The last response whose usage was reported, so that its further lines need not.
@@ -88,7 +92,14 @@ pub(super) struct Shapes {
     pub(super) partial: bool,
     /// The runtime was set up, which the json format does not print.
     pub(super) init: bool,
+    /// The CLI's version, where it was printed: the oldest do not.
+    pub(super) version: Option<[u32; 3]>,
 }
+
+/// The last version of which a resumed run was seen to have totals of its own.
+const OWN_TOTALS: [u32; 3] = [2, 1, 179];
+/// The first version that was seen to take up a resumed session's totals.
+const RESTORED_TOTALS: [u32; 3] = [2, 1, 325];
 
 impl Conversation {
     pub(super) fn new(argv: Argv, limit: usize) -> Self {
@@ -102,6 +113,8 @@ impl Conversation {
             spoken: false,
             thought: false,
             nudged: false,
+            unfinished: false,
+            interrupted: false,
             compacted: false,
             counted: String::new(),
             children: HashMap::new(),
@@ -141,34 +154,72 @@ impl Conversation {
 
     /// Reports what only the end of the output tells.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
-        self.streams.finish(out);
+        // A message that came in pieces and has no end was cut off with the process.
+        let is_cut = self.streams.is_unfinished() == Some(true);
+        self.streams.settle(out);
+        if is_cut {
+            out.emit(Signal::MessageCut);
+        }
+        if let (None, Some(asked)) = (self.format, self.argv.asked) {
+            out.emit(Signal::Format(asked.name()));
+        }
         self.raw_usage.finish(out);
-        let total = self
-            .totals
-            .counts_with_later(self.argv.resumed, self.thought);
+        let restored = self.holds_earlier_runs();
+        let total = self.totals.counts_with_later(restored, self.thought);
         if let Some(total) = total {
             out.emit(Signal::Total(total));
         }
+        if let Some(cost) = self.totals.cost(restored) {
+            out.emit(Signal::Cost(cost));
+        }
+    }
+
+    /// Tells whether a session's totals, where nothing else is printed, may hold earlier runs.
+    ///
+    /// Versions that take up a resumed session's totals print what came since the last result
+    /// beside them, in streams. A stream without that has the totals of the process alone.
+    pub(super) fn holds_earlier_runs(&self) -> bool {
+        let Shapes { array, version, .. } = self.shapes;
+        let is_stream = self.shapes.stream
+            || self.shapes.init
+            || self.spoken
+            || matches!(self.argv.asked, Some(Asked::Stream { .. }));
+        self.argv.resumed
+            && match (array, is_stream) {
+                (true, _) => version.is_some_and(|version| version > OWN_TOTALS),
+                (false, true) => {
+                    self.totals.has_since_last()
+                        || version.is_some_and(|version| version >= RESTORED_TOTALS)
+                }
+                (false, false) => true,
+            }
+    }
+
+    /// The user or a signal cut off what the main run was doing.
+    pub(super) fn cut_off(&mut self, out: &mut SignalSink<'_>) {
+        if self.streams.is_unfinished().unwrap_or(self.unfinished) {
+            out.emit(Signal::MessageCut);
+        }
+        self.streams.settle(out);
+        self.unfinished = false;
     }
 
     /// Names the format as exactly as it is known by now.
     pub(super) fn name_format(&mut self, out: &mut SignalSink<'_>) {
-        let asked = self.argv.asked.filter(|asked| *asked != Asked::Text);
         let shapes = self.shapes;
+        let is_stream = shapes.messages >= 2
+            || !shapes.result_first
+            || shapes.stream
+            || matches!(self.argv.asked, Some(Asked::Stream { .. }));
+        // Partial messages that were asked for and never came make no other format.
         let format = if shapes.array {
             "json-verbose"
         } else if shapes.partial {
             "stream-json-partial"
-        } else if shapes.messages < 2 && shapes.result_first && !shapes.stream {
-            match asked {
-                Some(asked @ Asked::Stream { .. }) => asked.name(),
-                _ => "json",
-            }
+        } else if is_stream {
+            "stream-json"
         } else {
-            match asked {
-                Some(asked @ Asked::Stream { .. }) => asked.name(),
-                _ => "stream-json",
-            }
+            "json"
         };
         if self.format != Some(format) {
             self.format = Some(format);
@@ -273,6 +324,12 @@ pub(super) fn whole_millis(time: f64) -> Option<u64> {
         reason = "in range, by the guard"
     )]
     (0.0..1e15).contains(&time).then(|| time.round() as u64)
+}
+
+/// Reads `2.1.325`.
+pub(super) fn version_of(text: &str) -> Option<[u32; 3]> {
+    let mut numbers = text.split('.').map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
 
 /// Session ids are UUIDs.

@@ -51,14 +51,23 @@ impl Conversation {
             None
         };
         let key = interrupted.as_deref().or(key.map(Str::as_str));
+        self.streams.on_whole_message(scope, key, out);
         out.emit_in(scope, Signal::Step(key));
         self.on_model(scope, message.model.as_ref(), out);
         self.on_response_usage(scope, key, &message, out);
-        for block in message.content.into_blocks() {
+        let blocks = message.content.into_blocks();
+        let last = blocks.last().map(|block| Kind::of(&block.kind));
+        if last.is_none_or(|last| last == Kind::Unknown) {
+            out.emit_in(scope, Signal::MessagePrinted);
+        }
+        for block in blocks {
             self.on_block(scope, key, block, out);
         }
         if line.aborted == Some(true) {
             out.emit_in(scope, Signal::MessageCut);
+            self.unfinished = false;
+        } else if scope == Scope::Main {
+            self.unfinished = last != Some(Kind::Call);
         }
         Ok(())
     }
@@ -218,6 +227,10 @@ impl Conversation {
     fn on_synthetic(&mut self, line: Assistant<'_>, out: &mut SignalSink<'_>) {
         let scope = self.scope(line.parent.as_ref());
         let text = plain_text(line.message.content);
+        if is_interruption(&text) && scope == Scope::Main {
+            self.interrupted = true;
+            self.cut_off(out);
+        }
         let kind = line.error.into_text();
         let is_error = line.is_api_error == Some(true) || kind.is_some();
         let event = if is_error {
@@ -261,6 +274,7 @@ impl Conversation {
         let scope = self.scope(line.parent.as_ref());
         let is_synthetic = line.is_synthetic == Some(true);
         let is_summary = line.is_summary == Some(true) || (self.compacted && is_synthetic);
+        let is_replay = line.is_replay == Some(true);
         let by_cli = is_synthetic || is_summary;
         let blocks = line.message.content.into_blocks();
         // Text beside a result was put there by the CLI: reminders, not what a user said.
@@ -280,6 +294,10 @@ impl Conversation {
                         self.nudged |= !is_summary;
                         self.compacted = false;
                     }
+                    if is_interruption(&text) && scope == Scope::Main && !is_replay {
+                        self.interrupted = true;
+                        self.cut_off(out);
+                    }
                     let told = by_cli || has_result || is_cli_text(&text);
                     let signal = if told {
                         let topic = if is_summary {
@@ -296,6 +314,7 @@ impl Conversation {
                             .into(),
                         )
                     } else {
+                        self.unfinished &= scope != Scope::Main;
                         Signal::User(text.into_cow())
                     };
                     out.emit_in(scope, signal);
@@ -333,6 +352,9 @@ impl Conversation {
                     key,
                 },
             );
+        }
+        if scope == Scope::Main {
+            self.unfinished = false;
         }
         let id = block.tool_use_id.unwrap_or_default();
         // Absent on success for most tools.
@@ -397,9 +419,14 @@ fn emit_server_result(scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'
     out.emit_in(scope, result);
 }
 
+/// What the CLI tells the model after an interruption.
+fn is_interruption(text: &str) -> bool {
+    text.starts_with("[Request interrupted by user")
+}
+
 /// Text of the CLI that is not marked as such.
 fn is_cli_text(text: &str) -> bool {
-    text.starts_with("[Request interrupted by user")
+    is_interruption(text)
         || text.starts_with("<local-command-")
         || text.starts_with("<command-name>")
 }

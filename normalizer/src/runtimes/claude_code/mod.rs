@@ -27,10 +27,12 @@ mod output;
 mod partial;
 mod result;
 mod sniff;
+mod streams;
 mod system;
 mod tools;
 mod usage;
 mod values;
+mod verdict;
 mod wire;
 
 #[cfg(test)]

@@ -192,6 +192,13 @@ impl Output {
         match std::mem::replace(&mut self.mode, Mode::Messages) {
             Mode::Messages => true,
             Mode::Held(held) => {
+                let is_text = conversation.argv.is_text();
+                if let Some((json, place)) = held.claimed_result().filter(|_| !is_text) {
+                    within(place, out, |out| {
+                        on_value(json.as_bytes(), None, true, conversation, out);
+                    });
+                    return true;
+                }
                 held.finish(exit, conversation.argv.asked, out);
                 false
             }

@@ -2,22 +2,19 @@
 //!
 //! Each block comes twice: in pieces, and whole on an `assistant` line after the last piece and
 //! before its `content_block_stop`. The pieces are what is reported; the whole block only confirms
-//! that nothing is missing.
+//! that nothing is missing. A block that was never printed whole, in a message that is begun anew,
+//! was an attempt that the CLI gave up.
 
-use std::borrow::Cow;
-
-use runtape_core::TokenCounts;
 use runtape_core::runtime_event::Warning;
-use serde_json::Value;
 
 use super::content::Block;
 use super::conversation::{Conversation, note_keys, read, unparsed};
-use super::tools;
+use super::streams::OpenBlock;
 use super::usage::of_response;
-use super::wire::{ApiMessage, Delta, StreamEvent, Usage};
-use crate::json::{DecodeError, Str, decode};
+use super::wire::{Delta, StreamEvent, Usage};
+use crate::json::{DecodeError, Str};
 use crate::parser::SignalSink;
-use crate::signal::{CallRef, Scope, Signal};
+use crate::signal::{Scope, Signal};
 
 /// What a content block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,230 +56,6 @@ impl Kind {
     }
 }
 
-/// A block that pieces still arrive for.
-#[derive(Debug)]
-struct OpenBlock {
-    kind: Kind,
-    /// A piece was reported.
-    begun: bool,
-    signature: String,
-    /// The call, and its input as far as it was written.
-    call: String,
-    name: String,
-    input: String,
-    /// The whole block was printed.
-    confirmed: bool,
-}
-
-/// A message that is being written, or was written last, in one run.
-#[derive(Debug)]
-struct MessageStream {
-    /// The call that started the run; empty for the main run.
-    run: Box<str>,
-    id: String,
-    model: Option<String>,
-    usage: TokenCounts,
-    /// Its first block was begun, so that it is a step.
-    begun: bool,
-    /// Its numbers are final, which is said at its end.
-    is_final: bool,
-    stopped: bool,
-    open: Option<OpenBlock>,
-    /// Blocks that were reported and not printed whole yet.
-    unconfirmed: Vec<Kind>,
-}
-
-/// The messages being written, one a run. Only the main run's were ever seen (2.1.325).
-#[derive(Debug, Default)]
-pub(super) struct Streams(Vec<MessageStream>);
-
-fn run_of(scope: Scope<'_>) -> &str {
-    match scope {
-        Scope::Main => "",
-        Scope::Child(call) => call,
-    }
-}
-
-impl Streams {
-    fn of(&mut self, scope: Scope<'_>) -> Option<&mut MessageStream> {
-        self.0
-            .iter_mut()
-            .find(|stream| *stream.run == *run_of(scope))
-    }
-
-    /// Begins a message; one before it that was not stopped is cut off.
-    fn begin(&mut self, scope: Scope<'_>, message: &ApiMessage<'_>, out: &mut SignalSink<'_>) {
-        let usage = message
-            .usage
-            .as_ref()
-            .map(|usage| of_response(usage, false));
-        let run = run_of(scope);
-        let stream = MessageStream {
-            run: run.into(),
-            id: message.id.as_deref().unwrap_or_default().to_owned(),
-            model: message
-                .model
-                .as_ref()
-                .map(|model| model.as_str().to_owned()),
-            usage: usage.unwrap_or_default(),
-            begun: false,
-            is_final: false,
-            stopped: false,
-            open: None,
-            unconfirmed: Vec::new(),
-        };
-        match self.of(scope) {
-            Some(last) => {
-                if last.begun && !last.stopped {
-                    out.emit_in(scope, Signal::MessageCut);
-                }
-                *last = stream;
-            }
-            None => self.0.push(stream),
-        }
-    }
-
-    /// Returns the message that an interrupted one is, where it was being written: its last line
-    /// need not have its id.
-    pub(super) fn interrupted(&mut self, scope: Scope<'_>) -> Option<String> {
-        let stream = self.of(scope).filter(|stream| stream.open.is_some())?;
-        Some(stream.id.clone())
-    }
-
-    /// Takes a block that was printed whole. Returns whether its pieces were reported already.
-    pub(super) fn confirm(
-        &mut self,
-        scope: Scope<'_>,
-        key: Option<&str>,
-        kind: Kind,
-        block: &Block<'_>,
-        out: &mut SignalSink<'_>,
-    ) -> bool {
-        let Some(stream) = self
-            .of(scope)
-            .filter(|stream| Some(stream.id.as_str()) == key)
-        else {
-            return false;
-        };
-        match &mut stream.open {
-            Some(open) if open.kind == kind && !open.confirmed => {
-                open.confirmed = true;
-                // The whole call fills in the input.
-                kind != Kind::Call && open.close(scope, Some(block), out)
-            }
-            _ => match stream.unconfirmed.iter().position(|known| *known == kind) {
-                Some(at) => {
-                    stream.unconfirmed.remove(at);
-                    kind != Kind::Call
-                }
-                None => false,
-            },
-        }
-    }
-
-    /// Reports the numbers of messages that were cut before their first block.
-    pub(super) fn finish(&self, out: &mut SignalSink<'_>) {
-        for stream in self
-            .0
-            .iter()
-            .filter(|stream| !stream.begun && !stream.stopped)
-        {
-            let scope = match &*stream.run {
-                "" => Scope::Main,
-                call => Scope::Child(call),
-            };
-            stream.report_usage(scope, out);
-        }
-    }
-}
-
-impl MessageStream {
-    fn report_usage(&self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
-        if self.usage.is_unknown() || self.id.is_empty() {
-            return;
-        }
-        let model = self.model.as_deref().map(Cow::Borrowed);
-        let key = Cow::Borrowed(self.id.as_str());
-        out.emit_in(
-            scope,
-            Signal::Usage {
-                key,
-                counts: self.usage,
-                model,
-            },
-        );
-    }
-}
-
-impl OpenBlock {
-    fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            begun: false,
-            signature: String::new(),
-            call: String::new(),
-            name: String::new(),
-            input: String::new(),
-            confirmed: false,
-        }
-    }
-
-    /// Ends the part; `whole` is the block as it was printed whole. Returns whether it was reported.
-    fn close(
-        &mut self,
-        scope: Scope<'_>,
-        whole: Option<&Block<'_>>,
-        out: &mut SignalSink<'_>,
-    ) -> bool {
-        match self.kind {
-            Kind::Text if self.begun => out.emit_in(scope, Signal::TextEnd),
-            Kind::Thinking if self.begun => {
-                let written = (!self.signature.is_empty()).then_some(self.signature.as_str());
-                let signature = whole
-                    .and_then(|block| block.signature.as_deref())
-                    .or(written);
-                let signature = signature.map(Cow::Borrowed);
-                out.emit_in(scope, Signal::ThinkingEnd { signature });
-            }
-            // No piece came: the whole block, if there is one, is reported as it is.
-            Kind::Text | Kind::Thinking if whole.is_some() => return false,
-            Kind::Text => out.emit_in(scope, Signal::Text(Cow::Borrowed(""))),
-            Kind::Thinking => {
-                let signature =
-                    (!self.signature.is_empty()).then_some(Cow::Borrowed(self.signature.as_str()));
-                out.emit_in(
-                    scope,
-                    Signal::Thinking {
-                        text: Cow::Borrowed(""),
-                        signature,
-                    },
-                );
-            }
-            Kind::Call => {
-                let written = if self.input.is_empty() {
-                    "{}"
-                } else {
-                    &self.input
-                };
-                if let Ok(input) = decode::<Value>(written.as_bytes()) {
-                    let detail = tools::detail(&self.name, &input.value);
-                    let call = CallRef::Printed(&self.call);
-                    out.emit_in(
-                        scope,
-                        Signal::ToolInput {
-                            call,
-                            input: input.value,
-                            detail,
-                        },
-                    );
-                }
-            }
-            Kind::Redacted | Kind::Answer | Kind::Upload | Kind::Unknown => {}
-        }
-        true
-    }
-}
-
 impl Conversation {
     pub(super) fn on_stream_event(
         &mut self,
@@ -296,11 +69,15 @@ impl Conversation {
         let scope = self.scope(line.parent.as_ref());
         let event = line.event;
         note_keys("stream_event.event", &event.unknown, out);
+        if event.kind != "message_start" {
+            self.streams.report_retry(out);
+        }
         match event.kind.as_str() {
             "message_start" => {
                 let message = event.message.unwrap_or_default();
                 note_keys("assistant.message", &message.unknown, out);
                 self.streams.begin(scope, &message, out);
+                self.on_message_start(scope, out);
             }
             "content_block_start" => {
                 if let Some(block) = event.block {
@@ -324,31 +101,31 @@ impl Conversation {
         Ok(())
     }
 
-    /// Opens the step of a message with its first block: one that stays empty is never printed.
-    fn begin_message(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
-        if scope == Scope::Main {
-            self.spoken = true;
-            self.nudged = false;
-        }
-        let Some(stream) = self.streams.of(scope).filter(|stream| !stream.begun) else {
+    /// Opens the step of a message, which is one even if it stays empty.
+    fn on_message_start(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
+        self.spoken |= scope == Scope::Main;
+        let Some(stream) = self.streams.of(scope) else {
             return;
         };
-        stream.begun = true;
         let (id, usage, model) = (stream.id.clone(), stream.usage, stream.model.clone());
         out.emit_in(scope, Signal::Step((!id.is_empty()).then_some(id.as_str())));
-        if let Some(stream) = self.streams.of(scope) {
-            stream.report_usage(scope, out);
-        }
+        out.emit_in(scope, Signal::MessagePrinted);
+        stream.report_usage(scope, out);
         self.totals.note_response(&id, usage);
         self.on_model(scope, model.map(Str::from).as_ref(), out);
         self.counted = id;
     }
 
     fn on_block_start(&mut self, scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'_>) {
-        self.begin_message(scope, out);
+        if scope == Scope::Main {
+            self.nudged = false;
+        }
+        if let Some(stream) = self.streams.of(scope) {
+            stream.close_ended(scope, out);
+        }
         let kind = Kind::of(&block.kind);
         self.thought |= matches!(kind, Kind::Thinking | Kind::Redacted);
-        let mut open = OpenBlock::new(kind);
+        let mut open = OpenBlock::new(kind, out.place());
         match kind {
             Kind::Text => {
                 if let Some(text) = block.text.filter(|text| !text.is_empty()) {
@@ -368,13 +145,6 @@ impl Conversation {
                 let (id, name) = (block.id.unwrap_or_default(), block.name.unwrap_or_default());
                 open.call.push_str(&id);
                 open.name.push_str(&name);
-                let call = Signal::ToolCall {
-                    call: CallRef::Printed(&id),
-                    name: name.into_cow(),
-                    input: Value::Null,
-                    detail: crate::signal::CallDetail::default(),
-                };
-                out.emit_in(scope, call);
             }
             Kind::Redacted | Kind::Answer | Kind::Upload => {
                 self.emit_block(scope, kind, block, out);
@@ -435,11 +205,17 @@ impl Conversation {
         let Some(stream) = self.streams.of(scope) else {
             return;
         };
-        if let Some(mut open) = stream.open.take()
-            && !open.confirmed
-        {
-            open.close(scope, None, out);
-            stream.unconfirmed.push(open.kind);
+        match &mut stream.open {
+            // Whether it will be printed whole, or was given up, is seen from what comes next.
+            Some(open) if !open.confirmed && matches!(open.kind, Kind::Text | Kind::Thinking) => {
+                open.ended = true;
+            }
+            Some(open) if !open.confirmed => {
+                open.close(scope, None, out);
+                stream.unconfirmed.push(open.kind);
+                stream.open = None;
+            }
+            _ => stream.open = None,
         }
     }
 
@@ -452,6 +228,7 @@ impl Conversation {
         let (Some(stream), Some(usage)) = (self.streams.of(scope), usage) else {
             return;
         };
+        stream.close_ended(scope, out);
         stream.is_final = true;
         stream.usage = of_response(usage, true).or(stream.usage);
         stream.report_usage(scope, out);
@@ -464,8 +241,7 @@ impl Conversation {
             return;
         };
         stream.stopped = true;
-        let cut = stream.open.take().is_some_and(|open| !open.confirmed) || !stream.is_final;
-        if cut && stream.begun {
+        if stream.is_open() || !stream.is_final {
             out.emit_in(scope, Signal::MessageCut);
         }
     }

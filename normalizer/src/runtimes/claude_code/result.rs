@@ -10,9 +10,10 @@ use super::content::Loose;
 use super::conversation::{Conversation, note_keys, read, unparsed, whole_millis};
 use super::failure::{ApiFailure, is_unknown_session, retry_time, unknown_session};
 use super::usage::Stated;
+use super::verdict::{Words, unclear_result};
 use super::wire::{RawUsage, RunResult};
 use crate::failure::error;
-use crate::json::{DecodeError, Str, decode};
+use crate::json::{DecodeError, decode};
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
 
@@ -25,7 +26,7 @@ impl Conversation {
         let mut line: RunResult<'_> = read("result", json, out)?;
         note_keys("result", &line.unknown, out);
         let said = errors_text(&line.errors);
-        let unknown_session = line.is_error == Some(true) && is_unknown_session(&said);
+        let unknown_session = line.is_error == Value::Bool(true) && is_unknown_session(&said);
         if unknown_session {
             // The id is the one that was asked for: there is nothing to resume. The json format
             // prints nothing at all in this case.
@@ -50,14 +51,20 @@ impl Conversation {
         let text = std::mem::take(&mut line.result)
             .into_text()
             .or_else(|| std::mem::take(&mut line.content).into_text());
-        let verdict = self.verdict(&line, text.as_deref(), said, out);
+        let words = Words::of(&line);
+        // A result that does not say whether it is one of an error keeps its text as an answer.
+        let is_unclear = matches!(words, Words::Unclear(_));
+        let has_answer =
+            words == Words::Success || is_unclear && line.is_error != Value::Bool(true);
+        let verdict = self.verdict(&line, words, text.as_deref(), said, out);
+        self.streams.settle(out);
         let mut outcome = Outcome {
-            subtype: line.subtype.map(Str::into_cow),
+            subtype: line.subtype.into_text(),
             duration_ms: line.duration_ms.and_then(whole_millis),
             ..Outcome::of(verdict)
         };
-        if outcome.verdict == Verdict::Success {
-            let has_messages = self.shapes.init || self.spoken;
+        if has_answer {
+            let has_messages = self.spoken || self.shapes.init && !is_unclear;
             match &text {
                 Some(text) if is_command && !has_messages => {
                     let topic = Some("command".to_owned());
@@ -76,7 +83,7 @@ impl Conversation {
                 }
                 // The last message was empty and not printed, so that the one before it would
                 // pass for the answer.
-                Some(text) if text.is_empty() && self.nudged => {
+                Some(text) if text.is_empty() && self.nudged && !is_unclear => {
                     outcome.answer = Some(Cow::Borrowed(""));
                 }
                 _ => {}
@@ -85,6 +92,8 @@ impl Conversation {
         outcome.text = text;
         out.emit(Signal::Result(outcome));
         self.nudged = false;
+        self.unfinished = false;
+        self.interrupted = false;
         self.api_failure = None;
         Ok(())
     }
@@ -109,28 +118,37 @@ impl Conversation {
         }
         self.totals.add(&stated);
         self.raw_usage.push(json, out);
-        if let Some(total) = self.totals.counts(self.argv.resumed, self.thought) {
+        let restored = self.holds_earlier_runs();
+        if let Some(total) = self.totals.counts(restored, self.thought) {
             out.emit(Signal::Total(total));
-        }
-        if let Some(cost) = self.totals.cost(self.argv.resumed) {
-            out.emit(Signal::Cost(cost));
         }
     }
 
     fn verdict(
         &mut self,
         line: &RunResult<'_>,
+        words: Words<'_>,
         text: Option<&str>,
         said: String,
         out: &mut SignalSink<'_>,
     ) -> Verdict {
-        let subtype = line.subtype.as_deref().unwrap_or("success");
-        let is_error = line
-            .is_error
-            .unwrap_or_else(|| subtype.starts_with("error"));
-        if !is_error && !subtype.starts_with("error") {
-            return Verdict::Success;
-        }
+        let subtype = match words {
+            Words::Success => return Verdict::Success,
+            Words::Unclear(faults) => {
+                let is_failure = line.is_error == Value::Bool(true);
+                let said = match text.filter(|text| is_failure && !text.is_empty()) {
+                    Some(text) => text,
+                    None => &said,
+                };
+                let error = unclear_result(&faults, said);
+                for fault in faults {
+                    unparsed(out, Some("result"), fault);
+                }
+                return Verdict::Error(error);
+            }
+            Words::ApiError => "success",
+            Words::Failure(subtype) => subtype,
+        };
         let message = match text {
             Some(text) if !text.is_empty() => text.to_owned(),
             _ if !said.is_empty() => said,
@@ -162,20 +180,19 @@ impl Conversation {
             }
             "error_max_budget_usd" => Verdict::Error(error(subtype, message, ErrorFamily::Budget)),
             _ if is_unknown_session(&message) => Verdict::Error(unknown_session(message)),
-            "error_during_execution" | "error_max_structured_output_retries" => {
-                let interrupted = line.terminal_reason.as_deref();
-                let interrupted = interrupted.is_some_and(|reason| reason.starts_with("aborted"));
-                let family = if interrupted {
+            "error_during_execution" => {
+                // Versions that do not mark the message they cut off say no more than this.
+                self.cut_off(out);
+                let reason = line.terminal_reason.as_deref();
+                let aborted = reason.is_some_and(|reason| reason.starts_with("aborted"));
+                let family = if aborted || self.interrupted {
                     ErrorFamily::Process
                 } else {
                     ErrorFamily::Other
                 };
                 Verdict::Error(error(subtype, message, family))
             }
-            _ => {
-                unparsed(out, Some("result"), format!("unknown subtype {subtype:?}"));
-                Verdict::Error(error(subtype, message, ErrorFamily::Other))
-            }
+            _ => Verdict::Error(error(subtype, message, ErrorFamily::Other)),
         }
     }
 }

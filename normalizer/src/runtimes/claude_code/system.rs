@@ -9,10 +9,13 @@ use runtape_core::runtime_event::{
 use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
-use super::conversation::{Child, Conversation, note_keys, read, set_time, unparsed, whole_millis};
+use super::content::Loose;
+use super::conversation::{
+    Child, Conversation, note_keys, read, set_time, unparsed, version_of, whole_millis,
+};
 use super::failure::epoch_millis;
 use super::wire::{Aside, RateLimitEvent, System};
-use crate::json::{DecodeError, Str};
+use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
 use crate::signal::Signal;
 
@@ -28,6 +31,7 @@ pub(super) fn is_aside(kind: &str) -> bool {
             | "control_request"
             | "control_response"
             | "control_cancel_request"
+            | "conversation_reset"
     )
 }
 
@@ -59,13 +63,16 @@ impl Conversation {
             "init" => self.on_init(&line, out),
             "status" => self.on_status(line, out),
             "thinking_tokens" => self.thought = true,
-            "api_retry" => on_api_retry(line, out),
+            "api_retry" => {
+                let retry = api_retry(line);
+                self.streams.on_retry(retry, out);
+            }
             "permission_denied" => on_permission_denied(line, out),
             "task_started" | "task_progress" | "task_updated" | "task_notification" => {
                 self.on_task(line, out);
             }
             "hook_started" | "hook_progress" | "hook_response" => on_hook(line, out),
-            "model_fallback" => {
+            "model_fallback" | "model_refusal_fallback" => {
                 let reason =
                     owned(line.trigger).or_else(|| line.content.into_text().map(Cow::into_owned));
                 let (from, to) = (owned(line.original_model), owned(line.fallback_model));
@@ -92,16 +99,29 @@ impl Conversation {
             | "local_command"
             | "local_command_output"
             | "post_turn_summary"
-            | "memory_saved" => on_informational(line, out),
+            | "memory_saved"
+            | "notification"
+            | "worker_shutting_down" => on_informational(line, out),
+            "plugin_install" => on_plugin(line, out),
+            "mirror_error" => {
+                let message = line.error.into_text().unwrap_or_default().into_owned();
+                emit(Warning { message }, out);
+            }
             // The full list each time, of what the task messages tell one by one.
             "background_tasks_changed"
             | "session_state_changed"
             | "files_persisted"
-            | "elicitation_complete" => {}
-            subtype => {
-                let reason = format!("unknown subtype {subtype:?}");
-                unparsed(out, Some("system"), reason);
-            }
+            | "elicitation_complete"
+            | "commands_changed"
+            | "memory_recall"
+            | "control_request_progress" => {}
+            subtype => match notice_of(subtype, json) {
+                Some(notice) => out.emit(Signal::Event(notice)),
+                None => {
+                    let reason = format!("unknown subtype {subtype:?}");
+                    unparsed(out, Some("system"), reason);
+                }
+            },
         }
         Ok(())
     }
@@ -109,7 +129,9 @@ impl Conversation {
     /// The start of a turn: the first, and one more for each further message or wake-up.
     fn on_init(&mut self, line: &System<'_>, out: &mut SignalSink<'_>) {
         out.emit(Signal::TurnOpened);
+        self.unfinished = false;
         if let Some(version) = &line.version {
+            self.shapes.version = version_of(version);
             out.emit(Signal::CliVersion(version));
         }
         if let Some(cwd) = &line.cwd {
@@ -277,6 +299,7 @@ impl Conversation {
                 let id = id.map(str::to_owned);
                 emit(interaction("response", query_type, id, line.response), out);
             }
+            "conversation_reset" => emit(info("conversation", Cow::Borrowed("reset")), out),
             "control_cancel_request" => {
                 let id = owned(line.request_id);
                 emit(
@@ -313,8 +336,8 @@ fn interaction(
     }
 }
 
-fn on_api_retry(line: System<'_>, out: &mut SignalSink<'_>) {
-    let retry = ApiRetry {
+fn api_retry(line: System<'_>) -> ApiRetry {
+    ApiRetry {
         attempt: line.attempt,
         max_attempts: line.max_retries,
         delay_ms: line.retry_delay_ms.and_then(whole_millis),
@@ -322,8 +345,7 @@ fn on_api_retry(line: System<'_>, out: &mut SignalSink<'_>) {
             .error_status
             .and_then(|status| u16::try_from(status).ok()),
         reason: line.error.into_text().map(Cow::into_owned),
-    };
-    emit(retry, out);
+    }
 }
 
 fn on_permission_denied(line: System<'_>, out: &mut SignalSink<'_>) {
@@ -353,14 +375,15 @@ fn on_hook(line: System<'_>, out: &mut SignalSink<'_>) {
 }
 
 fn on_informational(line: System<'_>, out: &mut SignalSink<'_>) {
-    let text = line
-        .content
-        .into_text()
-        .or_else(|| line.summary.into_text());
-    let message = text
-        .or_else(|| line.message.into_text())
-        .unwrap_or_default()
-        .into_owned();
+    let texts = [
+        line.content,
+        line.summary,
+        line.message,
+        line.text,
+        line.reason,
+    ];
+    let text = texts.into_iter().find_map(Loose::into_text);
+    let message = text.unwrap_or_default().into_owned();
     if matches!(line.level.as_deref(), Some("warning" | "error")) {
         emit(Warning { message }, out);
     } else {
@@ -373,4 +396,61 @@ fn on_informational(line: System<'_>, out: &mut SignalSink<'_>) {
             out,
         );
     }
+}
+
+fn on_plugin(line: System<'_>, out: &mut SignalSink<'_>) {
+    let name = line.name.into_text().unwrap_or(Cow::Borrowed("plugins"));
+    let status = line.status.as_deref().unwrap_or("changed");
+    match line.error.into_text() {
+        Some(error) => {
+            let message = format!("plugin {name}: {status}: {error}");
+            emit(Warning { message }, out);
+        }
+        None => {
+            let topic = Some("plugin".to_owned());
+            let message = format!("{name}: {status}");
+            emit(Info { topic, message }, out);
+        }
+    }
+}
+
+/// Makes a notice of a message whose subtype is not known, if it is nothing but a text.
+///
+/// New releases bring new words for people. Where there is more to a message than a text and what
+/// it looks like, it has a meaning that is not known here.
+fn notice_of(subtype: &str, json: &[u8]) -> Option<RuntimeEventKind> {
+    const ENVELOPE: &[&str] = &[
+        "type",
+        "subtype",
+        "uuid",
+        "session_id",
+        "timestamp",
+        "parent_tool_use_id",
+    ];
+    const TEXTS: &[&str] = &[
+        "content", "message", "text", "summary", "title", "body", "notice", "warning", "error",
+    ];
+    let Ok(Value::Object(fields)) = decode::<Value>(json).map(|decoded| decoded.value) else {
+        return None;
+    };
+    let is_plain = fields
+        .iter()
+        .filter(|(key, _)| !ENVELOPE.contains(&key.as_str()))
+        .all(|(_, value)| !value.is_array() && !value.is_object());
+    let text_of = |key: &&str| {
+        let text = fields.get(*key)?.as_str()?;
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let message = TEXTS.iter().find_map(text_of).filter(|_| is_plain)?;
+    let grave = |key: &str| {
+        let level = fields.get(key).and_then(Value::as_str);
+        matches!(level, Some("warning" | "warn" | "error"))
+    };
+    let is_grave = grave("level") || grave("severity");
+    Some(if is_grave || fields.contains_key("error") {
+        Warning { message }.into()
+    } else {
+        let topic = Some(subtype.to_owned());
+        Info { topic, message }.into()
+    })
 }

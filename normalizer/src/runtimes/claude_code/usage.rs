@@ -109,6 +109,8 @@ impl Stated<'_> {
 pub(super) struct Totals {
     since_last: Option<TokenCounts>,
     since_last_cost: Option<f64>,
+    /// A result line lacked what came since the last one, so that the sum is not whole.
+    lacks_since_last: bool,
     main_loops: Option<TokenCounts>,
     session: Option<TokenCounts>,
     session_cost: Option<f64>,
@@ -131,6 +133,7 @@ impl Totals {
             self.session = Some(of_models(models, without_models));
         }
         self.session_cost = stated.total_cost.or(self.session_cost);
+        self.lacks_since_last |= stated.since_last.is_none();
         if let Some(models) = &stated.since_last {
             let counts = of_models(models, without_models);
             let is_first = self.since_last.is_none();
@@ -141,6 +144,11 @@ impl Totals {
                 _ => None,
             };
         }
+    }
+
+    /// Tells whether a result line had what came since the last one.
+    pub(super) fn has_since_last(&self) -> bool {
+        self.since_last.is_some()
     }
 
     /// Notes a response that came after a result line.
@@ -161,11 +169,12 @@ impl Totals {
 
     /// Returns what the run used, as far as result lines state it.
     ///
-    /// `thought` tells that the model was seen thinking: then no reasoning tokens means that the
-    /// API did not count them.
-    pub(super) fn counts(&self, resumed: bool, thought: bool) -> Option<TokenCounts> {
-        let session = self.session.filter(|_| !resumed);
-        let mut total = self.since_last.or(session).or(self.main_loops)?;
+    /// `restored` tells that the session's totals may hold earlier runs. `thought` tells that the
+    /// model was seen thinking: then no reasoning tokens means that the API did not count them.
+    pub(super) fn counts(&self, restored: bool, thought: bool) -> Option<TokenCounts> {
+        let session = self.session.filter(|_| !restored);
+        let whole = self.since_last.filter(|_| !self.lacks_since_last);
+        let mut total = whole.or(session).or(self.since_last).or(self.main_loops)?;
         if thought {
             total.reasoning_tokens = total.reasoning_tokens.filter(|tokens| *tokens > 0);
         }
@@ -173,9 +182,9 @@ impl Totals {
     }
 
     /// Returns what the run used if responses came after the last result line.
-    pub(super) fn counts_with_later(&self, resumed: bool, thought: bool) -> Option<TokenCounts> {
+    pub(super) fn counts_with_later(&self, restored: bool, thought: bool) -> Option<TokenCounts> {
         let total = self
-            .counts(resumed, thought)
+            .counts(restored, thought)
             .filter(|_| !self.later.is_empty())?;
         let (later, whole) = self.later.iter().fold(
             (TokenCounts::default(), true),
@@ -192,11 +201,12 @@ impl Totals {
     }
 
     /// Returns what the run cost, if that can be told from what earlier runs of its session cost.
-    pub(super) fn cost(&self, resumed: bool) -> Option<f64> {
-        if self.since_last.is_some() {
+    pub(super) fn cost(&self, restored: bool) -> Option<f64> {
+        if self.since_last.is_some() && !self.lacks_since_last {
             return self.since_last_cost;
         }
-        self.session_cost.filter(|_| !resumed)
+        // No part of nothing is anything.
+        self.session_cost.filter(|cost| !restored || *cost == 0.0)
     }
 }
 

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use runtape_core::runtime_event::StdoutText;
 use serde::de::IgnoredAny;
 
-use super::conversation::{Conversation, is_session_id, tag_of, unparsed};
-use super::wire::Head;
+use super::conversation::{Conversation, tag_of, unparsed};
+use super::verdict::is_claimed;
+use super::wire::{Head, RunResult};
 use crate::json::{DecodeError, Piece, decode, pieces};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
@@ -14,7 +15,7 @@ use crate::signal::{Emitted, Place, Scope, Signal};
 
 /// Tells whether a line is made of messages, or has one behind a banner.
 ///
-/// After other text only a message with a session's id counts: an answer may well quote one.
+/// Only what has the ids of a message counts: an answer may well be JSON, or quote a message.
 pub(super) fn is_messages(
     bytes: &[u8],
     is_first: bool,
@@ -33,20 +34,32 @@ pub(super) fn is_messages(
     };
     let json = trimmed.get(start..).unwrap_or_default();
     if let Ok(head) = first_head(inside_array(json)) {
-        let has_session = head.session.as_ref().is_some_and(|id| is_session_id(id));
         let is_asked = begins && head.kind.is_some() && json_asked;
-        if head.is_message() && (is_first || has_session) || is_first && is_asked {
+        if head.is_message() || is_first && is_asked {
             return true;
         }
     }
-    if is_first
-        && begins
-        && let Err(error) = decode::<IgnoredAny>(trimmed)
-        && starts_like_json(trimmed)
-    {
-        *cut = Some(error.to_string());
+    if !is_first || !begins {
+        return false;
     }
-    false
+    match decode::<IgnoredAny>(trimmed) {
+        // Whatever is printed where JSON was asked for is meant to be messages.
+        Ok(_) => json_asked,
+        Err(error) => {
+            if starts_like_json(trimmed) {
+                *cut = Some(error.to_string());
+            }
+            false
+        }
+    }
+}
+
+/// Tells whether all of an output claims to be a result, though results of the CLI have more.
+pub(super) fn is_claimed_result(bytes: &[u8]) -> bool {
+    let trimmed = bytes.trim_ascii();
+    let is_result =
+        decode::<Head<'_>>(trimmed).is_ok_and(|head| head.value.kind.as_deref() == Some("result"));
+    is_result && decode::<RunResult<'_>>(trimmed).is_ok_and(|line| is_claimed(&line.value))
 }
 
 /// Prose may begin with a bracket as well: `[1] a footnote`.
@@ -173,6 +186,9 @@ fn on_array(
                 unparsed(out, None, error.to_string());
             }
         });
+    }
+    if count == 0 {
+        unparsed(out, None, "an array without messages");
     }
     let after = rest.get(1..).unwrap_or_default();
     if !after.trim_ascii().is_empty() {

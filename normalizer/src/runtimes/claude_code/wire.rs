@@ -18,23 +18,22 @@ wire_struct! {
     pub(super) struct Head<'a> {
         "type" => kind: Option<Str<'a>>,
         "session_id" => session: Option<Str<'a>>,
-        "message" => message: Option<IgnoredAny>,
-        "event" => event: Option<IgnoredAny>,
-        "subtype" => subtype: Option<IgnoredAny>,
-        "result" | "content" | "text" => result: Option<IgnoredAny>,
+        "uuid" => uuid: Option<IgnoredAny>,
+        "duration_ms" => duration: Option<IgnoredAny>,
         ; rest skipped
     }
 }
 
 impl Head<'_> {
-    /// Tells whether this is a message of the CLI, not just any object with a `type`.
+    /// Tells whether this is a message of the CLI, not just any object with a `type`: the answer
+    /// in the text format may be JSON of any kind.
+    ///
+    /// Every message has the session's id. A result has an id of its own as well; of the versions
+    /// before that, it has the time it took.
     pub(super) fn is_message(&self) -> bool {
         let has_session = self.session.as_ref().is_some_and(|id| is_session_id(id));
         match self.kind.as_deref() {
-            Some("assistant" | "user") => has_session || self.message.is_some(),
-            Some("stream_event") => has_session || self.event.is_some(),
-            Some("system") => has_session || self.subtype.is_some(),
-            Some("result") => has_session || self.subtype.is_some() || self.result.is_some(),
+            Some("result") => has_session && (self.uuid.is_some() || self.duration.is_some()),
             Some(_) => has_session,
             None => false,
         }
@@ -316,6 +315,10 @@ wire_struct! {
         "compact_result" => compact_result: Loose<'a>,
         "compact_error" => compact_error: Loose<'a>,
         "state" => state: Loose<'a>,
+        // notification, plugin_install, worker_shutting_down
+        "text" => text: Loose<'a>,
+        "name" => name: Loose<'a>,
+        "reason" => reason: Loose<'a>,
         ; known "type", "uuid", "tools", "slash_commands", "terminal_slash_commands",
         "apiKeySource", "output_style", "agents", "skills", "plugins", "capabilities",
         "analytics_disabled", "product_feedback_disabled", "memory_paths", "original_cwd",
@@ -327,7 +330,10 @@ wire_struct! {
         "last_tool_name", "tasks", "hook_id", "stdout", "stderr", "request_id",
         "refused_user_message_uuid", "refused_message_id", "api_refusal_category",
         "api_refusal_explanation", "logical_parent_uuid", "logicalParentUuid", "workflow_name",
-        "parent_tool_use_id", "files", "failed", "processed_at"
+        "parent_tool_use_id", "files", "failed", "processed_at", "key", "priority", "color",
+        "timeout_ms", "commands", "memories", "mode", "direction", "scope",
+        "retracted_message_uuids", "prevent_continuation", "mcp_server_name", "elicitation_id",
+        "user_message_uuid"
     }
 }
 
@@ -385,8 +391,8 @@ wire_struct! {
 wire_struct! {
     /// How the run, or one turn of it, ended.
     pub(super) struct RunResult<'a> {
-        "subtype" => subtype: Option<Str<'a>>,
-        "is_error" => is_error: Option<bool>,
+        "subtype" => subtype: Loose<'a>,
+        "is_error" => is_error: Value,
         "result" => result: Loose<'a>,
         // What the customer's own writers have in place of `result`.
         "content" | "text" => content: Loose<'a>,
@@ -406,10 +412,12 @@ wire_struct! {
         "api_error_type" => api_error_type: Loose<'a>,
         "api_error" => api_error: Loose<'a>,
         "api_error_params" => api_error_params: Value,
-        ; known "type", "uuid", "num_turns", "duration_api_ms", "fast_mode_state",
+        "uuid" => uuid: Option<IgnoredAny>,
+        "result_index" => index: Option<IgnoredAny>,
+        ; known "type", "num_turns", "duration_api_ms", "fast_mode_state",
         "fast_mode_disabled_reason", "subagent_stats", "safety_stops", "ttft_ms",
         "ttft_stream_ms", "time_to_request_ms", "first_content_frame_ms", "queued_turn_count",
-        "result_index", "origin", "timestamp"
+        "origin", "timestamp"
     }
 }
 

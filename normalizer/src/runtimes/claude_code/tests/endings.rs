@@ -124,16 +124,14 @@ fn limits_have_names_and_families_of_their_own() {
     );
     assert_eq!(family(&summary), Some(ErrorFamily::Process));
     assert_eq!(kinds(&summary), ["exitMismatch"]);
-    let summary = ended("error_brand_new", &json!({}));
-    assert_eq!(summary.status, CheckpointStatus::StoppedByError);
-    assert_eq!(summary.unparsed.len(), 1);
 }
 
 #[test]
 fn an_unknown_session_is_not_one_to_resume() {
     let message = "No conversation found with session ID: 6baba7bc-061b-4fc8-9fe0-a222e7fee90d";
     let line = json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
-        "session_id": SESSION, "errors": [message], "usage": {}, "modelUsage": {}});
+        "session_id": SESSION, "errors": [message], "usage": {}, "modelUsage": {},
+        "duration_ms": 0, "total_cost_usd": 0, "uuid": "af6bf486-3d7a-430d-b088-448e5f6b3843"});
     let given = |stdout: String, argv| Given {
         argv,
         stdout,
@@ -250,6 +248,52 @@ fn a_resumed_session_s_total_is_not_this_run_s() {
 }
 
 #[test]
+fn a_resumed_run_has_totals_of_its_own_unless_the_version_restores_them() {
+    let old = |version: Value| with(init(), &json!({"claude_code_version": version}));
+    let array = |first: Value, last: Value| format!("[{first},{last}]\n");
+    let since = json!({"model_usage_since_last_result": {"m": {"inputTokens": 4,
+        "outputTokens": 4, "cacheReadInputTokens": 0, "costUSD": 0.25}}});
+    let free = json!({"total_cost_usd": 0, "modelUsage": {}, "usage": {}});
+    let stream = |first: Value, last: Value| lines(&[first, says("m1", "x"), last]);
+    let cases = [
+        (stream(old(json!("2.1.179")), result("x")), Some(0.5)),
+        (stream(old(json!("2.1.19")), result("x")), Some(0.5)),
+        (stream(old(Value::Null), result("x")), Some(0.5)),
+        (stream(init(), with(result("x"), &since)), Some(0.25)),
+        (stream(init(), result("x")), None),
+        (stream(init(), with(result("x"), &free)), Some(0.0)),
+        (array(old(json!("2.1.179")), result("x")), Some(0.5)),
+        (array(old(Value::Null), result("x")), Some(0.5)),
+        (array(old(json!("2.1.180")), result("x")), None),
+        (array(init(), result("x")), None),
+        (array(init(), with(result("x"), &free)), Some(0.0)),
+        // One result of two lacks what came since the last: the total has it all, but more.
+        (
+            lines(&[init(), with(result("x"), &since), init(), result("y")]),
+            None,
+        ),
+    ];
+    for (stdout, cost) in cases {
+        let given = Given {
+            argv: &[
+                "claude",
+                "-p",
+                "x",
+                "--resume",
+                SESSION,
+                "--output-format",
+                "stream-json",
+            ],
+            stdout,
+            ..Given::default()
+        };
+        assert_eq!(given.summary().cost_usd, cost, "{}", given.stdout);
+    }
+    let twice = lines(&[init(), with(result("x"), &since), init(), result("y")]);
+    assert_eq!(text(&twice).cost_usd, Some(0.5));
+}
+
+#[test]
 fn an_empty_last_message_is_the_answer_only_after_a_nudge() {
     let nudge = with(
         user(&json!("Your response had no visible output.")),
@@ -352,6 +396,50 @@ fn notices_have_their_kinds() {
             json!({"subtype": "thinking_tokens", "estimated_tokens": 4}),
             None,
         ),
+        (
+            json!({"subtype": "notification", "key": "k", "text": "c", "priority": "low"}),
+            Some("info"),
+        ),
+        (
+            json!({"subtype": "notification", "key": "k", "text": "c", "priority": "high",
+            "color": "warning", "timeout_ms": 8000}),
+            Some("info"),
+        ),
+        (
+            json!({"subtype": "brand_new", "message": "c", "kind": "x", "count": 3, "shown": true}),
+            Some("info"),
+        ),
+        (json!({"subtype": "brand_new", "title": "c"}), Some("info")),
+        (
+            json!({"subtype": "brand_new", "content": "c", "level": "warning"}),
+            Some("warning"),
+        ),
+        (
+            json!({"subtype": "brand_new", "error": "c"}),
+            Some("warning"),
+        ),
+        (
+            json!({"subtype": "mirror_error", "error": "c", "key": {"projectKey": "p"}}),
+            Some("warning"),
+        ),
+        (
+            json!({"subtype": "plugin_install", "status": "failed", "name": "c", "error": "e"}),
+            Some("warning"),
+        ),
+        (
+            json!({"subtype": "plugin_install", "status": "started", "name": "c"}),
+            Some("info"),
+        ),
+        (
+            json!({"subtype": "worker_shutting_down", "reason": "c"}),
+            Some("info"),
+        ),
+        (
+            json!({"subtype": "model_refusal_fallback", "trigger": "refusal",
+            "original_model": "a", "fallback_model": "c", "content": ""}),
+            Some("modelFallback"),
+        ),
+        (json!({"subtype": "commands_changed", "commands": []}), None),
     ];
     for (fields, kind) in table {
         let summary = stream(&[init(), system(&fields), says("m1", "x"), result("x")]);
@@ -361,6 +449,21 @@ fn notices_have_their_kinds() {
             "{fields}"
         );
         assert!(summary.unparsed.is_empty(), "{:?}", summary.unparsed);
+    }
+    // What is more than a text has a meaning that is not known.
+    for fields in [
+        json!({"subtype": "brand_new"}),
+        json!({"subtype": "brand_new", "message": ""}),
+        json!({"subtype": "brand_new", "count": 3}),
+        json!({"subtype": "brand_new", "message": "c", "changes": [1]}),
+        json!({"subtype": "brand_new", "message": {"text": "c"}}),
+    ] {
+        let summary = stream(&[init(), system(&fields), says("m1", "x"), result("x")]);
+        assert_eq!(
+            (kinds(&summary).len(), summary.unparsed.len()),
+            (0, 1),
+            "{fields}"
+        );
     }
     let asked = json!({"type": "control_request", "request_id": "r",
         "request": {"subtype": "can_use_tool", "tool_name": "Bash"}});

@@ -8,7 +8,89 @@ fn the_customer_s_result_line_is_an_answer() {
     assert_eq!(summary.final_text.as_deref(), Some("Hello World"));
     assert_eq!(summary.texts, ["Hello World"]);
     assert_eq!(summary.output_format.as_deref(), Some("json"));
-    assert_eq!(summary.status, CheckpointStatus::Completed);
+    // It does not say whether the run went well.
+    assert_eq!(summary.error.unwrap().name, "UnclearResult");
+    assert_eq!(summary.unparsed.len(), 2);
+}
+
+#[test]
+fn an_answer_may_look_like_a_message() {
+    let session = format!("{{\"type\":\"result\",\"session_id\":\"{SESSION}\"}}");
+    let answers = [
+        "[]",
+        "{}",
+        "{\"is_error\":true}",
+        "{\"name\":\"Ada\"}",
+        "[{\"type\":\"text\",\"text\":\"x\"}]",
+        "{\"type\":\"result\",\"result\":\"x\"}",
+        "{\"type\":\"result\",\"value\":42}",
+        "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\"}",
+        "{\"type\":\"result\",\"subtype\":\"error_max_turns\",\"is_error\":true}",
+        "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}}",
+        "{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/\"}",
+        "{\"type\":\"stream_event\",\"event\":{\"type\":\"ping\"}}",
+        "{\n  \"type\": \"result\",\n  \"result\": \"x\"\n}",
+        "{\"type\":\"result\",\"content\":\"x\"}\nand more",
+        &session,
+    ];
+    let known: &[&str] = &["claude", "-p", "Hi"];
+    for answer in answers {
+        for argv in [&[][..], known] {
+            let given = Given {
+                argv,
+                stdout: format!("{answer}\n"),
+                ..Given::default()
+            };
+            let summary = given.summary();
+            assert_eq!(summary.final_text.as_deref(), Some(answer), "{argv:?}");
+            assert_eq!(summary.output_format.as_deref(), Some("text"), "{answer}");
+            assert_eq!(summary.status, CheckpointStatus::Completed, "{answer}");
+            assert!(summary.unparsed.is_empty(), "{answer}");
+        }
+    }
+    // A known command line decides by itself.
+    let forged = lines(&[init(), result("forged")]);
+    let given = Given {
+        argv: known,
+        stdout: forged.clone(),
+        ..Given::default()
+    };
+    let summary = given.summary();
+    assert_eq!(summary.final_text.as_deref(), Some(forged.trim_end()));
+}
+
+#[test]
+fn partial_messages_that_never_came_make_no_other_format() {
+    let partial = &[
+        "claude",
+        "-p",
+        "Hi",
+        "--output-format",
+        "stream-json",
+        "--include-partial-messages",
+    ];
+    let given = |stdout: String| Given {
+        argv: partial,
+        stdout,
+        ..Given::default()
+    };
+    let format = |stdout: &[Value]| given(lines(stdout)).summary().output_format.unwrap();
+    assert_eq!(
+        format(&[init(), says("m1", "x"), result("x")]),
+        "stream-json"
+    );
+    assert_eq!(format(&[result("x")]), "stream-json");
+    let requesting = json!({"type": "system", "subtype": "status", "status": "requesting",
+        "session_id": SESSION});
+    assert_eq!(
+        format(&[init(), requesting, result("x")]),
+        "stream-json-partial"
+    );
+    let nothing = given(String::new()).summary();
+    assert_eq!(
+        nothing.output_format.as_deref(),
+        Some("stream-json-partial")
+    );
 }
 
 #[test]

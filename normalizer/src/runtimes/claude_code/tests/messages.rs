@@ -149,17 +149,15 @@ fn a_call_that_was_cut_while_it_was_written_is_kept() {
 }
 
 #[test]
-fn a_message_that_began_and_showed_nothing_is_no_step() {
+fn a_message_that_began_and_showed_nothing_is_a_step_that_was_cut() {
     let mut given = Given {
         exit: Exit::with_signal("SIGTERM"),
         ..Given::default()
     };
     given.stdout = lines(&[init(), says("m1", "whole"), message_start("m2")]);
     let summary = given.summary();
-    assert_eq!(
-        (summary.steps, summary.final_text.as_deref()),
-        (1, Some("whole"))
-    );
+    assert_eq!((summary.steps, summary.final_text.as_deref()), (2, None));
+    assert_eq!(summary.texts, ["whole"]);
     assert_eq!(summary.usage.unwrap().input_tokens, Some(12));
 }
 

@@ -1,9 +1,11 @@
 //! Whole outputs, from bytes to the summary.
 
 use runtape_core::summarize;
+mod attempts;
 mod endings;
 mod formats;
 mod messages;
+mod verdicts;
 
 use runtape_core::{
     CheckpointStatus, ErrorFamily, JobId, Record, RunId, RunSummary, Runtime, Stream,
@@ -120,7 +122,7 @@ fn answers(call: &str, content: &Value) -> Value {
 
 fn result(said: &str) -> Value {
     json!({"type": "result", "subtype": "success", "is_error": false, "result": said,
-        "session_id": SESSION, "duration_ms": 10, "total_cost_usd": 0.5,
+        "session_id": SESSION, "uuid": "0f1c7a52-97a4-4a2b-8a3f-0a1f6f1f2a11", "duration_ms": 10, "total_cost_usd": 0.5,
         "usage": {"input_tokens": 5, "output_tokens": 9, "cache_read_input_tokens": 3},
         "modelUsage": {"m": {"inputTokens": 5, "outputTokens": 9, "cacheReadInputTokens": 3,
             "costUSD": 0.5}}})
