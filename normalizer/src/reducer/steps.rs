@@ -1,7 +1,6 @@
 //! Steps: opening them, filling them, closing them.
 
 use runtape_core::record::{CheckpointHead, MessageRecord, UsageEntry, UsageSource};
-use runtape_core::runtime_event::ApiRetry;
 use runtape_core::{
     CheckpointStatus, ExpertMessage, Message, MessageId, PartId, RunError, TextPart, ToolMessage,
     UserMessage,
