@@ -36,6 +36,16 @@ pub(super) fn compare(capture: &Capture) -> Vec<String> {
     if !formats::is_cut(capture) {
         check("usage", usage(&truth, &summary, carried));
     }
+    if capture.runtime == "hermes" {
+        faults.extend(super::hermes::faults(capture, &summary));
+        let alone = capture.summary_without_argv();
+        let without = super::hermes::faults(capture, &alone);
+        faults.extend(
+            without
+                .into_iter()
+                .map(|fault| format!("without argv: {fault}")),
+        );
+    }
     faults
 }
 

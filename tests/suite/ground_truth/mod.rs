@@ -6,6 +6,7 @@
 
 mod compare;
 mod formats;
+mod hermes;
 mod truth;
 
 use std::collections::BTreeMap;

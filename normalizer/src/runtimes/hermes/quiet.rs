@@ -110,8 +110,14 @@ impl Quiet {
             self.push_further(line, ending, out);
             return Taken::Yes;
         }
-        let shown = strip_escapes(line);
+        // Only on a terminal does a leak have escapes, and two carriage returns.
+        let shown = match ending {
+            Ending::CrCrLf => strip_escapes(line),
+            _ => Cow::Borrowed(line),
+        };
         let may_leak = match ending {
+            // Whatever else is printed in the meantime goes nowhere.
+            _ if self.asked == Asked::Oneshot => false,
             // The one line that leaks through a plain print.
             Ending::Lf => {
                 shown.starts_with("⚠️  Reached maximum iterations (")

@@ -189,6 +189,38 @@ fn escapes_of_an_answer_stay_as_they_are() {
 }
 
 #[test]
+fn nothing_leaks_onto_the_output_of_oneshot() {
+    let lines = [
+        "(clarify timed out after 120s — agent will decide)",
+        "↻ Resumed session 20200101_000000_abcdef (1 user message)",
+        "⚠️  Reached maximum iterations (2). Requesting summary...",
+        "  ┊ review diff",
+        "  ✓ [1/2] goal  (0.7s)",
+    ];
+    let oneshot = ["hermes", "-z", "x"];
+    let reasoning = reasoning_top();
+    for line in lines.into_iter().chain([reasoning.as_str()]) {
+        for end in ["\n", "\r\n"] {
+            let text = format!("{line}{end}is what it says");
+            let output = format!("{text}\n");
+            let found = summary_of(context(&oneshot), &output, "", &Exit::with_code(0));
+            assert_eq!(found.texts, [text]);
+            assert_eq!(found.status, CheckpointStatus::Completed);
+            assert_eq!(found.session_id, None);
+            assert!(found.notices.is_empty());
+        }
+    }
+    // In a pipe no leak has escapes, so that these are the model's.
+    let quiet = ["hermes", "chat", "-q", "x", "-Q"];
+    for line in lines {
+        let text = format!("\u{1b}[1m{line}\r\nis what it says");
+        let output = format!("{text}\n");
+        let found = summary_of(context(&quiet), &output, "", &Exit::with_code(0));
+        assert_eq!(found.texts, [text]);
+    }
+}
+
+#[test]
 fn an_error_after_reasoning_that_was_never_closed_is_the_error() {
     let leak = screen(&format!("\n{}\nHm.\n", reasoning_top()));
     for end in ["\n", ""] {
