@@ -22,8 +22,6 @@ const LAUNCHERS: &[&str] = &[
     "npx",
     "pipx",
     "pnpm",
-    "python",
-    "python3",
     "setsid",
     "stdbuf",
     "sudo",
@@ -45,6 +43,11 @@ pub(crate) fn program_name(word: &str) -> &str {
     bare.unwrap_or(name)
 }
 
+fn is_launcher(name: &str) -> bool {
+    // `python3.12` is one, too.
+    LAUNCHERS.contains(&name) || name.starts_with("python")
+}
+
 /// Returns the words from the runtime's own program on; `None` if another program was run.
 pub(crate) fn own_words<'a>(argv: &'a [String], entry: &RuntimeEntry) -> Option<&'a [String]> {
     let is_own = |word: &String| {
@@ -54,7 +57,7 @@ pub(crate) fn own_words<'a>(argv: &'a [String], entry: &RuntimeEntry) -> Option<
     let first = argv.first()?;
     let at = if is_own(first) {
         0
-    } else if LAUNCHERS.contains(&program_name(first)) {
+    } else if is_launcher(program_name(first)) {
         argv.iter().position(is_own)?
     } else {
         return None;
@@ -120,6 +123,12 @@ mod tests {
             (Runtime::Gemini, "tail -n 5 out", None),
             (Runtime::Hermes, "hermes -z Hi", Some("hermes -z Hi")),
             (Runtime::Hermes, "python drive_lib.py", Some("drive_lib.py")),
+            (
+                Runtime::Hermes,
+                "python3.12 -m hermes_cli.main -z Hi",
+                Some("hermes_cli.main -z Hi"),
+            ),
+            (Runtime::Hermes, "cat hermes -Q", None),
             (Runtime::Hermes, "grep -q Hi out", None),
         ];
         for (runtime, line, expected) in table {

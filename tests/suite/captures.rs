@@ -66,26 +66,33 @@ impl Capture {
 
     /// Normalizes the capture, standard output first, as from files.
     pub(crate) fn records(&self) -> Vec<Record> {
-        self.records_of(self.context())
+        self.records_of(&self.stdout, self.context(), &self.exit())
     }
 
-    fn records_of(&self, context: Context) -> Vec<Record> {
+    fn records_of(&self, stdout: &[u8], context: Context, exit: &Exit) -> Vec<Record> {
         let mut normalizer = Normalizer::new(self.runtime(), context).unwrap();
-        let mut records = normalizer.push(Stream::Stdout, &self.stdout, 1).records;
+        let mut records = normalizer.push(Stream::Stdout, stdout, 1).records;
         records.extend(normalizer.push(Stream::Stderr, &self.stderr, 2).records);
-        records.extend(normalizer.finish(&self.exit()).records);
+        records.extend(normalizer.finish(exit).records);
         records
     }
 
-    pub(crate) fn summary(&self) -> RunSummary {
-        summarize(&self.records()).expect("a finished run has a summary")
+    /// Returns the summary of another output in the capture's place, or another exit.
+    pub(crate) fn summary_of(&self, stdout: &[u8], exit: &Exit) -> RunSummary {
+        let records = self.records_of(stdout, self.context(), exit);
+        summarize(&records).expect("a finished run has a summary")
     }
 
     /// Returns the summary where the command line is not known, as from a file alone.
     pub(crate) fn summary_without_argv(&self) -> RunSummary {
         let mut context = self.context();
         context.argv = None;
-        summarize(&self.records_of(context)).expect("a finished run has a summary")
+        let records = self.records_of(&self.stdout, context, &self.exit());
+        summarize(&records).expect("a finished run has a summary")
+    }
+
+    pub(crate) fn summary(&self) -> RunSummary {
+        summarize(&self.records()).expect("a finished run has a summary")
     }
 }
 

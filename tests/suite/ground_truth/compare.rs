@@ -50,6 +50,16 @@ fn compare_one(capture: &Capture, summary: &RunSummary, knows_argv: bool) -> Vec
     for (what, fault) in plain::compare(capture, summary) {
         check(what, Some(fault));
     }
+    if capture.runtime == "hermes" {
+        faults.extend(super::hermes::faults(capture, &summary));
+        let alone = capture.summary_without_argv();
+        let without = super::hermes::faults(capture, &alone);
+        faults.extend(
+            without
+                .into_iter()
+                .map(|fault| format!("without argv: {fault}")),
+        );
+    }
     faults
 }
 

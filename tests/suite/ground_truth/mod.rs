@@ -9,6 +9,7 @@ mod compare;
 mod cursor;
 mod formats;
 mod gemini;
+mod hermes;
 mod plain;
 mod printed;
 mod truth;

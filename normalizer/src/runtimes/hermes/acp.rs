@@ -404,7 +404,7 @@ impl Acp {
                 None => error_of_text(text.unwrap_or_default()),
             })
         } else {
-            let limit = stderr.and_then(|stderr| stderr.report.limit_verdict());
+            let limit = stderr.and_then(|stderr| stderr.report.limit_verdict(true));
             limit.unwrap_or_else(|| verdict_of(&ended.reason, out))
         };
         if !failed && !silent {
@@ -423,7 +423,28 @@ impl Acp {
     /// Ends the reading.
     pub(super) fn finish(&mut self, stderr: &Stderr, out: &mut SignalSink<'_>) {
         self.end_turn(Some(stderr), out);
+        // Cut before its result, a prompt that failed has said so on standard error all the same.
+        if let Some((_, text)) = self
+            .held
+            .take_if(|(_, text)| stderr.report.is_told_by(text))
+        {
+            let error = stderr.report.error(Some(&text));
+            out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
+        }
         self.release(out);
+    }
+}
+
+/// Tells whether a line is a message of the protocol, or begins like one and was cut.
+pub(super) fn is_acp_line(line: &str) -> bool {
+    if !line.starts_with('{') || !line.contains("\"jsonrpc\"") {
+        return false;
+    }
+    match decode::<Message<'_>>(line.as_bytes()) {
+        Ok(Decoded { value, .. }) => {
+            value.method.is_some() || value.result.is_some() || value.error.is_some()
+        }
+        Err(_) => true,
     }
 }
 

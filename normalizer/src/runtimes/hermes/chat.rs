@@ -5,23 +5,28 @@
 //! like; everything else starts at column 0 to 3.
 
 use runtape_core::RunId;
+use runtape_core::runtime_event::StdoutText;
 
 use super::borders::{
     is_answer_bottom, is_answer_top, is_panel_bottom, is_panel_top, is_reasoning_bottom, is_rule,
     reasoning_top,
 };
 use super::diff::Diff;
+use super::doubt::Doubt;
+use super::exit_summary::ExitSummary;
+use super::long_completion::{Completion, LongCompletion};
+use super::messages::Messages;
 use super::notices;
 use super::report::{self, Report, Reported};
-use super::session::{self, is_session_id, leading_session_id};
-use super::talk::Talk;
+use super::session::is_session_id;
 use super::text::{Boxed, is_blank, rank};
 use super::tool_line::{self, ToolLine};
 use super::tools::TERMINAL;
 use super::verbose::Verbose;
+use crate::exit::Exit;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Signal, Verdict};
+use crate::signal::{Emitted, Outcome, Scope, Signal, Verdict};
 
 /// The indentation of answer lines, and of panel lines.
 const ANSWER: &str = "    ";
@@ -43,17 +48,6 @@ enum Open {
     ErrorPanel,
 }
 
-/// What the exit summary says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// It was not printed.
-    None,
-    /// How to go on with the session.
-    Summary,
-    /// There is no session to go on with.
-    Goodbye,
-}
-
 /// Reads the output of `hermes chat`.
 #[derive(Debug)]
 pub(super) struct Chat {
@@ -64,19 +58,21 @@ pub(super) struct Chat {
     /// The line end of the open box; lines with a shorter one are printed around the screen.
     rank: u8,
     text: Boxed,
-    talk: Talk,
+    messages: Messages,
+    /// Lines of the open reasoning box that may be what came after it.
+    doubt: Option<Doubt>,
+    long_completion: Option<LongCompletion>,
     diff: Option<(Diff, u8)>,
     verbose: Option<Verbose>,
     report: Report,
     /// A box or a call was streamed: panels are for errors only.
     streamed: bool,
-    end: End,
+    exit_summary: ExitSummary,
     unknown_session: Option<String>,
     interrupted: Option<String>,
     /// What was printed before the work began and may tell why it never did.
     complaint: Option<String>,
     error_text: String,
-    duration_ms: Option<u64>,
 }
 
 impl Chat {
@@ -88,17 +84,18 @@ impl Chat {
             open: Open::Nothing,
             rank: 0,
             text: Boxed::default(),
-            talk: Talk::new(run),
+            messages: Messages::new(run),
+            doubt: None,
+            long_completion: None,
             diff: None,
             verbose: None,
             report: Report::default(),
             streamed: false,
-            end: End::None,
+            exit_summary: ExitSummary::default(),
             unknown_session: None,
             interrupted: None,
             complaint: None,
             error_text: String::new(),
-            duration_ms: None,
         }
     }
 
@@ -110,13 +107,12 @@ impl Chat {
         }
     }
 
-    fn has_ended(&self) -> bool {
-        self.end != End::None
-    }
-
     /// Reads a line.
     pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let rank = rank(ending);
+        if self.push_long_completion(line, rank, out) {
+            return;
+        }
         // Where line ends were converted, only what is open tells.
         let verbose = || {
             self.verbose
@@ -129,7 +125,7 @@ impl Chat {
             Open::Answer if !around => {
                 if let Some(text) = line.strip_prefix(ANSWER) {
                     if let Some(text) = self.text.push(text) {
-                        self.talk.text(text, out);
+                        self.messages.text(text, out);
                     }
                     return;
                 }
@@ -140,19 +136,86 @@ impl Chat {
                 self.text.settle();
             }
             Open::Reasoning { width } if !around => {
-                if is_reasoning_bottom(line, width) {
-                    self.close(out);
-                } else if !self.is_between(line, out)
-                    && let Some(text) = self.text.push(line)
-                {
-                    self.talk.thinking(text, out);
-                }
-                return;
+                return self.push_reasoning(line, ending, width, out);
             }
             Open::Panel | Open::ErrorPanel if !around && self.push_panel(line, out) => return,
             _ => {}
         }
         self.body(line, rank, out);
+    }
+
+    /// Reads a line that another one left open; `false` if none did.
+    fn push_long_completion(&mut self, line: &str, rank: u8, out: &mut SignalSink<'_>) -> bool {
+        let Some(long) = self
+            .long_completion
+            .as_mut()
+            .filter(|long| rank >= long.rank)
+        else {
+            return false;
+        };
+        let completion = long.push(line, out.place());
+        if completion == Completion::Open {
+            return true;
+        }
+        let Some(long) = self.long_completion.take() else {
+            return false;
+        };
+        let (text, place) = long.into_parts();
+        let mut apply =
+            |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
+        let mut out = SignalSink::new(place, &mut apply);
+        match tool_line::of_chat(&text).filter(|_| completion == Completion::Whole) {
+            Some(tool) => self.on_tool(&tool, rank, &mut out),
+            None => notices::stray(text, &mut out),
+        }
+        true
+    }
+
+    fn push_reasoning(
+        &mut self,
+        line: &str,
+        ending: Ending,
+        width: usize,
+        out: &mut SignalSink<'_>,
+    ) {
+        if is_reasoning_bottom(line, width) {
+            self.doubt_is_reasoning(out);
+            return self.close(out);
+        }
+        if self.is_between(line, out) {
+            return;
+        }
+        if self.doubt.is_some() || Doubt::begins_with(line) {
+            let doubt = self.doubt.get_or_insert_default();
+            if !doubt.push(line, ending, out.place()) {
+                self.doubt_is_reasoning(out);
+            }
+            return;
+        }
+        if let Some(text) = self.text.push(line) {
+            self.messages.thinking(text, out);
+        }
+    }
+
+    /// The box was closed, or what is in doubt is too long to be anything else.
+    fn doubt_is_reasoning(&mut self, out: &mut SignalSink<'_>) {
+        let Some(doubt) = self.doubt.take() else {
+            return;
+        };
+        doubt.replay(out, |line, _, out| {
+            if let Some(text) = self.text.push(line) {
+                self.messages.thinking(text, out);
+            }
+        });
+    }
+
+    /// The box was never closed, although the run went on to its end.
+    fn doubt_is_report(&mut self, out: &mut SignalSink<'_>) {
+        let Some(doubt) = self.doubt.take() else {
+            return;
+        };
+        self.close(out);
+        doubt.replay(out, |line, ending, out| self.push(line, ending, out));
     }
 
     /// Tells whether a line in a reasoning box is not the model's.
@@ -186,7 +249,7 @@ impl Chat {
             return true;
         };
         if self.open == Open::Panel {
-            self.talk.text(text, out);
+            self.messages.text(text, out);
         } else if self.error_text.len() < MOST_ERROR {
             self.error_text.push_str(text);
         }
@@ -204,7 +267,7 @@ impl Chat {
             self.end_diff(out);
         }
         if let Some(verbose) = &mut self.verbose
-            && verbose.take(line, &mut self.talk, out)
+            && verbose.take(line, &mut self.messages, out)
         {
             return;
         }
@@ -218,6 +281,9 @@ impl Chat {
         if known || notices::take(line, out) || self.report.take(line, out) == Reported::Part {
             if let Some(model) = self.report.take_model() {
                 out.emit(Signal::Model(&model));
+            }
+            if self.report.take_truncated() {
+                self.messages.abandon_calls();
             }
             return;
         }
@@ -240,34 +306,27 @@ impl Chat {
             self.on_tool(&tool, rank, out);
             return true;
         }
+        self.long_completion = LongCompletion::open(line, out.place(), rank);
+        if self.long_completion.is_some() {
+            return true;
+        }
         let Some(rest) = line.strip_prefix("  ") else {
             return false;
         };
         if self.verbose.is_some() && rest.starts_with(" ✅ Enabled toolsets: ") {
             return true;
         }
-        if let Some(rest) = rest.strip_prefix("hermes --resume ") {
-            if self.has_ended()
-                && let Some(id) = leading_session_id(rest)
-            {
-                out.emit(Signal::Session(id));
-            }
-            return self.has_ended();
-        }
-        if self.has_ended() && rest.starts_with("hermes -c ") {
-            return true;
-        }
-        self.on_aside(rest, out)
+        self.exit_summary.take_indented(rest, out) || self.on_aside(rest, out)
     }
 
     /// Lines at column 2 that only this format has.
     fn on_aside(&mut self, rest: &str, out: &mut SignalSink<'_>) -> bool {
         if rest.starts_with("⏱ Timeout — ") {
-            self.talk.deny(TERMINAL, None, rest, out);
+            self.messages.deny(TERMINAL, None, rest, out);
         } else if let Some(text) = rest.strip_prefix("[thinking] ") {
-            self.talk.speak(out);
-            self.talk.thinking(text, out);
-            self.talk.end_thinking(out);
+            self.messages.speak(out);
+            self.messages.thinking(text, out);
+            self.messages.end_thinking(out);
         } else {
             return false;
         }
@@ -280,14 +339,14 @@ impl Chat {
             self.close(out);
             self.went_on();
             self.streamed = true;
-            self.talk.open_box(out);
+            self.messages.open_box(out);
             self.open_as(Open::Answer, rank);
         } else if is_answer_bottom(line) {
             self.close(out);
         } else if let Some(width) = reasoning_top(line) {
             self.close(out);
             self.went_on();
-            self.talk.speak(out);
+            self.messages.speak(out);
             self.open_as(Open::Reasoning { width }, rank);
         } else if is_rule(line) {
             self.started = true;
@@ -323,6 +382,7 @@ impl Chat {
             return true;
         }
         self.verbose.is_some()
+            && !notices::is_compaction(line)
             && ["🔗 ", "🔑 ", "🛠️ ", "📊 ", "🔧 ", "💾 ", "🗜️ ", "🔄 "]
                 .iter()
                 .any(|mark| line.starts_with(mark))
@@ -331,24 +391,21 @@ impl Chat {
     fn be_verbose(&mut self, out: &mut SignalSink<'_>) {
         if self.verbose.is_none() {
             self.verbose = Some(Verbose::default());
-            self.talk.expect_results();
+            self.messages.expect_results();
             self.set_format("verbose", out);
         }
     }
 
     /// Lines that begin with a letter.
     fn worded(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
-        if line == "Resume this session with:" || line.starts_with("Goodbye! ⚕") {
+        if ExitSummary::begins_with(line) {
+            self.doubt_is_report(out);
             self.close(out);
-            self.end = if line.starts_with('G') {
-                End::Goodbye
-            } else {
-                End::Summary
-            };
-        } else if self.has_ended() && self.on_summary(line, out) {
+            self.exit_summary.begin(line);
+        } else if self.exit_summary.take(line, out) {
         } else if let Some(id) = line.strip_prefix("Session not found: ") {
             let known = !self.started || is_session_id(id);
-            if known && !self.talk.has_spoken() {
+            if known && !self.messages.has_spoken() {
                 self.unknown_session = Some(line.to_owned());
             }
             return false;
@@ -358,34 +415,19 @@ impl Chat {
         true
     }
 
-    fn on_summary(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
-        let Some((label, value)) = line.split_once(':') else {
-            return false;
-        };
-        let value = value.trim_start();
-        match label {
-            "Session" if is_session_id(value) => out.emit(Signal::Session(value)),
-            "Session" | "Messages" => {}
-            "Title" => out.emit(Signal::Metadata("title", value.into())),
-            "Duration" => self.duration_ms = session::clock(value),
-            _ => return false,
-        }
-        true
-    }
-
     fn on_tool(&mut self, tool: &ToolLine<'_>, rank: u8, out: &mut SignalSink<'_>) {
         match tool {
             ToolLine::Preparing(name) => {
                 self.went_on();
                 self.streamed = true;
-                self.talk.prepare(name, out);
+                self.messages.prepare(name, out);
             }
             ToolLine::Done(done) => {
                 self.went_on();
                 if !self.streamed && self.verbose.is_none() {
                     self.set_format("nostream", out);
                 }
-                self.talk.done(done, out);
+                self.messages.done(done, out);
             }
             ToolLine::ReviewDiff => self.diff = Some((Diff::default(), rank)),
             ToolLine::Said(_) | ToolLine::Begun(_) => {}
@@ -396,7 +438,7 @@ impl Chat {
     fn went_on(&mut self) {
         self.report.recover();
         self.error_text.clear();
-        self.end = End::None;
+        self.exit_summary.forget();
         self.interrupted = None;
         self.started = true;
     }
@@ -411,7 +453,7 @@ impl Chat {
         if !self.streamed && self.verbose.is_none() {
             self.set_format("nostream", out);
         }
-        self.talk.open_box(out);
+        self.messages.open_box(out);
         self.open_as(Open::Panel, rank);
     }
 
@@ -424,8 +466,8 @@ impl Chat {
     /// Closes what is open.
     fn close(&mut self, out: &mut SignalSink<'_>) {
         match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Answer | Open::Panel => self.talk.close_box(out),
-            Open::Reasoning { .. } => self.talk.end_thinking(out),
+            Open::Answer | Open::Panel => self.messages.close_box(out),
+            Open::Reasoning { .. } => self.messages.end_thinking(out),
             Open::ErrorPanel | Open::Nothing => {}
         }
         self.rank = 0;
@@ -433,7 +475,7 @@ impl Chat {
 
     fn end_diff(&mut self, out: &mut SignalSink<'_>) {
         if let Some((diff, _)) = self.diff.take() {
-            self.talk.diff(diff, out);
+            self.messages.diff(diff, out);
         }
     }
 
@@ -444,28 +486,45 @@ impl Chat {
         }
     }
 
-    /// Ends the reading and says how the run ended, if the output tells.
-    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+    /// Ends the reading and says how the run ended, if the output and the exit tell.
+    pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        // A run that was ended from outside leaves its box open wherever it was.
+        if super::is_killed(exit) {
+            self.doubt_is_reasoning(out);
+        } else {
+            self.doubt_is_report(out);
+        }
+        if let Some(long) = self.long_completion.take() {
+            let (text, place) = long.into_parts();
+            let event = StdoutText { text };
+            out.emit_at(place, Scope::Main, Signal::Event(event.into()));
+        }
         self.end_diff(out);
         if let Some(verbose) = &mut self.verbose {
-            verbose.close(&mut self.talk, out);
+            verbose.close(&mut self.messages, out);
         }
-        self.talk.finish(!self.has_ended(), out);
-        if let Some(verdict) = self.verdict() {
-            let answer = self.report.was_empty().then(|| "".into());
-            let duration_ms = self.duration_ms;
-            let outcome = Outcome {
-                answer,
-                duration_ms,
-                ..Outcome::of(verdict)
-            };
-            out.emit(Signal::Result(outcome));
+        self.messages.finish(!self.exit_summary.is_there(), out);
+        let Some(verdict) = self.verdict(exit) else {
+            if let Some(ms) = self.exit_summary.duration_ms() {
+                out.emit(Signal::Metadata("durationMs", ms.into()));
+            }
+            return;
+        };
+        if exit.is_unknown() && verdict == Verdict::Success {
+            out.emit(Signal::Metadata("exitUnknown", true.into()));
         }
+        let answer = self.report.was_empty().then(|| "".into());
+        let duration_ms = self.exit_summary.duration_ms();
+        out.emit(Signal::Result(Outcome {
+            answer,
+            duration_ms,
+            ..Outcome::of(verdict)
+        }));
     }
 
-    fn verdict(&self) -> Option<Verdict> {
+    fn verdict(&self, exit: &Exit) -> Option<Verdict> {
         if let Some(message) = &self.unknown_session
-            && !self.talk.has_spoken()
+            && !self.messages.has_spoken()
         {
             return Some(Verdict::Error(report::unknown_session(message)));
         }
@@ -473,11 +532,12 @@ impl Chat {
             let text = (!self.error_text.is_empty()).then_some(self.error_text.as_str());
             return Some(Verdict::Error(self.report.error(text)));
         }
-        // Without the summary the output was cut, whatever the exit code.
-        if !self.has_ended() {
+        // Without the summary the output was cut, whatever the exit code. But it is no verdict: a
+        // process that was ended, or failed, prints it as well.
+        if !self.exit_summary.is_there() || exit.is_failure() || exit.is_output_cut() {
             return None;
         }
-        if let Some(verdict) = self.report.limit_verdict() {
+        if let Some(verdict) = self.report.limit_verdict(self.messages.has_answer()) {
             return Some(verdict);
         }
         let error = |name: &str, message: &str| {
@@ -487,7 +547,7 @@ impl Chat {
         if let Some(message) = &self.interrupted {
             return error("Interrupted", message);
         }
-        if self.end == End::Goodbye && !self.talk.has_spoken() {
+        if self.exit_summary.is_goodbye() && !self.messages.has_spoken() {
             let message = self
                 .complaint
                 .as_deref()

@@ -34,23 +34,31 @@ impl Diff {
             return true;
         }
         if self.old == 0 && self.new == 0 {
-            return match line.as_bytes().first() {
-                Some(b'@') => self.open_hunk(line).is_some(),
-                Some(b'\\') => line.starts_with("\\ No newline"),
-                Some(_) => is_header(line),
-                None => false,
-            };
+            return self.opens(line) || line.starts_with("\\ No newline");
         }
+        // A last line without a newline is glued to the next one, so that a count may stay open.
         let (old, new) = match line.as_bytes().first() {
-            Some(b'-') => (1, 0),
-            Some(b'+') => (0, 1),
+            Some(b'-') if self.old > 0 => (1, 0),
+            Some(b'+') if self.new > 0 => (0, 1),
             Some(b'\\') => (0, 0),
-            Some(b' ') | None => (1, 1),
-            Some(_) => return false,
+            Some(b' ') | None if self.old > 0 && self.new > 0 => (1, 1),
+            _ => return (self.old == 0 || self.new == 0) && self.opens(line),
         };
         self.old = self.old.saturating_sub(old);
         self.new = self.new.saturating_sub(new);
         true
+    }
+
+    /// Takes a line that opens a hunk or names a file.
+    fn opens(&mut self, line: &str) -> bool {
+        match line.as_bytes().first() {
+            Some(b'@') => self.open_hunk(line).is_some(),
+            Some(_) if is_header(line) => {
+                (self.old, self.new) = (0, 0);
+                true
+            }
+            _ => false,
+        }
     }
 
     fn open_hunk(&mut self, line: &str) -> Option<()> {
@@ -135,6 +143,18 @@ mod tests {
             " not ours",
         ];
         assert_eq!(taken(&lines), 11);
+    }
+
+    #[test]
+    fn lines_glued_for_want_of_a_newline_do_not_swallow_what_follows() {
+        let lines = [
+            "a/x → b/x",
+            "@@ -1,2 +1,2 @@",
+            " a",
+            "-b+c",
+            "  ┊ 💻 preparing terminal…",
+        ];
+        assert_eq!(taken(&lines), 4);
     }
 
     #[test]

@@ -7,19 +7,24 @@ use runtape_core::RunId;
 use runtape_core::runtime_event::Info;
 
 use super::diff::Diff;
-use super::report::{Report, Reported};
+use super::long_completion::{Completion, LongCompletion};
+use super::messages::Messages;
+use super::notices::{self, CONTEXT_LIMIT, ended_task, is_compaction};
+use super::report::{Report, Reported, is_head};
 use super::subagents::{Branch, Subagents};
-use super::talk::Talk;
 use super::text::{Boxed, Plain, is_blank};
-use super::tool_line::{self, Begun, ToolLine};
+use super::tool_line::{self, Begun, ToolLine, is_batch, opens_completion};
 use super::tools::DELEGATE;
 use crate::exit::Exit;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Signal, Verdict};
+use crate::signal::{Emitted, Outcome, Signal, Verdict};
 
 /// The longest error text that is kept.
 const MOST_ERROR: usize = 64 * 1024;
+
+/// The most further lines of a preview, which has at most 38 characters.
+const MOST_PREVIEW: u8 = 40;
 
 /// What the next line may go on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +45,20 @@ pub(super) struct Library {
     phase: Phase,
     said: Boxed,
     answer: Plain,
-    talk: Talk,
+    messages: Messages,
     subagents: Subagents,
     diff: Option<Diff>,
     report: Report,
     error_text: String,
     /// The tool that a spinner shows at work, until its completion line.
     spinning: Option<(&'static str, String)>,
+    /// A spinner shows a tool at work: the answer cannot come before that has ended.
+    is_working: bool,
+    long_completion: Option<LongCompletion>,
+    /// How many more lines the preview of a sub-agent's call may go on for.
+    preview_lines: u8,
+    /// A failed request is being reported.
+    is_reporting: bool,
     /// Lines of hermes are indented; only in the customer's sample they are not.
     indented: Option<bool>,
     /// A blank line was printed where the answer would be.
@@ -61,12 +73,16 @@ impl Library {
             phase: Phase::Between,
             said: Boxed::default(),
             answer: Plain::default(),
-            talk: Talk::new(run.clone()),
+            messages: Messages::new(run.clone()),
             subagents: Subagents::new(run),
             diff: None,
             report: Report::default(),
             error_text: String::new(),
             spinning: None,
+            is_working: false,
+            long_completion: None,
+            preview_lines: 0,
+            is_reporting: false,
             indented: None,
             blank: false,
             cut: false,
@@ -81,6 +97,10 @@ impl Library {
             Phase::ErrorText => return self.push_error(line),
             Phase::Between | Phase::Said => {}
         }
+        let line = without_cleared(line);
+        if self.push_long_completion(line, out) {
+            return;
+        }
         if let Some(diff) = &mut self.diff {
             if diff.take(line) {
                 return;
@@ -92,14 +112,11 @@ impl Library {
         }
         if self.phase == Phase::Said {
             if let Some(text) = self.said.push(line) {
-                self.talk.text(text, out);
+                self.messages.text(text, out);
             }
             return;
         }
-        if self.report.take(line, out) == Reported::Part {
-            if let Some(model) = self.report.take_model() {
-                out.emit(Signal::Model(&model));
-            }
+        if self.push_reported(line, out) || self.goes_on(line, out) {
             return;
         }
         if is_blank(line) {
@@ -111,13 +128,75 @@ impl Library {
             return self.push_error(line);
         }
         self.phase = Phase::Answer;
-        self.talk.open_box(out);
+        self.messages.open_box(out);
         self.push_answer(line, ending, out);
+    }
+
+    /// Reads a line of what hermes reports of a failure or of the conversation's length.
+    fn push_reported(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
+        let is_part = is_head(line) || (self.is_reporting && line.starts_with("   "));
+        if is_part && self.report.take(line, out) == Reported::Part {
+            self.is_reporting = true;
+            if let Some(model) = self.report.take_model() {
+                out.emit(Signal::Model(&model));
+            }
+            return true;
+        }
+        let is_notice = is_compaction(line)
+            || line.starts_with(CONTEXT_LIMIT)
+            || line.starts_with("  ⚠ tirith ");
+        is_notice && notices::take(line, out)
+    }
+
+    /// Tells whether a line goes on with a command or a preview that has several (0.16).
+    fn goes_on(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
+        if self.preview_lines > 0 {
+            self.preview_lines = if line.ends_with('"') {
+                0
+            } else {
+                self.preview_lines - 1
+            };
+            return true;
+        }
+        if !self.is_working {
+            return false;
+        }
+        match &mut self.spinning {
+            Some((_, detail)) if detail.len() < MOST_ERROR => {
+                detail.push('\n');
+                detail.push_str(line);
+            }
+            _ => notices::stray(line.to_owned(), out),
+        }
+        true
+    }
+
+    /// Reads a line that another one left open; `false` if none did.
+    fn push_long_completion(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
+        let Some(long) = &mut self.long_completion else {
+            return false;
+        };
+        let completion = long.push(line, out.place());
+        if completion == Completion::Open {
+            return true;
+        }
+        let Some(long) = self.long_completion.take() else {
+            return false;
+        };
+        let (text, place) = long.into_parts();
+        let mut apply =
+            |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
+        let mut out = SignalSink::new(place, &mut apply);
+        match tool_line::of_library(&text).filter(|_| completion == Completion::Whole) {
+            Some(tool) => self.on_tool(&tool, &mut out),
+            None => notices::stray(text, &mut out),
+        }
+        true
     }
 
     fn push_answer(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let text = self.answer.push(line, ending);
-        self.talk.text(text, out);
+        self.messages.text(text, out);
     }
 
     fn push_error(&mut self, line: &str) {
@@ -151,6 +230,18 @@ impl Library {
         if let Some(rest) = trimmed.strip_prefix("[tool] ") {
             self.end_said(out);
             self.spinning = spinner_call(rest);
+            self.is_working = shows_tool(rest);
+            return true;
+        }
+        if trimmed.strip_prefix("[done] ").is_some_and(is_batch) {
+            self.end_said(out);
+            self.is_working = false;
+            return true;
+        }
+        if let Some(task) = ended_task(line) {
+            self.end_said(out);
+            self.subagents.end_one(task.label(), task.is_error, out);
+            task.emit(out);
             return true;
         }
         if let Some(rest) = trimmed.strip_prefix("[hermes] ") {
@@ -172,11 +263,19 @@ impl Library {
         if let Some(branch) = Branch::parse(trimmed) {
             self.end_said(out);
             if self.subagents.needs_call(&branch) {
-                let ordinal = self.talk.prepare(DELEGATE, out);
-                self.subagents.open(ordinal);
+                let ordinal = self.messages.prepare_further(DELEGATE, out);
+                self.subagents.open(ordinal, out);
                 self.spinning = None;
             }
             self.subagents.take(&branch, out);
+            if trimmed.contains("  \"") && !trimmed.ends_with('"') {
+                self.preview_lines = MOST_PREVIEW;
+            }
+            return true;
+        }
+        if opens_completion(line) {
+            self.end_said(out);
+            self.long_completion = LongCompletion::open(line, out.place(), 0);
             return true;
         }
         let Some(tool) = tool_line::of_library(line) else {
@@ -188,25 +287,29 @@ impl Library {
 
     fn on_tool(&mut self, tool: &ToolLine<'_>, out: &mut SignalSink<'_>) {
         self.end_said(out);
+        self.preview_lines = 0;
+        self.is_reporting = false;
         match tool {
             ToolLine::Said(text) => {
                 self.phase = Phase::Said;
                 self.said = Boxed::default();
-                self.talk.open_box(out);
+                self.messages.open_box(out);
                 if let Some(text) = self.said.push(text) {
-                    self.talk.text(text, out);
+                    self.messages.text(text, out);
                 }
             }
             ToolLine::Preparing(name) => {
-                self.talk.prepare(name, out);
+                self.messages.prepare(name, out);
             }
-            ToolLine::Begun(begun) => self.talk.begin(begun, out),
+            ToolLine::Begun(begun) => self.messages.begin(begun, out),
             ToolLine::Done(done) => {
                 self.spinning = None;
+                self.is_working = false;
+                let ordinal = self.messages.done(done, out);
                 if done.tool == Some(DELEGATE) {
-                    self.subagents.end(done.failure, out);
+                    self.subagents
+                        .call_over(ordinal, done.detail, done.failure, out);
                 }
-                self.talk.done(done, out);
             }
             ToolLine::ReviewDiff => self.diff = Some(Diff::default()),
         }
@@ -215,21 +318,25 @@ impl Library {
     fn end_said(&mut self, out: &mut SignalSink<'_>) {
         if self.phase == Phase::Said {
             self.phase = Phase::Between;
-            self.talk.close_box(out);
+            self.messages.close_box(out);
         }
     }
 
     fn end_diff(&mut self, out: &mut SignalSink<'_>) {
         if let Some(diff) = self.diff.take() {
-            self.talk.diff(diff, out);
+            self.messages.diff(diff, out);
         }
     }
 
     /// Ends the reading and says how the run ended, as far as the output and the exit tell.
     pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         self.end_diff(out);
+        if let Some(long) = self.long_completion.take() {
+            let (text, _) = long.into_parts();
+            notices::stray(text, out);
+        }
         if let Some((tool, detail)) = self.spinning.take() {
-            self.talk.begin(
+            self.messages.begin(
                 &Begun {
                     tool,
                     detail: &detail,
@@ -240,10 +347,11 @@ impl Library {
         let failed = exit.is_failure();
         if self.phase == Phase::Between && self.blank && !self.report.has_failed() && !failed {
             self.phase = Phase::Answer;
-            self.talk.open_box(out);
-            self.talk.text("", out);
+            self.messages.open_box(out);
+            self.messages.text("", out);
         }
-        self.talk.finish(self.cut && failed, out);
+        self.messages.finish(self.cut && failed, out);
+        self.subagents.finish(out);
         if self.report.has_failed() {
             let text = (!self.error_text.is_empty()).then_some(self.error_text.as_str());
             let verdict = Verdict::Error(self.report.error(text));
@@ -254,10 +362,10 @@ impl Library {
             }));
             return;
         }
-        if failed || self.phase != Phase::Answer {
+        if failed || exit.is_output_cut() || self.phase != Phase::Answer {
             return;
         }
-        let verdict = self.report.limit_verdict().unwrap_or(Verdict::Success);
+        let verdict = self.report.limit_verdict(true).unwrap_or(Verdict::Success);
         out.emit(Signal::Result(Outcome::of(verdict)));
         if exit.is_unknown() {
             out.emit(Signal::Metadata("exitUnknown", true.into()));
@@ -279,9 +387,32 @@ fn spinner_call(rest: &str) -> Option<(&'static str, String)> {
     ];
     TOOLS.iter().find_map(|(emoji, phrase, tool)| {
         let (_, rest) = rest.split_once(emoji)?;
-        let detail = rest.strip_prefix(' ')?.strip_prefix(phrase)?;
+        let detail = rest.strip_prefix(' ')?;
+        // 0.16 shows the input without a phrase.
+        let detail = detail.strip_prefix(phrase).unwrap_or(detail);
         Some((*tool, detail.to_owned()))
     })
+}
+
+/// Tells whether a spinner shows a tool at work, and not the model: it has the tool's emoji.
+fn shows_tool(rest: &str) -> bool {
+    const EMOJI: &[&str] = &[
+        "💻", "⚙", "📖", "✍", "🔧", "🔎", "🔍", "📄", "🌐", "📸", "👆", "⌨", "↓", "↑", "→", "←",
+        "◀", "🖼", "👁", "📋", "🧠", "📚", "🎨", "🔊", "📨", "⏰", "🐍", "🔀", "⚡", "❓",
+    ];
+    rest.split(' ')
+        .any(|word| EMOJI.contains(&word.trim_end_matches('\u{fe0f}')))
+}
+
+/// Returns a line without what 0.16 writes to clear the spinner's line.
+fn without_cleared(line: &str) -> &str {
+    let blanks = line
+        .strip_prefix('\r')
+        .and_then(|rest| rest.split_once('\r'));
+    match blanks {
+        Some((blanks, rest)) if is_blank(blanks) => rest,
+        _ => line,
+    }
 }
 
 /// Tells whether a first line is one that only the library prints.
@@ -293,5 +424,6 @@ pub(super) fn is_library_line(line: &str) -> bool {
         || line.starts_with("⚠️  API call failed (attempt ")
         || line.starts_with("⚠️ Empty response from model — retrying (")
         || Branch::parse(trimmed).is_some()
-        || (trimmed.starts_with(['┊', '[']) && tool_line::of_library(line).is_some())
+        || (trimmed.starts_with(['┊', '['])
+            && (tool_line::of_library(line).is_some() || opens_completion(line)))
 }

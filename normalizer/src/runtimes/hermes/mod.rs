@@ -1,7 +1,8 @@
 //! hermes: the agent CLI of Nous Research.
 //!
-//! Seen: `hermes-agent` 0.19.0, and 0.13.0 where noted. It has no flag for structured output. What
-//! it prints is told apart by the output itself:
+//! Seen: `hermes-agent` 0.19.0, and 0.13.0 and 0.16.0 where noted. It has no flag for structured
+//! output. What it prints is told apart by the command line, by the session that quiet runs name
+//! on standard error, and only without either by the output itself:
 //!
 //! | format | what prints it | read by |
 //! |---|---|---|
@@ -18,12 +19,17 @@
 mod acp;
 mod acp_title;
 mod acp_wire;
+mod argv;
 mod borders;
 mod chat;
 mod diff;
+mod doubt;
+mod exit_summary;
 mod held;
-mod late;
+mod late_results;
 mod library;
+mod long_completion;
+mod messages;
 mod notices;
 mod progress;
 mod quiet;
@@ -31,7 +37,6 @@ mod report;
 mod session;
 mod stderr;
 mod subagents;
-mod talk;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -40,18 +45,21 @@ mod text;
 mod tool_line;
 mod tools;
 mod verbose;
+mod waiting;
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 use runtape_core::{RunId, Runtime, Stream};
 
-use self::acp::Acp;
+use self::acp::{Acp, is_acp_line};
+use self::argv::{Asked, query};
 use self::chat::Chat;
 use self::library::{Library, is_library_line};
 use self::quiet::{Quiet, Taken};
 use self::stderr::Stderr;
 use self::text::{is_blank, rank};
+use self::waiting::Waiting;
 use super::RuntimeEntry;
 use crate::context::Context;
 use crate::escapes::strip_escapes;
@@ -66,7 +74,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Hermes::new(context)),
     sniff,
     commands: &["hermes"],
-    is_script: is_python,
+    is_script: argv::is_script,
     query,
     formats: &["chat", "quiet", "verbose", "acp"],
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
@@ -86,19 +94,6 @@ const MOST_ECHO: usize = 1024 * 1024;
 
 /// The line that ends the echo of the prompt.
 const INITIALIZING: &str = "Initializing agent...";
-
-/// Finds the prompt in the command line.
-fn query(context: &Context) -> Option<String> {
-    context
-        .flag(&["-q", "--query", "-z", "--oneshot"])
-        .map(str::to_owned)
-}
-
-/// Tells whether a program uses the library.
-fn is_python(program: &str) -> bool {
-    let path = std::path::Path::new(program);
-    path.extension().is_some_and(|end| end == "py")
-}
 
 /// Tells how surely the first bytes of an output are of hermes.
 fn sniff(bytes: &[u8]) -> u8 {
@@ -135,12 +130,15 @@ fn sniff(bytes: &[u8]) -> u8 {
 struct Echo {
     place: Place,
     text: String,
+    printed: String,
     ending: Ending,
 }
 
 /// The format, as far as it was recognized.
 #[derive(Debug)]
 enum Mode {
+    /// Only standard error may tell, at the end.
+    Waiting(Box<Waiting>),
     /// Nothing but blank lines was printed.
     Undecided {
         blank: bool,
@@ -158,23 +156,14 @@ enum Mode {
     Acp(Box<Acp>),
 }
 
-/// What the command line says of the format, where an output may be of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hint {
-    None,
-    /// `-Q` or `-z`.
-    Quiet,
-    /// A Python program that uses the library.
-    Library,
-}
-
 /// Reads what hermes prints, in any of its formats.
 #[derive(Debug)]
 struct Hermes {
     run: RunId,
     /// The prompt is known better than its echo shows it.
     has_query: bool,
-    hint: Hint,
+    /// What the command line, or standard error, says of the format.
+    asked: Asked,
     /// The output was printed to a terminal.
     on_terminal: bool,
     mode: Mode,
@@ -183,78 +172,109 @@ struct Hermes {
 
 impl Hermes {
     fn new(context: &Context) -> Self {
-        let program = context.argv.as_ref().and_then(|words| words.first());
-        let hint = if context.has_flag(&["-Q", "--quiet", "-z", "--oneshot"]) {
-            Hint::Quiet
-        } else if program.is_some_and(|program| is_python(program)) {
-            Hint::Library
-        } else {
-            Hint::None
+        let asked = Asked::of(context);
+        let mode = match asked {
+            Asked::Unknown => Mode::Waiting(Box::new(Waiting::new(context.limit))),
+            _ => Mode::Undecided { blank: false },
         };
         Self {
             run: context.run_id.clone(),
             has_query: context.query.is_some() || query(context).is_some(),
-            hint,
+            asked,
             on_terminal: false,
-            mode: Mode::Undecided { blank: false },
-            stderr: Stderr::default(),
+            mode,
+            stderr: Stderr::new(asked.may_name_session()),
         }
     }
 
-    fn on_stdout(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        if let Mode::Acp(acp) = &mut self.mode {
-            return acp.push(line.bytes, out);
+    /// Reads what waited, now that all is known that can be.
+    fn stop_waiting(&mut self, is_over: bool, out: &mut SignalSink<'_>) {
+        if !matches!(self.mode, Mode::Waiting(_)) {
+            return;
         }
-        if line.bytes.first() == Some(&ESCAPE) {
+        let undecided = Mode::Undecided { blank: false };
+        let Mode::Waiting(waiting) = std::mem::replace(&mut self.mode, undecided) else {
+            return;
+        };
+        // Before the end it would depend on how the streams happened to interleave.
+        if is_over && waiting.is_quiet() {
+            self.asked = Asked::Quiet;
+        }
+        waiting.replay(out, |stream, bytes, ending, out| {
+            self.read(stream, bytes, ending, out);
+        });
+    }
+
+    fn read(&mut self, stream: Stream, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
+        // Checking is several times faster than replacing.
+        let text = std::str::from_utf8(bytes)
+            .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        match stream {
+            Stream::Stderr => self.stderr.push(&strip_escapes(&text), out),
+            Stream::Stdout => match (ending, text.strip_suffix('\r')) {
+                // The newline alone was cut off.
+                (Ending::None, Some(text)) => self.on_stdout(text, Ending::CrLf, out),
+                _ => self.on_stdout(&text, ending, out),
+            },
+        }
+    }
+
+    fn on_stdout(&mut self, text: &str, ending: Ending, out: &mut SignalSink<'_>) {
+        if let Mode::Acp(acp) = &mut self.mode {
+            return acp.push(text.as_bytes(), out);
+        }
+        if text.as_bytes().first() == Some(&ESCAPE) {
             self.on_terminal = true;
         }
-        // Checking is several times faster than replacing.
-        let text = std::str::from_utf8(line.bytes).map_or_else(|_| line.text(), Cow::Borrowed);
-        let text = if self.on_terminal {
-            strip_escapes(&text)
+        // The escapes of an answer that is printed alone are the model's.
+        let is_answer = matches!(self.mode, Mode::Quiet(_)) || self.asked.is_answer_alone();
+        if self.on_terminal && !is_answer {
+            self.push(&strip_escapes(text), text, ending, out);
         } else {
-            Cow::Borrowed(&*text)
-        };
-        self.push(&text, line.ending, out);
+            self.push(text, text, ending, out);
+        }
     }
 
-    fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
+    /// Reads a line as it shows, and as it was printed.
+    fn push(&mut self, line: &str, printed: &str, ending: Ending, out: &mut SignalSink<'_>) {
         match &mut self.mode {
             Mode::Chat(chat) => chat.push(line, ending, out),
             Mode::Quiet(quiet) => {
-                if quiet.push(line, ending, out) == Taken::IsChat {
+                if quiet.push(printed, ending, out) == Taken::IsChat {
                     self.mode = Mode::Chat(Box::new(Chat::headless(self.run.clone())));
                     out.emit(Signal::Format("chat"));
-                    self.push(line, ending, out);
+                    self.push(&strip_escapes(line), printed, ending, out);
                 }
             }
             Mode::Library(library) => library.push(line, ending, out),
             Mode::Acp(acp) => acp.push(line.as_bytes(), out),
-            Mode::Echo { .. } => self.push_echo(line, ending, out),
+            Mode::Echo { .. } => self.push_echo(line, printed, ending, out),
             Mode::Undecided { blank } => {
                 if is_blank(line) && ending != Ending::Lf {
                     *blank = true;
                     return;
                 }
-                self.decide(line, ending, out);
+                self.decide(line, printed, ending, out);
                 if !matches!(self.mode, Mode::Echo { .. }) {
-                    self.push(line, ending, out);
+                    self.push(line, printed, ending, out);
                 }
             }
+            Mode::Waiting(_) => {}
         }
     }
 
     /// Recognizes the format by the first line.
-    fn decide(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
+    fn decide(&mut self, line: &str, printed: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let run = self.run.clone();
         let plain = matches!(ending, Ending::Lf | Ending::None);
-        let (mode, format) = if line.starts_with('{') && line.contains("\"jsonrpc\"") {
+        let by_look = matches!(self.asked, Asked::Unknown | Asked::Library);
+        let (mode, format) = if self.asked == Asked::Acp || (by_look && is_acp_line(line)) {
             (Mode::Acp(Box::new(Acp::new())), "acp")
-        } else if line.starts_with("Query:") && self.hint != Hint::Quiet {
-            let text = line.to_owned();
+        } else if line.starts_with("Query:") && !self.asked.is_answer_alone() {
             let first = Echo {
                 place: out.place(),
-                text,
+                text: line.to_owned(),
+                printed: printed.to_owned(),
                 ending,
             };
             self.mode = Mode::Echo {
@@ -264,23 +284,24 @@ impl Hermes {
                 maybe: false,
             };
             return;
-        } else if plain
-            && self.hint != Hint::Quiet
-            && (self.hint == Hint::Library || is_library_line(line))
-        {
+        } else if plain && by_look && (self.asked == Asked::Library || is_library_line(line)) {
             (Mode::Library(Box::new(Library::new(run))), "lib")
         } else {
-            (Mode::Quiet(Box::default()), "quiet")
+            (Mode::Quiet(self.quiet()), "quiet")
         };
         self.mode = mode;
         out.emit(Signal::Format(format));
+    }
+
+    fn quiet(&self) -> Box<Quiet> {
+        Box::new(Quiet::new(self.asked))
     }
 
     /// Reads the echo of the prompt, which may hold anything.
     ///
     /// It is printed plainly, and the line after it through `prompt_toolkit`: an equal line with an
     /// equal end is the prompt's own, unless what follows shows that line ends were converted.
-    fn push_echo(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
+    fn push_echo(&mut self, line: &str, printed: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let Mode::Echo {
             lines,
             length,
@@ -296,13 +317,14 @@ impl Hermes {
         }
         if *maybe && is_start_up(line) {
             self.begin_chat(1, out);
-            return self.push(line, ending, out);
+            return self.push(line, printed, ending, out);
         }
         *maybe = initializing;
-        *length += line.len() + size_of::<Echo>();
+        *length += line.len() + printed.len() + size_of::<Echo>();
         lines.push(Echo {
             place: out.place(),
             text: line.to_owned(),
+            printed: printed.to_owned(),
             ending,
         });
         if *length > MOST_ECHO {
@@ -339,7 +361,7 @@ impl Hermes {
 
     /// What looked like the echo of a prompt is an answer.
     fn take_echo_for_answer(&mut self, out: &mut SignalSink<'_>) {
-        let quiet = Mode::Quiet(Box::default());
+        let quiet = Mode::Quiet(self.quiet());
         let Mode::Echo { lines, .. } = std::mem::replace(&mut self.mode, quiet) else {
             return;
         };
@@ -349,19 +371,21 @@ impl Hermes {
         };
         for Echo {
             place,
-            text,
+            printed,
             ending,
+            ..
         } in lines
         {
             let mut apply =
                 |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            quiet.push(&text, ending, &mut SignalSink::new(place, &mut apply));
+            quiet.push(&printed, ending, &mut SignalSink::new(place, &mut apply));
         }
     }
 
     /// Ends an output that was never more than the echo of a prompt.
     fn finish_echo(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
-        if self.stderr.session.is_some() || exit.is_success() {
+        let is_answer = self.stderr.session.is_some() || exit.is_success();
+        if self.asked != Asked::Chat && is_answer {
             self.take_echo_for_answer(out);
         } else {
             self.begin_chat(0, out);
@@ -371,41 +395,51 @@ impl Hermes {
 
 impl RuntimeParser for Hermes {
     fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        match stream {
-            Stream::Stdout => self.on_stdout(line, out),
-            Stream::Stderr => self.stderr.push(&strip_escapes(&line.text()), out),
+        if let Mode::Waiting(waiting) = &mut self.mode {
+            if !waiting.push(stream, line, out.place()) {
+                self.stop_waiting(false, out);
+            }
+            return;
         }
+        self.read(stream, line.bytes, line.ending, out);
     }
 
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        self.stop_waiting(true, out);
         if matches!(self.mode, Mode::Echo { .. }) {
             self.finish_echo(exit, out);
         }
         if let Mode::Undecided { blank: true } = self.mode
             && !exit.is_failure()
         {
-            self.mode = Mode::Quiet(Box::default());
+            self.mode = Mode::Quiet(self.quiet());
             out.emit(Signal::Format("quiet"));
-            self.push("", Ending::Lf, out);
+            self.push("", "", Ending::Lf, out);
         }
         let has_total = matches!(&self.mode, Mode::Acp(acp) if acp.has_total());
         self.stderr.finish(!has_total, out);
         match &mut self.mode {
-            Mode::Chat(chat) => chat.finish(out),
+            Mode::Chat(chat) => chat.finish(exit, out),
             Mode::Quiet(quiet) => quiet.finish(exit, &self.stderr, out),
             Mode::Library(library) => library.finish(exit, out),
             Mode::Acp(acp) => acp.finish(&self.stderr, out),
-            Mode::Echo { .. } => {}
+            Mode::Echo { .. } | Mode::Waiting(_) => {}
             Mode::Undecided { .. } => {
-                if self.hint == Hint::Quiet || self.stderr.session.is_some() {
+                if self.asked.is_answer_alone() {
                     out.emit(Signal::Format("quiet"));
                 }
-                if let Some(verdict) = self.stderr.verdict().filter(|_| !exit.is_success()) {
+                if let Some(verdict) = self.stderr.verdict(exit) {
                     out.emit(Signal::Result(Outcome::of(verdict)));
                 }
             }
         }
     }
+}
+
+/// Tells whether the process was ended from outside.
+fn is_killed(exit: &Exit) -> bool {
+    let by_signal = |code: i32| (129..=159).contains(&code);
+    exit.signal.is_some() || exit.timed_out || exit.code.is_some_and(by_signal)
 }
 
 /// Tells whether a line is one of those between the prompt's echo and the work.

@@ -1,10 +1,73 @@
 //! Lines that hermes prints about the work, in any text format.
 
-use runtape_core::runtime_event::{Info, Interaction, StdoutText, Task, Warning};
+use runtape_core::runtime_event::{Compaction, Info, Interaction, StdoutText, Task, Warning};
 
 use super::session::leading_session_id;
 use crate::parser::SignalSink;
 use crate::signal::Signal;
+
+/// Tells whether a line is one of those that get onto the output of a quiet run.
+///
+/// An answer is printed as the model wrote it, so that only the exact forms count.
+pub(super) fn is_leak(line: &str) -> bool {
+    if let Some(rest) = line.strip_prefix("↻ Resumed session ") {
+        return leading_session_id(rest).is_some();
+    }
+    if let Some(rest) = line.strip_prefix("[subagent-") {
+        let id = rest.split_once("] ").map(|(id, _)| id);
+        return id.is_some_and(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()));
+    }
+    (line.starts_with("(clarify timed out after ") && line.ends_with(" — agent will decide)"))
+        || line.starts_with("↩ Background ")
+        || line.starts_with("  ⏱ Timeout — ")
+        || line.starts_with("  ⚠ tirith ")
+        || line.starts_with("  (tip) ")
+        || ended_task(line).is_some()
+}
+
+/// A sub-agent that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EndedTask<'a> {
+    /// Which of how many: `2/3`.
+    number: &'a str,
+    text: &'a str,
+    /// Whether it failed.
+    pub(super) is_error: bool,
+}
+
+impl EndedTask<'_> {
+    /// Returns which of several sub-agents it was.
+    pub(super) fn label(&self) -> &str {
+        self.number
+            .split_once('/')
+            .map_or(self.number, |(label, _)| label)
+    }
+
+    /// Tells of it.
+    pub(super) fn emit(&self, out: &mut SignalSink<'_>) {
+        let status = if self.is_error { "failed" } else { "completed" };
+        task(Some(self.number.to_owned()), status, self.text, out);
+    }
+}
+
+/// Reads `  ✓ [2/3] <goal>  (0.7s)`.
+pub(super) fn ended_task(line: &str) -> Option<EndedTask<'_>> {
+    let rest = line.strip_prefix("  ")?;
+    let is_error = !rest.starts_with('✓');
+    let rest = rest.strip_prefix(['✓', '✗'])?.strip_prefix(" [")?;
+    let (number, text) = rest.split_once("] ")?;
+    let (label, count) = number.split_once('/')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let time = text
+        .strip_suffix("s)")
+        .and_then(|text| text.rsplit_once("  ("));
+    let is_time = time.is_some_and(|(_, time)| time.parse::<f64>().is_ok());
+    (digits(label) && digits(count) && is_time).then_some(EndedTask {
+        number,
+        text,
+        is_error,
+    })
+}
 
 /// Takes a line that tells of the work, at whatever time; `false` if it is none.
 pub(super) fn take(line: &str, out: &mut SignalSink<'_>) -> bool {
@@ -15,10 +78,8 @@ pub(super) fn take(line: &str, out: &mut SignalSink<'_>) -> bool {
     } else if line.starts_with("↩ Background ") {
         let text = line.trim_start_matches("↩ ");
         task(None, "background", text, out);
-    } else if let Some(rest) = line.strip_prefix("  ✓ [") {
-        return numbered_task("completed", rest, out);
-    } else if let Some(rest) = line.strip_prefix("  ✗ [") {
-        return numbered_task("failed", rest, out);
+    } else if let Some(task) = ended_task(line) {
+        task.emit(out);
     } else if let Some(rest) = line.strip_prefix("[subagent-") {
         let Some((id, text)) = rest.split_once("] ") else {
             return false;
@@ -28,10 +89,35 @@ pub(super) fn take(line: &str, out: &mut SignalSink<'_>) -> bool {
         info(Some("tip"), tip, out);
     } else if let Some(text) = line.strip_prefix("  ⚠ ") {
         warning(text, out);
+    } else if is_compaction(line) {
+        let message = Some(line.trim_start_matches(['🗜', '\u{fe0f}', ' ']).to_owned());
+        let compaction = Compaction {
+            trigger: None,
+            pre_tokens: None,
+            post_tokens: None,
+            duration_ms: None,
+            message,
+        };
+        out.emit(Signal::Event(compaction.into()));
+    } else if line.starts_with(CONTEXT_LIMIT) {
+        info(None, line, out);
     } else {
         return false;
     }
     true
+}
+
+/// What hermes says when a request told it how much fits.
+pub(super) const CONTEXT_LIMIT: &str = "Context limit detected from API: ";
+
+/// Tells whether a line says that the conversation is being compacted.
+pub(super) fn is_compaction(line: &str) -> bool {
+    let text = line
+        .strip_prefix('🗜')
+        .map(|rest| rest.trim_start_matches(['\u{fe0f}', ' ']));
+    text.is_some_and(|text| {
+        text.starts_with("Compacting context") || text.starts_with("Context too large (")
+    })
 }
 
 /// Tells of a session that is continued.
@@ -51,15 +137,6 @@ fn clarified(line: &str, out: &mut SignalSink<'_>) {
         payload: Some(line.trim_matches(['(', ')']).into()),
     };
     out.emit(Signal::Event(interaction.into()));
-}
-
-/// Reads `2/2] <goal>  (0.7s)`.
-fn numbered_task(status: &str, rest: &str, out: &mut SignalSink<'_>) -> bool {
-    let Some((number, text)) = rest.split_once("] ") else {
-        return false;
-    };
-    task(Some(number.to_owned()), status, text, out);
-    true
 }
 
 /// Tells how far a sub-agent is.
@@ -117,6 +194,8 @@ mod tests {
             ("  ⚠ tirith security scanner enabled but not available", 1),
             ("[subagent-0", 0),
             ("  ✓ done", 0),
+            ("  ✓ [x/2] goal  (0.7s)", 0),
+            ("  ✗ [1/2] goal", 0),
             ("anything", 0),
         ];
         for (line, count) in table {

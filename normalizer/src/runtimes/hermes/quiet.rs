@@ -1,30 +1,37 @@
 //! `hermes chat -Q` and `hermes -z`: the answer, and what leaks onto the output before it.
 //!
-//! What leaks is printed through `prompt_toolkit` and ends in `\r\n`; the answer is printed plainly.
-//! That is the only mark between reasoning that was never closed (0.19) and the answer.
+//! What leaks is printed through `prompt_toolkit` and ends in `\r\n`; the answer is printed plainly,
+//! as the model wrote it, escapes and line ends included. Between reasoning that was never closed
+//! (0.19) and the answer that is the only mark. Elsewhere a line with such an end is a leak only if
+//! it is one of the known ones.
 
 use std::borrow::Cow;
 
 use runtape_core::runtime_event::{StdoutText, Warning};
 use serde::de::IgnoredAny;
 
+use super::argv::Asked;
 use super::borders::{is_answer_top, is_reasoning_bottom, reasoning_top};
 use super::diff::Diff;
 use super::notices;
-use super::report::{NO_REPLY, Report, Reported, error_of_text};
+use super::report::{NO_REPLY, Report, Reported, error_of_text, looks_like_failure};
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use super::text::{Boxed, Plain, is_blank, rank};
 use super::tool_line::{self, ToolLine};
 use super::tools;
+use crate::escapes::strip_escapes;
 use crate::exit::Exit;
 use crate::json::{Piece, decode, pieces};
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Emitted, Outcome, Place, Scope, Signal, Verdict};
 
 /// How much of an answer is held until the exit tells whether it is one. Error texts are short.
 const MOST_HELD: usize = 1024 * 1024;
+
+/// How many bytes wait for what shows that they were not printed behind the answer.
+const MOST_BEHIND: usize = 64 * 1024;
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +42,17 @@ pub(super) enum Taken {
     IsChat,
 }
 
+/// What a line that may leak turned out to be.
+enum Leak {
+    Taken,
+    IsChat,
+    None,
+}
+
 /// Reads a quiet output.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Quiet {
+    asked: Asked,
     /// The line end of what leaks.
     leak_rank: u8,
     /// The width of the reasoning box that is open.
@@ -45,15 +60,17 @@ pub(super) struct Quiet {
     thought: bool,
     thinking: Boxed,
     diff: Option<(Diff, Place)>,
-    /// Lines with the end of a leak that are none of the known ones.
-    strays: Vec<(Place, String)>,
-    strays_length: usize,
+    /// The line that tells of a resumed session was wrapped: its end is on the next one.
+    is_resumed_wrapped: bool,
     /// A line that was cut off while reasoning leaked.
     tail: Option<(Place, String)>,
     lines: u64,
     answer: Plain,
-    /// The answer's lines have ends that leaks do not have.
+    /// The last line of the answer ends in a bare newline, as the answer as a whole does.
     is_plain: bool,
+    /// Lines like those that leak, until it is known whether the answer goes on after them.
+    behind: Vec<(Place, String, Ending)>,
+    behind_length: usize,
     /// The answer, as long as it is held.
     held: String,
     flushed: bool,
@@ -63,54 +80,90 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// Reads a line.
+    /// Creates a reader; `asked` is what is known of how hermes was run.
+    pub(super) fn new(asked: Asked) -> Self {
+        Self {
+            asked,
+            leak_rank: 0,
+            reasoning: None,
+            thought: false,
+            thinking: Boxed::default(),
+            diff: None,
+            is_resumed_wrapped: false,
+            tail: None,
+            lines: 0,
+            answer: Plain::default(),
+            is_plain: false,
+            behind: Vec::new(),
+            behind_length: 0,
+            held: String::new(),
+            flushed: false,
+            first: None,
+            last: None,
+            report: Report::default(),
+        }
+    }
+
+    /// Reads a line as it was printed.
     pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) -> Taken {
         if self.answer.started() {
-            // Sub-agents that are stopped at the end are still told of.
-            let leaks = matches!(ending, Ending::CrLf | Ending::CrCrLf) && self.is_plain;
-            if !leaks || !Self::is_known_leak(line, out) {
-                self.push_answer(line, ending, out);
-            }
+            self.push_further(line, ending, out);
             return Taken::Yes;
         }
-        let leaks = match ending {
-            Ending::Lf => false,
-            Ending::None => self.reasoning.is_some() || self.diff.is_some(),
+        // Only on a terminal does a leak have escapes, and two carriage returns.
+        let shown = match ending {
+            Ending::CrCrLf => strip_escapes(line),
+            _ => Cow::Borrowed(line),
+        };
+        let may_leak = match ending {
+            // Whatever else is printed in the meantime goes nowhere.
+            _ if self.asked == Asked::Oneshot => false,
+            // The one line that leaks through a plain print.
+            Ending::Lf => {
+                shown.starts_with("⚠️  Reached maximum iterations (")
+                    && self.report.take(&shown, out) == Reported::Part
+            }
+            Ending::None => true,
             Ending::CrLf | Ending::CrCrLf => rank(ending) >= self.leak_rank,
         };
-        if leaks {
-            if rank(ending) != u8::MAX {
-                self.leak_rank = rank(ending);
-            }
-            return self.push_leak(line, ending, out);
-        }
-        // The one line that leaks through a plain print.
-        if line.starts_with("⚠️  Reached maximum iterations (")
-            && self.report.take(line, out) == Reported::Part
-        {
+        if may_leak && ending == Ending::Lf {
             return Taken::Yes;
         }
+        if may_leak {
+            match self.push_leak(&shown, ending, out) {
+                Leak::Taken => {
+                    if ending != Ending::None {
+                        self.leak_rank = rank(ending);
+                    }
+                    return Taken::Yes;
+                }
+                Leak::IsChat => return Taken::IsChat,
+                Leak::None => {}
+            }
+        }
         self.begin_answer(out);
-        self.is_plain = ending == Ending::Lf;
         self.push_answer(line, ending, out);
         Taken::Yes
     }
 
-    fn push_leak(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) -> Taken {
+    fn push_leak(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) -> Leak {
         if let Some((diff, _)) = &mut self.diff {
             if diff.take(line) {
-                return Taken::Yes;
+                return Leak::Taken;
             }
             self.end_diff(out);
         }
+        if std::mem::take(&mut self.is_resumed_wrapped) && line.ends_with(" messages)") {
+            return Leak::Taken;
+        }
         if line == "  ┊ review diff" {
             self.diff = Some((Diff::default(), out.place()));
-            return Taken::Yes;
+            return Leak::Taken;
         }
         if let Some(width) = reasoning_top(line) {
             self.reasoning = Some(width);
             self.thought = true;
-            return Taken::Yes;
+            return Leak::Taken;
         }
         if let Some(width) = self.reasoning {
             if is_reasoning_bottom(line, width) {
@@ -118,35 +171,48 @@ impl Quiet {
                 self.end_thinking(out);
             } else if ending == Ending::None {
                 self.tail = Some((out.place(), line.to_owned()));
-            } else if Self::is_known_leak(line, out) {
+            } else if notices::is_leak(line) {
+                take_leak(line, out);
             } else if let Some(text) = self.thinking.push(line) {
                 out.emit(Signal::ThinkingDelta(Cow::Borrowed(text)));
             }
-            return Taken::Yes;
+            return Leak::Taken;
         }
-        if is_chat(line) {
+        if notices::is_leak(line) {
+            self.is_resumed_wrapped = line.starts_with('↻') && !line.ends_with(')');
+            take_leak(line, out);
+            return Leak::Taken;
+        }
+        if !self.asked.is_answer_alone() && is_chat(line) {
             self.end_thinking(out);
-            return Taken::IsChat;
+            return Leak::IsChat;
         }
-        if (is_blank(line) && self.strays.is_empty()) || Self::is_known_leak(line, out) {
-            return Taken::Yes;
+        // The answer never begins with a blank line, but a box does.
+        if is_blank(line) && ending != Ending::None {
+            return Leak::Taken;
         }
-        self.strays_length += line.len() + size_of::<(Place, String)>();
-        self.strays.push((out.place(), line.to_owned()));
-        if self.strays_length > MOST_HELD {
-            // No leak is that long: the line ends were converted.
-            self.take_strays_for_answer(out);
-        }
-        Taken::Yes
+        Leak::None
     }
 
-    fn is_known_leak(line: &str, out: &mut SignalSink<'_>) -> bool {
-        if line.starts_with("  ⏱ Timeout — ") {
-            let denied = tools::denied(tools::TERMINAL, line.trim_start());
-            out.emit(Signal::Event(denied.into()));
-            return true;
+    /// Reads a line after the first one of the answer.
+    ///
+    /// The answer's last line ends in a bare newline: what has another end after that one was not
+    /// part of it. Sub-agents that are stopped at the end are still told of.
+    fn push_further(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
+        let is_behind = matches!(ending, Ending::CrLf | Ending::CrCrLf)
+            && (self.is_plain || !self.behind.is_empty())
+            && self.behind_length < MOST_BEHIND
+            && notices::is_leak(&strip_escapes(line));
+        if is_behind {
+            self.behind_length += line.len();
+            self.behind.push((out.place(), line.to_owned(), ending));
+            return;
         }
-        notices::take(line, out)
+        self.behind_length = 0;
+        for (place, line, ending) in std::mem::take(&mut self.behind) {
+            self.push_answer_at(place, &line, ending, out);
+        }
+        self.push_answer(line, ending, out);
     }
 
     fn end_diff(&mut self, out: &mut SignalSink<'_>) {
@@ -168,23 +234,6 @@ impl Quiet {
     fn begin_answer(&mut self, out: &mut SignalSink<'_>) {
         self.end_diff(out);
         self.end_thinking(out);
-        for (place, text) in std::mem::take(&mut self.strays) {
-            if is_blank(&text) {
-                continue;
-            }
-            out.emit_at(
-                place,
-                Scope::Main,
-                Signal::Event(StdoutText { text }.into()),
-            );
-        }
-    }
-
-    fn take_strays_for_answer(&mut self, out: &mut SignalSink<'_>) {
-        self.strays_length = 0;
-        for (place, text) in std::mem::take(&mut self.strays) {
-            self.push_answer_at(place, &text, Ending::Lf, out);
-        }
     }
 
     fn push_answer(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
@@ -199,6 +248,7 @@ impl Quiet {
         out: &mut SignalSink<'_>,
     ) {
         self.lines += 1;
+        self.is_plain = ending == Ending::Lf;
         self.first.get_or_insert(place);
         self.last = Some(place);
         let text = self.answer.push(line, ending);
@@ -228,14 +278,12 @@ impl Quiet {
 
     /// Ends the reading and says how the run ended, as far as the output and the exit tell.
     pub(super) fn finish(&mut self, exit: &Exit, stderr: &Stderr, out: &mut SignalSink<'_>) {
+        let killed = super::is_killed(exit);
         if let Some((place, line)) = self.tail.take() {
-            if exit.is_failure() {
+            if killed {
                 if let Some(text) = self.thinking.push(&line) {
-                    out.emit_at(
-                        place,
-                        Scope::Main,
-                        Signal::ThinkingDelta(Cow::Borrowed(text)),
-                    );
+                    let delta = Signal::ThinkingDelta(Cow::Borrowed(text));
+                    out.emit_at(place, Scope::Main, delta);
                 }
                 return;
             }
@@ -243,43 +291,44 @@ impl Quiet {
             self.push_answer_at(place, &line, Ending::None, out);
         }
         if !self.answer.started() {
-            self.end_diff(out);
-            self.end_thinking(out);
-            self.take_strays_for_answer(out);
-        }
-        if !self.answer.started() {
+            self.begin_answer(out);
+            if let Some(verdict) = stderr.verdict(exit).filter(|_| !killed) {
+                out.emit(Signal::Result(Outcome::of(verdict)));
+            }
             return;
+        }
+        for (place, line, _) in std::mem::take(&mut self.behind) {
+            let mut apply =
+                |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
+            take_leak(
+                &strip_escapes(&line),
+                &mut SignalSink::new(place, &mut apply),
+            );
         }
         if self.flushed {
             out.emit(Signal::TextEnd);
             return self.judge(exit, None, out);
         }
         let mut text = std::mem::take(&mut self.held);
-        if stderr.session.is_none() {
+        // Where both streams went into one file, the session stands behind the answer.
+        if self.asked == Asked::Unknown && stderr.session.is_none() {
             Self::take_session(&mut text, out);
         }
         let place = self.place(out);
-        if self.lines == 1 && is_cut_json(&text) {
+        if self.lines == 1 && !self.asked.is_answer_alone() && is_cut_json(&text) {
             let reason = "begins like JSON and does not parse".into();
             out.emit_at(place, Scope::Main, Signal::Unparsed { tag: None, reason });
             return;
         }
-        let killed = exit.signal.is_some()
-            || exit.timed_out
-            || exit.code.is_some_and(|code| code > 128)
-            || exit.is_output_cut();
         if exit.is_failure() && !killed {
-            let error = error_of_text(&text);
-            out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
-            return;
+            return Self::fail(text, place, stderr.verdict(exit), out);
         }
         if let Some(message) = text.strip_prefix(NO_REPLY) {
             let message = format!("No reply: {message}");
-            out.emit_at(
-                place,
-                Scope::Main,
-                Signal::Event(Warning { message }.into()),
-            );
+            let warning = Signal::Event(Warning { message }.into());
+            // What the model gave was a message all the same, an empty one.
+            out.emit_at(place, Scope::Main, Signal::Text(Cow::Borrowed("")));
+            out.emit_at(place, Scope::Main, warning);
             return self.judge(exit, Some(""), out);
         }
         out.emit_at(place, Scope::Main, Signal::Text(Cow::Owned(text)));
@@ -288,11 +337,26 @@ impl Quiet {
         }
     }
 
+    /// Ends a run that failed: what it printed is the error, unless standard error has another.
+    fn fail(text: String, place: Place, told: Option<Verdict>, out: &mut SignalSink<'_>) {
+        let verdict = match told {
+            Some(Verdict::Error(error)) => {
+                if !looks_like_failure(&text) && !text.contains(&error.message) {
+                    out.emit_at(place, Scope::Main, Signal::Text(Cow::Owned(text)));
+                }
+                Verdict::Error(error)
+            }
+            _ => Verdict::Error(error_of_text(&text)),
+        };
+        out.emit(Signal::Result(Outcome::of(verdict)));
+    }
+
     fn judge(&self, exit: &Exit, answer: Option<&str>, out: &mut SignalSink<'_>) {
-        if exit.is_failure() {
+        // Whether an answer is all of it, only an exit tells.
+        if exit.is_failure() || exit.is_output_cut() {
             return;
         }
-        let verdict = self.report.limit_verdict().unwrap_or(Verdict::Success);
+        let verdict = self.report.limit_verdict(true).unwrap_or(Verdict::Success);
         let answer = answer.map(|text| Cow::Owned(text.to_owned()));
         out.emit(Signal::Result(Outcome {
             answer,
@@ -303,7 +367,7 @@ impl Quiet {
         }
     }
 
-    /// Takes the session id that older versions print after the answer.
+    /// Takes the session id that stands behind the answer.
     ///
     /// Only the very last line can be it, behind an empty one: an answer may well quote another.
     fn take_session(text: &mut String, out: &mut SignalSink<'_>) {
@@ -316,6 +380,14 @@ impl Quiet {
             text.truncate(length);
         }
     }
+}
+
+fn take_leak(line: &str, out: &mut SignalSink<'_>) {
+    if line.starts_with("  ⏱ Timeout — ") {
+        let denied = tools::denied(tools::TERMINAL, line.trim_start());
+        return out.emit(Signal::Event(denied.into()));
+    }
+    notices::take(line, out);
 }
 
 /// Tells whether a leaked line shows that nothing is quiet here.

@@ -29,7 +29,11 @@ pub(super) struct Report {
     empty: bool,
     /// The turn limit was reached.
     limit: Option<String>,
+    /// The model was asked for a closing summary because of it.
+    summary_asked: bool,
     model: Option<String>,
+    /// A response was cut by the token limit.
+    truncated: bool,
 }
 
 /// What a line of a report was.
@@ -57,6 +61,11 @@ impl Report {
         self.model.take()
     }
 
+    /// Tells, once, that a response was cut by the token limit.
+    pub(super) fn take_truncated(&mut self) -> bool {
+        std::mem::take(&mut self.truncated)
+    }
+
     /// Forgets a failure because the run went on.
     pub(super) fn recover(&mut self) {
         if self.fatal.is_some() {
@@ -82,6 +91,7 @@ impl Report {
             "⚠" if text.starts_with("API call failed (attempt ") => self.on_failed_call(text),
             "⚠" if is_limit(text) => {
                 self.limit.get_or_insert_with(|| shorten(text));
+                self.summary_asked |= !text.starts_with(BUDGET_REACHED);
                 out.emit(Signal::Event(
                     Warning {
                         message: text.to_owned(),
@@ -96,12 +106,11 @@ impl Report {
                 };
                 out.emit(Signal::Event(retry.into()));
             }
-            "⚠" => out.emit(Signal::Event(
-                Warning {
-                    message: text.to_owned(),
-                }
-                .into(),
-            )),
+            "⚠" => {
+                self.truncated = text.starts_with(TRUNCATED);
+                let message = text.to_owned();
+                out.emit(Signal::Event(Warning { message }.into()));
+            }
             "⏳" if text.starts_with("Retrying in ") => self.on_wait(text, "Retrying in ", out),
             "⏱" if text.starts_with("Rate limited. Waiting ") => {
                 self.on_wait(text, "Rate limited. Waiting ", out);
@@ -197,6 +206,9 @@ impl Report {
         if self.empty {
             return failure::error("EmptyResponse", message, ErrorFamily::Other);
         }
+        if fatal.is_some_and(|text| text.starts_with(CONTEXT_EXCEEDED)) {
+            return failure::error("ApiError", message, ErrorFamily::ContextOverflow);
+        }
         let mut error = failure::api_error(message, self.status);
         if self.status.is_none() {
             let family = self
@@ -209,12 +221,72 @@ impl Report {
         error
     }
 
+    /// Tells whether a text is what hermes prints of this failure where the answer would be.
+    pub(super) fn is_told_by(&self, text: &str) -> bool {
+        let told = self
+            .error
+            .as_deref()
+            .is_some_and(|error| text.contains(error));
+        self.has_failed() && (told || looks_like_failure(text) || text.starts_with(NO_REPLY))
+    }
+
     /// Returns the verdict for a reached turn limit.
-    pub(super) fn limit_verdict(&self) -> Option<Verdict> {
+    ///
+    /// 0.16 says that the budget is reached also when the model finished in its last turn: then an
+    /// answer is there that was not asked for, and the limit ended nothing.
+    pub(super) fn limit_verdict(&self, has_answer: bool) -> Option<Verdict> {
+        if has_answer && !self.summary_asked {
+            return None;
+        }
         let message = self.limit.clone()?;
         let error = failure::error("MaxIterations", message, ErrorFamily::TurnLimit);
         Some(Verdict::TurnLimit(error))
     }
+}
+
+/// What is said of the turn limit also where nothing was left to do.
+const BUDGET_REACHED: &str = "Iteration budget reached (";
+
+/// What is said of a response that the token limit cut.
+const TRUNCATED: &str = "Response truncated (finish_reason=";
+
+/// What is said where the conversation is too long for the model.
+const CONTEXT_EXCEEDED: &str = "Context length exceeded";
+
+/// Tells whether a line is one that only a report begins with.
+///
+/// In the output of the library an answer may begin with the same marks.
+pub(super) fn is_head(line: &str) -> bool {
+    let Some((emoji, text)) = line.split_once(' ') else {
+        return false;
+    };
+    let text = text.trim_start();
+    let starts: &[&str] = match emoji.trim_end_matches('\u{fe0f}') {
+        "⚠" => &[
+            "API call failed (attempt ",
+            "Non-retryable error (HTTP ",
+            TRUNCATED,
+            "Stream interrupted by network error",
+            "Empty response from model",
+            "Iteration budget exhausted (",
+            "Reached maximum iterations (",
+            BUDGET_REACHED,
+            CONTEXT_EXCEEDED,
+        ],
+        "⏳" => &["Retrying in "],
+        "⏱" => &["Rate limited. Waiting "],
+        "❌" => &[
+            "Non-retryable error (HTTP ",
+            "Non-retryable client error (HTTP ",
+            "Rate limited after ",
+            "API failed after ",
+            "Model returned no content",
+            CONTEXT_EXCEEDED,
+        ],
+        "🧾" => &["Request debug dump written to: "],
+        _ => return false,
+    };
+    starts.iter().any(|start| text.starts_with(start))
 }
 
 /// Tells whether a warning says that the turn limit was reached.
@@ -222,7 +294,7 @@ fn is_limit(text: &str) -> bool {
     [
         "Iteration budget exhausted (",
         "Reached maximum iterations (",
-        "Iteration budget reached (",
+        BUDGET_REACHED,
     ]
     .iter()
     .any(|start| text.starts_with(start))
@@ -232,6 +304,9 @@ fn is_limit(text: &str) -> bool {
 pub(super) fn error_of_text(text: &str) -> RunError {
     if text.trim() == "No previous CLI session found to continue." {
         return unknown_session(text.trim());
+    }
+    if text.starts_with(CONTEXT_EXCEEDED) {
+        return failure::error("ApiError", shorten(text), ErrorFamily::ContextOverflow);
     }
     match status_in(text) {
         Some(status) => failure::api_error(shorten(text), Some(status)),
@@ -245,7 +320,9 @@ pub(super) fn looks_like_failure(text: &str) -> bool {
     let http = text.strip_prefix("HTTP ").and_then(|rest| rest.get(..5));
     let http = http
         .is_some_and(|code| status_in(&format!("HTTP {code}")).is_some() && code.ends_with(": "));
-    http || text.starts_with("API call failed after ") || text.starts_with("Error: Error code: ")
+    http || text.starts_with("API call failed after ")
+        || text.starts_with("Error: Error code: ")
+        || text.starts_with("Context length exceeded (")
 }
 
 /// Creates the error for a session that does not exist.
@@ -372,10 +449,56 @@ mod tests {
     fn a_turn_limit_is_no_failure() {
         let (report, _) = reported(&["⚠️  Reached maximum iterations (2). Requesting summary..."]);
         assert!(!report.has_failed());
-        let Some(Verdict::TurnLimit(error)) = report.limit_verdict() else {
+        let Some(Verdict::TurnLimit(error)) = report.limit_verdict(true) else {
             panic!("a limit")
         };
         assert_eq!(error.family, Some(ErrorFamily::TurnLimit));
+    }
+
+    #[test]
+    fn a_budget_that_was_just_enough_is_no_limit() {
+        let reached = "⚠ Iteration budget reached (2/2) — response may be incomplete";
+        let asked = "⚠️ Iteration budget exhausted (2/2) — asking model to summarise";
+        let table: [(&[&str], bool, bool); 4] = [
+            (&[reached], true, false),
+            (&[reached], false, true),
+            (&[asked, reached], true, true),
+            (&[asked], false, true),
+        ];
+        for (lines, has_answer, is_limit) in table {
+            let (report, signals) = reported(lines);
+            let verdict = report.limit_verdict(has_answer);
+            assert_eq!(verdict.is_some(), is_limit, "{lines:?} {has_answer}");
+            assert_eq!(signals.len(), lines.len(), "each is a warning");
+        }
+    }
+
+    #[test]
+    fn a_conversation_that_does_not_fit_is_told_without_a_status() {
+        let (report, _) = reported(&[
+            "⚠️  Context length exceeded — compressing",
+            "❌ Context length exceeded and cannot compress further.",
+        ]);
+        let text = "Context length exceeded (9,000 tokens). Cannot compress further.";
+        let error = report.error(Some(text));
+        assert_eq!(error.family, Some(ErrorFamily::ContextOverflow));
+        assert_eq!(error.message, text);
+        assert_eq!(error_of_text(text).family, error.family);
+    }
+
+    #[test]
+    fn only_known_lines_begin_a_report_in_the_library() {
+        for line in [
+            "⚠️  API call failed (attempt 1/3): APIConnectionError",
+            "❌ API failed after 3 retries — no",
+            "⚠ Iteration budget reached (2/2) — response may be incomplete",
+            "🧾 Request debug dump written to: /tmp/x",
+        ] {
+            assert!(is_head(line), "{line}");
+        }
+        for line in ["⚠️ Take care.", "❌ No, that is wrong.", "⏳", "⚠️"] {
+            assert!(!is_head(line), "{line}");
+        }
     }
 
     #[test]

@@ -7,18 +7,21 @@ use super::notices::resumed;
 use super::report::{self, Report, Reported};
 use super::session::is_session_id;
 use super::text::is_blank;
+use crate::exit::Exit;
 use crate::parser::SignalSink;
 use crate::signal::{Signal, Verdict};
 
 /// What standard error told.
 #[derive(Debug, Default)]
 pub(super) struct Stderr {
+    /// The way hermes was run leaves room for a session here.
+    may_name_session: bool,
     /// The session's id.
     pub(super) session: Option<String>,
     /// What it reported of failed requests.
     pub(super) report: Report,
     unknown_session: Option<String>,
-    /// The first line of an error without a report (0.13, quiet).
+    /// The first line of an error without a report (0.13, quiet), or the last one of `-z`.
     error: Option<String>,
     /// What all logged model requests used; they are in no order with the other stream.
     used: Option<TokenCounts>,
@@ -26,15 +29,20 @@ pub(super) struct Stderr {
 }
 
 impl Stderr {
+    /// Creates a reader for a run that names its session here, or never does.
+    pub(super) fn new(may_name_session: bool) -> Self {
+        Self {
+            may_name_session,
+            ..Self::default()
+        }
+    }
+
     /// Reads a line.
     pub(super) fn push(&mut self, line: &str, out: &mut SignalSink<'_>) {
         if is_blank(line) {
             return;
         }
-        if let Some(id) = line.strip_prefix("session_id: ")
-            && is_session_id(id.trim_end())
-        {
-            let id = id.trim_end();
+        if let Some(id) = session_in(line).filter(|_| self.may_name_session) {
             self.session = Some(id.to_owned());
             out.emit(Signal::Session(id));
             return;
@@ -54,6 +62,8 @@ impl Stderr {
             self.unknown_session = Some(line.to_owned());
         } else if let Some(error) = line.strip_prefix("Error: ") {
             self.error.get_or_insert_with(|| error.to_owned());
+        } else if let Some(error) = line.strip_prefix("hermes -z: ") {
+            self.error = Some(error.to_owned());
         }
         out.emit(Signal::Event(
             StderrText {
@@ -104,8 +114,11 @@ impl Stderr {
         }
     }
 
-    /// Returns how the run failed, where only standard error tells.
-    pub(super) fn verdict(&self) -> Option<Verdict> {
+    /// Returns how a run failed, where only standard error tells.
+    pub(super) fn verdict(&self, exit: &Exit) -> Option<Verdict> {
+        if exit.is_success() {
+            return None;
+        }
         let error = if let Some(message) = &self.unknown_session {
             report::unknown_session(message)
         } else if self.report.has_failed() {
@@ -115,6 +128,20 @@ impl Stderr {
         };
         Some(Verdict::Error(error))
     }
+}
+
+/// Returns the session that a line of a quiet run names.
+pub(super) fn session_in(line: &str) -> Option<&str> {
+    let id = line.strip_prefix("session_id: ")?.trim_end();
+    is_session_id(id).then_some(id)
+}
+
+/// Tells whether a line is one of a log, as `-v` and acp write it.
+pub(super) fn is_logged(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let is_clock = digits == 2 && line.get(2..3) == Some(":") && line.get(8..11) == Some(" - ");
+    let is_date = digits == 4 && line.get(4..5) == Some("-") && line.get(19..21) == Some(" [");
+    is_clock || is_date
 }
 
 /// Returns what a log line says: `12:00:00 - logger - INFO [session] - text`, or in acp
@@ -141,7 +168,7 @@ mod tests {
     use super::*;
 
     fn read(lines: &[&str]) -> (Stderr, Vec<String>) {
-        let mut stderr = Stderr::default();
+        let mut stderr = Stderr::new(true);
         let signals = collect(|out| lines.iter().for_each(|line| stderr.push(line, out)));
         (stderr, signals)
     }
@@ -186,7 +213,7 @@ mod tests {
         ]);
         assert!(stderr.session.is_none());
         assert_eq!(signals.len(), 2);
-        let Some(Verdict::Error(error)) = stderr.verdict() else {
+        let Some(Verdict::Error(error)) = stderr.verdict(&Exit::with_code(1)) else {
             panic!("an error")
         };
         assert_eq!(
@@ -194,5 +221,23 @@ mod tests {
             Some(runtape_core::ErrorFamily::UnknownSession)
         );
         assert!(error.message.contains("20200101_000000_ffffff"));
+    }
+
+    #[test]
+    fn lines_of_a_log_are_told_from_others() {
+        for line in [
+            "23:43:23 - run_agent - INFO - x",
+            "2026-11-15 23:52:34 [INFO] logger: x",
+        ] {
+            assert!(is_logged(line), "{line}");
+        }
+        for line in [
+            "",
+            "session_id: 20261115_234454_91d32d",
+            "2026 [x]",
+            "12:30",
+        ] {
+            assert!(!is_logged(line), "{line}");
+        }
     }
 }

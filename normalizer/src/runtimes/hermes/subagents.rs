@@ -1,13 +1,13 @@
 //! The lines that the library prints of sub-agents: a tree under the call that started them.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
-use super::notices::task;
 use crate::parser::SignalSink;
-use crate::signal::{CHILD_LABEL, CallDetail, CallRef, Scope, Signal};
+use crate::signal::{CHILD_LABEL, CallDetail, CallRef, Place, Scope, Signal};
 
 /// A line of the tree: ` [1] ├─ 💻 terminal  "ls"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +60,17 @@ impl<'a> Branch<'a> {
             "✗" | "❌" | "⚠️" => Kind::Failed(text),
             _ => {
                 let text = text.trim_start();
-                let (name, preview) = text.split_once("  \"").unwrap_or((text, ""));
-                let preview = preview.strip_suffix('"');
-                Kind::Call { name, preview }
+                match text.split_once("  \"") {
+                    // The preview may go on in the next line (0.16).
+                    Some((name, rest)) => Kind::Call {
+                        name,
+                        preview: Some(rest.strip_suffix('"').unwrap_or(rest)),
+                    },
+                    None => Kind::Call {
+                        name: text,
+                        preview: None,
+                    },
+                }
             }
         };
         Some(Self { label, kind })
@@ -84,24 +92,106 @@ fn is_spinner(text: &str) -> bool {
 /// One sub-agent.
 #[derive(Debug)]
 struct Child {
-    label: String,
+    label: Box<str>,
     key: String,
     calls: u64,
     called: bool,
     failed: bool,
+    /// It was said that it has ended.
+    ended: bool,
+    /// It went on after the call that started it was over.
+    in_background: bool,
 }
 
-/// The sub-agents of the last call that started some.
+/// A call that starts sub-agents.
+#[derive(Debug)]
+struct Delegation {
+    ordinal: u64,
+    /// How many it starts, where its completion line told.
+    expected: Option<usize>,
+    /// Where it was over.
+    over: Option<Place>,
+    children: Vec<Child>,
+}
+
+impl Delegation {
+    fn new(ordinal: u64) -> Self {
+        Self {
+            ordinal,
+            expected: None,
+            over: None,
+            children: Vec::new(),
+        }
+    }
+
+    fn child(&mut self, label: &str) -> Option<&mut Child> {
+        self.children
+            .iter_mut()
+            .find(|child| &*child.label == label)
+    }
+
+    /// Tells whether a further sub-agent with this label may be one of its own.
+    fn has_room(&self, label: &str) -> bool {
+        let is_new = self.children.iter().all(|child| &*child.label != label);
+        let most = self
+            .expected
+            .unwrap_or(if label.is_empty() { 1 } else { MOST });
+        is_new && self.children.len() < most
+    }
+
+    /// One call may start several: each is a child of its own under the same call.
+    fn add(&mut self, run: &RunId, label: &str) {
+        let call = ToolCallId::derive(run, self.ordinal);
+        let call = call.as_str();
+        let key = if label.is_empty() {
+            call.to_owned()
+        } else {
+            format!("{call}{CHILD_LABEL}{label}")
+        };
+        self.children.push(Child {
+            label: label.into(),
+            key,
+            calls: 0,
+            called: false,
+            failed: false,
+            ended: false,
+            in_background: false,
+        });
+    }
+
+    /// Ends those that were not heard of after the call was over: it had waited for them.
+    fn end(&mut self, out: &mut SignalSink<'_>) {
+        let Some(place) = self.over else { return };
+        for child in &mut self.children {
+            if !child.ended && !child.in_background {
+                child.end(place, child.failed, None, out);
+            }
+        }
+    }
+}
+
+impl Child {
+    fn end(&mut self, place: Place, is_error: bool, text: Option<&str>, out: &mut SignalSink<'_>) {
+        self.ended = true;
+        let signal = Signal::ChildEnd {
+            call: Cow::Borrowed(&self.key),
+            is_error,
+            text: text.map(Cow::Borrowed),
+        };
+        out.emit_at(place, Scope::Main, signal);
+    }
+}
+
+/// The sub-agents of a run.
 #[derive(Debug)]
 pub(super) struct Subagents {
     run: RunId,
-    /// The call, as its derived id.
-    call: Option<String>,
-    children: Vec<Child>,
-    ended: bool,
+    /// The calls that started them, oldest first.
+    delegations: VecDeque<Delegation>,
 }
 
-/// The most sub-agents that one call starts; hermes allows far fewer.
+/// The most sub-agents that one call starts, and the most calls whose sub-agents are told apart;
+/// hermes allows far fewer.
 const MOST: usize = 64;
 
 impl Subagents {
@@ -109,63 +199,61 @@ impl Subagents {
     pub(super) fn new(run: RunId) -> Self {
         Self {
             run,
-            call: None,
-            children: Vec::new(),
-            ended: false,
+            delegations: VecDeque::new(),
         }
     }
 
     /// Tells whether a line is of a sub-agent that no known call started.
     pub(super) fn needs_call(&self, branch: &Branch<'_>) -> bool {
-        self.call.is_none() || (self.ended && matches!(branch.kind, Kind::Start(_)))
+        let label = branch.label.unwrap_or_default();
+        match branch.kind {
+            Kind::Start(_) => !self.delegations.iter().any(|call| call.has_room(label)),
+            _ => self.delegations.is_empty(),
+        }
     }
 
     /// A call starts sub-agents.
-    pub(super) fn open(&mut self, ordinal: u64) {
-        self.call = Some(ToolCallId::derive(&self.run, ordinal).as_str().to_owned());
-        self.children.clear();
-        self.ended = false;
+    pub(super) fn open(&mut self, ordinal: u64, out: &mut SignalSink<'_>) {
+        if self.delegations.len() >= MOST
+            && let Some(mut oldest) = self.delegations.pop_front()
+        {
+            oldest.end(out);
+        }
+        self.delegations.push_back(Delegation::new(ordinal));
     }
 
-    fn child(&mut self, label: Option<&str>) -> Option<&mut Child> {
-        let label = label.unwrap_or_default();
-        if let Some(at) = self.children.iter().position(|child| child.label == label) {
-            return self.children.get_mut(at);
-        }
-        if self.children.len() >= MOST {
-            return self.children.last_mut();
-        }
-        let call = self.call.as_deref()?;
-        // One call may start several: each is a child of its own under the same call.
-        let key = if label.is_empty() {
-            call.to_owned()
+    /// Returns the sub-agent that a line is of.
+    fn find(&mut self, branch: &Branch<'_>) -> Option<(&mut Child, bool)> {
+        let label = branch.label.unwrap_or_default();
+        let is_start = matches!(branch.kind, Kind::Start(_));
+        let known = |call: &Delegation| call.children.iter().any(|child| &*child.label == label);
+        let at = if is_start {
+            self.delegations
+                .iter()
+                .position(|call| call.has_room(label))
         } else {
-            format!("{call}{CHILD_LABEL}{label}")
+            // The newest call has the newest sub-agents.
+            let newest = self.delegations.iter().rposition(known);
+            newest.or(self.delegations.len().checked_sub(1))
         };
-        let label = label.to_owned();
-        self.children.push(Child {
-            label,
-            key,
-            calls: 0,
-            called: false,
-            failed: false,
-        });
-        self.children.last_mut()
+        let call = self.delegations.get_mut(at?)?;
+        if call.child(label).is_none() {
+            if call.children.len() >= MOST {
+                let is_over = call.over.is_some();
+                return call.children.last_mut().map(|child| (child, is_over));
+            }
+            call.add(&self.run, label);
+        }
+        let is_over = call.over.is_some();
+        call.child(label).map(|child| (child, is_over))
     }
 
     /// Reads a line.
     pub(super) fn take(&mut self, branch: &Branch<'_>, out: &mut SignalSink<'_>) {
-        let ended = self.ended;
-        let Some(child) = self.child(branch.label) else {
+        let Some((child, is_over)) = self.find(branch) else {
             return;
         };
-        if ended {
-            if let Kind::Call { name: text, .. } | Kind::Said(text) = branch.kind {
-                let id = branch.label.map(str::to_owned);
-                task(id, "progress", text, out);
-            }
-            return;
-        }
+        child.in_background |= is_over;
         let scope = Scope::Child(&child.key);
         match branch.kind {
             Kind::Start(goal) => {
@@ -195,22 +283,56 @@ impl Subagents {
         }
     }
 
-    /// The call that started them is over.
-    pub(super) fn end(&mut self, failure: Option<&str>, out: &mut SignalSink<'_>) {
-        if self.call.is_none() || self.ended {
-            return;
-        }
-        self.ended = true;
-        for child in &self.children {
-            let is_error = failure.is_some() || child.failed;
-            let text = failure.map(Cow::Borrowed);
-            out.emit(Signal::ChildEnd {
-                call: Cow::Borrowed(&child.key),
-                is_error,
-                text,
-            });
+    /// One of several has ended.
+    pub(super) fn end_one(&mut self, label: &str, is_error: bool, out: &mut SignalSink<'_>) {
+        let mut children = self
+            .delegations
+            .iter_mut()
+            .filter_map(|call| call.child(label));
+        if let Some(child) = children.find(|child| !child.ended) {
+            child.end(out.place(), is_error || child.failed, None, out);
         }
     }
+
+    /// A call that starts sub-agents is over. Those in the background go on, and may begin only now.
+    pub(super) fn call_over(
+        &mut self,
+        ordinal: u64,
+        detail: &str,
+        failure: Option<&str>,
+        out: &mut SignalSink<'_>,
+    ) {
+        if !self.delegations.iter().any(|call| call.ordinal == ordinal) {
+            self.open(ordinal, out);
+        }
+        let place = out.place();
+        let mut calls = self.delegations.iter_mut();
+        let Some(call) = calls.find(|call| call.ordinal == ordinal) else {
+            return;
+        };
+        call.over = Some(place);
+        call.expected = Some(goals(detail).max(call.children.len()));
+        if failure.is_some() {
+            for child in call.children.iter_mut().filter(|child| !child.ended) {
+                child.end(place, true, failure, out);
+            }
+        }
+    }
+
+    /// Nothing more will be heard of any.
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+        for call in &mut self.delegations {
+            call.end(out);
+        }
+    }
+}
+
+/// Reads how many goals a completion line names: `2x: <goal> | <goal>`, or one.
+fn goals(detail: &str) -> usize {
+    let count = detail
+        .split_once("x: ")
+        .and_then(|(count, _)| count.parse().ok());
+    count.unwrap_or(1).clamp(1, MOST)
 }
 
 #[cfg(test)]

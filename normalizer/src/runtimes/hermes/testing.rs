@@ -1,6 +1,6 @@
 //! Helpers for the tests of this runtime.
 
-use runtape_core::{JobId, RunId, RunSummary, Runtime, Stream, summarize};
+use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 
 use crate::parser::SignalSink;
 use crate::signal::{Emitted, Place};
@@ -31,6 +31,11 @@ pub(super) fn context(argv: &[&str]) -> Context {
 
 /// Returns the summary of an output in a context.
 pub(super) fn summary_of(context: Context, stdout: &str, stderr: &str, exit: &Exit) -> RunSummary {
+    summarize(&records_of(context, stdout, stderr, exit)).unwrap()
+}
+
+/// Returns the records of an output in a context.
+pub(super) fn records_of(context: Context, stdout: &str, stderr: &str, exit: &Exit) -> Vec<Record> {
     let mut normalizer = Normalizer::new(Runtime::Hermes, context).unwrap();
     let mut records = normalizer
         .push(Stream::Stdout, stdout.as_bytes(), 1)
@@ -41,7 +46,7 @@ pub(super) fn summary_of(context: Context, stdout: &str, stderr: &str, exit: &Ex
             .records,
     );
     records.extend(normalizer.finish(exit).records);
-    summarize(&records).unwrap()
+    records
 }
 
 /// Returns the summary of what a process printed that ended with code 0.

@@ -44,6 +44,9 @@ pub(super) struct Begun<'a> {
     pub(super) detail: &'a str,
 }
 
+/// A verb is padded to nine columns, and one more space follows it.
+const PADDED: usize = 10;
+
 /// What stands before a tool line, unless a skin changes it.
 const MARK: char = '┊';
 
@@ -69,6 +72,48 @@ pub(super) fn of_chat(line: &str) -> Option<ToolLine<'_>> {
     // With a mark of its own a line is hermes' whatever the verb; with another one the verb tells.
     let known = done.tool.is_some() || body.starts_with('⚡');
     (mark == MARK || known).then_some(ToolLine::Done(done))
+}
+
+/// Tells whether a line is the first of a completion that goes on over several (0.16).
+pub(super) fn opens_completion(line: &str) -> bool {
+    let rest = line.trim_start_matches([' ', '\r']);
+    if rest.len() == line.len() {
+        return false;
+    }
+    let rest = rest.strip_prefix("[done] ").unwrap_or(rest);
+    let Some((mark, rest)) = split_first(rest) else {
+        return false;
+    };
+    let Some((emoji, rest)) = rest.strip_prefix(' ').and_then(|rest| rest.split_once(' ')) else {
+        return false;
+    };
+    if mark.is_alphanumeric() || emoji.is_ascii() || ends_completion(line) {
+        return false;
+    }
+    let rest = rest.trim_start();
+    let (verb, padded) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+    let pad = PADDED.saturating_sub(verb.chars().count()).max(1);
+    let is_padded = padded.bytes().take_while(|byte| *byte == b' ').count() >= pad;
+    let is_known = if emoji == "⚡" {
+        mark == MARK && !verb.is_empty() && !padded.ends_with(" completed  done")
+    } else {
+        tools::of_verb(verb, "").is_some()
+    };
+    is_padded && is_known
+}
+
+/// Tells whether a line ends as a completion does: with the time it took, or how it failed.
+pub(super) fn ends_completion(line: &str) -> bool {
+    split_end(line, "  ").is_some() || split_end(strip_total(line), "  ").is_some()
+}
+
+/// Tells whether a line says how many calls were run at once, which then follow.
+pub(super) fn is_batch(rest: &str) -> bool {
+    let numbers = rest
+        .strip_prefix("⚡ ")
+        .and_then(|rest| rest.split_once(" tools completed in "));
+    let numbers = numbers.and_then(|(numbers, _)| numbers.split_once('/'));
+    numbers.is_some_and(|(done, all)| done.parse::<u32>().is_ok() && all.parse::<u32>().is_ok())
 }
 
 /// Reads a line of the library, or of the customer's sample.
@@ -149,8 +194,7 @@ fn completion<'a>(
     if verb.is_empty() {
         return None;
     }
-    // A verb is padded to nine columns, and one more space follows it.
-    let pad = 10usize.saturating_sub(verb.chars().count()).max(1);
+    let pad = PADDED.saturating_sub(verb.chars().count()).max(1);
     let pad = padded
         .bytes()
         .take(pad)
@@ -359,6 +403,45 @@ mod tests {
             assert_eq!(of_chat(line), None, "{line}");
         }
         assert_eq!(of_library("The project is a CLI tool.  0.3s"), None);
+    }
+
+    #[test]
+    fn a_completion_of_several_lines_is_known_by_its_first_and_its_last() {
+        for line in [
+            "  ┊ 💻 $         cat > x <<EOF",
+            "  ╎ 💻 $         for i in 1 2",
+            "  [done] ┊ 💻 $         a",
+            "  ┊ ⚡ mcp__fake first",
+        ] {
+            assert!(opens_completion(line), "{line}");
+        }
+        for line in [
+            "  ┊ 💻 $         ls  0.1s",
+            "  ┊ 💻 preparing terminal…",
+            "  ┊ review diff",
+            "  ┊ 💬 Said.",
+            "┊ 💻 $         ls",
+            "  ┊ ⚡ x         completed  done",
+            "  ✅ Tool 1 completed",
+            "  ⚠ tirith   x",
+        ] {
+            assert!(!opens_completion(line), "{line}");
+        }
+        for line in ["EOF  0.3s", "  0.0s", "x  0.1s [exit 2]", "x  0.8s (1.0s)"] {
+            assert!(ends_completion(line), "{line}");
+        }
+        for line in ["EOF", "sleep 0.3s", "[exit 2]"] {
+            assert!(!ends_completion(line), "{line}");
+        }
+        let whole = "  ┊ 💻 $         echo a\n  echo b  0.1s [exit 1]";
+        let read = (
+            Some("terminal"),
+            "$",
+            "echo a\n  echo b",
+            Some(100),
+            Some("exit 1"),
+        );
+        assert_eq!(done(whole), Some(read));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::messages::Messages;
 use super::session::seconds;
-use super::talk::Talk;
 use crate::json::decode;
 use crate::parser::SignalSink;
 
@@ -44,15 +44,20 @@ impl Verbose {
     }
 
     /// Takes a line; `false` if it is none of these.
-    pub(super) fn take(&mut self, line: &str, talk: &mut Talk, out: &mut SignalSink<'_>) -> bool {
+    pub(super) fn take(
+        &mut self,
+        line: &str,
+        messages: &mut Messages,
+        out: &mut SignalSink<'_>,
+    ) -> bool {
         if let Some(rest) = line.strip_prefix(INDENT)
-            && self.take_indented(rest, talk, out)
+            && self.take_indented(rest, messages, out)
         {
             return true;
         }
-        self.close(talk, out);
+        self.close(messages, out);
         if let Some(rest) = line.strip_prefix("  📞 Tool ") {
-            return announced(rest, talk, out).is_some();
+            return announced(rest, messages, out).is_some();
         }
         if let Some(rest) = line.strip_prefix("  ✅ Tool ") {
             self.open = completed(rest);
@@ -61,11 +66,16 @@ impl Verbose {
         line.starts_with("⚡ Concurrent: ")
     }
 
-    fn take_indented(&mut self, rest: &str, talk: &mut Talk, out: &mut SignalSink<'_>) -> bool {
+    fn take_indented(
+        &mut self,
+        rest: &str,
+        messages: &mut Messages,
+        out: &mut SignalSink<'_>,
+    ) -> bool {
         if let Some(json) = rest.strip_prefix("Args: ") {
-            self.close(talk, out);
+            self.close(messages, out);
             self.open = Some(Open::Arguments(json.to_owned()));
-            self.close_if_whole(json == "{}" || !json.starts_with(['{', '[']), talk, out);
+            self.close_if_whole(json == "{}" || !json.starts_with(['{', '[']), messages, out);
             return true;
         }
         if let Some(text) = rest.strip_prefix("Result: ") {
@@ -89,7 +99,7 @@ impl Verbose {
                 json.push(' ');
                 json.push_str(rest);
                 let whole = matches!(rest, "}" | "]");
-                self.close_if_whole(whole, talk, out);
+                self.close_if_whole(whole, messages, out);
                 true
             }
             Some(Open::Result { text, .. }) if text.len() < MOST => {
@@ -101,32 +111,32 @@ impl Verbose {
         }
     }
 
-    fn close_if_whole(&mut self, whole: bool, talk: &mut Talk, out: &mut SignalSink<'_>) {
+    fn close_if_whole(&mut self, whole: bool, messages: &mut Messages, out: &mut SignalSink<'_>) {
         if whole {
-            self.close(talk, out);
+            self.close(messages, out);
         }
     }
 
     /// Ends the open block because something else came.
-    pub(super) fn close(&mut self, talk: &mut Talk, out: &mut SignalSink<'_>) {
+    pub(super) fn close(&mut self, messages: &mut Messages, out: &mut SignalSink<'_>) {
         match self.open.take() {
             Some(Open::Arguments(json)) => {
                 if let Ok(decoded) = decode::<Value>(json.as_bytes()) {
-                    talk.arguments(decoded.value, out);
+                    messages.arguments(decoded.value, out);
                 }
             }
             Some(Open::Completed {
                 number,
                 duration_ms,
             }) => {
-                talk.output(number, None, duration_ms, out);
+                messages.output(number, None, duration_ms, out);
             }
             Some(Open::Result {
                 number,
                 duration_ms,
                 text,
             }) => {
-                talk.output(number, Some(text), duration_ms, out);
+                messages.output(number, Some(text), duration_ms, out);
             }
             None => {}
         }
@@ -134,10 +144,10 @@ impl Verbose {
 }
 
 /// Reads `1: read_file(['path'])`.
-fn announced(rest: &str, talk: &mut Talk, out: &mut SignalSink<'_>) -> Option<()> {
+fn announced(rest: &str, messages: &mut Messages, out: &mut SignalSink<'_>) -> Option<()> {
     let (number, rest) = rest.split_once(": ")?;
     let (name, _) = rest.split_once('(')?;
-    talk.announce(number.parse().ok()?, name, out);
+    messages.announce(number.parse().ok()?, name, out);
     Some(())
 }
 

@@ -160,3 +160,32 @@ fn a_model_that_said_nothing_gave_an_empty_answer() {
     );
     assert_eq!(failed.error.unwrap().name, "EmptyResponse");
 }
+
+#[test]
+fn a_failed_prompt_that_was_cut_before_its_result_has_no_text() {
+    let stderr = "⚠️  API call failed (attempt 1/3): AuthenticationError [HTTP 401]\n   📝 Error: HTTP 401: no\n❌ Non-retryable error (HTTP 401): HTTP 401: no\n";
+    let text = output(&[said("HTTP 401: no")]);
+    for exit in [Exit::with_code(0), Exit::unknown(), Exit::with_code(137)] {
+        let cut = summary_of(context(&["hermes", "acp"]), &text, stderr, &exit);
+        assert!(cut.texts.is_empty());
+        assert_eq!(cut.error.unwrap().status_code, Some(401));
+    }
+    // What a later prompt says is the model's, though an earlier one failed.
+    let text = output(&[said("HTTP 401: no"), ended(None), said("Half of")]);
+    let cut = summary_of(context(&[]), &text, stderr, &Exit::with_code(0));
+    assert_eq!(cut.texts, ["Half of"]);
+    assert_eq!(cut.error.unwrap().name, "TruncatedOutput");
+}
+
+#[test]
+fn only_messages_of_the_protocol_are_acp() {
+    for text in [
+        "{\"jsonrpc\":\"2.0\"}",
+        "{\"answer\":{\"jsonrpc\":\"2.0\"}}",
+        "{\"a\": \"use \\\"jsonrpc\\\"\"}",
+    ] {
+        let found = summary(&format!("{text}\n"));
+        assert_eq!(found.output_format.as_deref(), Some("quiet"), "{text}");
+        assert_eq!(found.final_text.as_deref(), Some(text));
+    }
+}

@@ -398,7 +398,45 @@ fn a_diff_ends_a_call_whose_completion_is_not_shown() {
                 Some("a/x → b/x\n@@ -0,0 +1,1 @@\n+a"),
                 1
             ),
+            ("terminal", Value::Null, None, None, 2),
+        ]
+    );
+}
+
+#[test]
+fn a_call_that_shows_no_completion_takes_none_of_a_later_message() {
+    // `display.tool_progress: new`: of two calls of one tool in a row the second shows none.
+    let call =
+        |detail: &str| format!("  ┊ 💻 preparing terminal…\n  ┊ 💻 $         {detail}  0.1s\n");
+    let silent = "  ┊ 💻 preparing terminal…\n";
+    let read = "  ┊ 📖 preparing read_file…\n  ┊ 📖 read      x  0.1s\n";
+    let (one, two) = (call("one"), call("two"));
+    let body = format!("{one}{silent}{read}{two}{}", answer(&["done"]));
+    let summary = summary(&chat(&body));
+    let inputs: Vec<_> = calls(&summary).into_iter().map(|call| call.1).collect();
+    assert_eq!(
+        inputs,
+        [
+            json!({"summary": "one"}),
+            Value::Null,
+            json!({"summary": "x"}),
+            json!({"summary": "two"})
+        ]
+    );
+}
+
+#[test]
+fn a_call_that_was_cut_by_the_token_limit_takes_no_completion() {
+    let body = format!(
+        "  ┊ 💻 preparing terminal…\n⚠️  Response truncated (finish_reason='length') - asking again\n  ┊ 💻 preparing terminal…\n  ┊ 💻 $         ls  0.1s\n{}",
+        answer(&["done"])
+    );
+    let summary = summary(&chat(&body));
+    assert_eq!(
+        calls(&summary),
+        [
             ("terminal", Value::Null, None, None, 1),
+            ("terminal", json!({"summary": "ls"}), Some(false), None, 2),
         ]
     );
 }
@@ -425,4 +463,62 @@ fn calls_that_are_never_announced_take_no_arguments() {
         );
         assert_eq!(summary.texts, ["one", "two", "three"]);
     }
+}
+
+#[test]
+fn a_command_of_several_lines_is_one_completion() {
+    let command = "cat > x <<EOF\n    indented\n╭─ ⚕ Hermes ─────╮\n❌ API failed after 3 retries — no\n\nEOF";
+    let body = format!(
+        "  ┊ 💻 preparing terminal…\n  ┊ 💻 $         {command}  0.3s [exit 2]\n  ┊ 💻 preparing terminal…\n  ┊ 💻 $         ls  0.1s\n{}",
+        answer(&["Done."])
+    );
+    for text in [chat(&body), chat(&body).replace("\r\n", "\n")] {
+        let summary = summary(&text);
+        assert_eq!(
+            calls(&summary),
+            [
+                (
+                    "terminal",
+                    json!({"summary": command}),
+                    Some(true),
+                    Some("exit 2"),
+                    1
+                ),
+                ("terminal", json!({"summary": "ls"}), Some(false), None, 2),
+            ]
+        );
+        assert_eq!((summary.texts.len(), summary.steps), (1, 3));
+        assert_eq!(summary.status, CheckpointStatus::Completed);
+        assert!(summary.notices.is_empty());
+    }
+    // Cut in the middle of it, the call has no result.
+    let whole = chat(&body);
+    let (cut, _) = whole.split_once("╭─").unwrap();
+    let summary = summary_of(context(&[]), cut, "", &Exit::with_code(137));
+    assert_eq!(calls(&summary), [("terminal", Value::Null, None, None, 1)]);
+}
+
+#[test]
+fn a_failure_while_the_model_thinks_is_not_reasoning() {
+    let report = format!(
+        "⚠️  API call failed (attempt 1/1): InternalServerError [HTTP 500]\n   📝 Error: HTTP 500: no\n❌ API failed after 3 retries — HTTP 500: no\n{}",
+        panel(&["API call failed after 3 retries: HTTP 500: no"])
+    );
+    let body = format!("\n{}\nHm.\n{report}", reasoning_top());
+    for text in [chat(&body), chat(&body).replace("\r\n", "\n")] {
+        let failed = summary(&text);
+        assert_eq!(failed.thinking, ["Hm."]);
+        assert!(failed.texts.is_empty());
+        assert_eq!(failed.error.unwrap().status_code, Some(500));
+        assert_eq!(failed.session_id.as_deref(), Some("20261115_234656_5eb98f"));
+    }
+    // With its border the same is reasoning, and with a kill nobody knows better.
+    let closed = format!("{body}└{}┘\n{}", "─".repeat(78), answer(&["Done."]));
+    let good = summary(&chat(&closed));
+    assert_eq!(good.status, CheckpointStatus::Completed);
+    assert!(good.thinking[0].starts_with("Hm.\n⚠️  API call failed"));
+    let whole = chat(&body);
+    let (cut, _) = whole.split_once("\nResume").unwrap();
+    let killed = summary_of(context(&[]), cut, "", &Exit::with_code(137));
+    assert_eq!(killed.error.unwrap().name, "KilledBySignal");
 }

@@ -2,8 +2,11 @@
 
 mod acp;
 mod chat;
+mod disguises;
+mod endings;
 mod library;
 mod quiet;
+mod steps;
 
 use super::ENTRY;
 use super::testing::{context, summary_of};

@@ -97,13 +97,23 @@ fn nothing_is_cut_off_and_a_newline_is_an_empty_answer() {
     let cut = summary("{\"jso");
     assert_eq!(cut.error.unwrap().name, "TruncatedOutput");
     assert_eq!((cut.texts.len(), cut.unparsed.len()), (0, 1));
+    // Where the answer is known to be printed alone, it is that, whatever it begins with.
+    let argv = ["hermes", "-z", "x"];
+    let whole = summary_of(
+        context(&argv),
+        "{name} is a field\n",
+        "",
+        &Exit::with_code(0),
+    );
+    assert_eq!(whole.final_text.as_deref(), Some("{name} is a field"));
+    assert_eq!(whole.status, CheckpointStatus::Completed);
 }
 
 #[test]
 fn a_model_that_said_nothing_gave_an_empty_answer() {
     let summary = summary("⚠️ No reply: the model returned empty content after retries.\n");
     assert_eq!(summary.final_text.as_deref(), Some(""));
-    assert!(summary.texts.is_empty());
+    assert_eq!(summary.texts, [""]);
     assert_eq!(summary.notices.len(), 1);
 }
 
@@ -117,7 +127,157 @@ fn an_unknown_exit_is_told() {
 #[test]
 fn converted_line_ends_do_no_harm() {
     let summary = summary("One.\r\n\r\nTwo.\r\n");
-    assert_eq!(summary.final_text.as_deref(), Some("One.\n\nTwo."));
+    assert_eq!(summary.final_text.as_deref(), Some("One.\r\n\r\nTwo."));
+}
+
+#[test]
+fn line_ends_of_an_answer_stay_as_they_are() {
+    let reasoned = screen(&format!("\n{}\nHm.\n", reasoning_top()));
+    let table = [
+        ("all", "", "a\r\nb\r\nc"),
+        ("the first", "", "a\r\nb\nc"),
+        ("the last but one", "", "a\nb\r\nc"),
+        ("doubled", "", "a\r\r\nb\nc"),
+        ("blank ones", "", "a\r\n\r\n\nb"),
+        (
+            "after the clarify line",
+            "\r\n(clarify timed out after 120s — agent will decide)\r\n",
+            "a\r\nb",
+        ),
+        (
+            "after a diff",
+            "  ┊ review diff\r\na/x → b/x\r\n@@ -0,0 +1,1 @@\r\n+a\r\n",
+            "a\r\nb\nc",
+        ),
+        ("after reasoning", reasoned.as_str(), "a\nb\r\nc"),
+        ("like a leak", "", "a\n  ✓ [1/2] goal  (0.7s)\r\nb"),
+        ("like a leak, again", "", "a\r\n  ✓ [1/2] goal  (0.7s)\r\nb"),
+        ("like a chat", "", "╭─ half\r\n    b\r\nc"),
+        ("like a warning", "", "  ⚠ take care\r\nb"),
+    ];
+    let stderr = "\nsession_id: 20261115_234454_91d32d\n";
+    let quiet: &[&str] = &["hermes", "chat", "-q", "x", "-Q"];
+    for (name, leak, text) in table {
+        let whole = format!("{leak}{text}\n");
+        for argv in [&[], quiet, &["hermes", "-z", "x"]] {
+            // The newline of a whole output may be cut off.
+            for output in [whole.as_str(), whole.strip_suffix('\n').unwrap()] {
+                let found = summary_of(context(argv), output, stderr, &Exit::with_code(0));
+                assert_eq!(found.texts, [text], "{name} {argv:?}");
+                assert_eq!(found.final_text.as_deref(), Some(text), "{name} {argv:?}");
+                assert_eq!(found.status, CheckpointStatus::Completed, "{name} {argv:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn escapes_of_an_answer_stay_as_they_are() {
+    let text =
+        "\u{1b}[1mBold\u{1b}[0m and \u{1b}]8;;http://x\u{7}a link\u{1b}]8;;\u{7}\n\u{1b}[31mred";
+    let stderr = "\nsession_id: 20261115_234454_91d32d\n";
+    for stderr in [stderr, ""] {
+        let found = summary_of(
+            context(&[]),
+            &format!("{text}\n"),
+            stderr,
+            &Exit::with_code(0),
+        );
+        assert_eq!(found.final_text.as_deref(), Some(text));
+        assert_eq!(found.output_format.as_deref(), Some("quiet"));
+    }
+}
+
+#[test]
+fn nothing_leaks_onto_the_output_of_oneshot() {
+    let lines = [
+        "(clarify timed out after 120s — agent will decide)",
+        "↻ Resumed session 20200101_000000_abcdef (1 user message)",
+        "⚠️  Reached maximum iterations (2). Requesting summary...",
+        "  ┊ review diff",
+        "  ✓ [1/2] goal  (0.7s)",
+    ];
+    let oneshot = ["hermes", "-z", "x"];
+    let reasoning = reasoning_top();
+    for line in lines.into_iter().chain([reasoning.as_str()]) {
+        for end in ["\n", "\r\n"] {
+            let text = format!("{line}{end}is what it says");
+            let output = format!("{text}\n");
+            let found = summary_of(context(&oneshot), &output, "", &Exit::with_code(0));
+            assert_eq!(found.texts, [text]);
+            assert_eq!(found.status, CheckpointStatus::Completed);
+            assert_eq!(found.session_id, None);
+            assert!(found.notices.is_empty());
+        }
+    }
+    // In a pipe no leak has escapes, so that these are the model's.
+    let quiet = ["hermes", "chat", "-q", "x", "-Q"];
+    for line in lines {
+        let text = format!("\u{1b}[1m{line}\r\nis what it says");
+        let output = format!("{text}\n");
+        let found = summary_of(context(&quiet), &output, "", &Exit::with_code(0));
+        assert_eq!(found.texts, [text]);
+    }
+}
+
+#[test]
+fn an_error_after_reasoning_that_was_never_closed_is_the_error() {
+    let leak = screen(&format!("\n{}\nHm.\n", reasoning_top()));
+    for end in ["\n", ""] {
+        let output = format!("{leak}HTTP 401: Incorrect API key{end}");
+        let exit = Exit::with_code(1);
+        let failed = summary_of(context(&[]), &output, "", &exit);
+        assert_eq!(failed.thinking, ["Hm."], "{end:?}");
+        assert!(failed.texts.is_empty(), "{end:?}");
+        let error = failed.error.unwrap();
+        assert_eq!(
+            (error.name.as_str(), error.message.as_str()),
+            ("ApiError", "HTTP 401: Incorrect API key"),
+            "{end:?}"
+        );
+    }
+    // A kill leaves a line of reasoning half printed.
+    let killed = summary_of(
+        context(&[]),
+        &format!("{leak}HTTP 4"),
+        "",
+        &Exit::with_code(137),
+    );
+    assert_eq!(killed.thinking, ["Hm.\nHTTP 4"]);
+    assert_eq!(killed.error.unwrap().name, "KilledBySignal");
+}
+
+#[test]
+fn a_resumed_session_is_told_over_two_lines_where_its_title_is_long() {
+    let leak = "↻ Resumed session 20261115_234454_91d32d \"A long title\" (1 user message, 2\r\ntotal messages)\r\n";
+    let found = summary(&format!("{leak}Yes.\n"));
+    assert_eq!(found.texts, ["Yes."]);
+    assert_eq!(found.session_id.as_deref(), Some("20261115_234454_91d32d"));
+}
+
+#[test]
+fn no_session_is_read_from_an_answer() {
+    let text = "Yes.\n\nsession_id: 20200101_000000_abcdef";
+    let stderr = "\nsession_id: 20261115_234454_91d32d\n";
+    let table: [(&[&str], &str, Option<&str>); 3] = [
+        (&["hermes", "-z", "x"], "", None),
+        (
+            &["hermes", "chat", "-q", "x", "-Q"],
+            stderr,
+            Some("20261115_234454_91d32d"),
+        ),
+        (&[], stderr, Some("20261115_234454_91d32d")),
+    ];
+    for (argv, stderr, session) in table {
+        let found = summary_of(
+            context(argv),
+            &format!("{text}\n"),
+            stderr,
+            &Exit::with_code(0),
+        );
+        assert_eq!(found.session_id.as_deref(), session, "{argv:?}");
+        assert_eq!(found.final_text.as_deref(), Some(text), "{argv:?}");
+    }
 }
 
 #[test]
@@ -132,7 +292,7 @@ fn an_answer_may_begin_like_the_echo_of_a_prompt() {
 }
 
 #[test]
-fn the_session_that_older_versions_print_is_not_answer() {
+fn the_session_behind_an_answer_is_not_answer_where_both_streams_are_one() {
     let summary = summary("Yes.\n\nsession_id: 20261115_234454_91d32d\n");
     assert_eq!(summary.final_text.as_deref(), Some("Yes."));
     assert_eq!(

@@ -17,7 +17,7 @@ type Named = (u64, Box<str>);
 
 /// Arguments and results that are printed apart from their calls.
 #[derive(Debug, Default)]
-pub(super) struct Late {
+pub(super) struct LateResults {
     /// Calls that were not announced yet.
     expected: HashMap<Key, VecDeque<Named>>,
     /// The call that a number stands for; numbers restart in each turn.
@@ -35,7 +35,7 @@ pub(super) struct Late {
     queued: usize,
 }
 
-impl Late {
+impl LateResults {
     /// Expects a call to be announced.
     pub(super) fn expect(&mut self, ordinal: u64, name: &str) {
         let calls = self.expected.entry(Key::of_name(name)).or_default();

@@ -10,7 +10,7 @@ use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
 use super::held::Held;
-use super::late::{Late, own};
+use super::late_results::{LateResults, own};
 use super::notices;
 use super::progress::Progress;
 use super::tool_line::{Begun, Done};
@@ -33,28 +33,37 @@ struct OpenCall {
 
 /// The model's messages: steps, text, calls.
 #[derive(Debug)]
-pub(super) struct Talk {
+pub(super) struct Messages {
     run: RunId,
     progress: Progress,
     next: u64,
     open: HashMap<Key, VecDeque<OpenCall>>,
+    /// How many calls of the open step have no completion line.
+    open_calls: usize,
+    /// A call was completed since the last one was prepared.
+    has_completed: bool,
+    /// The open step has text.
+    has_text: bool,
     held: BTreeMap<u64, Held>,
     /// A box is open: its text is one part, whatever is printed between its lines.
     in_box: bool,
     /// What waits until the box is closed.
     after: Vec<(Place, Signal<'static>)>,
     /// Arguments and results are printed too, late.
-    late: Option<Box<Late>>,
+    late: Option<Box<LateResults>>,
 }
 
-impl Talk {
-    /// Creates the talk of a run.
+impl Messages {
+    /// Creates the messages of a run.
     pub(super) fn new(run: RunId) -> Self {
         Self {
             run,
             progress: Progress::None,
             next: 0,
             open: HashMap::new(),
+            open_calls: 0,
+            has_completed: false,
+            has_text: false,
             held: BTreeMap::new(),
             in_box: false,
             after: Vec::new(),
@@ -72,6 +81,11 @@ impl Talk {
         self.progress != Progress::None
     }
 
+    /// Tells whether the last thing that the model did was to say something.
+    pub(super) fn has_answer(&self) -> bool {
+        self.progress == Progress::Speaking && self.has_text
+    }
+
     /// The model speaks: after a call that is the next step.
     pub(super) fn speak(&mut self, out: &mut SignalSink<'_>) {
         if !self.progress.speak() {
@@ -79,6 +93,8 @@ impl Talk {
         }
         // A call of an earlier message will not be completed any more.
         self.open.clear();
+        self.open_calls = 0;
+        self.has_text = false;
         self.release(out);
         match &mut self.late {
             Some(late) => late.wait_for(std::mem::take(&mut self.held)),
@@ -108,6 +124,7 @@ impl Talk {
 
     /// A piece of the text.
     pub(super) fn text(&mut self, text: &str, out: &mut SignalSink<'_>) {
+        self.has_text = true;
         self.emit(Signal::TextDelta(Cow::Borrowed(text)), out);
     }
 
@@ -122,9 +139,32 @@ impl Talk {
     }
 
     /// The model begins to write a call. Returns its ordinal.
+    ///
+    /// All calls of a message are prepared before the first of them is done: when none is open, the
+    /// next message has begun.
     pub(super) fn prepare(&mut self, name: &str, out: &mut SignalSink<'_>) -> u64 {
+        if self.progress == Progress::Calling && self.open_calls == 0 {
+            let in_box = self.in_box;
+            self.close_box(out);
+            self.speak(out);
+            self.in_box = in_box;
+        }
+        // What shows no completion by now, though another call of the message has, never will.
+        if std::mem::take(&mut self.has_completed) {
+            self.open.clear();
+        }
+        self.prepare_further(name, out)
+    }
+
+    /// A message was cut off, and the calls in it with it.
+    pub(super) fn abandon_calls(&mut self) {
+        self.open.clear();
+        self.open_calls = 0;
+    }
+
+    /// The model writes a call in the message that is open. Returns its ordinal.
+    pub(super) fn prepare_further(&mut self, name: &str, out: &mut SignalSink<'_>) -> u64 {
         if self.late.is_none() {
-            // All calls of a message are prepared before the first is done.
             self.flush_held(out);
         }
         self.call(name, Value::Null, CallDetail::default(), true, out)
@@ -149,6 +189,7 @@ impl Talk {
         self.next += 1;
         self.progress = Progress::Calling;
         if open {
+            self.open_calls += 1;
             let call = OpenCall {
                 ordinal,
                 name: name.into(),
@@ -185,11 +226,14 @@ impl Talk {
         };
         let keys = [Some(key), other];
         let mut keys = keys.into_iter().flatten();
-        keys.find_map(|key| self.open.get_mut(&key)?.pop_front())
+        let call = keys.find_map(|key| self.open.get_mut(&key)?.pop_front())?;
+        self.open_calls = self.open_calls.saturating_sub(1);
+        Some(call)
     }
 
     /// A call is over. Returns its ordinal.
     pub(super) fn done(&mut self, done: &Done<'_>, out: &mut SignalSink<'_>) -> u64 {
+        self.has_completed = true;
         let known = self.take_open(done);
         let prepared = known.is_some();
         let name = match &known {
@@ -320,6 +364,7 @@ impl Talk {
         let Some(call) = call else {
             return notices::stray(text, out);
         };
+        self.open_calls = self.open_calls.saturating_sub(1);
         let held = Held {
             place: out.place(),
             name: call.name,
@@ -341,7 +386,7 @@ impl Talk {
             .as_mut()
             .and_then(|late| late.announce(number, name));
         if known.is_none() {
-            self.prepare(name, out);
+            self.prepare_further(name, out);
             if let Some(late) = &mut self.late {
                 late.announce(number, name);
             }
