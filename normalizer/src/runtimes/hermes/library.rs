@@ -39,6 +39,30 @@ enum Phase {
     ErrorText,
 }
 
+/// What a spinner shows at work, until the completion line of that.
+///
+/// The answer cannot come before a tool has ended.
+#[derive(Debug)]
+enum Spinner {
+    /// The model, or nothing.
+    Model,
+    /// A tool, and what is shown of its input.
+    Tool(&'static str, String),
+    /// A tool that is not told by its emoji alone, or whose call is already known.
+    OtherTool,
+}
+
+impl Spinner {
+    /// Reads what follows `[tool] `.
+    fn of(rest: &str) -> Self {
+        match spinner_call(rest) {
+            Some((tool, detail)) => Self::Tool(tool, detail),
+            None if shows_tool(rest) => Self::OtherTool,
+            None => Self::Model,
+        }
+    }
+}
+
 /// Reads the output of the library.
 #[derive(Debug)]
 pub(super) struct Library {
@@ -50,10 +74,7 @@ pub(super) struct Library {
     diff: Option<Diff>,
     report: Report,
     error_text: String,
-    /// The tool that a spinner shows at work, until its completion line.
-    spinning: Option<(&'static str, String)>,
-    /// A spinner shows a tool at work: the answer cannot come before that has ended.
-    is_working: bool,
+    spinner: Spinner,
     long_completion: Option<LongCompletion>,
     /// How many more lines the preview of a sub-agent's call may go on for.
     preview_lines: u8,
@@ -78,8 +99,7 @@ impl Library {
             diff: None,
             report: Report::default(),
             error_text: String::new(),
-            spinning: None,
-            is_working: false,
+            spinner: Spinner::Model,
             long_completion: None,
             preview_lines: 0,
             is_reporting: false,
@@ -158,11 +178,9 @@ impl Library {
             };
             return true;
         }
-        if !self.is_working {
-            return false;
-        }
-        match &mut self.spinning {
-            Some((_, detail)) if detail.len() < MOST_ERROR => {
+        match &mut self.spinner {
+            Spinner::Model => return false,
+            Spinner::Tool(_, detail) if detail.len() < MOST_ERROR => {
                 detail.push('\n');
                 detail.push_str(line);
             }
@@ -229,13 +247,12 @@ impl Library {
     fn push_marked(&mut self, line: &str, trimmed: &str, out: &mut SignalSink<'_>) -> bool {
         if let Some(rest) = trimmed.strip_prefix("[tool] ") {
             self.end_said(out);
-            self.spinning = spinner_call(rest);
-            self.is_working = shows_tool(rest);
+            self.spinner = Spinner::of(rest);
             return true;
         }
         if trimmed.strip_prefix("[done] ").is_some_and(is_batch) {
             self.end_said(out);
-            self.is_working = false;
+            self.spinner = Spinner::Model;
             return true;
         }
         if let Some(task) = ended_task(line) {
@@ -265,7 +282,9 @@ impl Library {
             if self.subagents.needs_call(&branch) {
                 let ordinal = self.messages.prepare_further(DELEGATE, out);
                 self.subagents.open(ordinal, out);
-                self.spinning = None;
+                if let Spinner::Tool(..) = self.spinner {
+                    self.spinner = Spinner::OtherTool;
+                }
             }
             self.subagents.take(&branch, out);
             if trimmed.contains("  \"") && !trimmed.ends_with('"') {
@@ -303,8 +322,7 @@ impl Library {
             }
             ToolLine::Begun(begun) => self.messages.begin(begun, out),
             ToolLine::Done(done) => {
-                self.spinning = None;
-                self.is_working = false;
+                self.spinner = Spinner::Model;
                 let ordinal = self.messages.done(done, out);
                 if done.tool == Some(DELEGATE) {
                     self.subagents
@@ -335,7 +353,7 @@ impl Library {
             let (text, _) = long.into_parts();
             notices::stray(text, out);
         }
-        if let Some((tool, detail)) = self.spinning.take() {
+        if let Spinner::Tool(tool, detail) = std::mem::replace(&mut self.spinner, Spinner::Model) {
             self.messages.begin(
                 &Begun {
                     tool,

@@ -57,8 +57,8 @@ pub(super) struct Quiet {
     leak_rank: u8,
     /// The width of the reasoning box that is open.
     reasoning: Option<usize>,
-    thought: bool,
-    thinking: Boxed,
+    /// What leaked of the reasoning, where some did.
+    thinking: Option<Boxed>,
     diff: Option<(Diff, Place)>,
     /// The line that tells of a resumed session was wrapped: its end is on the next one.
     is_resumed_wrapped: bool,
@@ -86,8 +86,7 @@ impl Quiet {
             asked,
             leak_rank: 0,
             reasoning: None,
-            thought: false,
-            thinking: Boxed::default(),
+            thinking: None,
             diff: None,
             is_resumed_wrapped: false,
             tail: None,
@@ -162,7 +161,7 @@ impl Quiet {
         }
         if let Some(width) = reasoning_top(line) {
             self.reasoning = Some(width);
-            self.thought = true;
+            self.thinking.get_or_insert_default();
             return Leak::Taken;
         }
         if let Some(width) = self.reasoning {
@@ -173,7 +172,7 @@ impl Quiet {
                 self.tail = Some((out.place(), line.to_owned()));
             } else if notices::is_leak(line) {
                 take_leak(line, out);
-            } else if let Some(text) = self.thinking.push(line) {
+            } else if let Some(text) = self.thinking.get_or_insert_default().push(line) {
                 out.emit(Signal::ThinkingDelta(Cow::Borrowed(text)));
             }
             return Leak::Taken;
@@ -225,10 +224,9 @@ impl Quiet {
     }
 
     fn end_thinking(&mut self, out: &mut SignalSink<'_>) {
-        if std::mem::take(&mut self.thought) {
+        if self.thinking.take().is_some() {
             out.emit(Signal::ThinkingEnd { signature: None });
         }
-        self.thinking = Boxed::default();
     }
 
     fn begin_answer(&mut self, out: &mut SignalSink<'_>) {
@@ -281,7 +279,7 @@ impl Quiet {
         let killed = super::is_killed(exit);
         if let Some((place, line)) = self.tail.take() {
             if killed {
-                if let Some(text) = self.thinking.push(&line) {
+                if let Some(text) = self.thinking.get_or_insert_default().push(&line) {
                     let delta = Signal::ThinkingDelta(Cow::Borrowed(text));
                     out.emit_at(place, Scope::Main, delta);
                 }

@@ -89,6 +89,17 @@ fn is_spinner(text: &str) -> bool {
     verb_only && !face.is_empty() && !face.bytes().any(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// How far a sub-agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    /// The call that started it waits for it.
+    Awaited,
+    /// It went on after that call was over.
+    InBackground,
+    /// It was said that it has ended.
+    Ended,
+}
+
 /// One sub-agent.
 #[derive(Debug)]
 struct Child {
@@ -97,10 +108,7 @@ struct Child {
     calls: u64,
     called: bool,
     failed: bool,
-    /// It was said that it has ended.
-    ended: bool,
-    /// It went on after the call that started it was over.
-    in_background: bool,
+    life: Life,
 }
 
 /// A call that starts sub-agents.
@@ -154,8 +162,7 @@ impl Delegation {
             calls: 0,
             called: false,
             failed: false,
-            ended: false,
-            in_background: false,
+            life: Life::Awaited,
         });
     }
 
@@ -163,7 +170,7 @@ impl Delegation {
     fn end(&mut self, out: &mut SignalSink<'_>) {
         let Some(place) = self.over else { return };
         for child in &mut self.children {
-            if !child.ended && !child.in_background {
+            if child.life == Life::Awaited {
                 child.end(place, child.failed, None, out);
             }
         }
@@ -172,7 +179,7 @@ impl Delegation {
 
 impl Child {
     fn end(&mut self, place: Place, is_error: bool, text: Option<&str>, out: &mut SignalSink<'_>) {
-        self.ended = true;
+        self.life = Life::Ended;
         let signal = Signal::ChildEnd {
             call: Cow::Borrowed(&self.key),
             is_error,
@@ -253,7 +260,9 @@ impl Subagents {
         let Some((child, is_over)) = self.find(branch) else {
             return;
         };
-        child.in_background |= is_over;
+        if is_over && child.life == Life::Awaited {
+            child.life = Life::InBackground;
+        }
         let scope = Scope::Child(&child.key);
         match branch.kind {
             Kind::Start(goal) => {
@@ -289,7 +298,7 @@ impl Subagents {
             .delegations
             .iter_mut()
             .filter_map(|call| call.child(label));
-        if let Some(child) = children.find(|child| !child.ended) {
+        if let Some(child) = children.find(|child| child.life != Life::Ended) {
             child.end(out.place(), is_error || child.failed, None, out);
         }
     }
@@ -313,7 +322,11 @@ impl Subagents {
         call.over = Some(place);
         call.expected = Some(goals(detail).max(call.children.len()));
         if failure.is_some() {
-            for child in call.children.iter_mut().filter(|child| !child.ended) {
+            for child in call
+                .children
+                .iter_mut()
+                .filter(|child| child.life != Life::Ended)
+            {
                 child.end(place, true, failure, out);
             }
         }

@@ -160,6 +160,9 @@ fn line_ends_of_an_answer_stay_as_they_are() {
     for (name, leak, text) in table {
         let whole = format!("{leak}{text}\n");
         for argv in [&[], quiet, &["hermes", "-z", "x"]] {
+            if argv.contains(&"-z") && !leak.is_empty() {
+                continue;
+            }
             // The newline of a whole output may be cut off.
             for output in [whole.as_str(), whole.strip_suffix('\n').unwrap()] {
                 let found = summary_of(context(argv), output, stderr, &Exit::with_code(0));
