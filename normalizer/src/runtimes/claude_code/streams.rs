@@ -325,7 +325,8 @@ impl OpenBlock {
                 out.emit_in(scope, Signal::ThinkingEnd { signature });
             }
             // No piece came: the whole block, if there is one, is reported as it is.
-            Kind::Text | Kind::Thinking if whole.is_some() => return false,
+            // So is a call: only then its input is known for certain.
+            Kind::Text | Kind::Thinking | Kind::Call if whole.is_some() => return false,
             Kind::Text => out.emit_in(scope, Signal::Text(Cow::Borrowed(""))),
             Kind::Thinking => {
                 let signature =
@@ -338,8 +339,6 @@ impl OpenBlock {
                     },
                 );
             }
-            // The whole call says what its input is.
-            Kind::Call if whole.is_some() => return false,
             Kind::Call => {
                 let written = if self.input.is_empty() {
                     "{}"

@@ -115,13 +115,14 @@ impl Conversation {
             | "commands_changed"
             | "memory_recall"
             | "control_request_progress" => {}
-            subtype => match notice_of(subtype, json) {
-                Some(notice) => out.emit(Signal::Event(notice)),
-                None => {
+            subtype => {
+                if let Some(notice) = notice_of(subtype, json) {
+                    out.emit(Signal::Event(notice));
+                } else {
                     let reason = format!("unknown subtype {subtype:?}");
                     unparsed(out, Some("system"), reason);
                 }
-            },
+            }
         }
         Ok(())
     }
@@ -401,16 +402,13 @@ fn on_informational(line: System<'_>, out: &mut SignalSink<'_>) {
 fn on_plugin(line: System<'_>, out: &mut SignalSink<'_>) {
     let name = line.name.into_text().unwrap_or(Cow::Borrowed("plugins"));
     let status = line.status.as_deref().unwrap_or("changed");
-    match line.error.into_text() {
-        Some(error) => {
-            let message = format!("plugin {name}: {status}: {error}");
-            emit(Warning { message }, out);
-        }
-        None => {
-            let topic = Some("plugin".to_owned());
-            let message = format!("{name}: {status}");
-            emit(Info { topic, message }, out);
-        }
+    if let Some(error) = line.error.into_text() {
+        let message = format!("plugin {name}: {status}: {error}");
+        emit(Warning { message }, out);
+    } else {
+        let topic = Some("plugin".to_owned());
+        let message = format!("{name}: {status}");
+        emit(Info { topic, message }, out);
     }
 }
 

@@ -117,10 +117,7 @@ pub(super) fn is_claimed(line: &RunResult<'_>) -> bool {
     if !line.unknown.is_empty() {
         return false;
     }
-    let is_error = match &line.is_error {
-        Value::Null | Value::Bool(_) => false,
-        _ => true,
-    };
+    let is_error = !matches!(line.is_error, Value::Null | Value::Bool(_));
     let subtype = match &line.subtype {
         Loose::Text(word) => *word != "success" && !FAILURES.contains(&word.as_str()),
         Loose::Other(value) => !value.is_null(),

@@ -207,113 +207,76 @@ fn what_was_cut_off_and_not_repeated_stays_among_the_texts() {
     assert_eq!(kinds(&summary), ["result"]);
 }
 
-#[test]
-fn a_message_that_was_interrupted_is_no_answer() {
+/// The case, what was printed after the first message, all texts, and the final one.
+type Interrupted<'a> = (&'a str, Vec<Value>, &'a [&'a str], Option<&'a str>);
+
+/// Checks runs that were interrupted in their second message.
+fn check_interrupted(cases: &[Interrupted<'_>]) {
     let first = [
         says("m1", "Step one."),
         calls("m1", "t1", "Bash", &json!({"command": "x"})),
         answers("t1", &json!("y")),
     ];
-    let pieces = [message_start("m2"), text_start(), text_delta("This is n")];
-    let said = vec![says("m2", "This is n")];
-    let cases: [(&str, Vec<Value>, &[&str], Option<&str>); 11] = [
-        (
-            "line",
-            [said.clone(), vec![interruption(""), stopped()]].concat(),
-            &["Step one.", "This is n"],
-            None,
-        ),
-        (
-            "result alone",
-            [said.clone(), vec![stopped()]].concat(),
-            &["Step one.", "This is n"],
-            None,
-        ),
-        (
-            "pieces",
-            [pieces.to_vec(), vec![interruption(""), stopped()]].concat(),
-            &["Step one.", "This is n"],
-            None,
-        ),
-        (
-            "pieces, result alone",
-            [pieces.to_vec(), vec![stopped()]].concat(),
-            &["Step one.", "This is n"],
-            None,
-        ),
-        (
-            "pieces and line",
-            [
-                pieces.to_vec(),
-                said.clone(),
-                vec![interruption(""), stopped()],
-            ]
-            .concat(),
-            &["Step one.", "This is n"],
-            None,
-        ),
-        (
-            "start alone",
-            vec![message_start("m2"), interruption(""), stopped()],
-            &["Step one."],
-            None,
-        ),
-        (
-            "marked",
-            vec![
-                with(says("m2", "This is n"), &json!({"aborted": true})),
-                interruption(""),
-                stopped(),
-            ],
-            &["Step one.", "This is n"],
-            None,
-        ),
-        (
-            "in the model's place",
-            {
-                let mut told = says("u1", "[Request interrupted by user]");
-                told["message"]["model"] = "<synthetic>".into();
-                [said.clone(), vec![told, stopped()]].concat()
-            },
-            &["Step one.", "This is n"],
-            None,
-        ),
-        // The message before had its end; of the next nothing was printed.
-        (
-            "before the message",
-            vec![interruption(""), stopped()],
-            &["Step one."],
-            Some("Step one."),
-        ),
-        // The tool was interrupted, not the message.
-        (
-            "tool",
-            vec![
-                says("m2", "Now."),
-                calls("m2", "t2", "Bash", &json!({"command": "z"})),
-                interruption(" for tool use"),
-                stopped(),
-            ],
-            &["Step one.", "Now."],
-            Some("Now."),
-        ),
-        (
-            "after the message",
-            [whole("m2", "Done."), vec![interruption(""), stopped()]].concat(),
-            &["Step one.", "Done."],
-            Some("Done."),
-        ),
-    ];
     for (case, rest, texts, answer) in cases {
-        let summary = after(&first, &rest);
-        assert_eq!(summary.texts, texts, "{case}");
-        assert_eq!(summary.final_text.as_deref(), answer, "{case}");
+        let summary = after(&first, rest);
+        assert_eq!(summary.texts, *texts, "{case}");
+        assert_eq!(summary.final_text.as_deref(), *answer, "{case}");
         assert_eq!(summary.status, CheckpointStatus::StoppedByError, "{case}");
-        let told = !case.contains("alone") || case.starts_with("start");
-        if told {
+        if !case.ends_with("result alone") {
             assert_eq!(family(&summary), Some(ErrorFamily::Process), "{case}");
         }
     }
+}
+
+#[test]
+fn a_message_that_was_interrupted_is_no_answer() {
+    let end = vec![interruption(""), stopped()];
+    let pieces = vec![message_start("m2"), text_start(), text_delta("This is n")];
+    let said = vec![says("m2", "This is n")];
+    let marked = vec![with(says("m2", "This is n"), &json!({"aborted": true}))];
+    let mut told = says("u1", "[Request interrupted by user]");
+    told["message"]["model"] = "<synthetic>".into();
+    let both = [pieces.clone(), said.clone()].concat();
+    let alone = vec![stopped()];
+    let ways = [
+        ("line", [said.clone(), end.clone()].concat()),
+        ("line, result alone", [said.clone(), alone.clone()].concat()),
+        ("pieces", [pieces.clone(), end.clone()].concat()),
+        ("pieces, result alone", [pieces, alone].concat()),
+        ("pieces and line", [both, end.clone()].concat()),
+        ("marked", [marked, end.clone()].concat()),
+        (
+            "in the model's place",
+            [said, vec![told, stopped()]].concat(),
+        ),
+    ];
+    for (way, rest) in ways {
+        check_interrupted(&[(way, rest, &["Step one.", "This is n"], None)]);
+    }
+    let start = [vec![message_start("m2")], end].concat();
+    check_interrupted(&[("start", start, &["Step one."], None)]);
+}
+
+#[test]
+fn a_message_that_had_its_end_before_the_interruption_is_the_answer() {
+    let end = vec![interruption(""), stopped()];
+    let in_tool = vec![
+        says("m2", "Now."),
+        calls("m2", "t2", "Bash", &json!({"command": "z"})),
+        interruption(" for tool use"),
+        stopped(),
+    ];
+    check_interrupted(&[
+        // Of the next message nothing was printed.
+        ("before", end.clone(), &["Step one."], Some("Step one.")),
+        ("in a tool", in_tool, &["Step one.", "Now."], Some("Now.")),
+        (
+            "after",
+            [whole("m2", "Done."), end].concat(),
+            &["Step one.", "Done."],
+            Some("Done."),
+        ),
+    ]);
 }
 
 #[test]

@@ -343,14 +343,24 @@ fn an_interrupted_message_is_cut() {
     assert_eq!(kinds(&summary), ["info", "exitMismatch"]);
 }
 
+fn system(fields: &Value) -> Value {
+    let line = json!({"type": "system", "session_id": SESSION, "uuid": "u"});
+    with(line, fields)
+}
+
+/// Checks that a message of the CLI becomes a notice of this kind, or none.
+fn check_notice(fields: &Value, kind: Option<&str>) {
+    let summary = stream(&[init(), system(fields), says("m1", "x"), result("x")]);
+    assert_eq!(
+        kinds(&summary),
+        kind.into_iter().collect::<Vec<_>>(),
+        "{fields}"
+    );
+    assert!(summary.unparsed.is_empty(), "{:?}", summary.unparsed);
+}
+
 #[test]
 fn notices_have_their_kinds() {
-    let system = |fields: &Value| {
-        with(
-            json!({"type": "system", "session_id": SESSION, "uuid": "u"}),
-            fields,
-        )
-    };
     let table = [
         (
             json!({"subtype": "hook_started", "hook_name": "Stop", "hook_event": "Stop"}),
@@ -396,6 +406,23 @@ fn notices_have_their_kinds() {
             json!({"subtype": "thinking_tokens", "estimated_tokens": 4}),
             None,
         ),
+    ];
+    for (fields, kind) in table {
+        check_notice(&fields, kind);
+    }
+    let asked = json!({"type": "control_request", "request_id": "r",
+        "request": {"subtype": "can_use_tool", "tool_name": "Bash"}});
+    let mut failed = init();
+    failed["mcp_servers"] =
+        json!([{"name": "a", "status": "connected"}, {"name": "b", "status": "failed"}]);
+    let summary = stream(&[failed.clone(), asked, failed, says("m1", "x"), result("x")]);
+    assert_eq!(kinds(&summary), ["warning", "interaction"]);
+    assert_eq!(summary.notices[0].text, "MCP server b: failed");
+}
+
+#[test]
+fn what_is_nothing_but_a_text_is_a_notice() {
+    let table = [
         (
             json!({"subtype": "notification", "key": "k", "text": "c", "priority": "low"}),
             Some("info"),
@@ -442,13 +469,7 @@ fn notices_have_their_kinds() {
         (json!({"subtype": "commands_changed", "commands": []}), None),
     ];
     for (fields, kind) in table {
-        let summary = stream(&[init(), system(&fields), says("m1", "x"), result("x")]);
-        assert_eq!(
-            kinds(&summary),
-            kind.into_iter().collect::<Vec<_>>(),
-            "{fields}"
-        );
-        assert!(summary.unparsed.is_empty(), "{:?}", summary.unparsed);
+        check_notice(&fields, kind);
     }
     // What is more than a text has a meaning that is not known.
     for fields in [
@@ -465,12 +486,4 @@ fn notices_have_their_kinds() {
             "{fields}"
         );
     }
-    let asked = json!({"type": "control_request", "request_id": "r",
-        "request": {"subtype": "can_use_tool", "tool_name": "Bash"}});
-    let mut failed = init();
-    failed["mcp_servers"] =
-        json!([{"name": "a", "status": "connected"}, {"name": "b", "status": "failed"}]);
-    let summary = stream(&[failed.clone(), asked, failed, says("m1", "x"), result("x")]);
-    assert_eq!(kinds(&summary), ["warning", "interaction"]);
-    assert_eq!(summary.notices[0].text, "MCP server b: failed");
 }

@@ -72,8 +72,8 @@ fn only_the_documented_words_of_success_complete_a_run() {
             let line = result_in_words(is_error.as_ref(), subtype.as_ref());
             let streamed = lines(&[init(), says("m1", "The text."), line.clone()]);
             let outputs = [
-                (&[][..], lines(&[line.clone()])),
-                (JSON, lines(&[line.clone()])),
+                (&[][..], format!("{line}\n")),
+                (JSON, format!("{line}\n")),
                 (&[][..], streamed.clone()),
                 (STREAM, streamed.clone()),
                 (&[][..], format!("[{},{}]\n", init(), line)),
