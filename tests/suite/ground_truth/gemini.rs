@@ -1,6 +1,6 @@
 //! gemini's output against its summary.
 
-use runtape_core::{CheckpointStatus, RunSummary};
+use runtape_core::{CheckpointStatus, ErrorFamily, RunSummary};
 use serde_json::Value;
 
 use super::compare::{same, short};
@@ -168,8 +168,8 @@ fn failures(capture: &Capture, printed: &Printed, summary: &RunSummary, faults: 
     let error = summary.error.as_ref();
     let message = error.map_or("", |error| error.message.as_str());
     let is_said = |text: &str| {
-        let notices = summary.notices.iter();
-        message.contains(text) || notices.into_iter().any(|notice| notice.text.contains(text))
+        let mut notices = summary.notices.iter();
+        message.contains(text) || notices.any(|notice| notice.text.contains(text))
     };
     for line in printed.of_type("error") {
         let text = line["message"].as_str().unwrap_or_default();
@@ -205,7 +205,7 @@ fn failures(capture: &Capture, printed: &Printed, summary: &RunSummary, faults: 
         _ => None,
     };
     if let Some(family) = family {
-        let got = error.family.map(|family| family.as_str());
+        let got = error.family.map(ErrorFamily::as_str);
         faults.compare("family", &Some(family), &got);
     }
     // The exit code is the status modulo 256.
