@@ -237,7 +237,10 @@ pub(crate) fn remove(
         hash: BEFORE_ALL,
         run_id: Some(root.id.to_string()),
         removes: Some(unsigned(seal)),
-        reason: Some(reason.as_str().to_owned()),
+        reason: Some(match reason {
+            RemovalReason::Other(name) => name.into(),
+            known => known.as_str().to_owned(),
+        }),
     };
     append(connection, entry, &root.id).map(Some)
 }

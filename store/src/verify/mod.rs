@@ -161,7 +161,7 @@ impl<'a> Verifier<'a> {
             .prepare("SELECT key, id FROM run WHERE root IS NULL ORDER BY key")?;
         let mut roots = statement.query([])?;
         while let Some(row) = roots.next()? {
-            self.tree(row.get(0)?, row.get(1)?)?;
+            self.tree(row.get(0)?, &row.get::<_, String>(1)?)?;
         }
         self.index()?;
         self.seals()?;
@@ -173,8 +173,8 @@ impl<'a> Verifier<'a> {
     }
 
     /// Verifies a root run with its children and its tape.
-    fn tree(&mut self, root: i64, id: String) -> Result<()> {
-        let Ok(run_id) = RunId::parse(id.as_str()) else {
+    fn tree(&mut self, root: i64, id: &str) -> Result<()> {
+        let Ok(run_id) = RunId::parse(id) else {
             self.fault(FaultPlace::File, format!("a run has the id {id:?}"));
             return Ok(());
         };

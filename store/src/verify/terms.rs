@@ -4,7 +4,7 @@
 //! are added up, run by run: each term at its place is a number that nobody can foresee, and the
 //! sums are the same only if the terms are. Nothing is held but the sums.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use runtape_core::report::FaultPlace;
@@ -141,7 +141,7 @@ struct Scratch {
     connection: Connection,
     bytes: usize,
     /// Lengths of the texts, as far as they are known.
-    lengths: HashMap<i64, [u64; COLUMNS.len()]>,
+    lengths: BTreeMap<i64, [u64; COLUMNS.len()]>,
 }
 
 impl Scratch {
@@ -159,7 +159,7 @@ impl Scratch {
         Ok(Self {
             connection,
             bytes: 0,
-            lengths: HashMap::new(),
+            lengths: BTreeMap::new(),
         })
     }
 

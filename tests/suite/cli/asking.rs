@@ -122,11 +122,11 @@ fn verify_says_what_it_cannot_see_and_refuses_what_is_no_head() {
     let wrong = [
         String::new(),
         "abc".to_owned(),
-        head[1..].to_owned(),
+        "0".repeat(63),
         format!("{head}0"),
-        format!("g{}", &head[1..]),
-        format!(" {}", &head[1..]),
-        format!("0x{}", &head[2..]),
+        format!("g{}", "0".repeat(63)),
+        format!(" {}", "0".repeat(63)),
+        format!("0x{}", "0".repeat(62)),
     ];
     for head in wrong {
         let output = runtape.run(&["verify", "--head", &head]);
