@@ -70,6 +70,7 @@ mod replace;
 mod retention;
 mod run_writer;
 mod runs;
+mod schema;
 mod seals;
 mod search;
 mod stats;

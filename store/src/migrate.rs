@@ -20,16 +20,23 @@ pub(crate) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
+/// Returns what makes a schema of a version that this build knows.
+pub(crate) fn scripts(version: i64) -> impl Iterator<Item = &'static str> {
+    let count = usize::try_from(version).unwrap_or(0);
+    MIGRATIONS.iter().copied().take(count)
+}
+
 fn number(connection: &Connection, pragma: &str) -> Result<i64> {
     Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)
 }
 
 /// Refuses what is not ours or too new, without writing anything; returns the schema.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64> {
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // By the one name that no view of the file can take.
+    let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master)";
+    let has_tables: bool = connection.query_row(sql, [], |row| row.get(0))?;
     let application = number(connection, "application_id")?;
-    if application != i64::from(APPLICATION_ID) && (tables > 0 || application != 0) {
+    if application != i64::from(APPLICATION_ID) && (has_tables || application != 0) {
         return Err(StoreError::Foreign { path: path.into() });
     }
     let found = number(connection, "user_version")?;

@@ -12,6 +12,7 @@ use crate::facts::{Fact, FactFolder, RunFacts};
 use crate::place::unsigned;
 use crate::records::{self, RecordBlock};
 use crate::runs::{self, RunRow};
+use crate::schema;
 use crate::seals;
 use crate::store::Store;
 use crate::{ledger, notices, steps, tape, tool_calls};
@@ -117,8 +118,19 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Lets `SQLite` check its own structure: on a broken one nothing further can be said.
+    /// Compares the schema, then lets `SQLite` check its own structure: on a broken one nothing
+    /// further can be said.
     fn file(&mut self) -> Result<bool> {
+        let differences = schema::differences(self.connection);
+        let Some(differences) = self.read(FaultPlace::File, differences)? else {
+            return Ok(false);
+        };
+        for difference in differences {
+            self.fault(FaultPlace::File, difference);
+        }
+        if !self.report.faults.is_empty() {
+            return Ok(false);
+        }
         let mut statement = self.connection.prepare("PRAGMA quick_check(5)")?;
         let rows = statement.query_map([], |row| row.get::<_, String>(0));
         let lines: rusqlite::Result<Vec<String>> = rows.and_then(Iterator::collect);
