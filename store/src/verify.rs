@@ -9,13 +9,14 @@ use rusqlite::Connection;
 use crate::chain::{self, MARK};
 use crate::error::{Result, StoreError};
 use crate::facts::{Fact, FactFolder, RunFacts};
+use crate::links::{self, Before, Links};
 use crate::place::unsigned;
 use crate::records::{self, RecordBlock};
 use crate::runs::{self, RunRow};
 use crate::schema;
 use crate::seals;
 use crate::store::Store;
-use crate::{ledger, notices, steps, tape, tool_calls};
+use crate::{bundle, ledger, notices, steps, tape, tool_calls};
 
 /// Gathers faults.
 struct Verifier<'a> {
@@ -23,6 +24,38 @@ struct Verifier<'a> {
     report: VerifyReport,
     /// How far into stdout and stderr the records of the tree reach.
     reach: [u64; 2],
+    /// Whether entries of the chain may have been left out.
+    may_be_bundle: bool,
+}
+
+/// Verifies a bundle, or a whole database.
+fn report(connection: &Connection, may_be_bundle: bool) -> Result<VerifyReport> {
+    let mut verifier = Verifier {
+        connection,
+        report: VerifyReport::default(),
+        reach: [0; 2],
+        may_be_bundle,
+    };
+    verifier.verify()?;
+    Ok(verifier.report)
+}
+
+/// Returns what is wrong with a bundle.
+pub(crate) fn bundle_faults(connection: &Connection) -> Result<Vec<VerifyFault>> {
+    Ok(report(connection, true)?.faults)
+}
+
+/// Returns what is wrong with a tree of runs, its seal left aside.
+pub(crate) fn tree_faults(connection: &Connection, root: i64) -> Result<Vec<VerifyFault>> {
+    let mut verifier = Verifier {
+        connection,
+        report: VerifyReport::default(),
+        reach: [0; 2],
+        may_be_bundle: false,
+    };
+    verifier.report.removals = seals::removals(connection)?;
+    verifier.tree(root)?;
+    Ok(verifier.report.faults)
 }
 
 impl Store {
@@ -32,14 +65,21 @@ impl Store {
     /// Someone who computes all hashes anew is found only against a head that was kept elsewhere:
     /// see [`verify_head`](Self::verify_head).
     pub fn verify(&self) -> Result<VerifyReport> {
+        self.read(|connection| report(connection, false))
+    }
+
+    /// Does what [`verify`](Self::verify) does for a bundle, which has only some entries of the
+    /// chain of seals. It proves that each run is as its seal says; whether the seal is the one
+    /// that was made is known only by a hash that was kept elsewhere: with `head`, each run must
+    /// be covered by it.
+    pub fn verify_bundle(&self, head: Option<&str>) -> Result<VerifyReport> {
         self.read(|connection| {
-            let mut verifier = Verifier {
-                connection,
-                report: VerifyReport::default(),
-                reach: [0; 2],
-            };
-            verifier.verify()?;
-            Ok(verifier.report)
+            let mut report = report(connection, true)?;
+            if let Some(head) = head {
+                let head = head.trim().to_ascii_lowercase();
+                report.faults.extend(links::uncovered(connection, &head)?);
+            }
+            Ok(report)
         })
     }
 
@@ -101,20 +141,26 @@ impl Verifier<'_> {
                 self.fault(FaultPlace::File, format!("a run has the id {id:?}"));
                 continue;
             };
-            let Some(tree) = self.read(FaultPlace::Run { run_id }, tree)? else {
-                continue;
-            };
-            self.reach = [0; 2];
-            for run in &tree {
-                self.run(run)?;
-            }
-            if let Some(root) = tree.first() {
-                self.tape(root)?;
-                self.report.open_runs += u64::from(root.seal.is_none());
+            if self.read(FaultPlace::Run { run_id }, tree)?.is_some() {
+                self.tree(root)?;
             }
         }
         self.seals()?;
         self.report.head = seals::head(self.connection)?;
+        Ok(())
+    }
+
+    /// Verifies a root run, its children and its tape.
+    fn tree(&mut self, root: i64) -> Result<()> {
+        let tree = runs::tree(self.connection, root)?;
+        self.reach = [0; 2];
+        for run in &tree {
+            self.run(run)?;
+        }
+        if let Some(root) = tree.first() {
+            self.tape(root)?;
+            self.report.open_runs += u64::from(root.seal.is_none());
+        }
         Ok(())
     }
 
@@ -467,15 +513,29 @@ impl Verifier<'_> {
     /// Follows the chain of seals, and compares each with what it covers.
     fn seals(&mut self) -> Result<()> {
         let seals = seals::all(self.connection)?;
-        let mut before = seals::BEFORE_ALL;
-        for (expected, seal) in (1_u64..).zip(&seals) {
+        let mut links = Links::read(self.connection)?;
+        if links.is_bundle() {
+            if !self.may_be_bundle {
+                let fault = "it is a bundle and no whole database: verify it with --bundle";
+                self.fault(FaultPlace::File, fault);
+            }
+            self.report.bundle = Some(bundle::seals_of_runs(self.connection)?);
+        }
+        for seal in &seals {
             let at = FaultPlace::Seal {
                 number: seal.number,
             };
-            if seal.number != expected {
-                self.fault(FaultPlace::Seal { number: expected }, "missing");
-                return Ok(());
-            }
+            let before = match links.before(seal.number) {
+                Before::Hash(before) => before,
+                Before::Missing(number) => {
+                    self.fault(FaultPlace::Seal { number }, "missing");
+                    return Ok(());
+                }
+                Before::Torn => {
+                    self.fault(at, "changed: two hashes stand before it");
+                    return Ok(());
+                }
+            };
             let covered = self.covered(seal)?;
             let run_id = match (&covered, &seal.run_id) {
                 (Some(root), None) => root.id.to_string(),
@@ -493,7 +553,7 @@ impl Verifier<'_> {
                 self.fault(at, "changed: its hash does not fit the one before");
                 return Ok(());
             }
-            before = seal.hash;
+            links.pass(seal);
             if let Some(root) = covered {
                 let tree = runs::tree(self.connection, root.key)?;
                 let digest = seals::digest(self.connection, &tree);
@@ -512,6 +572,9 @@ impl Verifier<'_> {
                     self.fault(at, format!("run {run_id} was removed without a word"));
                 }
             }
+        }
+        if let Some(number) = links.unused() {
+            self.fault(FaultPlace::Seal { number }, "missing");
         }
         self.unsealed(&seals)
     }

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use runtape_store::Store;
+
 use crate::commands::Session;
 use crate::console::Tone;
-use crate::database::Database;
+use crate::digest::Digest;
 use crate::error::CliError;
 use crate::plain;
 use crate::table::{bytes, plural};
@@ -17,22 +19,28 @@ use crate::times;
 /// one this prints, and give it to --head later.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// A head that an earlier verify printed: nothing before it may have changed
+    /// A head that an earlier verify printed: nothing before it may have changed. For a bundle the
+    /// hash of a seal that export printed: it must cover each run
     #[arg(long, value_name = "HASH")]
     head: Option<String>,
     /// Check this bundle instead of the database
     #[arg(long, value_name = "FILE")]
     bundle: Option<PathBuf>,
+    /// The bundle must have this digest, which export printed
+    #[arg(long, value_name = "DIGEST", requires = "bundle")]
+    digest: Option<Digest>,
 }
 
 pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = match &args.bundle {
-        Some(bundle) => Database::find(Some(bundle.clone()))?.read()?,
-        None => session.database.read()?,
-    };
-    let report = match &args.head {
-        Some(head) => store.verify_head(head)?,
-        None => store.verify()?,
+    let report = match (&args.bundle, &args.head) {
+        (Some(bundle), head) => {
+            if let Some(digest) = &args.digest {
+                digest.check(bundle)?;
+            }
+            Store::open_bundle(bundle)?.verify_bundle(head.as_deref())?
+        }
+        (None, Some(head)) => session.database.read()?.verify_head(head)?,
+        (None, None) => session.database.read()?.verify()?,
     };
     let console = &mut session.console;
     if console.json {
@@ -63,7 +71,11 @@ pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), Cl
             plural(report.records, "record"),
             bytes(report.tape_bytes)
         ))?;
-        if let Some(head) = &report.head {
+        for seal in report.bundle.iter().flatten() {
+            let text = format!("run {}: seal {} {}", seal.run_id, seal.number, seal.hash);
+            console.line(&text)?;
+        }
+        if let (Some(head), None) = (&report.head, &report.bundle) {
             console.line(&format!("head {} {}", head.number, head.hash))?;
         }
         if report.is_intact() {

@@ -165,7 +165,7 @@ pub struct RunDetail {
     pub stdout_bytes: u64,
     /// Bytes of standard error on the tape.
     pub stderr_bytes: u64,
-    /// Where it was before it was imported; null for a run that was recorded here, and for a child.
+    /// Where it was before it was imported; null for a run that was recorded here.
     #[serde(default)]
     pub origin: Option<RunOrigin>,
 }

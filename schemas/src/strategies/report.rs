@@ -8,11 +8,10 @@ use runtape_core::report::{
     FaultPlace, FieldChange, FileUse, GcReport, ImportedRun, IngestGroup, IngestLine,
     IngestOutcome, IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RecordReport,
     RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail, RunInfo,
-    RunOrigin, RunSeal,
-    RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart, SqlRow, StepInfo,
-    StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine, TreeOutcome, TreeRun,
-    TreeVintage, UsageGroup, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
-    VerifyFault, VerifyReport,
+    RunOrigin, RunSeal, RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart,
+    SqlRow, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine,
+    TreeOutcome, TreeRun, TreeVintage, UsageGroup, ValidationCounts, ValidationFault,
+    ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 use runtape_core::{Stream, iso_time};
 
@@ -471,6 +470,7 @@ pub fn verify_report() -> BoxedStrategy<VerifyReport> {
             place: fault_place(),
             fault: text()
         })),
+        bundle: maybe(some(run_seal())),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::error::CliError;
 pub(super) fn write(path: &Path, summary: &RunSummary, exit: &Exit) -> Result<(), CliError> {
     let mut text = serde_json::to_vec(&ExecutionResult::new(summary, exit))?;
     text.push(b'\n');
-    std::fs::write(path, text).map_err(|error| CliError::WriteFile {
+    runtape::write_private(path, &text).map_err(|error| CliError::WriteFile {
         path: path.into(),
         error,
     })

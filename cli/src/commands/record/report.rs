@@ -84,7 +84,7 @@ pub(super) fn finish(
     };
     let mut text = serde_json::to_vec(&report)?;
     text.push(b'\n');
-    std::fs::write(path, text).map_err(|error| CliError::WriteFile {
+    runtape::write_private(path, &text).map_err(|error| CliError::WriteFile {
         path: path.into(),
         error,
     })
