@@ -45,8 +45,8 @@ impl Store {
             transaction.commit()?;
             Ok(seals)
         })?;
-        let faults = verify::bundle_faults(&bundle).map_err(|error| error.in_file(path))?;
-        match faults.as_slice() {
+        let report = verify::bundle(&bundle, None).map_err(|error| error.in_file(path))?;
+        match report.faults.as_slice() {
             [] => Ok(written),
             [first, ..] => Err(damaged(first)),
         }
@@ -172,7 +172,7 @@ mod tests {
             span: None,
             kind,
         };
-        let records = [record(0, opened.into()), record(1, head.into())];
+        let records = [record(0, opened.into()), record(1, Box::new(head).into())];
         store.begin_run(&begin).unwrap();
         store.append(&run_id, &records, &[]).unwrap();
         let exit = serde_json::json!({});

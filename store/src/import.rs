@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::chain::{self, Hash};
 use crate::codec;
 use crate::error::{Result, StoreError};
+use crate::migrate;
 use crate::place::unsigned;
 use crate::records;
 use crate::runs::{self, RunRow};
@@ -68,6 +69,7 @@ impl Store {
             .map(|removal| removal.run_id)
             .collect();
         bundle.read(|source| {
+            let version: i64 = source.pragma_query_value(None, "user_version", |row| row.get(0))?;
             let roots = roots(source)?;
             self.batch(|store| {
                 let mut imports = Vec::new();
@@ -79,6 +81,7 @@ impl Store {
                             None => None,
                         },
                         is_verified,
+                        is_current: version == migrate::newest(),
                         is_tapeless: tapeless.contains(&root.id),
                         root,
                         at,
@@ -118,6 +121,8 @@ struct Arrival<'a> {
     root: RunRow,
     seal: Option<SealRow>,
     is_verified: bool,
+    /// Its hashes cover what ours do; those of an older schema may not.
+    is_current: bool,
     /// The chain of the bundle says that its tape was dropped.
     is_tapeless: bool,
     at: i64,
@@ -146,10 +151,10 @@ impl Arrival<'_> {
             return Ok(Import::Known);
         }
         match &self.seal {
-            Some(seal) if self.is_verified => {
+            Some(seal) if self.is_verified && self.is_current => {
                 store.write_surely(|target, words| self.copy(&tree, seal, target, words))?;
             }
-            _ if self.is_verified => {
+            None if self.is_verified => {
                 let run = self.root.id.clone();
                 return Err(StoreError::Unsealed { run });
             }
@@ -170,11 +175,7 @@ impl Arrival<'_> {
         let key = transfer::copy_tree(self.source, tree, target, words)?;
         transfer::set_end(target, key, self.root.exit.as_deref(), None)?;
         let copied = runs::tree(target, key)?;
-        let is_sealed = seals::digest(target, &copied)? == seal.digest;
-        if !is_sealed || !verify::tree_faults(target, key)?.is_empty() {
-            let fault = "the bundle was changed while it was read";
-            return Err(StoreError::invalid(&self.root.id, fault));
-        }
+        let mut is_same = seals::digest(target, &copied)? == seal.digest;
         target
             .prepare_cached("UPDATE run SET context = ?2 WHERE key = ?1")?
             .execute(params![
@@ -182,17 +183,22 @@ impl Arrival<'_> {
                 codec::pack(&json(&self.root.id, &self.context()?)?)
             ])?;
         seals::seal(target, key, self.at)?;
-        if self.is_tapeless
-            && let Some(row) = runs::by_key(target, key)?
-        {
-            // Here, too, the chain must say why there is no tape.
-            seals::remove(target, &row, RemovalReason::TapeDropped, self.at)?;
-            seals::seal(target, key, self.at)?;
+        if let Some(row) = runs::by_key(target, key)? {
+            if self.is_tapeless {
+                // Here, too, the chain must say why there is no tape.
+                seals::remove(target, &row, RemovalReason::TapeDropped, self.at)?;
+                seals::seal(target, key, self.at)?;
+            }
+            is_same &= verify::is_tree_intact(target, &row, self.is_tapeless)?;
+        }
+        if !is_same {
+            let fault = "the bundle was changed while it was read";
+            return Err(StoreError::invalid(&self.root.id, fault));
         }
         Ok(())
     }
 
-    /// Writes the runs as if they were new: nothing that the bundle proves is of any use.
+    /// Writes the runs as if they were new: what the bundle proves is of no use here.
     fn write_anew(&self, tree: &[RunRow], store: &mut Store) -> Result<()> {
         let id = &self.root.id;
         let mut begin = begin_of(&self.root)?;

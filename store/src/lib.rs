@@ -61,6 +61,7 @@ mod audit;
 mod bundle;
 mod chain;
 mod codec;
+mod depth;
 mod drift;
 mod error;
 mod facts;
@@ -78,6 +79,7 @@ mod prepared;
 mod read;
 mod records;
 mod replace;
+mod reseal;
 mod retention;
 mod run_writer;
 mod runs;
@@ -110,7 +112,7 @@ pub use replace::Replaced;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
     RunOrigin, RunSeal, SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats,
-    ToolCallInfo, ToolUse, UsageGroup, VerifyFault, VerifyReport,
+    ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
 pub use tape::TapeChunk;

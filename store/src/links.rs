@@ -38,11 +38,16 @@ pub(crate) enum Before {
 impl Links {
     /// Reads what was left out.
     pub(crate) fn read(connection: &Connection) -> Result<Self> {
-        let mut statement = connection.prepare_cached("SELECT number, hash FROM seal_before")?;
-        let rows = statement.query_map([], |row| {
-            Ok((row.get(0).map(unsigned)?, chain::from_row(row, 1)?))
-        })?;
-        let left_out: BTreeMap<u64, Hash> = rows.collect::<rusqlite::Result<_>>()?;
+        let mut left_out = BTreeMap::new();
+        // A database of an older schema has no place for it.
+        let sql = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = 'seal_before'";
+        if connection.prepare_cached(sql)?.exists([])? {
+            let mut statement = connection.prepare("SELECT number, hash FROM seal_before")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                left_out.insert(row.get(0).map(unsigned)?, chain::from_row(row, 1)?);
+            }
+        }
         Ok(Self {
             is_bundle: !left_out.is_empty(),
             left_out,
@@ -73,6 +78,11 @@ impl Links {
         self.last = (entry.number, entry.hash);
     }
 
+    /// Returns the number after the entry that was passed last.
+    pub(crate) fn end(&self) -> u64 {
+        self.last.0.saturating_add(1)
+    }
+
     /// Returns the number of an entry that should be here, since what came before it is.
     pub(crate) fn unused(&self) -> Option<u64> {
         self.left_out.keys().next().copied()
@@ -81,23 +91,24 @@ impl Links {
 
 /// Returns a fault for each run of a bundle that a hash kept elsewhere does not cover: a seal
 /// covers what comes before it, as far as nothing in between was left out.
-pub(crate) fn uncovered(connection: &Connection, head: &str) -> Result<Vec<VerifyFault>> {
+pub(crate) fn uncovered(connection: &Connection, head: &Hash) -> Result<Vec<VerifyFault>> {
     let links = Links::read(connection)?;
-    let seals = crate::seals::all(connection)?;
     let fault = |place, fault: &str| VerifyFault {
         place,
-        fault: format!("{fault} {head}"),
+        fault: format!("{fault} {}", chain::hex(head)),
     };
-    let Some(known) = seals.iter().find(|seal| chain::hex(&seal.hash) == head) else {
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT max(number) FROM seal WHERE hash = ?1")?
+        .query_row([head], |row| row.get(0))?;
+    let Some(last) = last.map(unsigned) else {
         return Ok(vec![fault(FaultPlace::File, "no seal has the hash")]);
     };
-    let last = known.number;
     let gap = links.left_out.range(..=last).next_back();
     let first = gap.map_or(0, |(number, _)| *number);
     let runs = crate::bundle::seals_of_runs(connection)?;
     let outside = runs
         .into_iter()
-        .filter(|run| !(first..=last).contains(&run.number));
+        .filter(|run| links.is_bundle && !(first..=last).contains(&run.number));
     let faults = outside.map(|run| {
         let run_id = run.run_id;
         fault(FaultPlace::Run { run_id }, "its seal is not covered by")

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
+use crate::reseal;
 
 /// Marks a `SQLite` file as one of ours: the letters `RTAP`.
 pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
@@ -13,8 +14,12 @@ pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_store.sql"),
     include_str!("../migrations/0002_views.sql"),
+    include_str!("../migrations/0003_times.sql"),
     include_str!("../migrations/0005_bundles.sql"),
 ];
+
+/// The schema from which on hashes of tapes cover receive times.
+pub(crate) const TIMES_IN_CHAIN: i64 = 3;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {
@@ -60,14 +65,19 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = check(&transaction, path)?;
     for (number, sql) in (1_i64..).zip(MIGRATIONS) {
-        if number > done {
-            transaction
-                .execute_batch(sql)
-                .map_err(|source| StoreError::Migrate {
-                    path: path.into(),
-                    number,
-                    source,
-                })?;
+        if number <= done {
+            continue;
+        }
+        transaction
+            .execute_batch(sql)
+            .map_err(|source| StoreError::Migrate {
+                path: path.into(),
+                number,
+                source,
+            })?;
+        // A new database has nothing that could be sealed again.
+        if number == TIMES_IN_CHAIN && done > 0 {
+            reseal::reseal(&transaction, path)?;
         }
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

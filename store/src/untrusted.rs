@@ -15,7 +15,6 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, StoreError};
-use crate::migrate;
 use crate::schema;
 use crate::store::Store;
 use crate::weigh;
@@ -74,14 +73,6 @@ fn open(path: &Path) -> Result<Store> {
             let _ = write!(fault, "; and {more} more");
         }
         return Err(refused(fault));
-    }
-    let found = migrate::check(&connection, path)?;
-    if found < migrate::newest() {
-        return Err(StoreError::TooOld {
-            path: path.into(),
-            found,
-            needed: migrate::newest(),
-        });
     }
     let size = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let expected = size("page_count")?.saturating_mul(size("page_size")?);

@@ -5,6 +5,7 @@ use runtape_core::RunId;
 use rusqlite::Connection;
 
 use crate::codec;
+use crate::depth::DEEPEST;
 use crate::error::{Result, StoreError};
 use crate::place;
 use crate::records::{self, RecordBlock};
@@ -20,9 +21,6 @@ const LONGEST_VALUE: u64 = 64 << 20;
 
 /// Most values in the records of one block: each takes some 70 bytes in memory, and two in a text.
 const MOST_VALUES: usize = 4_000_000;
-
-/// Deepest nesting in a record. The normalizer goes less deep.
-const DEEPEST: usize = 512;
 
 /// Most pieces of output in one block of a tape: one of a single byte has a quarter of that.
 const MOST_PIECES: u64 = 1_000_000;
@@ -161,7 +159,7 @@ mod tests {
                 .contains("deeper")
         );
         assert_eq!(
-            values_fit(&[deep(400), b"\n".to_vec(), deep(400)].concat()),
+            values_fit(&[deep(200), b"\n".to_vec(), deep(200)].concat()),
             Ok(())
         );
         assert!(

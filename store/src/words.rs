@@ -15,10 +15,10 @@ pub(crate) struct Words {
     known: HashMap<Box<str>, i64>,
 }
 
-/// Most words remembered: sessions are new ones for each run.
-const MOST: usize = 4096;
-
 impl Words {
+    /// Most words remembered: sessions are new ones for each run.
+    pub(crate) const MOST: usize = 4096;
+
     /// Returns the key of a word, adding it if need be.
     pub(crate) fn key(&mut self, connection: &Connection, text: &str) -> Result<i64> {
         if let Some(key) = self.known.get(text) {
@@ -32,7 +32,7 @@ impl Words {
                 .prepare_cached("INSERT INTO word (text) VALUES (?1)")?
                 .insert([text])?
         };
-        if self.known.len() >= MOST {
+        if self.known.len() >= Self::MOST {
             self.known.clear();
         }
         self.known.insert(text.into(), key);

@@ -10,7 +10,7 @@ use runtape_core::report::{
     RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail, RunInfo,
     RunOrigin, RunSeal, RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart,
     SqlRow, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine,
-    TreeOutcome, TreeRun, TreeVintage, UsageGroup, ValidationCounts, ValidationFault,
+    TreeOutcome, TreeRun, TreeVintage, Unseen, UsageGroup, ValidationCounts, ValidationFault,
     ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 use runtape_core::{Stream, iso_time};
@@ -459,11 +459,7 @@ pub fn verify_report() -> BoxedStrategy<VerifyReport> {
         removals: some(build!(Removal {
             run_id: run_id(),
             seal: count(),
-            reason: word(&[
-                RemovalReason::Deleted,
-                RemovalReason::Replaced,
-                RemovalReason::TapeDropped
-            ]),
+            reason: word(RemovalReason::KNOWN),
             at: time(),
         })),
         faults: some(build!(VerifyFault {
@@ -471,6 +467,7 @@ pub fn verify_report() -> BoxedStrategy<VerifyReport> {
             fault: text()
         })),
         bundle: maybe(some(run_seal())),
+        unseen: some(word(&[Unseen::CutOffTail, Unseen::NewHashes])),
     })
 }
 

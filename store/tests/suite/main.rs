@@ -13,7 +13,10 @@ mod bombs;
 mod bundles;
 mod crash;
 mod damage;
+mod enumeration;
+mod hostile;
 mod migrations;
+mod reseal;
 #[path = "../../../tests/suite/contract/synthetic.rs"]
 #[allow(dead_code, reason = "other suites use more of it")]
 mod synthetic;
