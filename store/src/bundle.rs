@@ -38,6 +38,9 @@ impl Store {
             source,
         };
         create_private(path).map_err(failed)?;
+        if path.metadata().map_err(failed)?.len() > 0 {
+            return Err(failed(std::io::ErrorKind::AlreadyExists.into()));
+        }
         let mut bundle = open_new(path).map_err(|error| error.in_file(path))?;
         let written = self.read(|source| {
             let transaction = bundle.transaction()?;

@@ -60,22 +60,16 @@ fn what_unfolds_to_gigabytes_is_refused_in_bounded_memory() {
     Plan::new("bomb", 2).make().store(&mut store);
     let original = directory.path().join("original");
     store.write_bundle(&[run_id("bomb")], &original).unwrap();
-    let many = b"1,".repeat(90 << 20);
+    let many = b"1,".repeat(40 << 20);
     let numbers = record(&[b"[", many.as_slice(), b"1]"].concat());
     let deep = record(&[b"[".repeat(3 << 20), b"]".repeat(3 << 20)].concat());
     let text = record(&[b"\"".to_vec(), b"x".repeat(190 << 20), b"\"".to_vec()].concat());
     // Ten million pieces of no bytes, and how many there are.
     let pieces = [&[0x80, 0xad, 0xe2, 0x04][..], &[0, 0].repeat(10_000_000)].concat();
-    let zeros = vec![0; 900 << 20];
-    let lines = b"{}\n".repeat(60 << 20);
-    let cases = [
-        (
-            "a block of 900 MiB",
-            "record_block",
-            zeros.as_slice(),
-            "claims to have",
-        ),
-        ("a tape of 900 MiB", "tape_block", &zeros, "claims to have"),
+    let lines = b"{}\n".repeat(20 << 20);
+    let cases: [(&str, &str, &[u8], &str); 7] = [
+        ("a block of 900 MiB", "record_block", &[], "claims to have"),
+        ("a tape of 900 MiB", "tape_block", &[], "claims to have"),
         ("a list of numbers", "record_block", &numbers, "values"),
         ("deep nesting", "record_block", &deep, "deeper"),
         ("records without end", "record_block", &lines, "hashes for"),
@@ -85,7 +79,12 @@ fn what_unfolds_to_gigabytes_is_refused_in_bounded_memory() {
     for (name, table, data, expected) in cases {
         let path = directory.path().join("planted");
         std::fs::copy(&original, &path).unwrap();
-        plant(&path, table, data.len(), &body(data));
+        let length = if data.is_empty() {
+            900 << 20
+        } else {
+            data.len()
+        };
+        plant(&path, table, length, &body(data));
         let size = std::fs::metadata(&path).unwrap().len();
         let mut child = start("bombs::process", "import", &path);
         let mut said = String::new();
