@@ -145,6 +145,8 @@ fn every_file_of_the_corpus_fits_our_own_schemas() {
             "job.json" => SchemaKind::Job,
             // Perstack's own affair: it has no schema here, and its rules are the checker's.
             "run-setting.json" => continue,
+            // What an export says of the tree, for itself.
+            ".runtape-export.json" => continue,
             _ if name.starts_with("event-") => SchemaKind::RunEvent,
             _ => SchemaKind::Checkpoint,
         };
@@ -291,7 +293,18 @@ fn a_tree_that_is_there_is_not_overwritten_unless_told() {
     );
     assert!(stderr(&output).contains("--replace"), "{}", stderr(&output));
     assert!(file.exists());
-    runtape.ok(&[&export[..], &["--replace"]].concat());
+    // What an export did not write is not removed by one.
+    let replace = [&export[..], &["--replace"]].concat();
+    let output = runtape.run(&replace);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("was not replaced"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    fs::remove_file(&file).unwrap();
+    runtape.ok(&replace);
     assert_eq!(contents(&base), before);
     // Nothing is left over from writing.
     assert_eq!(fs::read_dir(base.join("perstack/jobs")).unwrap().count(), 1);
