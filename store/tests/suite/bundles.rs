@@ -571,7 +571,7 @@ fn a_file_that_was_made_to_do_harm_is_refused_before_anything_is_asked_of_it() {
         ),
         (
             "a generated column",
-            "ALTER TABLE notice ADD COLUMN more AS (text || text)".into(),
+            "UPDATE sqlite_master SET sql = replace(sql, 'text TEXT NOT NULL', 'text TEXT NOT NULL, more TEXT AS (text || text)') WHERE name = 'notice'".into(),
             "table \"notice\" was changed",
         ),
         (
