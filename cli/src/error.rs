@@ -71,6 +71,8 @@ pub(crate) enum CliError {
     NothingToIngest,
     #[error("{count} {what}")]
     Faults { count: usize, what: &'static str },
+    #[error("{} has another digest: {found}", path.display())]
+    OtherDigest { path: PathBuf, found: String },
     #[error("no session to resume: {reason}")]
     NoSession { reason: String },
     #[error("{}, line {line}: neither a record nor an event", path.display())]
@@ -127,7 +129,11 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Argv(_) | Self::Usage { .. } => exit_codes::USAGE,
-            Self::Faults { .. } => exit_codes::FAULTS,
+            Self::Faults { .. }
+            | Self::OtherDigest { .. }
+            | Self::Store(StoreError::Refused { .. } | StoreError::Conflict { .. }) => {
+                exit_codes::FAULTS
+            }
             _ => exit_codes::FAILED,
         }
     }
@@ -157,6 +163,13 @@ impl CliError {
                 "what is stored of them stays; `runtape verify` names damage"
             }
             Self::BadLine { .. } => "import reads what `runtape export` wrote",
+            Self::OtherDigest { .. } => "it is not the file that was written, or was changed since",
+            Self::Perstack(PerstackError::Link { .. }) => {
+                "name the directory that it leads to, or remove the link"
+            }
+            Self::Perstack(PerstackError::NotOurs { .. }) => {
+                "name another directory, or remove it yourself"
+            }
             Self::NoSession { .. } => "start without a session",
             Self::Perstack(PerstackError::UnknownJob { .. }) => {
                 "`runtape jobs` lists the jobs there are"

@@ -1,6 +1,8 @@
 //! Runs that come as records, from elsewhere: without a tape.
 
-use runtape_core::{Record, RecordKind};
+use std::collections::BTreeMap;
+
+use runtape_core::{CheckpointStatus, Message, Record, RecordKind, RunId};
 use runtape_store::{BeginRun, PreparedRun, Store, StoreError};
 use serde_json::{Value, json};
 
@@ -13,6 +15,15 @@ pub fn store_records(
     records: &[Record],
     now: i64,
 ) -> Result<Option<u64>, StoreError> {
+    match prepare_records(records)? {
+        Some(run) => store.put_run(run, now).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Prepares a root run and its children from all their records, which must fit together; `None` if
+/// the first one opens no run.
+pub fn prepare_records(records: &[Record]) -> Result<Option<PreparedRun>, StoreError> {
     let Some(Record {
         run_id,
         at,
@@ -29,6 +40,97 @@ pub fn store_records(
         started_at: *at,
         context: Value::Null,
     };
-    let run = PreparedRun::new(&begin, records, &json!({}))?;
-    store.put_run(run, now).map(Some)
+    PreparedRun::new(&begin, records, &json!({})).map(Some)
+}
+
+/// How runs are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Record by record; only their places on a tape may differ.
+    Records,
+    /// By what makes up a run in any form: what was said, and where each step ended.
+    Essence,
+}
+
+/// Whether a run is stored already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Neither it nor a child of it.
+    No,
+    /// With the same content.
+    Same,
+    /// With other content.
+    Other,
+}
+
+/// Tells whether a root run that comes as records, or one of its children, is stored already, and
+/// with the same content.
+pub fn known_records(
+    store: &Store,
+    records: &[Record],
+    comparison: Comparison,
+) -> Result<Known, StoreError> {
+    let is_there = |run: &RunId| match store.run(run) {
+        Ok(run) => Ok(Some(run)),
+        Err(StoreError::UnknownRun { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let Some(root) = records.first() else {
+        return Ok(Known::No);
+    };
+    let Some(stored) = is_there(&root.run_id)? else {
+        for record in records.iter().filter(|record| record.seq == 0) {
+            if is_there(&record.run_id)?.is_some() {
+                return Ok(Known::Other);
+            }
+        }
+        return Ok(Known::No);
+    };
+    if stored.seal.is_none() || stored.root_run_id.is_some() {
+        return Ok(Known::Other);
+    }
+    let stored = store.tree_records(&root.run_id)?;
+    let is_same = match comparison {
+        Comparison::Records => placeless(&stored) == placeless(records),
+        Comparison::Essence => job(&stored) == job(records) && essence(&stored) == essence(records),
+    };
+    Ok(if is_same { Known::Same } else { Known::Other })
+}
+
+/// Returns the job of a tree of runs.
+fn job(records: &[Record]) -> Option<&str> {
+    match &records.first()?.kind {
+        RecordKind::Run(opened) => Some(opened.job_id.as_str()),
+        _ => None,
+    }
+}
+
+/// Returns what the records of each run say, without their places on a tape.
+fn placeless(records: &[Record]) -> BTreeMap<&RunId, Vec<(u64, i64, &RecordKind)>> {
+    let mut runs: BTreeMap<&RunId, Vec<_>> = BTreeMap::new();
+    for record in records {
+        let said = (record.seq, record.at, &record.kind);
+        runs.entry(&record.run_id).or_default().push(said);
+    }
+    runs
+}
+
+/// Returns what makes up a run in any form.
+fn essence(records: &[Record]) -> BTreeMap<&RunId, Vec<Essence<'_>>> {
+    let mut runs: BTreeMap<&RunId, Vec<Essence<'_>>> = BTreeMap::new();
+    for record in records {
+        let kept = match &record.kind {
+            RecordKind::Message(message) => Essence::Said(&message.message),
+            RecordKind::Checkpoint(head) => Essence::Ended(head.step, head.status),
+            _ => continue,
+        };
+        runs.entry(&record.run_id).or_default().push(kept);
+    }
+    runs
+}
+
+#[derive(Debug, PartialEq)]
+enum Essence<'a> {
+    Said(&'a Message),
+    Ended(u64, CheckpointStatus),
 }

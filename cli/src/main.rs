@@ -3,6 +3,7 @@
 mod commands;
 mod console;
 mod database;
+mod digest;
 mod error;
 mod exit_codes;
 mod filter;

@@ -158,6 +158,20 @@ pub enum StoreError {
         /// The run.
         run: RunId,
     },
+    /// The run has no seal yet, so there is nothing that could prove a copy of it.
+    #[error("run {run} has not ended: only what is sealed can be put into a bundle")]
+    Unsealed {
+        /// The run.
+        run: RunId,
+    },
+    /// A file from elsewhere is not what it should be; nothing was read from it.
+    #[error("{}: refused: {fault}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: String,
+    },
     /// A record is missing before this one.
     #[error("run {run}: record {seq} came where record {expected} was expected: append in order")]
     Gap {
@@ -245,6 +259,8 @@ pub enum DatabaseFault {
     NoDatabase,
     /// Another process kept it locked for too long.
     Busy,
+    /// A file from elsewhere asked for more work than its size can be worth.
+    Endless,
     /// Anything else.
     Other,
 }
@@ -259,6 +275,7 @@ impl std::fmt::Display for DatabaseFault {
             Self::Damaged => "the database file is damaged: run `verify`, restore a backup",
             Self::NoDatabase => "this is no database: name another file",
             Self::Busy => "the database was locked for too long: try again",
+            Self::Endless => "reading it takes more work than a file of its size can be worth",
             Self::Other => "the database failed",
         })
     }
@@ -275,6 +292,7 @@ impl From<rusqlite::Error> for StoreError {
             Some(Code::DatabaseCorrupt) => DatabaseFault::Damaged,
             Some(Code::NotADatabase) => DatabaseFault::NoDatabase,
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => DatabaseFault::Busy,
+            Some(Code::OperationInterrupted) => DatabaseFault::Endless,
             _ => DatabaseFault::Other,
         };
         Self::Database {
@@ -288,7 +306,7 @@ impl From<rusqlite::Error> for StoreError {
 impl StoreError {
     /// Fills in the file that inner functions do not know.
     pub(crate) fn in_file(mut self, file: &Path) -> Self {
-        if let Self::Database { path, .. } = &mut self
+        if let Self::Database { path, .. } | Self::Refused { path, .. } = &mut self
             && path.as_os_str().is_empty()
         {
             file.clone_into(path);

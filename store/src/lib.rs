@@ -45,6 +45,14 @@
 //! head kept elsewhere ([`Store::verify_head`]), and so is someone who cuts off the last seals with
 //! their runs; of an open run, that what the writer knew before it began was changed.
 //!
+//! # What leaves, and comes back
+//!
+//! [`Store::write_bundle`] writes some runs as a database of their own, with those entries of the
+//! chain that are about them and a hash for each neighbour that was left out.
+//! [`Store::open_bundle`] opens such a file from anybody: it compares the schema before anything is
+//! asked, and bounds what reading takes. [`Store::import_bundle`] verifies it, copies its runs and
+//! keeps the seals that covered them in their contexts.
+//!
 //! # What survives
 //!
 //! What [`Store::append`] acknowledged survives the death of the process at any moment, and with
@@ -52,6 +60,7 @@
 //! [`Store::open_runs`] lists the runs whose writer is gone.
 
 mod audit;
+mod bundle;
 mod chain;
 mod codec;
 mod depth;
@@ -60,7 +69,9 @@ mod error;
 mod facts;
 mod file;
 mod filter;
+mod import;
 mod ledger;
+mod links;
 mod list;
 mod lock;
 mod migrate;
@@ -83,24 +94,28 @@ mod steps;
 mod store;
 mod tape;
 mod tool_calls;
+mod transfer;
 mod tree;
+mod untrusted;
 mod usage;
 mod varint;
 mod verify;
+mod weigh;
 mod words;
 mod write;
 
 pub use audit::UsageBy;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
+pub use import::{Import, Trust};
 pub use list::{Cursor, Page};
 pub use options::{Options, Patience};
 pub use prepared::PreparedRun;
 pub use replace::Replaced;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
-    SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
-    Unseen, UsageGroup, VerifyFault, VerifyReport,
+    RunOrigin, RunSeal, SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats,
+    ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
 pub use tape::TapeChunk;

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_store.sql"),
     include_str!("../migrations/0002_views.sql"),
     include_str!("../migrations/0003_times.sql"),
+    include_str!("../migrations/0005_bundles.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.

@@ -291,7 +291,8 @@ pub(crate) fn last_hash(connection: &Connection, run: i64, id: &RunId) -> Result
     Ok(block.map_or_else(|| chain::first_record(id), |block| block.hash))
 }
 
-fn at(connection: &Connection, place: i64) -> Result<RecordBlock> {
+/// Returns the block at a place.
+pub(crate) fn at(connection: &Connection, place: i64) -> Result<RecordBlock> {
     Ok(connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM record_block WHERE place = ?1"

@@ -76,6 +76,22 @@ impl SealRow {
     }
 }
 
+/// Returns an entry.
+pub(crate) fn one(connection: &Connection, number: u64) -> Result<Option<SealRow>> {
+    Ok(connection
+        .prepare_cached(&select("WHERE number = ?1"))?
+        .query_row([signed(number)], from_row)
+        .optional()?)
+}
+
+/// Returns what the chain says of a run besides the seal that covers it: seals that were removed,
+/// and the entries that say so.
+pub(crate) fn of_run(connection: &Connection, run: &RunId) -> Result<Vec<SealRow>> {
+    let mut statement = connection.prepare_cached(&select("WHERE run_id = ?1 ORDER BY number"))?;
+    let rows = statement.query_map([run.as_str()], from_row)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 fn last(connection: &Connection) -> Result<Option<SealRow>> {
     Ok(connection
         .prepare_cached(&select("ORDER BY number DESC LIMIT 1"))?
@@ -102,6 +118,12 @@ fn append(connection: &Connection, mut entry: SealRow, run_id: &RunId) -> Result
     let (number, before) = last.map_or((0, BEFORE_ALL), |(number, hash)| (unsigned(number), hash));
     entry.number = number + 1;
     entry.hash = entry.expected_hash(&before, run_id.as_str());
+    insert(connection, &entry)?;
+    Ok(entry.number)
+}
+
+/// Adds an entry as it is.
+pub(crate) fn insert(connection: &Connection, entry: &SealRow) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO seal (number, at, digest, hash, run_id, removes, reason)
@@ -116,7 +138,7 @@ fn append(connection: &Connection, mut entry: SealRow, run_id: &RunId) -> Result
             entry.removes.map(signed),
             entry.reason
         ])?;
-    Ok(entry.number)
+    Ok(())
 }
 
 /// What a seal covers.

@@ -200,6 +200,22 @@ impl Store {
         }
     }
 
+    /// Wraps a connection that can only read.
+    pub(crate) fn reading(connection: Connection, path: &Path) -> Self {
+        connection.set_prepared_statement_cache_capacity(128);
+        Self {
+            connection,
+            path: Some(path.into()),
+            identity: None,
+            snapshot: None,
+            read_only: true,
+            in_batch: false,
+            is_spoiled: false,
+            words: Words::default(),
+            open: BTreeMap::new(),
+        }
+    }
+
     /// Returns where the database is, by its own path without links; `None` in memory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {

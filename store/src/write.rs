@@ -50,7 +50,7 @@ pub(crate) fn json(run: &RunId, value: &Value) -> Result<Vec<u8>> {
 }
 
 /// Reads a packed JSON value; absent is null.
-fn value(run: &RunId, what: &str, packed: Option<&[u8]>) -> Result<Value> {
+pub(crate) fn value(run: &RunId, what: &str, packed: Option<&[u8]>) -> Result<Value> {
     let Some(packed) = packed else {
         return Ok(Value::Null);
     };

@@ -1,26 +1,27 @@
 //! `runtape export`: runs for elsewhere.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use runtape::perstack::{Existing, export_job};
-use runtape_core::report::ExportedFile;
+use runtape::{NewFile, Written};
+use runtape_core::report::{ExportedFile, RunSeal};
 use runtape_core::{JobId, Materializer, RunId};
-use runtape_store::{Options, RunFilter, Store};
+use runtape_store::Store;
 
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::table::{bytes, plural};
-use crate::times;
 
 /// Write runs as JSON lines or as a bundle that can be verified elsewhere, or jobs for Perstack
 ///
-/// A bundle is one file that holds the run's records, its tape and the chain of seals: `runtape
-/// verify --bundle FILE` checks it on any machine. For Perstack, name jobs and a directory:
+/// A bundle is one file that holds the runs, their tapes and seals, and nothing of others: `runtape
+/// verify --bundle FILE` checks it on any machine. Keep the digest and the seals that this prints:
+/// they prove that it is the one that was written. For Perstack, name jobs and a directory:
 /// `--format perstack --job JOB DIR` writes DIR/perstack/jobs/JOB, as if Perstack had run there.
+/// What is written can be read by its owner only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// The runs: ids, beginnings of ids, or `last`; children belong to their run. For Perstack
@@ -39,7 +40,7 @@ pub(crate) struct ExportArgs {
     /// A job to write for Perstack (can be repeated)
     #[arg(long, value_name = "JOB")]
     job: Vec<JobId>,
-    /// Put the tree in the place of one that is there, which is removed
+    /// Put the tree in the place of one that an export wrote and nobody changed since
     #[arg(long)]
     replace: bool,
 }
@@ -82,21 +83,28 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
         }
         (Format::Bundle, Some(path)) => {
             let runs = runs()?;
-            bundle(&store, &runs, path)?;
-            written(session, runs, path)
+            let file = NewFile::begin(path).map_err(failed(path))?;
+            let seals = store.write_bundle(&runs, file.staging())?;
+            let done = file.finish().map_err(failed(path))?;
+            written(session, path, done, runs, seals)
         }
         (Format::Jsonl, None) => lines(args, &store, &runs()?, &mut *session.console.out),
         (Format::Jsonl, Some(path)) => {
             let runs = runs()?;
-            let failed = |error| CliError::WriteFile {
-                path: path.clone(),
-                error,
-            };
-            let mut file = BufWriter::new(File::create_new(path).map_err(failed)?);
+            let mut file = BufWriter::new(NewFile::begin(path).map_err(failed(path))?);
             lines(args, &store, &runs, &mut file)?;
-            file.flush().map_err(failed)?;
-            written(session, runs, path)
+            let file = file.into_inner().map_err(|error| error.into_error());
+            let done = file.and_then(NewFile::finish).map_err(failed(path))?;
+            written(session, path, done, runs, Vec::new())
         }
+    }
+}
+
+/// Makes an error of a failure to write a file.
+fn failed(path: &Path) -> impl Fn(io::Error) -> CliError {
+    move |error| CliError::WriteFile {
+        path: path.to_owned(),
+        error,
     }
 }
 
@@ -130,18 +138,29 @@ fn perstack(args: &ExportArgs, store: &Store, session: &mut Session<'_>) -> Resu
     Ok(())
 }
 
-/// Tells that a file was written.
-fn written(session: &mut Session<'_>, runs: Vec<RunId>, path: &Path) -> Result<(), CliError> {
-    let size = path.metadata().map_or(0, |meta| meta.len());
+/// Tells that a file was written, and what proves later that it is the same.
+fn written(
+    session: &mut Session<'_>,
+    path: &Path,
+    done: Written,
+    runs: Vec<RunId>,
+    seals: Vec<RunSeal>,
+) -> Result<(), CliError> {
     let file = path.display().to_string();
     if session.console.json {
         return session.console.object(&ExportedFile {
             file,
-            bytes: size,
+            bytes: done.bytes,
             runs,
+            digest: Some(done.digest),
+            seals,
         });
     }
-    session.note(&format!("{file}: {}", bytes(size)));
+    session.note(&format!("{file}: {}", bytes(done.bytes)));
+    session.note(&format!("blake3 {}", done.digest));
+    for seal in seals {
+        session.note(&format!("seal {} {}", seal.number, seal.hash));
+    }
     Ok(())
 }
 
@@ -175,24 +194,4 @@ fn lines(
 fn line(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), CliError> {
     serde_json::to_writer(&mut *out, value)?;
     Ok(out.write_all(b"\n")?)
-}
-
-/// Copies the database and deletes every other run: their seals stay as tombstones, so the chain
-/// is the same, and a head that was kept elsewhere proves the bundle too.
-fn bundle(store: &Store, runs: &[RunId], path: &Path) -> Result<(), CliError> {
-    let mut wanted = Vec::new();
-    for run in runs {
-        let tree = store.tree(run)?;
-        wanted.extend(tree.first().map(|root| root.run_id.clone()));
-    }
-    store.backup(path)?;
-    let mut copy = Store::open(path, &Options::default())?;
-    let mut filter = RunFilter::default();
-    filter.roots_only = true;
-    for run in copy.runs(&filter, None, u32::MAX as usize)?.items {
-        if !wanted.contains(&run.run_id) {
-            copy.delete_run(&run.run_id, times::now())?;
-        }
-    }
-    Ok(copy.compact()?)
 }

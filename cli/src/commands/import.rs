@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use runtape::perstack::import_trees;
-use runtape::store_records;
+use runtape::{Comparison, Known, known_records, prepare_records};
 use runtape_core::report::{ImportedRun, IngestOutcome, TreeLine, TreeOutcome};
 use runtape_core::{Event, Record, RecordKind, Restorer, RunId};
-use runtape_store::{Options, RunFilter, Store, StoreError};
+use runtape_store::{Import, Store, StoreError, Trust};
 use serde_json::Value;
 
 use crate::commands::Session;
+use crate::digest::Digest;
 use crate::error::CliError;
 use crate::plain;
 use crate::table::plural;
@@ -24,9 +25,12 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// Read back what export wrote: bundles, JSON lines, or what Perstack keeps
 ///
-/// Runs that are there already are left as they are. Without a tape, records of JSON lines lose
-/// their places on it; from events it is also not known any more what calls were about. Of Perstack's directories of any version every file that is not valid is
-/// named with the reason, and the rest is stored.
+/// A bundle is verified first, and one that is not as it was sealed is refused; what its runs were
+/// sealed with is kept with them. Runs that are there already are left as they are, and other content
+/// under a known id is an error. Without a tape, records of JSON lines lose their places on it; from
+/// events it is also not known any more what calls were about. Of a file all runs are stored or none.
+/// Of Perstack's directories of any version every file that is not valid is named with the reason,
+/// and the rest is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// The files; for Perstack the directories that hold perstack/jobs
@@ -35,6 +39,12 @@ pub(crate) struct ImportArgs {
     /// The format; by default as each file tells, and Perstack's for a directory
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// Take in what can be read of a bundle that verify refuses, and mark its runs
+    #[arg(long)]
+    unverified: bool,
+    /// Refuse the file unless this is the digest that export printed
+    #[arg(long, value_name = "DIGEST")]
+    digest: Option<Digest>,
 }
 
 /// The format of what is imported.
@@ -73,28 +83,34 @@ impl Format {
 }
 
 pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+    match (&args.digest, args.files.as_slice()) {
+        (None, _) => {}
+        (Some(digest), [file]) if !file.is_dir() => digest.check(file)?,
+        _ => {
+            let message = "--digest is that of one file".to_owned();
+            return Err(CliError::Usage { message });
+        }
+    }
     let mut store = session.database.open()?;
-    let (mut stored, mut known, mut faults) = (0, 0, 0);
+    let mut counts = Counts::default();
     for path in &args.files {
         let format = args.format.map_or_else(|| Format::of(path), Ok)?;
-        let outcomes = match format {
-            Format::Bundle => bundle(&mut store, path)?,
+        let imports = match format {
+            Format::Bundle => bundle(&mut store, path, args.unverified)?,
             Format::Jsonl => lines(&mut store, path)?,
             Format::Perstack => {
-                let counts = perstack(&mut store, path, session)?;
-                stored += counts.stored;
-                known += counts.known;
-                faults += counts.faults;
+                counts.add(&perstack(&mut store, path, session)?);
                 continue;
             }
         };
-        for (run, is_new) in outcomes {
-            stored += usize::from(is_new);
-            known += usize::from(!is_new);
+        for (run_id, import) in imports {
+            let is_new = import == Import::Stored;
+            counts.stored += usize::from(is_new);
+            counts.known += usize::from(!is_new);
             if session.console.json {
                 session.console.object(&ImportedRun {
                     path: path.display().to_string(),
-                    run_id: run,
+                    run_id,
                     outcome: if is_new {
                         IngestOutcome::Stored
                     } else {
@@ -104,6 +120,11 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
             }
         }
     }
+    let Counts {
+        stored,
+        known,
+        faults,
+    } = counts;
     session.note(&format!(
         "{} stored, {known} known already",
         plural(stored, "run")
@@ -126,6 +147,14 @@ struct Counts {
     stored: usize,
     known: usize,
     faults: usize,
+}
+
+impl Counts {
+    fn add(&mut self, more: &Self) {
+        self.stored += more.stored;
+        self.known += more.known;
+        self.faults += more.faults;
+    }
 }
 
 /// Takes over the runs of Perstack's job trees.
@@ -166,40 +195,19 @@ fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result
     Ok(counts)
 }
 
-fn is_known(store: &Store, run: &RunId) -> Result<bool, CliError> {
-    match store.run(run) {
-        Ok(run) => Ok(run.seal.is_some()),
-        Err(StoreError::UnknownRun { .. }) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Takes over the runs of a bundle, tapes included.
-fn bundle(store: &mut Store, path: &Path) -> Result<Vec<(RunId, bool)>, CliError> {
-    let source = Store::open(path, &Options::read_only())?;
-    let mut filter = RunFilter::default();
-    filter.roots_only = true;
-    let mut runs = source.runs(&filter, None, u32::MAX as usize)?.items;
-    // Oldest first, as they came.
-    runs.reverse();
-    let mut outcomes = Vec::new();
-    for run in runs {
-        let id = run.run_id;
-        let is_new = !is_known(store, &id)?;
-        if is_new {
-            store.begin_run(&source.begin_of(&id)?)?;
-            let mut chunks = Vec::new();
-            source.each_tape_chunk(&id, |chunk| {
-                chunks.push(chunk);
-                true
-            })?;
-            store.append(&id, &source.tree_records(&id)?, &chunks)?;
-            let exit = source.exit(&id)?.unwrap_or(Value::Null);
-            store.finish_run(&id, &exit, times::now())?;
-        }
-        outcomes.push((id, is_new));
-    }
-    Ok(outcomes)
+/// Takes over the runs of a bundle, tapes included: all of them or none.
+fn bundle(
+    store: &mut Store,
+    path: &Path,
+    unverified: bool,
+) -> Result<Vec<(RunId, Import)>, CliError> {
+    let trust = if unverified {
+        Trust::Unverified
+    } else {
+        Trust::Verified
+    };
+    let source = Store::open_bundle(path)?;
+    Ok(store.import_bundle(&source, trust, times::now())?)
 }
 
 /// The records of each tree, in the order of the lines; a child belongs to its parent's tree.
@@ -210,6 +218,10 @@ struct Trees {
     /// Runs that come as events.
     restorers: BTreeMap<RunId, Restorer>,
 }
+
+/// Longest line that is read. A record holds what was printed on one of at most 32 MiB, of which
+/// each byte takes at most six in JSON.
+const LONGEST_LINE: u64 = 256 << 20;
 
 impl Trees {
     /// Takes a line: a record, or an event, which stands for any number of records.
@@ -255,26 +267,57 @@ impl Trees {
 }
 
 /// Takes over runs from JSON lines of records or events.
-fn lines(store: &mut Store, path: &Path) -> Result<Vec<(RunId, bool)>, CliError> {
+fn lines(store: &mut Store, path: &Path) -> Result<Vec<(RunId, Import)>, CliError> {
     let failed = |error| CliError::Read {
         path: path.to_owned(),
         error,
     };
     let mut trees = Trees::default();
-    let file = BufReader::new(File::open(path).map_err(failed)?);
-    for (index, line) in file.lines().enumerate() {
-        let line = line.map_err(failed)?;
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    for number in 1.. {
+        let mut line = String::new();
+        let length = (&mut file).take(LONGEST_LINE).read_line(&mut line);
+        let length = length.map_err(failed)?;
+        if length == 0 {
+            break;
+        }
+        if u64::try_from(length).unwrap_or(u64::MAX) >= LONGEST_LINE {
+            return Err(failed(io::Error::other(format!(
+                "line {number} is too long"
+            ))));
+        }
         if !line.trim().is_empty() {
-            trees.line(&line, path, index + 1)?;
+            trees.line(line.trim_end_matches(['\n', '\r']), path, number)?;
         }
     }
-    let mut outcomes = Vec::new();
-    for (id, records) in trees.found {
-        let is_new = !is_known(store, &id)?;
-        if is_new {
-            store_records(store, &records, times::now())?;
-        }
-        outcomes.push((id, is_new));
+    let mut imports = Vec::new();
+    let mut fresh = Vec::new();
+    // All of it is checked before any of it is stored.
+    for (id, records) in &trees.found {
+        let comparison = if trees.restorers.contains_key(id) {
+            Comparison::Essence
+        } else {
+            Comparison::Records
+        };
+        let import = match known_records(store, records, comparison)? {
+            Known::Same => Import::Known,
+            Known::No => {
+                fresh.extend(prepare_records(records)?);
+                Import::Stored
+            }
+            Known::Other => {
+                let what = "the run".to_owned();
+                let run = id.clone();
+                return Err(StoreError::Conflict { run, what }.into());
+            }
+        };
+        imports.push((id.clone(), import));
     }
-    Ok(outcomes)
+    store.batch(|store| {
+        for run in fresh {
+            store.put_run(run, times::now())?;
+        }
+        Ok(())
+    })?;
+    Ok(imports)
 }

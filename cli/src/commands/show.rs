@@ -1,6 +1,6 @@
 //! `runtape show`: one run.
 
-use runtape_core::report::RunDetail;
+use runtape_core::report::{RunDetail, RunOrigin};
 use runtape_core::{TokenCounts, summarize};
 use runtape_store::Store;
 
@@ -39,6 +39,7 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
         exit: store.exit(&run_id)?.as_ref().map(runtape::exit_info),
         stdout_bytes,
         stderr_bytes,
+        origin: store.origin(run.root_run_id.as_ref().unwrap_or(&run_id))?,
         run,
     })
 }
@@ -115,6 +116,12 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
         bytes(shown.stdout_bytes),
         bytes(shown.stderr_bytes)
     );
+    let is_doubtful = shown.origin.as_ref().is_some_and(|from| !from.is_verified);
+    let origin_tone = if is_doubtful {
+        Tone::Warning
+    } else {
+        Tone::Plain
+    };
     let rows = [
         ("run", Some(run.run_id.to_string()), Tone::Name),
         ("job", Some(run.job_id.to_string()), Tone::Plain),
@@ -155,6 +162,7 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
         ),
         ("output", Some(output), Tone::Plain),
         ("seal", run.seal.map(|seal| seal.to_string()), Tone::Plain),
+        ("imported", shown.origin.as_ref().map(imported), origin_tone),
     ];
     for (name, value, tone) in rows {
         if let Some(value) = value {
@@ -164,6 +172,20 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Says where a run was before.
+fn imported(origin: &RunOrigin) -> String {
+    let seal = match &origin.seal {
+        Some(seal) => format!("seal {} {}", seal.number, seal.hash),
+        None => "no seal".to_owned(),
+    };
+    let doubt = if origin.is_verified {
+        ""
+    } else {
+        ", not verified"
+    };
+    format!("{}, {seal}{doubt}", times::local(origin.imported_at))
 }
 
 fn steps(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use runtape_core::report::{Removal, RemovalReason};
+use runtape_store::Store;
 
 use crate::commands::Session;
 use crate::console::Tone;
-use crate::database::Database;
+use crate::digest::Digest;
 use crate::error::CliError;
 use crate::plain;
 use crate::table::{bytes, plural};
@@ -21,12 +22,16 @@ use crate::times;
 /// anew. Keep the head that this prints elsewhere, and give it to --head later.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// A head that an earlier verify printed: nothing before it may have changed
+    /// A head that an earlier verify printed: nothing before it may have changed. For a bundle the
+    /// hash of a seal that export printed: it must cover each run
     #[arg(long, value_name = "HASH", value_parser = head)]
     head: Option<String>,
     /// Check this bundle instead of the database
     #[arg(long, value_name = "FILE")]
     bundle: Option<PathBuf>,
+    /// The bundle must have this digest, which export printed
+    #[arg(long, value_name = "DIGEST", requires = "bundle")]
+    digest: Option<Digest>,
 }
 
 /// Refuses what no verify printed: that it is not in the chain would prove nothing.
@@ -65,13 +70,15 @@ fn removed(removals: &[Removal]) -> Vec<String> {
 }
 
 pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = match &args.bundle {
-        Some(bundle) => Database::find(Some(bundle.clone()))?.read()?,
-        None => session.database.read()?,
-    };
-    let report = match &args.head {
-        Some(head) => store.verify_head(head)?,
-        None => store.verify()?,
+    let report = match (&args.bundle, &args.head) {
+        (Some(bundle), head) => {
+            if let Some(digest) = &args.digest {
+                digest.check(bundle)?;
+            }
+            Store::open_bundle(bundle)?.verify_bundle(head.as_deref())?
+        }
+        (None, Some(head)) => session.database.read()?.verify_head(head)?,
+        (None, None) => session.database.read()?.verify()?,
     };
     let console = &mut session.console;
     if console.json {
@@ -95,7 +102,11 @@ pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), Cl
             plural(report.records, "record"),
             bytes(report.tape_bytes)
         ))?;
-        if let Some(head) = &report.head {
+        for seal in report.bundle.iter().flatten() {
+            let text = format!("run {}: seal {} {}", seal.run_id, seal.number, seal.hash);
+            console.line(&text)?;
+        }
+        if let (Some(head), None) = (&report.head, &report.bundle) {
             console.line(&format!("head {} {}", head.number, head.hash))?;
         }
         if !report.unseen.is_empty() {

@@ -25,6 +25,20 @@ pub enum PerstackError {
         /// Where.
         path: PathBuf,
     },
+    /// A link is where a directory of the tree would be: it was not followed.
+    #[error("{} is a link or no directory, and was not followed", path.display())]
+    Link {
+        /// Where.
+        path: PathBuf,
+    },
+    /// What is there was not written by an export, or was changed since.
+    #[error("{} was not replaced: {reason}", path.display())]
+    NotOurs {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// No job tree is where one was to be read.
     #[error("{} holds no perstack/jobs directory and no job tree", path.display())]
     NoTree {

@@ -1,6 +1,5 @@
 //! Stored runs to a job tree.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use runtape_core::record::CheckpointHead;
@@ -64,7 +63,7 @@ fn write_run(
         return Ok(Written::default());
     };
     let directory = writer.tree().run(&run.id);
-    fs::create_dir(&directory).map_err(PerstackError::write(&directory))?;
+    writer.directory(&directory)?;
     let setting = RunSetting::new(
         &run.opened.job_id,
         &run.id,

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use runtape_core::report::{TreeFault, TreeOutcome, TreeRun};
-use runtape_core::{Checkpoint, CheckpointStatus, Message, Record, RecordKind, RunId};
-use runtape_store::{Store, StoreError};
+use runtape_core::{Checkpoint, Record, RecordKind, RunId};
+use runtape_store::Store;
 
 use super::error::PerstackError;
 use super::findings::{Findings, find_jobs};
 use super::reader::{CheckpointFile, JobReader, RunFiles};
 use super::rebuild::{NewIds, Rebuilder};
-use crate::imported::store_records;
+use crate::imported::{Comparison, Known, known_records, store_records};
 
 /// What an import found and did.
 #[derive(Debug, Default)]
@@ -126,11 +126,11 @@ fn import_tree(
         vintage: reader.vintage(),
         children: stored_runs - 1,
     };
-    if let Some(outcome) = known(store, &imported, &records)? {
-        imported.outcome = outcome;
-        return Ok(Some(imported));
+    match known_records(store, &records, Comparison::Essence)? {
+        Known::No => drop(store_records(store, &records, now)?),
+        Known::Same => imported.outcome = TreeOutcome::Skipped,
+        Known::Other => imported.outcome = TreeOutcome::Differs,
     }
-    store_records(store, &records, now)?;
     Ok(Some(imported))
 }
 
@@ -178,54 +178,4 @@ fn rebuild(
         }
     }
     Some(rebuilder.finish())
-}
-
-/// Tells whether a run, or one of its children, is stored already, and with the same content.
-fn known(
-    store: &Store,
-    run: &TreeRun,
-    records: &[Record],
-) -> Result<Option<TreeOutcome>, PerstackError> {
-    let is_there = |run: &RunId| match store.run(run) {
-        Ok(run) => Ok(Some(run)),
-        Err(StoreError::UnknownRun { .. }) => Ok(None),
-        Err(error) => Err(error),
-    };
-    let Some(stored) = is_there(&run.run_id)? else {
-        for record in records.iter().filter(|record| record.seq == 0) {
-            if is_there(&record.run_id)?.is_some() {
-                return Ok(Some(TreeOutcome::Differs));
-            }
-        }
-        return Ok(None);
-    };
-    let is_same = stored.seal.is_some()
-        && stored.root_run_id.is_none()
-        && stored.job_id == run.job_id
-        && essence(&store.tree_records(&run.run_id)?) == essence(records);
-    Ok(Some(if is_same {
-        TreeOutcome::Skipped
-    } else {
-        TreeOutcome::Differs
-    }))
-}
-
-/// Returns what makes up a run in either form: what was said, and where each step ended.
-fn essence(records: &[Record]) -> BTreeMap<&RunId, Vec<Essence<'_>>> {
-    let mut runs: BTreeMap<&RunId, Vec<Essence<'_>>> = BTreeMap::new();
-    for record in records {
-        let kept = match &record.kind {
-            RecordKind::Message(message) => Essence::Said(&message.message),
-            RecordKind::Checkpoint(head) => Essence::Ended(head.step, head.status),
-            _ => continue,
-        };
-        runs.entry(&record.run_id).or_default().push(kept);
-    }
-    runs
-}
-
-#[derive(Debug, PartialEq)]
-enum Essence<'a> {
-    Said(&'a Message),
-    Ended(u64, CheckpointStatus),
 }

@@ -19,6 +19,7 @@ mod export;
 mod extension;
 mod findings;
 mod import;
+mod marker;
 mod plan;
 mod reader;
 mod rebuild;

@@ -18,7 +18,9 @@ use super::extension::{EventExtension, OURS, StepExtension};
 use super::findings::{Entry, Findings};
 use super::rebuild::RunSource;
 use super::setting::KnownSetting;
-use super::tree::{CHECKPOINTS, EventName, JOB_FILE, RUNS, SETTING_FILE, early_checkpoint_id};
+use super::tree::{
+    CHECKPOINTS, EventName, JOB_FILE, MARKER_FILE, RUNS, SETTING_FILE, early_checkpoint_id,
+};
 use super::vintage::{Upgrade, is_retired};
 
 /// How many faults of one file are named.
@@ -112,6 +114,8 @@ impl JobReader {
             match (entry.name.as_str(), entry.is_directory) {
                 (JOB_FILE, false) => reader.job_file(&entry.path, findings),
                 (CHECKPOINTS, true) => reader.checkpoints(&entry.path, findings),
+                // Says who wrote the tree, and nothing of its runs.
+                (MARKER_FILE, false) => {}
                 (RUNS, true) => run_directories = findings.list(&entry.path),
                 _ => findings.ignored.push(entry.path),
             }

@@ -18,6 +18,9 @@ pub(super) const RUNS: &str = "runs";
 /// The name of a run's settings.
 pub(super) const SETTING_FILE: &str = "run-setting.json";
 
+/// The name of the file that says that an export wrote the tree.
+pub(super) const MARKER_FILE: &str = ".runtape-export.json";
+
 /// The directory of one job.
 ///
 /// Ids become path names here; their types allow nothing that could lead elsewhere.
@@ -33,6 +36,10 @@ impl JobTree {
 
     pub(super) fn job_file(&self) -> PathBuf {
         self.directory.join(JOB_FILE)
+    }
+
+    pub(super) fn marker_file(&self) -> PathBuf {
+        self.directory.join(MARKER_FILE)
     }
 
     pub(super) fn checkpoints(&self) -> PathBuf {

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::RunSeal;
 use crate::RunId;
 use crate::iso::{self, Time};
 
@@ -64,6 +65,10 @@ pub struct VerifyReport {
     pub removals: Vec<Removal>,
     /// What is wrong, the first fault of each chain; empty if all is as it was written.
     pub faults: Vec<VerifyFault>,
+    /// The seals that cover the runs of a bundle, to be compared with what is kept elsewhere; null
+    /// for a whole database.
+    #[serde(default)]
+    pub bundle: Option<Vec<RunSeal>>,
     /// What could not be seen: without a head that was kept elsewhere, that the last entries were
     /// cut off together with their runs, or that all hashes were computed anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -5,6 +5,7 @@
 //! milliseconds since 1970 in Rust.
 
 mod audit;
+mod bundle;
 mod checkpoint_diff;
 mod counts;
 mod database;
@@ -18,6 +19,7 @@ mod tree;
 mod usage;
 
 pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo, ToolUse};
+pub use bundle::{RunOrigin, RunSeal};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
     BackupReport, FaultPlace, GcReport, Removal, RemovalReason, SealHead, StoreStats, TableStats,

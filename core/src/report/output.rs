@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::RunSeal;
 use crate::{RunId, Stream};
 
 /// A piece of the raw output that a run's process printed.
@@ -60,4 +61,11 @@ pub struct ExportedFile {
     pub bytes: u64,
     /// The root runs in it.
     pub runs: Vec<RunId>,
+    /// The BLAKE3 digest of its bytes, in hexadecimal digits: what `b3sum` prints, and what
+    /// `verify --bundle FILE --digest` and `import --digest` compare.
+    #[serde(default)]
+    pub digest: Option<String>,
+    /// For a bundle, the seals that cover its runs: kept elsewhere, they prove it. Else empty.
+    #[serde(default)]
+    pub seals: Vec<RunSeal>,
 }

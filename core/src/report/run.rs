@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recording::ExitInfo;
-use super::{Failure, counts};
+use super::{Failure, RunOrigin, counts};
 use crate::iso::{self, Time};
 use crate::{
     CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
@@ -165,6 +165,9 @@ pub struct RunDetail {
     pub stdout_bytes: u64,
     /// Bytes of standard error on the tape.
     pub stderr_bytes: u64,
+    /// Where it was before it was imported; null for a run that was recorded here.
+    #[serde(default)]
+    pub origin: Option<RunOrigin>,
 }
 
 /// The session to resume, or why there is none.

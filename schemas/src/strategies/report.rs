@@ -8,10 +8,10 @@ use runtape_core::report::{
     FaultPlace, FieldChange, FileUse, GcReport, ImportedRun, IngestGroup, IngestLine,
     IngestOutcome, IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RecordReport,
     RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail, RunInfo,
-    RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart, SqlRow, StepInfo,
-    StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine, TreeOutcome, TreeRun,
-    TreeVintage, Unseen, UsageGroup, ValidationCounts, ValidationFault, ValidationLine,
-    ValidationUnknown, VerifyFault, VerifyReport,
+    RunOrigin, RunSeal, RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart,
+    SqlRow, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine,
+    TreeOutcome, TreeRun, TreeVintage, Unseen, UsageGroup, ValidationCounts, ValidationFault,
+    ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 use runtape_core::{Stream, iso_time};
 
@@ -124,6 +124,25 @@ pub fn run_detail() -> BoxedStrategy<RunDetail> {
         exit: maybe(exit()),
         stdout_bytes: count(),
         stderr_bytes: count(),
+        origin: maybe(build!(RunOrigin {
+            seal: maybe(build!(SealHead {
+                number: count(),
+                hash: text()
+            })),
+            sealed_at: maybe(time()),
+            is_verified: any::<bool>(),
+            imported_at: time(),
+        })),
+    })
+}
+
+/// Any seal over a run.
+fn run_seal() -> BoxedStrategy<RunSeal> {
+    build!(RunSeal {
+        run_id: run_id(),
+        number: count(),
+        hash: text(),
+        at: time(),
     })
 }
 
@@ -330,6 +349,8 @@ pub fn exported_file() -> BoxedStrategy<ExportedFile> {
         file: text(),
         bytes: count(),
         runs: some(run_id()),
+        digest: maybe(text()),
+        seals: some(run_seal()),
     })
 }
 
@@ -445,6 +466,7 @@ pub fn verify_report() -> BoxedStrategy<VerifyReport> {
             place: fault_place(),
             fault: text()
         })),
+        bundle: maybe(some(run_seal())),
         unseen: some(word(&[Unseen::CutOffTail, Unseen::NewHashes])),
     })
 }

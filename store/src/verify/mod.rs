@@ -20,6 +20,7 @@ use rusqlite::Connection;
 
 use crate::chain::{Hash, TapeRule};
 use crate::error::{Result, StoreError};
+use crate::links;
 use crate::migrate;
 use crate::runs::{self, RunRow};
 use crate::store::Store;
@@ -39,6 +40,8 @@ pub(crate) struct Verifier<'a> {
     dropped: HashSet<RunId>,
     /// Root runs by their seals.
     sealed: HashMap<u64, i64>,
+    /// Whether entries of the chain may have been left out.
+    may_be_bundle: bool,
     words: KnownWords,
     terms: Terms,
 }
@@ -80,6 +83,36 @@ pub(crate) fn verify(connection: &Connection, head: Option<&Hash>) -> Result<Ver
     Ok(verifier.report)
 }
 
+/// Verifies a bundle, which has only some entries of the chain, or a whole database.
+pub(crate) fn bundle(connection: &Connection, head: Option<&Hash>) -> Result<VerifyReport> {
+    let mut verifier = Verifier::new(connection)?;
+    verifier.may_be_bundle = true;
+    verifier.verify(None)?;
+    if verifier.report.bundle.is_some() {
+        // That there are more runs than these is what a bundle says of itself.
+        verifier.report.unseen = vec![Unseen::NewHashes];
+    }
+    if let Some(head) = head {
+        verifier.report.unseen.clear();
+        let uncovered = links::uncovered(connection, head)?;
+        verifier.report.faults.extend(uncovered);
+    }
+    Ok(verifier.report)
+}
+
+/// Tells whether a tree of runs is as its records say, with all that follows from them; the chain
+/// is left aside, but for that a tape was dropped.
+pub(crate) fn is_tree_intact(
+    connection: &Connection,
+    root: &RunRow,
+    tapeless: bool,
+) -> Result<bool> {
+    let mut verifier = Verifier::new(connection)?;
+    verifier.dropped.extend(tapeless.then(|| root.id.clone()));
+    verifier.tree(root.key, root.id.to_string())?;
+    Ok(verifier.report.is_intact())
+}
+
 /// Tells whether the records, the tape and the seal of a tree, the root first, are as they were
 /// written by a rule.
 pub(crate) fn is_intact(connection: &Connection, tree: &[RunRow], rule: TapeRule) -> Result<bool> {
@@ -102,11 +135,28 @@ impl Store {
     /// Does what [`verify`](Self::verify) does, and proves that nothing sealed before `head` was
     /// changed since: `head`, 64 hexadecimal digits, must be in the chain.
     pub fn verify_head(&self, head: &str) -> Result<VerifyReport> {
-        let hash = blake3::Hash::from_hex(head.trim()).map_err(|_| StoreError::BadHead {
-            head: head.to_owned(),
-        })?;
-        self.read(|connection| verify(connection, Some(hash.as_bytes())))
+        let head = hash(head)?;
+        self.read(|connection| verify(connection, Some(&head)))
     }
+}
+
+impl Store {
+    /// Does what [`verify`](Self::verify) does for a bundle, which has only some entries of the
+    /// chain of seals. It proves that each run is as its seal says; whether the seal is the one
+    /// that was made is known only by a hash that was kept elsewhere: with `head`, each run must
+    /// be covered by it.
+    pub fn verify_bundle(&self, head: Option<&str>) -> Result<VerifyReport> {
+        let head = head.map(hash).transpose()?;
+        self.read(|connection| bundle(connection, head.as_ref()))
+    }
+}
+
+/// Reads a hash that was kept elsewhere.
+fn hash(head: &str) -> Result<Hash> {
+    let hash = blake3::Hash::from_hex(head.trim()).map_err(|_| StoreError::BadHead {
+        head: head.to_owned(),
+    })?;
+    Ok(*hash.as_bytes())
 }
 
 impl<'a> Verifier<'a> {
@@ -118,6 +168,7 @@ impl<'a> Verifier<'a> {
             reach: [0; 2],
             dropped: HashSet::new(),
             sealed: HashMap::new(),
+            may_be_bundle: false,
             words: KnownWords::default(),
             terms: Terms::default(),
         })

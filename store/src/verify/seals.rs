@@ -3,8 +3,10 @@
 use runtape_core::RunId;
 use runtape_core::report::FaultPlace;
 
+use crate::bundle;
 use crate::chain::{self, Hash};
 use crate::error::Result;
+use crate::links::{Before, Links};
 use crate::place::{signed, unsigned};
 use crate::runs::{self, RunRow};
 use crate::seals::{self, SealRow};
@@ -34,21 +36,38 @@ impl Verifier<'_> {
         let connection = self.connection;
         let mut statement = connection.prepare(&seals::select("ORDER BY number"))?;
         let mut rows = statement.query([])?;
-        let mut before = seals::BEFORE_ALL;
-        let mut expected = 1;
+        let mut links = Links::read(connection)?;
+        if links.is_bundle() {
+            if !self.may_be_bundle {
+                let fault = "it is a bundle and no whole database: verify it with --bundle";
+                self.fault(FaultPlace::File, fault);
+            }
+            self.report.bundle = Some(bundle::seals_of_runs(connection)?);
+        }
         while let Some(row) = rows.next()? {
             let seal = seals::from_row(row)?;
-            if seal.number != expected {
-                self.fault(FaultPlace::Seal { number: expected }, "missing");
-                return Ok(());
-            }
+            let before = match links.before(seal.number) {
+                Before::Hash(before) => before,
+                Before::Missing(number) => {
+                    self.fault(FaultPlace::Seal { number }, "missing");
+                    return Ok(());
+                }
+                Before::Torn => {
+                    let number = seal.number;
+                    let fault = "changed: two hashes stand before it";
+                    self.fault(FaultPlace::Seal { number }, fault);
+                    return Ok(());
+                }
+            };
             if !self.seal(&seal, &before)? {
                 return Ok(());
             }
-            before = seal.hash;
-            expected += 1;
+            links.pass(&seal);
         }
-        self.unfounded(expected)
+        if let Some(number) = links.unused() {
+            self.fault(FaultPlace::Seal { number }, "missing");
+        }
+        self.unfounded(links.end())
     }
 
     /// Verifies an entry; tells whether those after it can be.

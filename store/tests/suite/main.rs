@@ -9,6 +9,8 @@
     reason = "a failing test may fail in any way"
 )]
 
+mod bombs;
+mod bundles;
 mod crash;
 mod damage;
 mod enumeration;

@@ -108,6 +108,7 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ),
     ("verify --bundle {bundle}", SchemaKind::VerifyReport, 0),
     ("import {lines}", SchemaKind::ImportedRun, 0),
+    ("import {bundle}", SchemaKind::ImportedRun, 0),
     (
         "export --format perstack --job {job} {trees}",
         SchemaKind::ExportedTree,

@@ -9,6 +9,7 @@
 )]
 
 mod asking;
+mod bundles;
 mod commands;
 #[cfg(unix)]
 mod database_file;

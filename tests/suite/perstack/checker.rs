@@ -132,7 +132,8 @@ impl Checker {
         for name in names(directory) {
             match name.as_str() {
                 "job.json" => files.job = self.read(directory.join(&name), JOB, true),
-                "checkpoints" | "runs" => {}
+                // Says that an export wrote the tree. Perstack opens only what it knows.
+                "checkpoints" | "runs" | ".runtape-export.json" => {}
                 other => self.fault(other, "no such file is part of a job"),
             }
         }

@@ -72,7 +72,7 @@ fn corpus() -> &'static (Runtape, PathBuf) {
     })
 }
 
-/// Returns all files of a tree with their contents, by path.
+/// Returns all files of a tree with their contents, by path, but for what an export says of it.
 fn contents(base: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![base.to_owned()];
@@ -81,7 +81,7 @@ fn contents(base: &Path) -> BTreeMap<PathBuf, String> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 waiting.push(path);
-            } else {
+            } else if !path.ends_with(".runtape-export.json") {
                 let text = fs::read_to_string(&path).unwrap();
                 found.insert(path.strip_prefix(base).unwrap().to_owned(), text);
             }
@@ -291,7 +291,18 @@ fn a_tree_that_is_there_is_not_overwritten_unless_told() {
     );
     assert!(stderr(&output).contains("--replace"), "{}", stderr(&output));
     assert!(file.exists());
-    runtape.ok(&[&export[..], &["--replace"]].concat());
+    // What an export did not write is not removed by one.
+    let replace = [&export[..], &["--replace"]].concat();
+    let output = runtape.run(&replace);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("was not replaced"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    fs::remove_file(&file).unwrap();
+    runtape.ok(&replace);
     assert_eq!(contents(&base), before);
     // Nothing is left over from writing.
     assert_eq!(fs::read_dir(base.join("perstack/jobs")).unwrap().count(), 1);
