@@ -53,9 +53,11 @@ mod audit;
 mod chain;
 mod codec;
 mod drift;
+mod erase;
 mod error;
 mod facts;
 mod filter;
+mod keys;
 mod ledger;
 mod list;
 mod lock;
@@ -65,6 +67,7 @@ mod options;
 mod place;
 mod prepared;
 mod read;
+mod rebuild;
 mod records;
 mod replace;
 mod retention;
@@ -85,16 +88,18 @@ mod words;
 mod write;
 
 pub use audit::UsageBy;
+pub use erase::Erased;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
 pub use list::{Cursor, Page};
 pub use options::{Options, Patience};
 pub use prepared::PreparedRun;
 pub use replace::Replaced;
+pub use retention::DroppedTapes;
 pub use runtape_core::report::{
-    DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
-    SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse,
-    UsageGroup, VerifyFault, VerifyReport,
+    DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, RebuiltRun, Removal,
+    RemovalReason, RunInfo, SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats,
+    ToolCallInfo, ToolUse, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
 pub use tape::TapeChunk;

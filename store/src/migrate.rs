@@ -13,6 +13,8 @@ pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_store.sql"),
     include_str!("../migrations/0002_views.sql"),
+    include_str!("../migrations/0003_reserved.sql"),
+    include_str!("../migrations/0004_keys.sql"),
 ];
 
 /// Returns the newest schema this build knows.

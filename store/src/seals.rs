@@ -247,6 +247,23 @@ pub(crate) fn remove(
     append(connection, entry, &root.id).map(Some)
 }
 
+/// Tells whether a run that is there had a tape that was dropped.
+pub(crate) fn was_tape_dropped(connection: &Connection, run: &RunId) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT reason FROM seal WHERE removes IS NOT NULL AND run_id = ?1 ORDER BY number DESC",
+    )?;
+    let reasons = statement.query_map([run.as_str()], |row| row.get::<_, Option<String>>(0))?;
+    for reason in reasons {
+        match reason?.as_deref().and_then(RemovalReason::from_name) {
+            Some(RemovalReason::TapeDropped) => return Ok(true),
+            // An earlier run of the same id.
+            Some(RemovalReason::Deleted) => return Ok(false),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
 /// Returns what was removed, in order.
 pub(crate) fn removals(connection: &Connection) -> Result<Vec<Removal>> {
     let mut statement = connection.prepare_cached(&format!(

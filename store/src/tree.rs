@@ -85,6 +85,16 @@ pub(crate) fn write_rows(
     for block in blocks {
         records::insert(connection, run, &block)?;
     }
+    write_facts(connection, words, run, facts)
+}
+
+/// Writes rows that follow from the records of a run.
+pub(crate) fn write_facts(
+    connection: &Connection,
+    words: &mut Words,
+    run: i64,
+    facts: impl IntoIterator<Item = Fact>,
+) -> Result<()> {
     for fact in facts {
         match fact {
             Fact::Step(step) => steps::insert(connection, words, run, &step)?,

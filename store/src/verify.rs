@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use crate::chain::{self, MARK};
 use crate::error::{Result, StoreError};
 use crate::facts::{Fact, FactFolder, RunFacts};
+use crate::keys;
 use crate::place::unsigned;
 use crate::records::{self, RecordBlock};
 use crate::runs::{self, RunRow};
@@ -89,6 +90,7 @@ impl Verifier<'_> {
         }
         self.report.removals = seals::removals(self.connection)?;
         self.orphans()?;
+        self.keys()?;
         let mut statement = self
             .connection
             .prepare_cached("SELECT key, id FROM run WHERE root IS NULL ORDER BY key")?;
@@ -167,6 +169,14 @@ impl Verifier<'_> {
                 FaultPlace::File,
                 format!("{lost} child runs have no root run"),
             );
+        }
+        Ok(())
+    }
+
+    /// Finds counters that would give a key a second time.
+    fn keys(&mut self) -> Result<()> {
+        for fault in keys::faults(self.connection)? {
+            self.fault(FaultPlace::File, fault);
         }
         Ok(())
     }

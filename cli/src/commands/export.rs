@@ -194,5 +194,6 @@ fn bundle(store: &Store, runs: &[RunId], path: &Path) -> Result<(), CliError> {
             copy.delete_run(&run.run_id, times::now())?;
         }
     }
-    Ok(copy.compact()?)
+    let _ = copy.compact()?;
+    Ok(())
 }

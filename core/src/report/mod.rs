@@ -20,8 +20,8 @@ mod usage;
 pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo, ToolUse};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
-    BackupReport, FaultPlace, GcReport, Removal, RemovalReason, SealHead, StoreStats, TableStats,
-    VerifyFault, VerifyReport,
+    BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, SealHead, StoreStats,
+    TableStats, VerifyFault, VerifyReport,
 };
 pub use failure::Failure;
 pub use health::{
