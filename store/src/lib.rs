@@ -32,7 +32,8 @@
 //! of n steps takes O(n) space, and checkpoints and events are made from records on reading. The
 //! *tape* is what the process printed, in compressed blocks with receive times. When a run ends,
 //! small blocks are merged. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
-//! hold what queries need; `VIEWS.md` documents the views on them.
+//! hold what queries need; `VIEWS.md` documents the views on them, [`Store::rebuild`] makes them
+//! anew.
 //!
 //! # What can be proved
 //!
@@ -42,6 +43,12 @@
 //! with every derived row, and names what was changed, is missing, was moved or inserted. Someone
 //! who computes all hashes anew is found only against a head kept elsewhere
 //! ([`Store::verify_head`]), and so is someone who cuts off the last seals with their runs.
+//!
+//! # What is deleted
+//!
+//! [`Store::delete_run`] and its likes take rows away, [`Store::compact`] their bytes: from free
+//! pages, the search index, the shared words and the log. A tombstone with the run's id and hashes
+//! stays. Deleting takes the run's lock, and no key is ever given twice.
 //!
 //! # What survives
 //!

@@ -254,11 +254,13 @@ pub(crate) fn was_tape_dropped(connection: &Connection, run: &RunId) -> Result<b
     )?;
     let reasons = statement.query_map([run.as_str()], |row| row.get::<_, Option<String>>(0))?;
     for reason in reasons {
-        match reason?.as_deref().and_then(RemovalReason::from_name) {
-            Some(RemovalReason::TapeDropped) => return Ok(true),
-            // An earlier run of the same id.
-            Some(RemovalReason::Deleted) => return Ok(false),
-            _ => {}
+        let reason = reason?.unwrap_or_default();
+        if reason == RemovalReason::TapeDropped.as_str() {
+            return Ok(true);
+        }
+        // What comes before was said of an earlier run with the same id.
+        if reason == RemovalReason::Deleted.as_str() {
+            return Ok(false);
         }
     }
     Ok(false)

@@ -11,7 +11,9 @@
 
 mod crash;
 mod damage;
+mod keys;
 mod migrations;
+mod rebuild;
 #[path = "../../../tests/suite/contract/synthetic.rs"]
 #[allow(dead_code, reason = "other suites use more of it")]
 mod synthetic;

@@ -9,6 +9,8 @@
 )]
 
 mod asking;
+#[cfg(unix)]
+mod care;
 mod commands;
 #[cfg(unix)]
 mod documentation;

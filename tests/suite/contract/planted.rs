@@ -1,6 +1,6 @@
 //! A run that has a word of its own in every field that can hold one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -153,12 +153,28 @@ pub(crate) fn found_in<'a>(
 ) -> Vec<&'a String> {
     let mut bytes = Vec::new();
     gather(directory, &mut bytes);
-    bytes.make_ascii_lowercase();
-    let is_found = |word: &&String| {
-        let end = word[3..].to_ascii_lowercase().into_bytes();
-        bytes.windows(end.len()).any(|window| window == end)
-    };
-    words.into_iter().filter(is_found).collect()
+    let mut wanted: HashMap<u64, Vec<&String>> = HashMap::new();
+    for word in words {
+        let end = word[word.len() - END..].bytes().fold(0, shift);
+        wanted.entry(end).or_default().push(word);
+    }
+    let mut found = BTreeSet::new();
+    let mut window = 0;
+    for byte in bytes {
+        window = shift(window, byte);
+        if let Some(words) = wanted.get(&window) {
+            found.extend(words);
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// How many letters at the end of a word are looked for.
+const END: usize = 6;
+
+/// Moves a window of as many bytes on by one, in small letters.
+fn shift(window: u64, byte: u8) -> u64 {
+    (window << 8 | u64::from(byte.to_ascii_lowercase())) & ((1 << (8 * END)) - 1)
 }
 
 fn gather(directory: &Path, bytes: &mut Vec<u8>) {
