@@ -86,18 +86,38 @@ pub(crate) fn mark(hash: &Hash) -> [u8; MARK] {
     [a, b, c, d]
 }
 
-/// Returns the hash that a run's chain of tape blocks begins with.
-pub(crate) fn first_tape(run: &RunId) -> Hash {
-    keyed("runtape tape chain", &[run.as_str().as_bytes()])
+/// What the hash of a tape block covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TapeRule {
+    /// Of the receive times only how far they are apart: schemas 1 and 2.
+    Distances,
+    /// The receive times, too.
+    Times,
 }
 
-/// Returns the hash of a tape block from where it begins, what it holds and the hash before it.
-pub(crate) fn next_tape(before: &Hash, starts: [u64; 2], raw: &[u8]) -> Hash {
-    let [stdout, stderr] = starts.map(u64::to_le_bytes);
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(before).update(&stdout).update(&stderr);
-    hasher.update(raw);
-    *hasher.finalize().as_bytes()
+impl TapeRule {
+    /// Returns the hash that a run's chain of tape blocks begins with.
+    pub(crate) fn first(self, run: &RunId) -> Hash {
+        let name = match self {
+            Self::Distances => "runtape tape chain",
+            Self::Times => "runtape tape chain with times",
+        };
+        keyed(name, &[run.as_str().as_bytes()])
+    }
+
+    /// Returns the hash of a tape block from where it begins, when its first and last bytes were
+    /// received, what it holds and the hash before it.
+    pub(crate) fn next(self, before: &Hash, starts: [u64; 2], times: [i64; 2], raw: &[u8]) -> Hash {
+        let [stdout, stderr] = starts.map(u64::to_le_bytes);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(before).update(&stdout).update(&stderr);
+        if self == Self::Times {
+            let [first, last] = times.map(i64::to_le_bytes);
+            hasher.update(&first).update(&last);
+        }
+        hasher.update(raw);
+        *hasher.finalize().as_bytes()
+    }
 }
 
 /// Hashes pieces that cannot run into each other, under a name of their own.

@@ -18,8 +18,9 @@ const PLAIN: u8 = 0;
 /// zstd with nothing else.
 const ALONE: u8 = 1;
 
-/// Longest block: a damaged length must not ask for all memory.
-const LONGEST: usize = 1 << 30;
+/// Longest block: a damaged length must not ask for all memory, and a short block must not become
+/// a long one.
+pub(crate) const LONGEST: usize = 256 << 20;
 
 /// Length up to which a block is compressed with a dictionary; a longer one is its own.
 const SMALL: usize = 32 << 10;
@@ -161,6 +162,7 @@ pub(crate) fn decode(block: &[u8], length: usize) -> Result<Vec<u8>, String> {
         return Err(format!("claims to have {length} bytes"));
     }
     let data = match *coding {
+        PLAIN if body.len() > length => return Err(format!("has more than {length} bytes")),
         PLAIN => Ok(body.to_vec()),
         ALONE => DECOMPRESS_ALONE.with(|slot| {
             reuse(slot, Decompressor::new, |decompressor| {

@@ -167,6 +167,12 @@ pub enum StoreError {
         /// What is wrong with it.
         fault: String,
     },
+    /// A head that no verifying gave.
+    #[error("bad head {head:?}: give the 64 hexadecimal digits that an earlier verify printed")]
+    BadHead {
+        /// The head.
+        head: String,
+    },
     /// A cursor that no page gave.
     #[error("bad cursor {cursor:?}: use the one that came with the last page")]
     BadCursor {

@@ -5,7 +5,6 @@ use rusqlite::{Connection, params};
 use crate::error::Result;
 use crate::facts::UsageFact;
 use crate::place::{signed, unsigned};
-use crate::steps::counts;
 use crate::words::Words;
 
 /// Adds an entry, and finds out whether an earlier run reported the same response.
@@ -86,31 +85,6 @@ pub(crate) fn delete(connection: &Connection, run: i64) -> Result<()> {
         recount(connection, key)?;
     }
     Ok(())
-}
-
-/// Returns the entries of a run in order.
-pub(crate) fn all(connection: &Connection, run: i64) -> Result<Vec<UsageFact>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT seq, at, usage.key, coalesce(source.text, ''), step, model.text, input_tokens,
-                output_tokens, reasoning_tokens, cached_input_tokens, session_key
-         FROM usage
-         LEFT JOIN word AS source ON source.key = usage.source
-         LEFT JOIN word AS model ON model.key = usage.model
-         WHERE run = ?1 ORDER BY seq",
-    )?;
-    let rows = statement.query_map([run], |row| {
-        Ok(UsageFact {
-            seq: row.get(0).map(unsigned)?,
-            at: row.get(1)?,
-            key: row.get(2)?,
-            source: row.get(3)?,
-            step: row.get::<_, Option<i64>>(4)?.map(unsigned),
-            model: row.get(5)?,
-            counts: counts(row, 6)?,
-            session_key: row.get(10)?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the first entry of a run whose mark as a repetition is wrong.

@@ -59,6 +59,7 @@
 mod audit;
 mod chain;
 mod codec;
+mod depth;
 mod drift;
 mod erase;
 mod error;
@@ -77,9 +78,11 @@ mod read;
 mod rebuild;
 mod records;
 mod replace;
+mod reseal;
 mod retention;
 mod run_writer;
 mod runs;
+mod schema;
 mod seals;
 mod search;
 mod stats;
@@ -106,7 +109,7 @@ pub use retention::DroppedTapes;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, RebuiltRun, Removal,
     RemovalReason, RunInfo, SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats,
-    ToolCallInfo, ToolUse, UsageGroup, VerifyFault, VerifyReport,
+    ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
 pub use tape::TapeChunk;

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
+use crate::reseal;
 
 /// Marks a `SQLite` file as one of ours: the letters `RTAP`.
 pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
@@ -13,13 +14,25 @@ pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_store.sql"),
     include_str!("../migrations/0002_views.sql"),
-    include_str!("../migrations/0003_reserved.sql"),
+    include_str!("../migrations/0003_times.sql"),
     include_str!("../migrations/0004_keys.sql"),
 ];
+
+/// The schema from which on hashes of tapes cover receive times.
+pub(crate) const TIMES_IN_CHAIN: i64 = 3;
+
+/// The schema from which on keys are counted, so that none is given twice.
+pub(crate) const KEYS_ARE_COUNTED: i64 = 4;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Returns what makes a schema of a version that this build knows.
+pub(crate) fn scripts(version: i64) -> impl Iterator<Item = &'static str> {
+    let count = usize::try_from(version).unwrap_or(0);
+    MIGRATIONS.iter().copied().take(count)
 }
 
 fn number(connection: &Connection, pragma: &str) -> Result<i64> {
@@ -28,10 +41,11 @@ fn number(connection: &Connection, pragma: &str) -> Result<i64> {
 
 /// Refuses what is not ours or too new, without writing anything; returns the schema.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64> {
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // By the one name that no view of the file can take.
+    let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master)";
+    let has_tables: bool = connection.query_row(sql, [], |row| row.get(0))?;
     let application = number(connection, "application_id")?;
-    if application != i64::from(APPLICATION_ID) && (tables > 0 || application != 0) {
+    if application != i64::from(APPLICATION_ID) && (has_tables || application != 0) {
         return Err(StoreError::Foreign { path: path.into() });
     }
     let found = number(connection, "user_version")?;
@@ -54,14 +68,19 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = check(&transaction, path)?;
     for (number, sql) in (1_i64..).zip(MIGRATIONS) {
-        if number > done {
-            transaction
-                .execute_batch(sql)
-                .map_err(|source| StoreError::Migrate {
-                    path: path.into(),
-                    number,
-                    source,
-                })?;
+        if number <= done {
+            continue;
+        }
+        transaction
+            .execute_batch(sql)
+            .map_err(|source| StoreError::Migrate {
+                path: path.into(),
+                number,
+                source,
+            })?;
+        // A new database has nothing that could be sealed again.
+        if number == TIMES_IN_CHAIN && done > 0 {
+            reseal::reseal(&transaction, path)?;
         }
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

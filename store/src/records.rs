@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{self, Hash};
 use crate::codec;
+use crate::depth;
 use crate::error::{Result, StoreError};
 use crate::place;
 
@@ -67,7 +68,15 @@ impl PendingBlock {
         }
         let begin = self.lines.len();
         chain::write_canonical(&mut self.lines, record)?;
-        let hash = chain::next_record(before, self.lines.get(begin..).unwrap_or_default());
+        let line = self.lines.get(begin..).unwrap_or_default();
+        // What could not be read back is not written.
+        if depth::is_too_deep(line) || line.len() >= codec::LONGEST / 2 {
+            let seq = record.seq;
+            let fault = format!("record {seq} is nested too deep or too long to be kept");
+            self.lines.truncate(begin);
+            return Err(StoreError::invalid(&record.run_id, fault));
+        }
+        let hash = chain::next_record(before, line);
         self.lines.push(b'\n');
         self.marks.extend_from_slice(&chain::mark(&hash));
         self.count += 1;
@@ -162,9 +171,11 @@ pub(crate) fn each_line(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Reads a record from its canonical JSON.
 pub(crate) fn parse(line: &[u8]) -> std::result::Result<Record, serde_json::Error> {
+    if depth::is_too_deep(line) {
+        return Err(serde::de::Error::custom("nested too deep"));
+    }
     let mut reader = serde_json::Deserializer::from_slice(line);
-    // A record nests what a runtime printed a few levels deeper than the runtime did, and the
-    // normalizer bounded that: what was written can be read.
+    // It has a limit of its own, below that of what may be written.
     reader.disable_recursion_limit();
     let record = serde::Deserialize::deserialize(&mut reader)?;
     reader.end()?;

@@ -30,7 +30,12 @@ pub(crate) struct SealRow {
 
 const COLUMNS: &str = "number, at, digest, hash, run_id, removes, reason";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<SealRow> {
+/// Returns a query for entries.
+pub(crate) fn select(which: &str) -> String {
+    format!("SELECT {COLUMNS} FROM seal {which}")
+}
+
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<SealRow> {
     Ok(SealRow {
         number: row.get(0).map(unsigned)?,
         at: row.get(1)?,
@@ -65,25 +70,15 @@ impl SealRow {
         Some(Removal {
             run_id: RunId::parse(self.run_id.as_deref()?).ok()?,
             seal: self.removes?,
-            reason: RemovalReason::from_name(self.reason.as_deref()?)?,
+            reason: RemovalReason::from_name(self.reason.as_deref()?),
             at: self.at,
         })
     }
 }
 
-/// Returns the entries in order.
-pub(crate) fn all(connection: &Connection) -> Result<Vec<SealRow>> {
-    let mut statement =
-        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM seal ORDER BY number"))?;
-    let rows = statement.query_map([], from_row)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
 fn last(connection: &Connection) -> Result<Option<SealRow>> {
     Ok(connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM seal ORDER BY number DESC LIMIT 1"
-        ))?
+        .prepare_cached(&select("ORDER BY number DESC LIMIT 1"))?
         .query_row([], from_row)
         .optional()?)
 }
@@ -268,10 +263,12 @@ pub(crate) fn was_tape_dropped(connection: &Connection, run: &RunId) -> Result<b
 
 /// Returns what was removed, in order.
 pub(crate) fn removals(connection: &Connection) -> Result<Vec<Removal>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM seal WHERE removes IS NOT NULL ORDER BY number"
-    ))?;
-    let rows = statement.query_map([], from_row)?;
-    let rows: Vec<SealRow> = rows.collect::<rusqlite::Result<_>>()?;
-    Ok(rows.iter().filter_map(SealRow::removal).collect())
+    let mut statement =
+        connection.prepare_cached(&select("WHERE removes IS NOT NULL ORDER BY number"))?;
+    let mut rows = statement.query([])?;
+    let mut removals = Vec::new();
+    while let Some(row) = rows.next()? {
+        removals.extend(from_row(row)?.removal());
+    }
+    Ok(removals)
 }

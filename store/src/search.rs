@@ -18,16 +18,28 @@ use crate::store::Store;
 /// Text indexed in one transaction; writers wait for no longer than that takes.
 const BATCH: usize = 4 << 20;
 
+/// Columns of the index.
+pub(crate) const COLUMNS: [&str; 3] = ["said", "input", "output"];
+
+/// What makes terms of texts.
+pub(crate) const TOKENIZER: &str = "unicode61 remove_diacritics 2";
+
 /// What the index knows of a record.
 #[derive(Debug, Default)]
-struct Text {
-    said: String,
-    input: String,
-    output: String,
+pub(crate) struct Text {
+    pub(crate) said: String,
+    pub(crate) input: String,
+    pub(crate) output: String,
 }
 
 impl Text {
-    fn of(record: &Record) -> Option<Self> {
+    /// Returns the texts in the order of the columns.
+    pub(crate) fn columns(&self) -> [&str; COLUMNS.len()] {
+        [&self.said, &self.input, &self.output]
+    }
+
+    /// Returns what there is to find in a record, if anything.
+    pub(crate) fn of(record: &Record) -> Option<Self> {
         let RecordKind::Message(message) = &record.kind else {
             return None;
         };
@@ -96,7 +108,8 @@ fn add_strings(text: &mut String, value: &serde_json::Value) {
     }
 }
 
-const INSERT: &str = "INSERT INTO search (rowid, said, input, output) VALUES (?1, ?2, ?3, ?4)";
+pub(crate) const INSERT: &str =
+    "INSERT INTO search (rowid, said, input, output) VALUES (?1, ?2, ?3, ?4)";
 
 fn insert(connection: &Connection, place: i64, text: &Text) -> Result<()> {
     connection.prepare_cached(INSERT)?.execute(params![
@@ -210,11 +223,10 @@ const MATCH_ENDS: char = '\u{2}';
 impl Scratch {
     fn new() -> Result<Self> {
         let connection = Connection::open_in_memory()?;
-        connection.execute_batch(
-            "CREATE VIRTUAL TABLE search USING fts5 (
-                said, input, output, tokenize = 'unicode61 remove_diacritics 2'
-            )",
-        )?;
+        connection.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE search USING fts5 ({}, tokenize = '{TOKENIZER}')",
+            COLUMNS.join(", ")
+        ))?;
         Ok(Self { connection })
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use runtape_core::{RunId, Stream};
 use rusqlite::{Connection, Row, params};
 
-use crate::chain::{self, Hash};
+use crate::chain::{self, Hash, TapeRule};
 use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::place;
@@ -13,6 +13,9 @@ use crate::varint;
 
 /// Length from which on a block is closed.
 const TARGET: usize = 256 << 10;
+
+/// Longest chunk that is kept in one piece: a block must not grow beyond what is read back.
+const LONGEST_CHUNK: usize = 64 << 20;
 
 /// A piece of output as it was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +60,7 @@ impl TapeEnd {
         Self {
             lengths: [0; 2],
             blocks: 0,
-            hash: chain::first_tape(run),
+            hash: TapeRule::Times.first(run),
         }
     }
 }
@@ -82,7 +85,7 @@ const INSERT: &str = "INSERT INTO tape_block (place, stdout_start, stdout_length
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<TapeBlock> {
-    let unsigned = |column| row.get::<_, i64>(column).map(place::unsigned);
+    let unsigned = |column| place::not_negative(column, row.get(column)?);
     let length: i64 = row.get(7)?;
     Ok(TapeBlock {
         number: place::split(row.get(0)?).1,
@@ -152,7 +155,7 @@ impl<'a> Pending<'a> {
             lengths,
             times,
             length: raw.len(),
-            hash: chain::next_tape(&end.hash, end.lengths, &raw),
+            hash: TapeRule::Times.next(&end.hash, end.lengths, times, &raw),
             body: codec::TAPES.encode(&raw),
         };
         let [stdout, stderr] = &mut end.lengths;
@@ -197,47 +200,66 @@ impl TapeBlock {
 
     /// Takes the block's data apart.
     pub(crate) fn chunks(&self, run: &RunId, raw: &[u8]) -> Result<Vec<TapeChunk>> {
-        self.split(raw)
+        let mut chunks = Vec::new();
+        self.each_chunk(run, raw, |stream, start, received_at, bytes| {
+            chunks.push(TapeChunk {
+                stream,
+                start,
+                received_at,
+                bytes: bytes.to_vec(),
+            });
+        })?;
+        Ok(chunks)
+    }
+
+    /// Calls `each` with stream, start, receive time and bytes of the chunks, and holds none.
+    pub(crate) fn each_chunk<'a>(
+        &self,
+        run: &RunId,
+        raw: &'a [u8],
+        each: impl FnMut(Stream, u64, i64, &'a [u8]),
+    ) -> Result<()> {
+        self.split(raw, each)
             .ok_or_else(|| self.damaged(run, "its table of receive times is broken"))
     }
 
-    fn split(&self, raw: &[u8]) -> Option<Vec<TapeChunk>> {
-        let mut rest = raw;
-        let count = varint::read(&mut rest)?;
-        let mut table = Vec::new();
-        let [mut at, last] = self.times;
+    fn split<'a>(
+        &self,
+        raw: &'a [u8],
+        mut each: impl FnMut(Stream, u64, i64, &'a [u8]),
+    ) -> Option<()> {
+        let mut table = raw;
+        let count = varint::read(&mut table)?;
+        // The data begins where the table ends.
+        let mut rest = table;
         for _ in 0..count {
-            let tagged = varint::read(&mut rest)?;
-            at = at.wrapping_add(varint::read_signed(&mut rest)?);
+            varint::read(&mut rest)?;
+            varint::read_signed(&mut rest)?;
+        }
+        let [stdout_length, stderr_length] = self.lengths.map(usize::try_from);
+        let (stdout, stderr) = rest.split_at_checked(stdout_length.ok()?)?;
+        if stderr.len() != stderr_length.ok()? {
+            return None;
+        }
+        let [mut at, last] = self.times;
+        let mut streams = [stdout, stderr];
+        let mut starts = self.starts;
+        for _ in 0..count {
+            let tagged = varint::read(&mut table)?;
+            at = at.wrapping_add(varint::read_signed(&mut table)?);
             let stream = if tagged & 1 == 0 {
                 Stream::Stdout
             } else {
                 Stream::Stderr
             };
-            table.push((stream, usize::try_from(tagged >> 1).ok()?, at));
-        }
-        let [stdout_length, stderr_length] = self.lengths.map(usize::try_from);
-        let (stdout, stderr) = rest.split_at_checked(stdout_length.ok()?)?;
-        if stderr.len() != stderr_length.ok()? || at != last {
-            return None;
-        }
-        let mut streams = [stdout, stderr];
-        let mut starts = self.starts;
-        let mut chunks = Vec::with_capacity(table.len());
-        for (stream, length, received_at) in table {
             let data = streams.get_mut(index(stream))?;
             let start = starts.get_mut(index(stream))?;
-            let (bytes, after) = data.split_at_checked(length)?;
+            let (bytes, after) = data.split_at_checked(usize::try_from(tagged >> 1).ok()?)?;
             *data = after;
-            chunks.push(TapeChunk {
-                stream,
-                start: *start,
-                received_at,
-                bytes: bytes.to_vec(),
-            });
-            *start += u64::try_from(length).ok()?;
+            each(stream, *start, at, bytes);
+            *start = start.checked_add(tagged >> 1)?;
         }
-        Some(chunks).filter(|_| streams.iter().all(|rest| rest.is_empty()))
+        (at == last && streams.iter().all(|rest| rest.is_empty())).then_some(())
     }
 }
 
@@ -249,9 +271,12 @@ pub(crate) fn encode<'a>(
     let mut pending = Pending::default();
     let mut blocks = Vec::new();
     for (stream, received_at, bytes) in chunks {
-        pending.push(stream, received_at, Cow::Borrowed(bytes));
-        if pending.len() >= TARGET {
-            blocks.extend(pending.take(end));
+        // What was received at once may be longer than a block can be.
+        for piece in bytes.chunks(LONGEST_CHUNK) {
+            pending.push(stream, received_at, Cow::Borrowed(piece));
+            if pending.len() >= TARGET {
+                blocks.extend(pending.take(end));
+            }
         }
     }
     blocks.extend(pending.take(end));
@@ -270,7 +295,11 @@ pub(crate) fn end(connection: &Connection, run: i64, id: &RunId) -> Result<TapeE
     if let Some(block) = rows.next() {
         let block = block?;
         let [stdout, stderr] = block.starts;
-        end.lengths = [stdout + block.lengths[0], stderr + block.lengths[1]];
+        let [more_stdout, more_stderr] = block.lengths;
+        end.lengths = [
+            stdout.saturating_add(more_stdout),
+            stderr.saturating_add(more_stderr),
+        ];
         end.blocks = block.number + 1;
         end.hash = block.hash;
     }
@@ -381,6 +410,14 @@ pub(crate) fn one(connection: &Connection, run: i64, number: u64) -> Result<Tape
             "SELECT {COLUMNS} FROM tape_block WHERE place = ?1"
         ))?
         .query_row([place::place(run, number)?], from_row)?)
+}
+
+/// Puts another hash on a block.
+pub(crate) fn set_hash(connection: &Connection, run: i64, number: u64, hash: &Hash) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE tape_block SET hash = ?2 WHERE place = ?1")?
+        .execute(params![place::place(run, number)?, hash])?;
+    Ok(())
 }
 
 /// Reads a block and deletes it.

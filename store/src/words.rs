@@ -18,10 +18,10 @@ pub(crate) struct Words {
     version: Option<i64>,
 }
 
-/// Most words remembered: sessions are new ones for each run.
-const MOST: usize = 4096;
-
 impl Words {
+    /// Most words remembered: sessions are new ones for each run.
+    pub(crate) const MOST: usize = 4096;
+
     /// Forgets all words if another connection has written since: it may have deleted some. To be
     /// called at the beginning of each transaction that writes.
     pub(crate) fn refresh(&mut self, connection: &Connection) -> Result<()> {
@@ -49,7 +49,7 @@ impl Words {
                 .execute(params![key, text])?;
             key
         };
-        if self.known.len() >= MOST {
+        if self.known.len() >= Self::MOST {
             self.known.clear();
         }
         self.known.insert(text.into(), key);

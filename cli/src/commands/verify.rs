@@ -12,17 +12,27 @@ use crate::times;
 
 /// Prove that nothing was changed since it was written, or name what was
 ///
-/// Everything is computed anew: hashes, seals, and every row that follows from records. Someone
-/// who computes all hashes anew is found only against a head that was kept elsewhere: keep the
-/// one this prints, and give it to --head later.
+/// Everything is computed anew: hashes, seals, every row that follows from records, indexes, the
+/// search index; and the schema is compared with ours. Without --head two things cannot be seen:
+/// that the last runs were cut off together with their seals, and that someone computed all hashes
+/// anew. Keep the head that this prints elsewhere, and give it to --head later.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
     /// A head that an earlier verify printed: nothing before it may have changed
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = head)]
     head: Option<String>,
     /// Check this bundle instead of the database
     #[arg(long, value_name = "FILE")]
     bundle: Option<PathBuf>,
+}
+
+/// Refuses what no verify printed: that it is not in the chain would prove nothing.
+fn head(text: &str) -> Result<String, String> {
+    let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash {
+        return Ok(text.to_owned());
+    }
+    Err("a head is the 64 hexadecimal digits that verify prints".to_owned())
 }
 
 pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), CliError> {
@@ -65,6 +75,16 @@ pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), Cl
         ))?;
         if let Some(head) = &report.head {
             console.line(&format!("head {} {}", head.number, head.hash))?;
+        }
+        if !report.unseen.is_empty() {
+            let unseen: Vec<&str> = report
+                .unseen
+                .iter()
+                .map(|unseen| unseen.as_text())
+                .collect();
+            let text = format!("not seen without --head: {}", unseen.join("; "));
+            let text = console.paint(Tone::Faint, &text);
+            console.line(&text)?;
         }
         if report.is_intact() {
             let text = console.paint(Tone::Good, "intact: all is as it was written");

@@ -1,9 +1,10 @@
 //! The database itself: what it holds, whether it can be trusted, what was given up.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::RunId;
 use crate::iso::{self, Time};
@@ -63,6 +64,32 @@ pub struct VerifyReport {
     pub removals: Vec<Removal>,
     /// What is wrong, the first fault of each chain; empty if all is as it was written.
     pub faults: Vec<VerifyFault>,
+    /// What could not be seen: without a head that was kept elsewhere, that the last entries were
+    /// cut off together with their runs, or that all hashes were computed anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Unseen>,
+}
+
+/// What verifying could not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Unseen {
+    /// Whether the last runs were cut off together with their seals: no head was given.
+    CutOffTail,
+    /// Whether somebody computed all hashes anew: no head was given.
+    NewHashes,
+}
+
+impl Unseen {
+    /// Returns what to tell a person.
+    #[must_use]
+    pub fn as_text(self) -> &'static str {
+        match self {
+            Self::CutOffTail => "the last runs may have been cut off together with their seals",
+            Self::NewHashes => "all hashes may have been computed anew",
+        }
+    }
 }
 
 impl VerifyReport {
@@ -83,36 +110,79 @@ pub struct SealHead {
     pub hash: String,
 }
 
-/// Why a seal no longer covers a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum RemovalReason {
-    /// The run was deleted.
-    Deleted,
-    /// The run's records were made again from its tape.
-    Replaced,
-    /// The run's tape was dropped.
-    TapeDropped,
+macro_rules! removal_reasons {
+    ($($(#[$doc:meta])* $name:ident => $text:literal,)*) => {
+        /// Why a seal no longer covers a run. A reason that a newer version named is kept.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum RemovalReason {
+            $($(#[$doc])* $name,)*
+            /// A reason that a newer version named.
+            Other(Box<str>),
+        }
+
+        impl RemovalReason {
+            /// Every reason this version knows by name.
+            pub const KNOWN: &[Self] = &[$(Self::$name),*];
+
+            /// Returns the name as in JSON.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$name => $text,)*
+                    Self::Other(name) => name,
+                }
+            }
+
+            /// Takes any name; an unknown one is kept as it is.
+            #[must_use]
+            pub fn from_name(name: &str) -> Self {
+                match name {
+                    $($text => Self::$name,)*
+                    other => Self::Other(other.into()),
+                }
+            }
+        }
+    };
 }
 
-impl RemovalReason {
-    /// Returns the name as in JSON.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Deleted => "deleted",
-            Self::Replaced => "replaced",
-            Self::TapeDropped => "tapeDropped",
-        }
+removal_reasons! {
+    /// The run was deleted.
+    Deleted => "deleted",
+    /// The run's records were made again from its tape.
+    Replaced => "replaced",
+    /// The run's tape was dropped.
+    TapeDropped => "tapeDropped",
+    /// The run is as it was: a new seal covers more of it.
+    Resealed => "resealed",
+}
+
+impl Serialize for RemovalReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for RemovalReason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::from_name(&String::deserialize(deserializer)?))
+    }
+}
+
+impl JsonSchema for RemovalReason {
+    fn schema_name() -> Cow<'static, str> {
+        "RemovalReason".into()
     }
 
-    /// Returns the reason of a name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Deleted, Self::Replaced, Self::TapeDropped]
-            .into_iter()
-            .find(|reason| reason.as_str() == name)
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let known: Vec<_> = Self::KNOWN.iter().map(Self::as_str).collect();
+        json_schema!({
+            "type": "string",
+            "description": "Why a seal no longer covers a run: it was deleted, its records were \
+                made again from its tape, its tape was dropped, or a new seal covers more of it. \
+                Names beyond the examples may be added.",
+            "examples": known
+        })
     }
 }
 

@@ -21,7 +21,7 @@ pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo,
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
     BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, SealHead, StoreStats,
-    TableStats, VerifyFault, VerifyReport,
+    TableStats, Unseen, VerifyFault, VerifyReport,
 };
 pub use failure::Failure;
 pub use health::{

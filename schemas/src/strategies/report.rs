@@ -10,7 +10,7 @@ use runtape_core::report::{
     RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail,
     RunInfo, RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart, SqlRow,
     StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine, TreeOutcome,
-    TreeRun, TreeVintage, UsageGroup, ValidationCounts, ValidationFault, ValidationLine,
+    TreeRun, TreeVintage, Unseen, UsageGroup, ValidationCounts, ValidationFault, ValidationLine,
     ValidationUnknown, VerifyFault, VerifyReport,
 };
 use runtape_core::{Stream, iso_time};
@@ -438,17 +438,14 @@ pub fn verify_report() -> BoxedStrategy<VerifyReport> {
         removals: some(build!(Removal {
             run_id: run_id(),
             seal: count(),
-            reason: word(&[
-                RemovalReason::Deleted,
-                RemovalReason::Replaced,
-                RemovalReason::TapeDropped
-            ]),
+            reason: word(RemovalReason::KNOWN),
             at: time(),
         })),
         faults: some(build!(VerifyFault {
             place: fault_place(),
             fault: text()
         })),
+        unseen: some(word(&[Unseen::CutOffTail, Unseen::NewHashes])),
     })
 }
 

@@ -1,2 +1,0 @@
--- Reserved: this number belongs to a change that is made elsewhere.
-SELECT 1;

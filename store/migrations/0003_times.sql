@@ -1,0 +1,2 @@
+-- The hashes of tape blocks cover receive times from here on. No table changes its form: the hashes
+-- are computed anew and the runs sealed again, by `reseal.rs`.

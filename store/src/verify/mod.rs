@@ -1,0 +1,208 @@
+//! Proving that nothing was changed, or naming what was.
+//!
+//! What is checked may be made to harm the one who checks it: nothing here takes more stack than a
+//! record may nest, holds more than a block and a few bytes for each run, or takes more than
+//! linear time.
+
+mod file;
+mod index;
+mod rows;
+mod run;
+mod seals;
+mod tape;
+mod terms;
+
+use std::collections::{HashMap, HashSet};
+
+use runtape_core::report::{FaultPlace, RemovalReason, Unseen, VerifyFault, VerifyReport};
+use runtape_core::{Record, RunId};
+use rusqlite::Connection;
+
+use crate::chain::{Hash, TapeRule};
+use crate::error::{Result, StoreError};
+use crate::migrate;
+use crate::runs::{self, RunRow};
+use crate::store::Store;
+use crate::words::{self, Words};
+
+use self::terms::Terms;
+
+/// Gathers faults.
+pub(crate) struct Verifier<'a> {
+    connection: &'a Connection,
+    report: VerifyReport,
+    /// What the hashes of tape blocks cover.
+    rule: TapeRule,
+    /// How far into stdout and stderr the records of the tree reach.
+    reach: [u64; 2],
+    /// Runs whose tape was dropped, and said to be.
+    dropped: HashSet<RunId>,
+    /// Root runs by their seals.
+    sealed: HashMap<u64, i64>,
+    words: KnownWords,
+    terms: Terms,
+}
+
+/// Keys of words that were looked up before.
+#[derive(Debug, Default)]
+struct KnownWords(HashMap<Box<str>, Option<i64>>);
+
+impl KnownWords {
+    /// Returns the key of a word, if it is there.
+    fn key(&mut self, connection: &Connection, text: &str) -> Result<Option<i64>> {
+        if let Some(key) = self.0.get(text) {
+            return Ok(*key);
+        }
+        let key = words::find(connection, text)?;
+        if self.0.len() >= Words::MOST {
+            self.0.clear();
+        }
+        self.0.insert(text.into(), key);
+        Ok(key)
+    }
+}
+
+/// What the rows of the schema's version cover with hashes.
+fn rule_of(connection: &Connection) -> Result<TapeRule> {
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(if version < migrate::TIMES_IN_CHAIN {
+        TapeRule::Distances
+    } else {
+        TapeRule::Times
+    })
+}
+
+/// Verifies a database through any connection to it, up to the head of the seals, or against one
+/// that was kept elsewhere. The caller sees to it that the database stays as it is meanwhile.
+pub(crate) fn verify(connection: &Connection, head: Option<&Hash>) -> Result<VerifyReport> {
+    let mut verifier = Verifier::new(connection)?;
+    verifier.verify(head)?;
+    Ok(verifier.report)
+}
+
+/// Tells whether the records, the tape and the seal of a tree, the root first, are as they were
+/// written by a rule.
+pub(crate) fn is_intact(connection: &Connection, tree: &[RunRow], rule: TapeRule) -> Result<bool> {
+    let mut verifier = Verifier::new(connection)?;
+    verifier.rule = rule;
+    verifier.covered(tree)?;
+    Ok(verifier.report.is_intact())
+}
+
+impl Store {
+    /// Computes everything anew from the tape and the records up to the head of the seals, and
+    /// compares.
+    ///
+    /// Someone who computes all hashes anew, or cuts off the last seals with their runs, is found
+    /// only against a head that was kept elsewhere: see [`verify_head`](Self::verify_head).
+    pub fn verify(&self) -> Result<VerifyReport> {
+        self.read(|connection| verify(connection, None))
+    }
+
+    /// Does what [`verify`](Self::verify) does, and proves that nothing sealed before `head` was
+    /// changed since: `head`, 64 hexadecimal digits, must be in the chain.
+    pub fn verify_head(&self, head: &str) -> Result<VerifyReport> {
+        let hash = blake3::Hash::from_hex(head.trim()).map_err(|_| StoreError::BadHead {
+            head: head.to_owned(),
+        })?;
+        self.read(|connection| verify(connection, Some(hash.as_bytes())))
+    }
+}
+
+impl<'a> Verifier<'a> {
+    fn new(connection: &'a Connection) -> Result<Self> {
+        Ok(Self {
+            connection,
+            report: VerifyReport::default(),
+            rule: rule_of(connection)?,
+            reach: [0; 2],
+            dropped: HashSet::new(),
+            sealed: HashMap::new(),
+            words: KnownWords::default(),
+            terms: Terms::default(),
+        })
+    }
+
+    fn fault(&mut self, place: FaultPlace, fault: impl Into<String>) {
+        let fault = fault.into();
+        self.report.faults.push(VerifyFault { place, fault });
+    }
+
+    /// Turns what cannot be read into a fault; passes on what has nothing to do with the data.
+    fn read<T>(&mut self, place: FaultPlace, result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(StoreError::Damaged { fault, .. }) => {
+                self.fault(place, fault);
+                Ok(None)
+            }
+            Err(StoreError::Database { source, .. }) => {
+                self.fault(place, format!("cannot be read: {source}"));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn verify(&mut self, head: Option<&Hash>) -> Result<()> {
+        if head.is_none() {
+            self.report.unseen = vec![Unseen::CutOffTail, Unseen::NewHashes];
+        }
+        if !self.file()? {
+            return Ok(());
+        }
+        self.report.removals = crate::seals::removals(self.connection)?;
+        let removals = self.report.removals.iter();
+        let dropped = removals.filter(|removal| removal.reason == RemovalReason::TapeDropped);
+        self.dropped = dropped.map(|removal| removal.run_id.clone()).collect();
+        self.strays()?;
+        self.keys()?;
+        let mut statement = self
+            .connection
+            .prepare("SELECT key, id FROM run WHERE root IS NULL ORDER BY key")?;
+        let mut roots = statement.query([])?;
+        while let Some(row) = roots.next()? {
+            self.tree(row.get(0)?, row.get(1)?)?;
+        }
+        self.index()?;
+        self.seals()?;
+        self.report.head = crate::seals::head(self.connection)?;
+        if let Some(head) = head {
+            self.head(head)?;
+        }
+        Ok(())
+    }
+
+    /// Verifies a root run with its children and its tape.
+    fn tree(&mut self, root: i64, id: String) -> Result<()> {
+        let Ok(run_id) = RunId::parse(id.as_str()) else {
+            self.fault(FaultPlace::File, format!("a run has the id {id:?}"));
+            return Ok(());
+        };
+        let tree = runs::tree(self.connection, root);
+        let Some(tree) = self.read(FaultPlace::Run { run_id }, tree)? else {
+            return Ok(());
+        };
+        self.reach = [0; 2];
+        for run in &tree {
+            self.run(run, &tree)?;
+        }
+        if let Some(root) = tree.first() {
+            self.tape(root)?;
+            self.seal_of(root);
+        }
+        Ok(())
+    }
+
+    /// Verifies what a seal covers, and no row that follows from it.
+    fn covered(&mut self, tree: &[RunRow]) -> Result<()> {
+        for run in tree {
+            self.chain(run, |_: &mut Self, _: &Record| Ok(()))?;
+        }
+        if let Some(root) = tree.first() {
+            self.tape(root)?;
+            self.seal_covers(root, tree)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! The chain of a tape's blocks.
+
+use runtape_core::Stream;
+use runtape_core::report::FaultPlace;
+use rusqlite::Connection;
+
+use crate::chain::TapeRule;
+use crate::error::Result;
+use crate::place;
+use crate::runs::RunRow;
+use crate::tape;
+
+use super::Verifier;
+
+/// Returns the number of the first block from a number on.
+fn next_number(connection: &Connection, run: i64, number: u64) -> Result<Option<u64>> {
+    let next: Option<i64> = connection
+        .prepare_cached("SELECT min(place) FROM tape_block WHERE place BETWEEN ?1 AND ?2")?
+        .query_row([place::place(run, number)?, place::range(run).1], |row| {
+            row.get(0)
+        })?;
+    Ok(next.map(|place| place::split(place).1))
+}
+
+impl Verifier<'_> {
+    /// Follows the chain of a tape's blocks, one at a time.
+    pub(super) fn tape(&mut self, root: &RunRow) -> Result<()> {
+        let at = |block| FaultPlace::Tape {
+            run_id: root.id.clone(),
+            block,
+        };
+        let mut hash = self.rule.first(&root.id);
+        let mut starts = [0_u64; 2];
+        let mut count = 0;
+        loop {
+            let next = next_number(self.connection, root.key, count);
+            let Some(next) = self.read(at(count), next)? else {
+                return Ok(());
+            };
+            match next {
+                None => break,
+                Some(number) if number != count => {
+                    self.fault(at(count), "missing");
+                    return Ok(());
+                }
+                Some(_) => {}
+            }
+            let block = tape::one(self.connection, root.key, count);
+            let Some(block) = self.read(at(count), block)? else {
+                return Ok(());
+            };
+            let Some(raw) = self.read(at(count), block.raw(&root.id))? else {
+                return Ok(());
+            };
+            let before = hash;
+            hash = self.rule.next(&before, starts, block.times, &raw);
+            if block.starts != starts || hash != block.hash {
+                let earlier = TapeRule::Distances;
+                let first = earlier.first(&root.id);
+                let is_earlier = earlier.next(&first, starts, block.times, &raw) == block.hash;
+                self.fault(
+                    at(count),
+                    if count == 0 && self.rule != earlier && is_earlier {
+                        "its receive times are not covered: \
+                         the run was not intact when all others were sealed anew"
+                    } else {
+                        "changed: its hash does not fit the one before"
+                    },
+                );
+                return Ok(());
+            }
+            let [stdout, stderr] = &mut starts;
+            let taken_apart = block.each_chunk(&root.id, &raw, |stream, start, _, bytes| {
+                let end = start + u64::try_from(bytes.len()).unwrap_or(0);
+                match stream {
+                    Stream::Stdout => *stdout = end,
+                    Stream::Stderr => *stderr = end,
+                }
+            });
+            if self.read(at(count), taken_apart)?.is_none() {
+                return Ok(());
+            }
+            count += 1;
+        }
+        let [stdout, stderr] = starts;
+        self.report.tape_bytes += stdout + stderr;
+        let is_dropped = stdout + stderr == 0 && self.dropped.contains(&root.id);
+        // While a run is written, its records and their output may come in either order.
+        let is_short = stdout < self.reach[0] || stderr < self.reach[1];
+        if root.seal.is_some() && is_short && !is_dropped {
+            self.fault(at(count), "missing: records were made from it");
+        }
+        Ok(())
+    }
+}
