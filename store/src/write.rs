@@ -171,9 +171,10 @@ impl Store {
     /// Takes over a root run whose writer is gone, and returns what it had been begun with.
     pub fn resume_run(&mut self, run: &RunId) -> Result<BeginRun> {
         self.read(|connection| runs::get(connection, run))?;
-        let lock = match self.open.contains_key(run) {
-            true => None,
-            false => Some(self.lock(run)?),
+        let lock = if self.open.contains_key(run) {
+            None
+        } else {
+            Some(self.lock(run)?)
         };
         // Read again now that nobody else can delete or replace it.
         let begin = self.begin_of(run)?;
