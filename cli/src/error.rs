@@ -67,6 +67,12 @@ pub(crate) enum CliError {
     Unrecovered { count: usize, of: usize },
     #[error("{count} of {of} could not be read again, and are as they were")]
     Unread { count: usize, of: usize },
+    #[error("{count} of {of} could not be rebuilt, and are as they were")]
+    NotRebuilt { count: usize, of: usize },
+    #[error("{count} of {of} could not be given up, and are as they were")]
+    Kept { count: usize, of: usize },
+    #[error("bytes of what was given up may still be in the files: somebody reads from the log")]
+    NotErased,
     #[error("nothing to ingest: no file that ends in .stdout")]
     NothingToIngest,
     #[error("{count} {what}")]
@@ -162,6 +168,8 @@ impl CliError {
             Self::Unrecovered { .. } => {
                 "what is stored of them stays; `runtape verify` names damage"
             }
+            Self::NotErased => "run `runtape gc` again once nobody reads for long",
+            Self::NotRebuilt { .. } => "`runtape verify` names damage",
             Self::BadLine { .. } => "import reads what `runtape export` wrote",
             Self::OtherDigest { .. } => "it is not the file that was written, or was changed since",
             Self::Perstack(PerstackError::Link { .. }) => {

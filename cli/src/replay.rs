@@ -101,14 +101,29 @@ impl Known {
 
 /// Makes a finished run's records anew from its tape with the current parser, in one transaction.
 ///
-/// Where nothing changes, nothing is written. Neither the old records nor the new ones are ever all
+/// Where nothing changes, nothing is written. A run is refused whose records were made from output
+/// that is not on its tape: it was dropped, or the run came as records. Neither the old records nor the new ones are ever all
 /// in memory: the tape is read once to compare, and once more to replace what differs.
 pub fn renormalize(
     store: &mut Store,
     run_id: &RunId,
     now: i64,
 ) -> Result<RenormalizedRun, RecordError> {
+    if let Some(root) = store.run(run_id)?.root_run_id {
+        let fault = format!("it is a child: name its root run {root}");
+        let run = run_id.clone();
+        return Err(StoreError::Invalid { run, fault }.into());
+    }
     let begin = store.begin_of(run_id)?;
+    if store.tape_lengths(run_id)? == (0, 0) {
+        // A run that was begun here has a context, if only an empty one.
+        if begin.context.is_null() {
+            let fault = "it came as records, without a tape".to_owned();
+            let run = run_id.clone();
+            return Err(StoreError::NoTape { run, fault }.into());
+        }
+        store.check_tape(run_id)?;
+    }
     let exit = store
         .exit(run_id)?
         .map_or_else(Exit::unknown, |exit| exit_from_json(&exit));

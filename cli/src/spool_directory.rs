@@ -1,8 +1,11 @@
 //! Where spool files are.
 
+use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use runtape::{SPOOL_EXTENSION, SpoolOwner};
+use runtape_core::RunId;
 
 /// Returns the directory that `$RUNTAPE_SPOOL` names, if it does.
 fn named() -> Option<PathBuf> {
@@ -67,4 +70,20 @@ pub(crate) fn tidy(owner: &SpoolOwner) {
         // It fails if there is something left, as it should.
         let _ = std::fs::remove_dir(directory);
     }
+}
+
+/// Removes the spool files of a run that was deleted: they hold what the run printed, and `recover`
+/// would bring the run back from them. One that a recorder still writes stays.
+pub(crate) fn remove_of(owner: &SpoolOwner, run: &RunId) -> io::Result<()> {
+    for path in files(owner) {
+        if runtape::run_of_spool(&path).as_ref() != Some(run) {
+            continue;
+        }
+        match File::open(&path)?.try_lock() {
+            Ok(()) => std::fs::remove_file(&path)?,
+            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(())
 }

@@ -113,6 +113,7 @@ kinds! {
     VerifyReport "verify-report" => report::VerifyReport;
     StoreStats "store-stats" => report::StoreStats;
     GcReport "gc-report" => report::GcReport;
+    RebuiltRun "rebuilt-run" => report::RebuiltRun;
     BackupReport "backup-report" => report::BackupReport;
     DoctorReport "doctor-report" => report::DoctorReport;
     RuntimeInfo "runtime-info" => report::RuntimeInfo;

@@ -172,6 +172,14 @@ pub enum StoreError {
         /// What is wrong with it.
         fault: String,
     },
+    /// The run's records were made from output that is not there any more.
+    #[error("run {run}: {fault}: its records cannot be made again, and are left as they are")]
+    NoTape {
+        /// The run.
+        run: RunId,
+        /// What is missing.
+        fault: String,
+    },
     /// A record is missing before this one.
     #[error("run {run}: record {seq} came where record {expected} was expected: append in order")]
     Gap {

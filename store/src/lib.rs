@@ -32,7 +32,8 @@
 //! of n steps takes O(n) space, and checkpoints and events are made from records on reading. The
 //! *tape* is what the process printed, in compressed blocks with receive times. When a run ends,
 //! small blocks are merged. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
-//! hold what queries need; `VIEWS.md` documents the views on them.
+//! hold what queries need; `VIEWS.md` documents the views on them, [`Store::rebuild`] makes them
+//! anew.
 //!
 //! # What can be proved
 //!
@@ -53,6 +54,12 @@
 //! asked, and bounds what reading takes. [`Store::import_bundle`] verifies it, copies its runs and
 //! keeps the seals that covered them in their contexts.
 //!
+//! # What is deleted
+//!
+//! [`Store::delete_run`] and its likes take rows away, [`Store::compact`] their bytes: from free
+//! pages, the search index, the shared words and the log. A tombstone with the run's id and hashes
+//! stays. Deleting takes the run's lock, and no key is ever given twice.
+//!
 //! # What survives
 //!
 //! What [`Store::append`] acknowledged survives the death of the process at any moment, and with
@@ -65,11 +72,13 @@ mod chain;
 mod codec;
 mod depth;
 mod drift;
+mod erase;
 mod error;
 mod facts;
 mod file;
 mod filter;
 mod import;
+mod keys;
 mod ledger;
 mod links;
 mod list;
@@ -80,6 +89,7 @@ mod options;
 mod place;
 mod prepared;
 mod read;
+mod rebuild;
 mod records;
 mod replace;
 mod reseal;
@@ -105,6 +115,7 @@ mod words;
 mod write;
 
 pub use audit::UsageBy;
+pub use erase::Erased;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
 pub use import::{Import, Trust};
@@ -112,9 +123,11 @@ pub use list::{Cursor, Page};
 pub use options::{Options, Patience};
 pub use prepared::PreparedRun;
 pub use replace::Replaced;
+pub use retention::DroppedTapes;
 pub use runtape_core::report::{
-    DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, Removal, RemovalReason, RunInfo,
-    RunOrigin, RunSeal, SealHead, SearchHit, SnippetPart, StepInfo, StoreStats, TableStats,
+    DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, RebuiltRun, Removal,
+    RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SearchHit, SnippetPart, StepInfo,
+    StoreStats, TableStats,
     ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;

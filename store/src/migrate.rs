@@ -15,11 +15,15 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_store.sql"),
     include_str!("../migrations/0002_views.sql"),
     include_str!("../migrations/0003_times.sql"),
+    include_str!("../migrations/0004_keys.sql"),
     include_str!("../migrations/0005_bundles.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
 pub(crate) const TIMES_IN_CHAIN: i64 = 3;
+
+/// The schema from which on keys are counted, so that none is given twice.
+pub(crate) const KEYS_ARE_COUNTED: i64 = 4;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {

@@ -237,6 +237,50 @@ pub(crate) fn each_from(
     Ok(())
 }
 
+/// Calls `each` with all of a run's records, following their chain: a record that does not fit it,
+/// or a gap, is an error.
+pub(crate) fn each_proved(
+    connection: &Connection,
+    run: i64,
+    id: &RunId,
+    mut each: impl FnMut(Record) -> Result<()>,
+) -> Result<()> {
+    let misfit = |seq: u64, fault: &str| {
+        Err(StoreError::damaged(
+            format!("run {id}: record {seq}"),
+            fault,
+        ))
+    };
+    let mut hash = chain::first_record(id);
+    let (mut expected, mut from) = (0, 0);
+    while let Some(block) = block_from(connection, run, from)? {
+        from = block.first_seq + 1;
+        if block.first_seq != expected {
+            return misfit(expected, "it is missing, or there twice");
+        }
+        let lines = block.lines(id)?;
+        let mut marks = block.marks.chunks(chain::MARK);
+        for line in each_line(&lines) {
+            let record = parse(line).map_err(|error| block.damaged(id, error.to_string()))?;
+            hash = chain::next_record(&hash, line);
+            let is_in_place = record.run_id == *id && record.seq == expected;
+            if !is_in_place || marks.next() != Some(&chain::mark(&hash)[..]) {
+                return misfit(expected, "it does not fit the hash before it");
+            }
+            each(record)?;
+            expected += 1;
+        }
+        let is_whole = expected == block.first_seq + block.count;
+        if !is_whole || hash != block.hash || marks.next().is_some() {
+            return misfit(
+                expected,
+                "the block before it does not end as its hash says",
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Calls `each` with those of a run's records, from a sequence number on, whose JSON has some bytes
 /// in it, until it returns `false`. The others are not parsed, which takes most of the time.
 pub(crate) fn each_with(

@@ -1,15 +1,19 @@
 //! New records in the place of a finished run's, piece by piece and all or nothing.
 
 use runtape_core::report::RemovalReason;
-use runtape_core::{Record, RunId};
+use runtape_core::{Message, Record, RecordKind, RunId, Stream};
+use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::place::unsigned;
-use crate::runs;
+use crate::read;
+use crate::records;
+use crate::runs::{self, RunRow};
 use crate::seals;
 use crate::store::Store;
+use crate::tape;
 use crate::tree::OpenTree;
 use crate::write::{delete_records, json, seal};
 
@@ -24,7 +28,8 @@ pub struct Replaced {
 
 impl Store {
     /// Puts new records in the place of a finished root run's and its children's, in one
-    /// transaction. Job and run ids stay; the old seal stays as a tombstone.
+    /// transaction. Job and run ids stay; the old seal stays as a tombstone. A run whose tape was
+    /// dropped is refused: see [`check_tape`](Self::check_tape).
     pub fn replace_records(
         &mut self,
         root: &RunId,
@@ -34,6 +39,15 @@ impl Store {
         self.replace_run(root, at, |store| {
             store.append(root, records, &[])?;
             Ok(None)
+        })
+    }
+
+    /// Refuses a run whose records were made from output that is not on its tape: it was dropped,
+    /// or it never came here. What is made from the rest of the tape would be less.
+    pub fn check_tape(&self, root: &RunId) -> Result<()> {
+        self.read(|connection| {
+            let row = read::root_of(connection, runs::get(connection, root)?)?;
+            check_tape(connection, &row)
         })
     }
 
@@ -73,10 +87,64 @@ impl Store {
             if row.root.is_some() || row.seal.is_none() {
                 return Err(StoreError::NotEnded { run: root.clone() });
             }
+            check_tape(connection, &row)?;
             seals::remove(connection, &row, RemovalReason::Replaced, at)?;
             delete_records(connection, row.key)?;
             runs::forget(connection, row.key)?;
             Ok(row.seal.map(unsigned))
         })
+    }
+}
+
+/// Refuses a root run if the tape lacks what the records of its tree were made from.
+fn check_tape(connection: &Connection, root: &RunRow) -> Result<()> {
+    let no_tape = |fault: String| StoreError::NoTape {
+        run: root.id.clone(),
+        fault,
+    };
+    let end = tape::end(connection, root.key, &root.id)?;
+    let is_empty = end.blocks == 0;
+    if is_empty && seals::was_tape_dropped(connection, &root.id)? {
+        return Err(no_tape("its tape was dropped".to_owned()));
+    }
+    let [stdout, stderr] = end.lengths;
+    for run in runs::tree(connection, root.key)? {
+        records::each_from(connection, run.key, &run.id, 0, |record| {
+            let place = || format!("record {} of run {}", record.seq, run.id);
+            if is_empty && is_printed(&record) {
+                return Err(no_tape(format!(
+                    "it has no tape, and {} was printed",
+                    place()
+                )));
+            }
+            let Some(span) = record.span else {
+                return Ok(true);
+            };
+            let length = match span.stream {
+                Stream::Stdout => stdout,
+                Stream::Stderr => stderr,
+            };
+            if span.end > length {
+                let (name, end) = (span.stream.as_str(), span.end);
+                return Err(no_tape(format!(
+                    "{} was made from {name} up to byte {end}, the tape ends at {length}",
+                    place()
+                )));
+            }
+            Ok(true)
+        })?;
+    }
+    Ok(())
+}
+
+/// Tells whether a record can only have been made from what a process printed.
+fn is_printed(record: &Record) -> bool {
+    match &record.kind {
+        RecordKind::Message(message) => matches!(
+            message.message,
+            Message::ExpertMessage(_) | Message::ToolMessage(_)
+        ),
+        RecordKind::Usage(_) => true,
+        _ => record.span.is_some(),
     }
 }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::error::{Result, StoreError};
 use crate::facts::RunFacts;
+use crate::keys::Counted;
 use crate::place::{signed, unsigned};
 use crate::steps::counts;
 use crate::words::Words;
@@ -114,33 +115,44 @@ pub(crate) struct NewRun<'a> {
     pub(crate) context: Option<&'a [u8]>,
 }
 
-/// Adds a job if there is none.
-fn insert_job(connection: &Connection, job: &JobId) -> Result<()> {
+/// Returns the key of a job, adding it if there is none.
+pub(crate) fn job_key(connection: &Connection, job: &JobId) -> Result<i64> {
+    let found: Option<i64> = connection
+        .prepare_cached("SELECT key FROM job WHERE id = ?1")?
+        .query_row([job.as_str()], |row| row.get(0))
+        .optional()?;
+    if let Some(key) = found {
+        return Ok(key);
+    }
+    let key = Counted::Job.next(connection)?;
     connection
-        .prepare_cached("INSERT INTO job (id) VALUES (?1) ON CONFLICT DO NOTHING")?
-        .execute([job.as_str()])?;
-    Ok(())
+        .prepare_cached("INSERT INTO job (key, id) VALUES (?1, ?2)")?
+        .execute(params![key, job.as_str()])?;
+    Ok(key)
 }
 
 /// Adds a run, and its job if there is none.
 pub(crate) fn insert(connection: &Connection, words: &mut Words, run: &NewRun<'_>) -> Result<i64> {
-    insert_job(connection, run.job)?;
+    let job = job_key(connection, run.job)?;
     let runtime = words.key(connection, run.runtime.as_str())?;
-    Ok(connection
+    let key = Counted::Run.next(connection)?;
+    connection
         .prepare_cached(
-            "INSERT INTO run (id, job, root, parent, runtime, started_at, steps, messages,
+            "INSERT INTO run (key, id, job, root, parent, runtime, started_at, steps, messages,
                 unparsed, records, context)
-             VALUES (?1, (SELECT key FROM job WHERE id = ?2), ?3, ?4, ?5, ?6, 0, 0, 0, 0, ?7)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, 0, ?8)",
         )?
-        .insert(params![
+        .execute(params![
+            key,
             run.id.as_str(),
-            run.job.as_str(),
+            job,
             run.root,
             run.parent,
             runtime,
             run.started_at,
             run.context
-        ])?)
+        ])?;
+    Ok(key)
 }
 
 /// How a run ended that is added only then.
@@ -157,25 +169,25 @@ pub(crate) fn insert_ended(
     run: &NewRun<'_>,
     ended: &Ended<'_>,
 ) -> Result<i64> {
-    insert_job(connection, run.job)?;
+    let job = job_key(connection, run.job)?;
     let runtime = words.key(connection, run.runtime.as_str())?;
+    let key = Counted::Run.next(connection)?;
     let facts = ended.facts;
     let keys = WordKeys::new(connection, words, facts)?;
     let error = facts.error.as_ref();
-    Ok(connection
+    connection
         .prepare_cached(
             "INSERT INTO run (id, job, root, parent, runtime, context, exit, seal, expert, model,
                 session, cwd, cli_version, status, started_at, finished_at, steps, messages,
                 unparsed, records, input_tokens, output_tokens, reasoning_tokens,
                 cached_input_tokens, cost_usd, duration_ms, error_name, error_family,
-                error_message, error_status, error_retryable, error_retry_at)
-             VALUES (?1, (SELECT key FROM job WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
-                ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26,
-                ?27, ?28, ?29, ?30, ?31, ?32)",
+                error_message, error_status, error_retryable, error_retry_at, key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)",
         )?
-        .insert(params![
+        .execute(params![
             run.id.as_str(),
-            run.job.as_str(),
+            job,
             run.root,
             run.parent,
             runtime,
@@ -206,7 +218,9 @@ pub(crate) fn insert_ended(
             error.and_then(|error| error.status_code),
             error.map(|error| error.is_retryable),
             error.and_then(|error| error.retry_at),
-        ])?)
+            key,
+        ])?;
+    Ok(key)
 }
 
 /// The words that a run's row refers to.
@@ -402,5 +416,12 @@ pub(crate) fn delete(connection: &Connection, run: i64) -> Result<()> {
             "DELETE FROM job WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM run WHERE job = ?1)",
         )?
         .execute([job])?;
+    Ok(())
+}
+
+/// Deletes jobs that have no run. Deleting the last run of a job deletes the job, so there are
+/// none unless somebody changed a row.
+pub(crate) fn delete_unused_jobs(connection: &Connection) -> Result<()> {
+    connection.execute("DELETE FROM job WHERE key NOT IN (SELECT job FROM run)", [])?;
     Ok(())
 }

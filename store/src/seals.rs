@@ -267,6 +267,25 @@ pub(crate) fn remove(
     append(connection, entry, &root.id).map(Some)
 }
 
+/// Tells whether a run that is there had a tape that was dropped.
+pub(crate) fn was_tape_dropped(connection: &Connection, run: &RunId) -> Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT reason FROM seal WHERE removes IS NOT NULL AND run_id = ?1 ORDER BY number DESC",
+    )?;
+    let reasons = statement.query_map([run.as_str()], |row| row.get::<_, Option<String>>(0))?;
+    for reason in reasons {
+        let reason = reason?.unwrap_or_default();
+        if reason == RemovalReason::TapeDropped.as_str() {
+            return Ok(true);
+        }
+        // What comes before was said of an earlier run with the same id.
+        if reason == RemovalReason::Deleted.as_str() {
+            return Ok(false);
+        }
+    }
+    Ok(false)
+}
+
 /// Returns what was removed, in order.
 pub(crate) fn removals(connection: &Connection) -> Result<Vec<Removal>> {
     let mut statement =

@@ -127,9 +127,44 @@ pub(crate) fn forget(connection: &Connection, run: i64) -> Result<()> {
     connection
         .prepare_cached("DELETE FROM search WHERE rowid BETWEEN ?1 AND ?2")?
         .execute([first, last])?;
+    set_searched(connection, run, 0)
+}
+
+/// Where the index keeps which records were deleted: pages of FTS5's own, numbered from here on.
+const FIRST_PAGE_OF_DELETED: i64 = 1 << 53;
+
+/// Takes the words of deleted records out of the index: until then they are only marked as
+/// deleted. Writes the whole index anew, so it is done only where there are any.
+pub(crate) fn erase_deleted(connection: &Connection) -> Result<()> {
+    let has_deleted: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM search_data WHERE id >= ?1)")?
+        .query_row([FIRST_PAGE_OF_DELETED], |row| row.get(0))?;
+    if has_deleted {
+        connection.execute("INSERT INTO search (search) VALUES ('optimize')", [])?;
+    }
+    Ok(())
+}
+
+/// Empties the index, whatever it holds.
+pub(crate) fn clear(connection: &Connection) -> Result<()> {
+    connection.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
+    connection.execute("UPDATE run SET searched = 0 WHERE searched <> 0", [])?;
+    Ok(())
+}
+
+/// Adds a record of a run to the index.
+pub(crate) fn index(connection: &Connection, run: i64, record: &Record) -> Result<()> {
+    match Text::of(record) {
+        Some(text) => insert(connection, place::place(run, record.seq)?, &text),
+        None => Ok(()),
+    }
+}
+
+/// Notes how many records of a run the index has seen.
+pub(crate) fn set_searched(connection: &Connection, run: i64, records: u64) -> Result<()> {
     connection
-        .prepare_cached("UPDATE run SET searched = 0 WHERE key = ?1")?
-        .execute([run])?;
+        .prepare_cached("UPDATE run SET searched = ?2 WHERE key = ?1")?
+        .execute(params![run, signed(records)])?;
     Ok(())
 }
 
@@ -167,9 +202,7 @@ fn index_some(connection: &Connection) -> Result<bool> {
             room = room.saturating_sub(64);
             Ok(room > 0)
         })?;
-        connection
-            .prepare_cached("UPDATE run SET searched = ?2 WHERE key = ?1")?
-            .execute(params![key, signed(next)])?;
+        set_searched(connection, key, next)?;
         if room == 0 {
             return Ok(true);
         }

@@ -37,6 +37,7 @@ pub struct Store {
     /// A write in that transaction failed half-way, so it must not be committed.
     is_spoiled: bool,
     pub(crate) words: Words,
+    patience: Patience,
     /// Root runs that this store writes.
     pub(crate) open: BTreeMap<RunId, OpenTree>,
 }
@@ -53,6 +54,14 @@ fn wait<const LONGEST_MS: u32>(times: i32) -> bool {
     let pause = 300 + 700 * (times % 4) + std::process::id() % 500;
     sleep(Duration::from_micros(pause.into()));
     times < LONGEST_MS * 2 / 3
+}
+
+/// Waits for other writers as long as the options say.
+fn be_patient(connection: &mut Connection, patience: Patience) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(match patience {
+        Patience::Minute => wait::<60_000>,
+        Patience::Seconds => wait::<10_000>,
+    }))
 }
 
 /// Makes the file readable by its owner only; agents print what others need not read.
@@ -127,10 +136,7 @@ impl Store {
     }
 
     fn prepare(mut connection: Connection, path: Option<&Path>, options: &Options) -> Result<Self> {
-        connection.busy_handler(Some(match options.patience {
-            Patience::Minute => wait::<60_000>,
-            Patience::Seconds => wait::<10_000>,
-        }))?;
+        be_patient(&mut connection, options.patience)?;
         connection.set_prepared_statement_cache_capacity(128);
         // Else each new value that is bound to a cached statement has it planned again.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -187,6 +193,7 @@ impl Store {
             in_batch: false,
             is_spoiled: false,
             words: Words::default(),
+            patience: options.patience,
             open: BTreeMap::new(),
         })
     }
@@ -230,6 +237,17 @@ impl Store {
         }
     }
 
+    /// Does something that others may hold up for long, and gives up after two seconds.
+    pub(crate) fn with_little_patience<T>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        self.connection.busy_handler(Some(wait::<2_000>))?;
+        let done = work(&self.connection);
+        be_patient(&mut self.connection, self.patience)?;
+        done
+    }
+
     /// Reads from one state of the database, however others write meanwhile.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let inner = || {
@@ -260,7 +278,8 @@ impl Store {
         self.in_batch = true;
         let before: Vec<RunId> = self.open.keys().cloned().collect();
         self.is_spoiled = false;
-        let worked = work(self);
+        let refreshed = self.words.refresh(&self.connection);
+        let worked = refreshed.and_then(|()| work(self));
         self.in_batch = false;
         let result = worked.and_then(|value| {
             if self.is_spoiled {
@@ -316,6 +335,7 @@ impl Store {
             }
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            words.refresh(&transaction)?;
             let value = work(&transaction, words)?;
             transaction.commit()?;
             Ok(value)

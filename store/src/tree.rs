@@ -88,7 +88,7 @@ pub(crate) fn write_rows(
     write_facts(connection, words, run, facts)
 }
 
-/// Writes the rows that follow from records of a run.
+/// Writes rows that follow from the records of a run.
 pub(crate) fn write_facts(
     connection: &Connection,
     words: &mut Words,

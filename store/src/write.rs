@@ -170,13 +170,19 @@ impl Store {
 
     /// Takes over a root run whose writer is gone, and returns what it had been begun with.
     pub fn resume_run(&mut self, run: &RunId) -> Result<BeginRun> {
-        let row = self.read(|connection| runs::get(connection, run))?;
-        if !self.open.contains_key(run) {
-            let lock = self.lock(run)?;
-            self.open
-                .insert(run.clone(), OpenTree { lock, state: None });
+        self.read(|connection| runs::get(connection, run))?;
+        let lock = if self.open.contains_key(run) {
+            None
+        } else {
+            Some(self.lock(run)?)
+        };
+        // Read again now that nobody else can delete or replace it.
+        let begin = self.begin_of(run)?;
+        if let Some(lock) = lock {
+            let tree = OpenTree { lock, state: None };
+            self.open.insert(run.clone(), tree);
         }
-        begin_of(&row)
+        Ok(begin)
     }
 
     /// Lets go of a run without finishing it.

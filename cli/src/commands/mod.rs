@@ -18,6 +18,7 @@ mod jobs;
 mod man;
 mod normalize;
 mod raw;
+mod rebuild;
 #[cfg(unix)]
 pub(crate) mod record;
 mod recover;
@@ -104,6 +105,7 @@ pub(crate) enum Command {
     Verify(verify::VerifyArgs),
     Recover(recover::RecoverArgs),
     Renormalize(renormalize::RenormalizeArgs),
+    Rebuild(rebuild::RebuildArgs),
     Stats(stats::StatsArgs),
     Backup(backup::BackupArgs),
     Gc(gc::GcArgs),
@@ -143,6 +145,7 @@ pub(crate) fn run(command: Command, session: &mut Session<'_>) -> Result<ExitCod
         Command::Verify(args) => verify::run(&args, session)?,
         Command::Recover(args) => recover::run(&args, session)?,
         Command::Renormalize(args) => renormalize::run(&args, session)?,
+        Command::Rebuild(args) => rebuild::run(&args, session)?,
         Command::Stats(args) => stats::run(&args, session)?,
         Command::Backup(args) => backup::run(&args, session)?,
         Command::Gc(args) => gc::run(&args, session)?,

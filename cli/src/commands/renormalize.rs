@@ -11,7 +11,9 @@ use crate::times;
 
 /// Make the records of runs anew from their tapes with the current parser
 ///
-/// Where nothing changes, nothing is written; a replaced run leaves its seal as a tombstone.
+/// Where nothing changes, nothing is written; a replaced run leaves its seal as a tombstone. A run
+/// whose tape was dropped, or that came without one, is named and left as it is; the others are
+/// read again, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RenormalizeArgs {
     /// The runs: ids, beginnings of ids, or `last`
@@ -39,13 +41,8 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
         runs.collect::<Result<_, _>>()?
     };
     let mut table = Table::new(&["run", "same", "changed", "added", "removed"]);
-    let (mut changed, mut without_tape, mut failed) = (0, 0, 0);
+    let (mut changed, mut failed) = (0, 0);
     for run in &runs {
-        // Without its tape a run would be replaced by an empty one.
-        if store.tape_lengths(run)? == (0, 0) && store.run(run)?.messages > 0 {
-            without_tape += 1;
-            continue;
-        }
         // A run that cannot be read again stays as it is, and the others need not wait for it.
         let report = match runtape::renormalize(&mut store, run, times::now()) {
             Ok(report) => report,
@@ -73,14 +70,8 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
     }
     session.note(&format!(
         "{} read again, {changed} replaced",
-        plural(runs.len() - without_tape - failed, "run")
+        plural(runs.len() - failed, "run")
     ));
-    if without_tape > 0 {
-        session.note(&format!(
-            "{} left as they are: their tapes were dropped",
-            plural(without_tape, "run")
-        ));
-    }
     if failed > 0 {
         return Err(CliError::Unread {
             count: failed,

@@ -301,6 +301,33 @@ pub struct GcReport {
     pub bytes_before: u64,
     /// Bytes of the database after.
     pub bytes_after: u64,
+    /// Whether nothing of what was given up is left in the files, but for ids of runs in
+    /// tombstones; false if somebody read from the database for so long that its log had to be
+    /// kept; null if nothing was done.
+    #[serde(default)]
+    pub is_erased: Option<bool>,
+}
+
+/// A root run whose tables for queries were made anew from its records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RebuiltRun {
+    /// The root run.
+    pub run_id: RunId,
+    /// Runs of its tree, itself included.
+    pub runs: u64,
+    /// Records that were read.
+    pub records: u64,
+    /// Rows of table `step`.
+    pub steps: u64,
+    /// Rows of table `tool_call`.
+    pub tool_calls: u64,
+    /// Rows of table `notice`.
+    pub notices: u64,
+    /// Rows of table `unparsed`.
+    pub unparsed: u64,
+    /// Rows of table `usage`.
+    pub usage_entries: u64,
 }
 
 /// A copy of the database that was written.

@@ -22,8 +22,8 @@ pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo,
 pub use bundle::{RunOrigin, RunSeal};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
-    BackupReport, FaultPlace, GcReport, Removal, RemovalReason, SealHead, StoreStats, TableStats,
-    Unseen, VerifyFault, VerifyReport,
+    BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, SealHead, StoreStats,
+    TableStats, Unseen, VerifyFault, VerifyReport,
 };
 pub use failure::Failure;
 pub use health::{

@@ -21,9 +21,9 @@ pub use record::{record, record_of};
 pub use report::{
     backup_report, checkpoint_diff, doctor_report, document, drift, exported_file, exported_tree,
     file_use, gc_report, imported_run, ingest_line, job_info, ledger_entry, raw_output,
-    record_report, recovered_run, renormalized_run, run_detail, run_info, runtime_info,
-    schema_info, search_hit, session_answer, sql_row, store_stats, tool_call_info, tool_use,
-    tree_line, usage_group, validation_line, verify_report,
+    rebuilt_run, record_report, recovered_run, renormalized_run, run_detail, run_info,
+    runtime_info, schema_info, search_hit, session_answer, sql_row, store_stats, tool_call_info,
+    tool_use, tree_line, usage_group, validation_line, verify_report,
 };
 pub use run::{checkpoint, job, step, usage};
 pub use runtime_event::{runtime_event, runtime_event_kind, runtime_event_of};

@@ -6,12 +6,12 @@ use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, CheckpointDiff, DoctorCheck, DoctorReport,
     DoctorStatus, Document, Drift, DriftKind, ExitInfo, ExportedFile, ExportedTree, Failure,
     FaultPlace, FieldChange, FileUse, GcReport, ImportedRun, IngestGroup, IngestLine,
-    IngestOutcome, IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RecordReport,
-    RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail, RunInfo,
-    RunOrigin, RunSeal, RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer, SnippetPart,
-    SqlRow, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault, TreeLine,
-    TreeOutcome, TreeRun, TreeVintage, Unseen, UsageGroup, ValidationCounts, ValidationFault,
-    ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
+    IngestOutcome, IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RebuiltRun,
+    RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail,
+    RunInfo, RunOrigin, RunSeal, RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer,
+    SnippetPart, SqlRow, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, TreeFault,
+    TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen, UsageGroup, ValidationCounts,
+    ValidationFault, ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 use runtape_core::{Stream, iso_time};
 
@@ -499,6 +499,21 @@ pub fn gc_report() -> BoxedStrategy<GcReport> {
         dropped_tape_bytes: count(),
         bytes_before: count(),
         bytes_after: count(),
+        is_erased: maybe(any::<bool>()),
+    })
+}
+
+/// Any run whose tables were made anew.
+pub fn rebuilt_run() -> BoxedStrategy<RebuiltRun> {
+    build!(RebuiltRun {
+        run_id: run_id(),
+        runs: count(),
+        records: count(),
+        steps: count(),
+        tool_calls: count(),
+        notices: count(),
+        unparsed: count(),
+        usage_entries: count(),
     })
 }
 

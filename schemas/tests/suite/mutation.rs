@@ -435,6 +435,7 @@ kinds! {
     verify_report VerifyReport at_least 105;
     store_stats StoreStats at_least 50;
     gc_report GcReport at_least 20;
+    rebuilt_run RebuiltRun at_least 20;
     backup_report BackupReport at_least 5;
     doctor_report DoctorReport at_least 30;
     runtime_info RuntimeInfo at_least 20;

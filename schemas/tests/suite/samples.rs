@@ -38,6 +38,7 @@ macro_rules! for_each_report {
             VerifyReport verify_report;
             StoreStats store_stats;
             GcReport gc_report;
+            RebuiltRun rebuilt_run;
             BackupReport backup_report;
             DoctorReport doctor_report;
             RuntimeInfo runtime_info;

@@ -3,6 +3,8 @@
 use runtape_core::report::FaultPlace;
 
 use crate::error::Result;
+use crate::keys;
+use crate::migrate;
 use crate::schema;
 
 use super::Verifier;
@@ -33,6 +35,19 @@ impl Verifier<'_> {
             Err(error) => self.fault(FaultPlace::File, error.to_string()),
         }
         Ok(self.report.is_intact())
+    }
+
+    /// Finds counters that would give a key a second time.
+    pub(super) fn keys(&mut self) -> Result<()> {
+        let version: i64 = self
+            .connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version >= migrate::KEYS_ARE_COUNTED {
+            for fault in keys::faults(self.connection)? {
+                self.fault(FaultPlace::File, fault);
+            }
+        }
+        Ok(())
     }
 
     /// Finds rows that belong to no run.

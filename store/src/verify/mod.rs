@@ -207,6 +207,7 @@ impl<'a> Verifier<'a> {
         let dropped = removals.filter(|removal| removal.reason == RemovalReason::TapeDropped);
         self.dropped = dropped.map(|removal| removal.run_id.clone()).collect();
         self.strays()?;
+        self.keys()?;
         let mut statement = self
             .connection
             .prepare("SELECT key, id FROM run WHERE root IS NULL ORDER BY key")?;

@@ -17,6 +17,9 @@ const HARMLESS: &[(&str, &str)] = &[
     ("word", "row added"),
     // A record without a text that was not looked at yet: indexing may stop before any record.
     ("run.searched", "-1"),
+    // A counter that is ahead of the highest key: so it is when the newest row was deleted.
+    ("key_counter.last", "+1"),
+    ("key_counter.last", "other row's"),
 ];
 
 /// A database with rows in every table: runs that ended well and badly, a child, a run that was
@@ -24,7 +27,7 @@ const HARMLESS: &[(&str, &str)] = &[
 fn fill(path: &Path) {
     let mut store = Store::open(path, &Options::default()).unwrap();
     Plan::new("mute", 1).make().store(&mut store);
-    assert_eq!(store.drop_tapes_before(i64::MAX, 6).unwrap().0, 1);
+    assert_eq!(store.drop_tapes_before(i64::MAX, 6).unwrap().tapes, 1);
     Plan::new("gone", 1).make().store(&mut store);
     store.complete_search().unwrap();
     store.delete_run(&run_id("gone"), 5).unwrap();

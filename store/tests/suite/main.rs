@@ -15,7 +15,9 @@ mod crash;
 mod damage;
 mod enumeration;
 mod hostile;
+mod keys;
 mod migrations;
+mod rebuild;
 mod reseal;
 #[path = "../../../tests/suite/contract/synthetic.rs"]
 #[allow(dead_code, reason = "other suites use more of it")]

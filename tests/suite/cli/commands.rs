@@ -40,6 +40,7 @@ fn every_command_answers_people_and_programs() {
         ],
         &["verify"],
         &["renormalize", "last"],
+        &["rebuild", "last"],
         &["stats"],
         &["doctor"],
         &["runtimes"],

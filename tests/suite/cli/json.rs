@@ -91,6 +91,8 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("sql {query}", SchemaKind::SqlRow, 0),
     ("verify", SchemaKind::VerifyReport, 0),
     ("renormalize --all", SchemaKind::RenormalizedRun, 0),
+    ("rebuild last", SchemaKind::RebuiltRun, 0),
+    ("rebuild --all", SchemaKind::RebuiltRun, 0),
     ("stats", SchemaKind::StoreStats, 0),
     ("doctor", SchemaKind::DoctorReport, 0),
     ("doctor --db {broken}", SchemaKind::DoctorReport, 3),

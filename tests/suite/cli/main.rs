@@ -10,6 +10,8 @@
 
 mod asking;
 mod bundles;
+#[cfg(unix)]
+mod care;
 mod commands;
 #[cfg(unix)]
 mod database_file;

@@ -14,6 +14,8 @@
 )]
 
 mod append;
+mod erasing;
+mod planted;
 mod prepared;
 mod queries;
 mod retention;

@@ -1,6 +1,6 @@
 //! Deleting, dropping tapes, compacting, copying.
 
-use crate::backend::{Options, RemovalReason, RunFilter, Store, StoreError};
+use crate::backend::{DroppedTapes, Options, RemovalReason, RunFilter, Store, StoreError};
 
 use crate::backend;
 use crate::synthetic::{Plan, job_id, run_id};
@@ -33,7 +33,7 @@ fn deleting_leaves_tombstones_and_nothing_else() {
     );
     let left = store.runs(&RunFilter::default(), None, 10).unwrap();
     assert_eq!(left.items.len(), 1);
-    store.compact().unwrap();
+    assert!(store.compact().unwrap().is_complete);
     let small = store.stats().unwrap();
     assert!(small.database_bytes < full.database_bytes / 2);
     assert_eq!((small.free_bytes, small.jobs, small.runs), (0, 1, 1));
@@ -62,11 +62,14 @@ fn tapes_are_dropped_by_date_and_records_stay() {
         .map(|chunk| chunk.bytes.len() as u64)
         .sum();
     let dropped = store.drop_tapes_before(1_795_000_000_000, 5).unwrap();
-    assert_eq!(dropped, (1, bytes));
-    assert_eq!(
-        store.drop_tapes_before(1_795_000_000_000, 6).unwrap(),
-        (0, 0)
-    );
+    let expected = DroppedTapes {
+        tapes: 1,
+        bytes,
+        held: Vec::new(),
+    };
+    assert_eq!(dropped, expected);
+    let again = store.drop_tapes_before(1_795_000_000_000, 6).unwrap();
+    assert_eq!(again, DroppedTapes::default());
     assert_eq!(store.tape(old.id()).unwrap(), []);
     assert_eq!(store.tape_of_record(old.id(), 5).unwrap(), Some(Vec::new()));
     assert_eq!(store.records(old.id(), 0, usize::MAX).unwrap(), old.records);
@@ -97,6 +100,84 @@ fn what_a_living_writer_writes_is_not_deleted() {
     assert_eq!(other.open_runs().unwrap().len(), 1);
     other.delete_run(made.id(), 0).unwrap();
     assert!(other.verify().unwrap().is_intact());
+}
+
+#[test]
+fn what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let mut worker = Store::open(&path, &Options::default()).unwrap();
+    for name in ["a", "b"] {
+        let mut plan = Plan::new(name, 2);
+        plan.job = "job".to_owned();
+        plan.make().store(&mut worker);
+    }
+    // It has ended, but somebody has it in hand, as one who makes its records again would.
+    worker.resume_run(&run_id("b")).unwrap();
+    let mut other = Store::open(&path, &Options::default()).unwrap();
+    for store in [&mut other, &mut worker] {
+        let deleted = store.delete_run(&run_id("b"), 0);
+        assert!(matches!(deleted, Err(StoreError::Locked { .. })));
+        let deleted = store.delete_job(&job_id("job"), 0);
+        assert!(matches!(deleted, Err(StoreError::Locked { .. })));
+    }
+    assert_eq!(other.tree(&run_id("a")).unwrap().len(), 1);
+    let dropped = other.drop_tapes_before(i64::MAX, 0).unwrap();
+    assert_eq!((dropped.tapes, dropped.held), (1, vec![run_id("b")]));
+    assert_ne!(other.tape(&run_id("b")).unwrap(), []);
+    worker.release_run(&run_id("b"));
+    assert_eq!(other.delete_job(&job_id("job"), 0).unwrap(), 2);
+    assert!(other.verify().unwrap().is_intact());
+    // Nothing is left of the locks either.
+    assert_eq!(
+        std::fs::read_dir(path.with_extension("locks"))
+            .unwrap()
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let made = Plan::new("a", 3).make();
+    let mut deleter = Store::open(&path, &Options::default()).unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut store = Store::open(&path, &Options::default()).unwrap();
+            let (mut done, mut held) = (0, 0);
+            while done < 60 {
+                match store.begin_run(&made.begin) {
+                    Ok(()) => {}
+                    Err(StoreError::Locked { .. }) => {
+                        held += 1;
+                        assert!(held < 100_000, "the lock was never given back");
+                        continue;
+                    }
+                    // It ended, and then it was deleted before it could be compared.
+                    Err(StoreError::UnknownRun { .. }) => continue,
+                    Err(error) => panic!("{error}"),
+                }
+                let run = made.id();
+                // From here on nobody may delete it under our hands.
+                store.append(run, &made.records[..9], &[]).unwrap();
+                store.append(run, &made.records, &made.chunks).unwrap();
+                store.finish_run(run, &serde_json::json!(0), 1).unwrap();
+                done += 1;
+            }
+        });
+        while !writer.is_finished() {
+            match deleter.delete_run(made.id(), 1) {
+                Ok(()) | Err(StoreError::Locked { .. } | StoreError::UnknownRun { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+        writer.join().unwrap();
+    });
+    let report = deleter.verify().unwrap();
+    assert_eq!(report.faults, []);
+    assert!(!report.removals.is_empty());
 }
 
 #[test]
@@ -141,7 +222,7 @@ fn bytes_per_step_stay_flat() {
         store
             .finish_run(made.id(), &serde_json::json!(0), 1)
             .unwrap();
-        store.compact().unwrap();
+        assert!(store.compact().unwrap().is_complete);
         let stats = store.stats().unwrap();
         // An empty database has its tables.
         let bytes = stats.database_bytes - stats.search_bytes - (90 << 10);
