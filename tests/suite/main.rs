@@ -10,5 +10,6 @@
 
 mod captures;
 mod ground_truth;
+mod hostile;
 mod paperclip;
 mod properties;

@@ -5,6 +5,7 @@
 //! that nothing is missing.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 
 use runtape_core::TokenCounts;
 use runtape_core::runtime_event::Warning;
@@ -20,7 +21,7 @@ use crate::parser::SignalSink;
 use crate::signal::{CallRef, Scope, Signal};
 
 /// What a content block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Text,
     Thinking,
@@ -66,6 +67,8 @@ struct OpenBlock {
     /// A piece was reported.
     begun: bool,
     signature: String,
+    /// The call without an id that it is.
+    unnamed: Option<CallRef<'static>>,
     /// The call, and its input as far as it was written.
     call: String,
     name: String,
@@ -88,13 +91,20 @@ struct MessageStream {
     is_final: bool,
     stopped: bool,
     open: Option<OpenBlock>,
-    /// Blocks that were reported and not printed whole yet.
-    unconfirmed: Vec<Kind>,
+    /// How many blocks of each kind were reported and not printed whole yet.
+    unconfirmed: HashMap<Kind, usize>,
+    /// Its calls without an id that were not printed whole yet.
+    unnamed: VecDeque<CallRef<'static>>,
 }
 
 /// The messages being written, one a run. Only the main run's were ever seen (2.1.325).
 #[derive(Debug, Default)]
-pub(super) struct Streams(Vec<MessageStream>);
+pub(super) struct Streams {
+    main: Option<MessageStream>,
+    /// The children's, in the order they appeared.
+    children: Vec<MessageStream>,
+    places: HashMap<Box<str>, usize>,
+}
 
 fn run_of(scope: Scope<'_>) -> &str {
     match scope {
@@ -105,9 +115,10 @@ fn run_of(scope: Scope<'_>) -> &str {
 
 impl Streams {
     fn of(&mut self, scope: Scope<'_>) -> Option<&mut MessageStream> {
-        self.0
-            .iter_mut()
-            .find(|stream| *stream.run == *run_of(scope))
+        match scope {
+            Scope::Main => self.main.as_mut(),
+            Scope::Child(call) => self.children.get_mut(*self.places.get(call)?),
+        }
     }
 
     /// Begins a message; one before it that was not stopped is cut off.
@@ -129,7 +140,8 @@ impl Streams {
             is_final: false,
             stopped: false,
             open: None,
-            unconfirmed: Vec::new(),
+            unconfirmed: HashMap::new(),
+            unnamed: VecDeque::new(),
         };
         match self.of(scope) {
             Some(last) => {
@@ -138,7 +150,11 @@ impl Streams {
                 }
                 *last = stream;
             }
-            None => self.0.push(stream),
+            None if scope == Scope::Main => self.main = Some(stream),
+            None => {
+                self.places.insert(run.into(), self.children.len());
+                self.children.push(stream);
+            }
         }
     }
 
@@ -170,23 +186,35 @@ impl Streams {
                 // The whole call fills in the input.
                 kind != Kind::Call && open.close(scope, Some(block), out)
             }
-            _ => match stream.unconfirmed.iter().position(|known| *known == kind) {
-                Some(at) => {
-                    stream.unconfirmed.remove(at);
+            _ => match stream.unconfirmed.get_mut(&kind) {
+                Some(count @ 1..) => {
+                    *count -= 1;
                     kind != Kind::Call
                 }
-                None => false,
+                _ => false,
             },
+        }
+    }
+
+    /// Returns the call without an id that a block is which was printed whole: calls are printed
+    /// in the order in which they begin.
+    pub(super) fn unnamed_call(
+        &mut self,
+        scope: Scope<'_>,
+        key: Option<&str>,
+    ) -> Option<CallRef<'static>> {
+        let stream = self.of(scope)?;
+        if Some(stream.id.as_str()) == key {
+            stream.unnamed.pop_front()
+        } else {
+            None
         }
     }
 
     /// Reports the numbers of messages that were cut before their first block.
     pub(super) fn finish(&self, out: &mut SignalSink<'_>) {
-        for stream in self
-            .0
-            .iter()
-            .filter(|stream| !stream.begun && !stream.stopped)
-        {
+        let streams = self.main.iter().chain(&self.children);
+        for stream in streams.filter(|stream| !stream.begun && !stream.stopped) {
             let scope = match &*stream.run {
                 "" => Scope::Main,
                 call => Scope::Child(call),
@@ -220,6 +248,7 @@ impl OpenBlock {
             kind,
             begun: false,
             signature: String::new(),
+            unnamed: None,
             call: String::new(),
             name: String::new(),
             input: String::new(),
@@ -266,7 +295,7 @@ impl OpenBlock {
                 };
                 if let Ok(input) = decode::<Value>(written.as_bytes()) {
                     let detail = tools::detail(&self.name, &input.value);
-                    let call = CallRef::Printed(&self.call);
+                    let call = self.unnamed.unwrap_or(CallRef::Printed(&self.call));
                     out.emit_in(
                         scope,
                         Signal::ToolInput {
@@ -368,8 +397,11 @@ impl Conversation {
                 let (id, name) = (block.id.unwrap_or_default(), block.name.unwrap_or_default());
                 open.call.push_str(&id);
                 open.name.push_str(&name);
+                if id.is_empty() {
+                    open.unnamed = Some(self.unnamed.begin(scope, &name));
+                }
                 let call = Signal::ToolCall {
-                    call: CallRef::Printed(&id),
+                    call: open.unnamed.unwrap_or(CallRef::Printed(&id)),
                     name: name.into_cow(),
                     input: Value::Null,
                     detail: crate::signal::CallDetail::default(),
@@ -377,7 +409,7 @@ impl Conversation {
                 out.emit_in(scope, call);
             }
             Kind::Redacted | Kind::Answer | Kind::Upload => {
-                self.emit_block(scope, kind, block, out);
+                self.emit_block(scope, kind, block, None, out);
             }
             Kind::Unknown => {
                 let reason = format!("unknown content block {:?}", block.kind.as_str());
@@ -385,6 +417,7 @@ impl Conversation {
             }
         }
         if let Some(stream) = self.streams.of(scope) {
+            stream.unnamed.extend(open.unnamed);
             stream.open = Some(open);
         }
     }
@@ -439,7 +472,7 @@ impl Conversation {
             && !open.confirmed
         {
             open.close(scope, None, out);
-            stream.unconfirmed.push(open.kind);
+            *stream.unconfirmed.entry(open.kind).or_default() += 1;
         }
     }
 

@@ -12,7 +12,7 @@ use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
 use crate::json::{Raw, Str};
-use crate::parser::{SignalSink, note_unknown};
+use crate::parser::{SignalSink, note_faults, note_unknown};
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
 
 /// A result that failed.
@@ -180,7 +180,8 @@ impl StreamJson {
             _ => std::mem::take(&mut result.stats),
         };
         if stats.is_object() {
-            let summed = usage::sum(&mut stats);
+            let mut summed = usage::sum(&mut stats);
+            note_faults("result", std::mem::take(&mut summed.faults), out);
             let says_nothing = !failed && self.has_worked && summed.counts_no_request;
             if !summed.counts.is_unknown() && !says_nothing {
                 out.emit(Signal::Total(summed.counts));
