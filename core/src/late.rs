@@ -43,6 +43,16 @@ impl LateValue {
         }
     }
 
+    /// Returns roughly how many bytes of memory it takes as a value.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match &self.0 {
+            Form::Read(value) => weight(value),
+            // At the most: a value takes two bytes of text at least.
+            Form::Written(written) => written.text.len() / 2 * size_of::<Value>(),
+        }
+    }
+
     /// Returns the value and keeps nothing.
     #[must_use]
     pub fn into_value(self) -> Value {
@@ -57,6 +67,22 @@ impl LateValue {
             },
         }
     }
+}
+
+/// Returns roughly how many bytes of memory a value takes: many small ones weigh more than their
+/// text does.
+#[must_use]
+pub fn weight(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields.map(|(key, value)| key.len() + weight(value)).sum()
+        }
+        _ => 0,
+    };
+    size_of::<Value>() + inside
 }
 
 fn read(text: &str) -> Value {

@@ -86,7 +86,7 @@ pub use id::{
 };
 pub use iso::iso_time;
 pub use job::{Job, JobStatus};
-pub use late::LateValue;
+pub use late::{LateValue, weight};
 pub use materialize::{Materializer, materialize};
 pub use media_url::MediaUrl;
 pub use message::{

@@ -3,7 +3,7 @@
 //! Full state per step is quadratic by nature, so it is made here, on demand and one record at a
 //! time, and never stored. Messages are shared: each stands in memory once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::record::{CheckpointHead, Initialize, MessageRecord, RunOpened};
 use crate::run_event::{
@@ -16,7 +16,8 @@ use crate::runtime_event::InitializeRuntime;
 use crate::{
     Checkpoint, CheckpointId, CheckpointStatus, CoreError, Event, EventId, Expert, InputMessage,
     Message, Metadata, Record, RecordKind, RunEvent, RunEventKind, RunId, RuntimeEvent,
-    RuntimeEventKind, Step, TokenCounts, ToolCall, ToolName, ToolResult, Usage,
+    RuntimeEventKind, Step, TokenCounts, ToolCall, ToolCallId, ToolCallPart, ToolName, ToolResult,
+    Usage,
 };
 
 /// Makes events and checkpoints from the records of one run, in order.
@@ -383,18 +384,7 @@ impl Materializer {
         if !unknown.is_empty() && run.runtime.is_external() && status != CheckpointStatus::Init {
             metadata.set("usageUnknown", unknown);
         }
-        let skill = self.skill();
-        let pending: Vec<ToolCall> = head
-            .pending
-            .iter()
-            .filter_map(|id| {
-                let spoken = messages.iter().rev().filter_map(Message::as_expert);
-                spoken
-                    .flat_map(|message| message.tool_calls())
-                    .find(|part| part.tool_call_id == *id)
-                    .map(|part| ToolCall::from_part(part, &skill))
-            })
-            .collect();
+        let pending = self.pending_calls(head, &messages);
         Some(Checkpoint {
             id: CheckpointId::derive(run_id, head.step),
             job_id: run.job_id.clone(),
@@ -414,6 +404,28 @@ impl Materializer {
             error: head.error.clone(),
             retry_count: None,
         })
+    }
+
+    /// Returns the calls without a result, in the order of the head. Where an id was used more
+    /// than once, the last message that has it counts.
+    fn pending_calls(&self, head: &CheckpointHead, messages: &[Message]) -> Vec<ToolCall> {
+        let mut missing: HashSet<&ToolCallId> = head.pending.iter().collect();
+        let mut found: HashMap<&ToolCallId, &ToolCallPart> = HashMap::with_capacity(missing.len());
+        for message in messages.iter().rev().filter_map(Message::as_expert) {
+            if missing.is_empty() {
+                break;
+            }
+            for part in message.tool_calls() {
+                if missing.remove(&part.tool_call_id) {
+                    found.insert(&part.tool_call_id, part);
+                }
+            }
+        }
+        let skill = self.skill();
+        let calls = head.pending.iter().filter_map(|id| found.get(id));
+        calls
+            .map(|part| ToolCall::from_part(part, &skill))
+            .collect()
     }
 
     fn step(&self, head: &CheckpointHead, finished_at: i64) -> Step {

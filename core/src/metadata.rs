@@ -1,7 +1,7 @@
 //! What a checkpoint knows beyond Perstack's fields.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -175,6 +175,27 @@ impl Metadata {
         *self = keys.into();
     }
 
+    /// Returns the keys that `other` does not have, or has with another value.
+    pub(crate) fn beyond<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let many = self.0.len().min(other.0.len()) > MANY;
+        let known: HashMap<&str, &Value> = if many {
+            other.iter().collect()
+        } else {
+            HashMap::new()
+        };
+        self.iter().filter(move |(key, value)| {
+            let theirs = if many {
+                known.get(key).copied()
+            } else {
+                other.get(key)
+            };
+            theirs != Some(value)
+        })
+    }
+
     /// Tells whether no key is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -209,10 +230,7 @@ impl From<Metadata> for Map<String, Value> {
 /// As with any object in JSON, the order of keys makes no difference.
 impl PartialEq for Metadata {
     fn eq(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len()
-            && self
-                .iter()
-                .all(|(key, value)| other.get(key) == Some(value))
+        self.0.len() == other.0.len() && self.beyond(other).next().is_none()
     }
 }
 

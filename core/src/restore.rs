@@ -3,6 +3,8 @@
 //! What events do not say is not there any more: places on the tape, what is known of calls
 //! beyond their arguments, and which response used how many tokens.
 
+use serde_json::{Map, Value};
+
 use crate::record::{
     CheckpointHead, EventRecord, Initialize, MessageRecord, MetadataPatch, RunOpened, Start,
     UsageEntry, UsageSource,
@@ -160,13 +162,11 @@ impl Restorer {
 
     /// Adds what the metadata says now and did not say before.
     fn learn(&mut self, at: i64, metadata: &Metadata, records: &mut Vec<Record>) {
-        let mut set = Metadata::default();
-        for (key, value) in metadata.iter() {
-            // It follows from the checkpoint.
-            if key != "usageUnknown" && self.metadata.get(key) != Some(value) {
-                set.set(key.to_owned(), value.clone());
-            }
-        }
+        let news = metadata.beyond(&self.metadata);
+        // The names of unknown counters follow from the checkpoint.
+        let news = news.filter(|(key, _)| *key != "usageUnknown");
+        let news = news.map(|(key, value)| (key.to_owned(), value.clone()));
+        let set = Metadata::from(news.collect::<Map<String, Value>>());
         if !set.is_empty() {
             self.metadata.merge(&set);
             self.record(at, MetadataPatch { set }, records);

@@ -281,6 +281,13 @@ impl Summarizer {
                 if self.is_brief {
                     return;
                 }
+                // Few calls have an id that is not the printed one.
+                let printed: HashMap<&ToolCallId, &String> = message
+                    .calls
+                    .iter()
+                    .rev()
+                    .filter_map(|note| Some((&note.tool_call_id, note.printed_id.as_ref()?)))
+                    .collect();
                 for (index, (part, offset)) in expert.contents.iter().zip(offsets).enumerate() {
                     let goes_on = message.continued && index == 0;
                     match part {
@@ -292,14 +299,10 @@ impl Summarizer {
                         }
                         ExpertPart::ThinkingPart(_) => {}
                         ExpertPart::ToolCallPart(part) => {
-                            let note = message
-                                .calls
-                                .iter()
-                                .find(|note| note.tool_call_id == part.tool_call_id);
-                            let printed = note.and_then(|note| note.printed_id.clone());
+                            let printed = printed.get(&part.tool_call_id);
+                            let id = printed.map_or(part.tool_call_id.as_str(), |id| id.as_str());
                             let call = SummaryToolCall {
-                                id: printed
-                                    .unwrap_or_else(|| part.tool_call_id.as_str().to_owned()),
+                                id: id.to_owned(),
                                 name: part.tool_name.as_str().to_owned(),
                                 input: part.args.clone(),
                                 is_error: None,

@@ -4,6 +4,7 @@
 //! is read by [`json`]. Everything here is a total function of its bytes: any input gives a
 //! result, never a panic, and how the bytes were cut into chunks never shows.
 
+pub mod bounds;
 mod command_line;
 mod context;
 mod detect;
@@ -23,6 +24,7 @@ pub mod reducer;
 pub mod runtimes;
 pub mod signal;
 pub mod times;
+mod unnamed_calls;
 pub mod verdict;
 
 pub use context::Context;

@@ -3,10 +3,12 @@
 use runtape_core::Stream;
 use serde::Deserialize;
 
+use crate::bounds;
 use crate::exit::Exit;
 use crate::json::{DecodeError, decode};
 use crate::lines::Line;
 use crate::signal::{Emitted, Place, Scope, Signal};
+use crate::times::iso_millis;
 
 /// Turns the lines of one runtime into signals. Steps, usage and status are the reducer's business.
 ///
@@ -48,9 +50,33 @@ impl<'s> SignalSink<'s> {
         self.place
     }
 
-    /// Uses the runtime's own time, in milliseconds since 1970, for what this line says.
+    /// Uses the runtime's own time, in milliseconds since 1970, for what this line says. One that
+    /// cannot be is reported, and the time at which the line was received stays.
     pub fn set_time(&mut self, at: i64) {
-        self.place.at = at;
+        match bounds::time(at) {
+            Some(at) => self.place.at = at,
+            None => self.refuse_time(self.place, &at.to_string()),
+        }
+    }
+
+    /// Uses the runtime's own time as it is written, with a date and a zone.
+    pub(crate) fn set_written_time(&mut self, text: Option<&str>) {
+        match text.map(|text| (text, iso_millis(text))) {
+            None | Some(("", _)) => {}
+            Some((_, Some(at))) => self.set_time(at),
+            Some((text, None)) => self.refuse_time(self.place, text),
+        }
+    }
+
+    /// Reports a time that cannot be one.
+    #[cold]
+    pub(crate) fn refuse_time(&mut self, place: Place, time: &str) {
+        let shown: String = time.chars().take(40).collect();
+        let reason = Signal::Unparsed {
+            tag: None,
+            reason: format!("timestamp: {shown} is no time").into(),
+        };
+        self.emit_at(place, Scope::Main, reason);
     }
 
     /// Emits a signal of the main run.
@@ -88,6 +114,16 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(
         });
     }
     Ok(decoded.value)
+}
+
+/// Reports numbers that are none.
+pub(crate) fn note_faults(tag: &str, faults: Vec<String>, out: &mut SignalSink<'_>) {
+    for reason in faults {
+        out.emit(Signal::Unparsed {
+            tag: Some(tag.into()),
+            reason: reason.into(),
+        });
+    }
 }
 
 /// Reports the keys of a message that are not known.

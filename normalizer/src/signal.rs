@@ -42,6 +42,14 @@ pub struct CallDetail {
     pub url: Option<String>,
 }
 
+impl CallDetail {
+    /// Tells whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.command.is_none() && self.paths.is_empty() && self.url.is_none()
+    }
+}
+
 /// A piece of a tool's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block<'a> {

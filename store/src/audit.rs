@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::error::{Result, StoreError};
 use crate::filter::{Condition, RunFilter};
 use crate::list::sql_limit;
-use crate::place::unsigned;
+use crate::place::{bounded_counts, unsigned};
 use crate::runs;
 use crate::steps::counts;
 use crate::store::Store;
@@ -185,12 +185,11 @@ impl Store {
              JOIN word AS runtime ON runtime.key = run.runtime
              LEFT JOIN word AS model ON model.key = run.model";
         let sql = format!(
-            "SELECT {of_entry}, count(DISTINCT coalesce(run.root, run.key)),
-                    sum(usage.input_tokens), sum(usage.output_tokens),
-                    sum(usage.reasoning_tokens), sum(usage.cached_input_tokens)
+            "SELECT {of_entry}, count(DISTINCT coalesce(run.root, run.key)), {}
              FROM usage JOIN run ON run.key = usage.run {from}
              LEFT JOIN word AS entry_model ON entry_model.key = usage.model
              WHERE NOT usage.repeated AND {} GROUP BY 1 ORDER BY 1",
+            bounded_counts("usage"),
             condition.sql(),
         );
         let mut groups = self.select(&sql, &condition, |row| {

@@ -180,14 +180,13 @@ impl FactFolder {
         }
         match &message.message {
             Message::ExpertMessage(expert) => {
+                let notes = message.calls.iter();
+                let notes = first_of_each(notes.map(|note| (&note.tool_call_id, note)));
                 for (part, content) in (0_u64..).zip(&expert.contents) {
                     let ExpertPart::ToolCallPart(call) = content else {
                         continue;
                     };
-                    let notes = &message.calls;
-                    let note = notes
-                        .iter()
-                        .find(|note| note.tool_call_id == call.tool_call_id);
+                    let note = notes.get(&call.tool_call_id);
                     self.step_calls += 1;
                     self.calls
                         .insert(call.tool_call_id.clone(), (record.seq, part));
@@ -207,14 +206,13 @@ impl FactFolder {
                 }
             }
             Message::ToolMessage(tool) => {
+                let notes = message.results.iter();
+                let notes = first_of_each(notes.map(|note| (&note.tool_call_id, note)));
                 for part in tool.results() {
                     let Some(call) = self.calls.remove(&part.tool_call_id) else {
                         continue;
                     };
-                    let notes = &message.results;
-                    let note = notes
-                        .iter()
-                        .find(|note| note.tool_call_id == part.tool_call_id);
+                    let note = notes.get(&part.tool_call_id);
                     facts.push(Fact::Result(ResultFact {
                         call,
                         seq: record.seq,
@@ -293,6 +291,13 @@ impl FactFolder {
         let opened = self.run.opened.as_ref()?;
         Some(&opened.delegated_by.as_ref()?.run_id)
     }
+}
+
+/// Puts notes under the calls they are of. Should a call have several, the first one counts.
+fn first_of_each<'a, T>(
+    notes: impl DoubleEndedIterator<Item = (&'a ToolCallId, T)>,
+) -> HashMap<&'a ToolCallId, T> {
+    notes.rev().collect()
 }
 
 /// Cuts a text to what a derived table holds.

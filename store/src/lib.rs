@@ -127,8 +127,7 @@ pub use retention::DroppedTapes;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, RebuiltRun, Removal,
     RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SearchHit, SnippetPart, StepInfo,
-    StoreStats, TableStats,
-    ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
+    StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
 pub use tape::TapeChunk;

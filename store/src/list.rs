@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
 use crate::filter::{Condition, RunFilter};
-use crate::place::unsigned;
+use crate::place::{bounded_counts, bounded_sum, unsigned};
 use crate::runs;
 use crate::steps::{self, counts};
 use crate::store::Store;
@@ -204,12 +204,13 @@ impl Store {
 /// Makes a job from its runs: running while any run is open, else as its latest root run ended.
 fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
     let mut job = connection
-        .prepare_cached(
-            "SELECT job.id, sum(run.status IS NULL), sum(run.steps), sum(run.input_tokens),
-                sum(run.output_tokens), sum(run.reasoning_tokens), sum(run.cached_input_tokens),
+        .prepare_cached(&format!(
+            "SELECT job.id, sum(run.status IS NULL), {}, {},
                 min(run.started_at), max(run.finished_at), sum(run.root IS NULL), sum(run.cost_usd)
              FROM job JOIN run ON run.job = job.key WHERE job.key = ?1 GROUP BY job.key",
-        )?
+            bounded_sum("run.steps"),
+            bounded_counts("run"),
+        ))?
         .query_row([key], |row| {
             let open: i64 = row.get(1)?;
             let finished_at: Option<i64> = row.get(8)?;

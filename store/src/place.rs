@@ -40,6 +40,22 @@ pub(crate) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
+/// Writes the sum of a column as `sum` has it, but for a sum that no column holds: that one is as
+/// large as can be, where `sum` would fail the whole query. Beyond 2^53 it is not exact.
+pub(crate) fn bounded_sum(column: &str) -> String {
+    format!(
+        "CASE WHEN count({column}) > 0
+            THEN CAST(min(max(total({column}), -9.2e18), 9.2e18) AS INTEGER) END"
+    )
+}
+
+/// Writes such sums of the four counters of a table.
+pub(crate) fn bounded_counts(table: &str) -> String {
+    ["input", "output", "reasoning", "cached_input"]
+        .map(|counter| bounded_sum(&format!("{table}.{counter}_tokens")))
+        .join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

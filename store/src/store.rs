@@ -216,6 +216,7 @@ impl Store {
             identity: None,
             snapshot: None,
             read_only: true,
+            patience: Patience::default(),
             in_batch: false,
             is_spoiled: false,
             words: Words::default(),

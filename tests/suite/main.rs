@@ -11,6 +11,7 @@
 mod attempts;
 mod captures;
 mod ground_truth;
+mod hostile;
 mod paperclip;
 mod properties;
 mod verdicts;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use runtape::SpoolOwner;
 use runtape_core::report::GcReport;
 use runtape_core::{JobId, RunId};
 use runtape_store::{DroppedTapes, RunFilter, Store, StoreError};
@@ -160,15 +161,17 @@ fn would_delete(runs: Vec<RunId>, size: u64, session: &mut Session<'_>) -> Resul
 
 /// Deletes runs with their spool files, and returns those that are gone; says why of the others.
 fn delete(store: &mut Store, runs: Vec<RunId>, now: i64, session: &mut Session<'_>) -> Vec<RunId> {
+    let owner = SpoolOwner::of(store).ok();
     let bar = ProgressBar::new(runs.len() as u64);
     let mut deleted = Vec::new();
     for run in runs {
         bar.inc(1);
         let outcome = match store.delete_run(&run, now) {
             // Somebody else deleted it meanwhile.
-            Ok(()) | Err(StoreError::UnknownRun { .. }) => {
-                spool_directory::remove_of(&run).map_err(|error| format!("its spool file: {error}"))
-            }
+            Ok(()) | Err(StoreError::UnknownRun { .. }) => owner
+                .as_ref()
+                .map_or(Ok(()), |owner| spool_directory::remove_of(owner, &run))
+                .map_err(|error| format!("its spool file: {error}")),
             Err(error) => Err(with_causes(&error)),
         };
         match outcome {

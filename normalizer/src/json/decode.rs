@@ -9,6 +9,7 @@ use serde_path_to_error::Segment;
 use super::quick;
 use super::removed::Removed;
 use super::repair::repair;
+use super::weight::is_too_much;
 
 /// How many fields of one value may be dropped before it is given up.
 ///
@@ -57,6 +58,9 @@ pub enum DecodeError {
     /// The value is nested deeper than is read.
     #[error("nested too deep")]
     TooDeep,
+    /// The text has more values than can be held.
+    #[error("more values than can be held")]
+    TooMany,
 }
 
 /// Reads one JSON value.
@@ -70,11 +74,16 @@ pub enum DecodeError {
 ///   cannot do without it, that is dropped too, and so on; at the value itself this ends in
 ///   [`DecodeError::Shape`], which names the first fault.
 ///
+/// A text with more than [`MOST_VALUES`](super::MOST_VALUES) values is refused before it is read.
+///
 /// What borrows must be able to own as well, since a repaired text does not outlive this call: wire
 /// structs hold [`Str`](super::Str), not `&str`. And they should not use serde's `untagged`,
 /// `flatten` or `tag`: those read their content through a buffer that knows no paths, so that a
 /// fault inside costs the whole of it.
 pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<Decoded<T>, DecodeError> {
+    if is_too_much(bytes) {
+        return Err(DecodeError::TooMany);
+    }
     // Checking a line for UTF-8 once is quicker than checking each of its strings.
     let sound = std::str::from_utf8(bytes).ok().and_then(quick::read);
     match sound {

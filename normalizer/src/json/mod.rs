@@ -18,6 +18,7 @@ mod removed;
 mod repair;
 mod scan;
 mod text;
+mod weight;
 mod wire;
 
 pub use decode::{DecodeError, Decoded, Fault, decode};
@@ -25,6 +26,8 @@ pub use document::{Document, Outside};
 pub use pieces::{Piece, Pieces, pieces};
 pub use raw::Raw;
 pub use text::Str;
+pub use weight::MOST_VALUES;
+pub(crate) use weight::{is_too_much, items};
 pub use wire::note_unknown;
 #[allow(
     unused_imports,

@@ -5,37 +5,59 @@
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
 use serde_json::Number;
 
-/// The first float past `u64::MAX`.
-const TWO_TO_THE_64: f64 = 18_446_744_073_709_551_616.0;
-
 /// Reads a count: an integer, or a float without a fraction, that is not negative.
 ///
-/// Null is `None`. Anything else, a string of digits too, is an error, so that it shows as a fault.
+/// Null is `None`, and what is beyond 64 bits is as large as can be: whether that is believed is
+/// not decided here. Anything else, a string of digits too, is an error, so that it shows as a
+/// fault.
 pub fn opt_u64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let Some(number) = Option::<Number>::deserialize(deserializer)? else {
         return Ok(None);
     };
-    if let Some(count) = number.as_u64() {
-        return Ok(Some(count));
-    }
-    if let Some(integer) = number.as_i64() {
-        return Err(refuse_count(Unexpected::Signed(integer)));
-    }
-    match number.as_f64() {
-        Some(float) if float.fract() == 0.0 && (0.0..TWO_TO_THE_64).contains(&float) => {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "whole and in range, by the guard"
-            )]
-            let count = float as u64;
-            Ok(Some(count))
-        }
-        float => Err(refuse_count(Unexpected::Float(float.unwrap_or(f64::NAN)))),
+    match whole(&number) {
+        Some(count) => Ok(Some(count)),
+        None => Err(refuse_count(unexpected(&number))),
     }
 }
 
-/// Reads an amount: any number. Null is `None`; anything else is an error.
+/// Returns a number that is whole and not negative; one beyond 64 bits is as large as can be.
+pub(crate) fn whole(number: &Number) -> Option<u64> {
+    if let Some(count) = number.as_u64() {
+        return Some(count);
+    }
+    let float = number
+        .as_f64()
+        .filter(|float| float.fract() == 0.0 && *float >= 0.0)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and not negative; what is too large saturates"
+    )]
+    Some(float as u64)
+}
+
+/// Reads an amount: any number that is not negative. Null is `None`; anything else is an error.
+pub fn opt_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let Some(number) = Option::<Number>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    match number.as_f64() {
+        Some(amount) if amount >= 0.0 => Ok(Some(amount)),
+        _ => Err(D::Error::invalid_value(
+            unexpected(&number),
+            &"a number, zero or more",
+        )),
+    }
+}
+
+fn unexpected(number: &Number) -> Unexpected<'static> {
+    match (number.as_i64(), number.as_f64()) {
+        (Some(integer), _) => Unexpected::Signed(integer),
+        (None, float) => Unexpected::Float(float.unwrap_or(f64::NAN)),
+    }
+}
+
+/// Reads any number. Null is `None`; anything else is an error.
 pub fn opt_f64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     Ok(Option::<Number>::deserialize(deserializer)?.and_then(|number| number.as_f64()))
 }
@@ -57,7 +79,8 @@ mod tests {
             ("-0.0", Some(Some(0))),
             ("18446744073709551615", Some(Some(u64::MAX))),
             ("null", Some(None)),
-            ("18446744073709551616", None),
+            ("18446744073709551616", Some(Some(u64::MAX))),
+            ("1e308", Some(Some(u64::MAX))),
             ("3.5", None),
             ("-3", None),
             ("-3.0", None),
@@ -72,7 +95,23 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_any_number() {
+    fn an_amount_that_is_spent_is_not_negative() {
+        let table = [
+            ("3", Some(Some(3.0))),
+            ("0", Some(Some(0.0))),
+            ("1e308", Some(Some(1e308))),
+            ("null", Some(None)),
+            ("-0.25", None),
+            ("\"3\"", None),
+        ];
+        for (input, expected) in table {
+            let amount = opt_amount(&mut serde_json::Deserializer::from_str(input)).ok();
+            assert_eq!(amount, expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_any_number() {
         let table = [
             ("3", Some(Some(3.0))),
             ("-0.25", Some(Some(-0.25))),

@@ -3,12 +3,13 @@
 use runtape_core::record::{CallNote, ResultNote};
 use runtape_core::{
     ExpertPart, FileInlinePart, ImageInlinePart, TextPart, ToolCallPart, ToolName,
-    ToolResultContent, ToolResultPart,
+    ToolResultContent, ToolResultPart, weight,
 };
 use serde_json::Value;
 
 use super::Reducer;
-use super::run::PendingCall;
+use super::pending::PendingCall;
+use super::step_index::{CallPlace, ResultPlace};
 use crate::signal::{Block, CallDetail, CallRef, Place};
 
 /// What a tool gave back.
@@ -19,19 +20,12 @@ pub(super) struct Answer<'a> {
     pub(super) duration_ms: Option<u64>,
 }
 
-/// Returns roughly how many bytes a value holds.
-fn weight(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight).sum::<usize>() + 8,
-        Value::Object(fields) => {
-            fields
-                .iter()
-                .map(|(k, v)| k.len() + weight(v))
-                .sum::<usize>()
-                + 8
-        }
-        _ => 8,
+/// Puts what the parser knows of a call into its note.
+fn annotate(note: &mut CallNote, detail: CallDetail) {
+    note.command = detail.command.or(note.command.take());
+    note.url = detail.url.or(note.url.take());
+    if !detail.paths.is_empty() {
+        note.paths = detail.paths;
     }
 }
 
@@ -72,10 +66,13 @@ impl Reducer {
         let Some(state) = self.runs.get_mut(run) else {
             return;
         };
+        let hash = state.hash(id.as_str());
         let Some(step) = state.open.as_mut() else {
             return;
         };
-        if !step.tie_result(&id, &tool_name) {
+        if let Some(place) = state.index.untied.remove(&hash) {
+            step.tie_result(place, &tool_name);
+        } else {
             state.pending.push(PendingCall {
                 id: id.clone(),
                 name: tool_name.clone(),
@@ -87,21 +84,24 @@ impl Reducer {
             CallRef::Printed(text) if text != id.as_str() => Some(text.to_owned()),
             _ => None,
         };
-        let CallDetail {
-            command,
-            paths,
-            url,
-        } = detail;
-        if printed_id.is_some() || command.is_some() || !paths.is_empty() || url.is_some() {
-            let tool_call_id = id.clone();
-            step.spoken.notes.push(CallNote {
-                tool_call_id,
+        let note = (printed_id.is_some() || !detail.is_empty()).then(|| {
+            let mut note = CallNote {
+                tool_call_id: id.clone(),
                 printed_id,
-                command,
-                paths,
-                url,
-            });
-        }
+                command: None,
+                paths: Vec::new(),
+                url: None,
+            };
+            annotate(&mut note, detail);
+            step.spoken.notes.push(note);
+            step.spoken.notes.len() - 1
+        });
+        let call_place = CallPlace {
+            part: step.spoken.parts.len(),
+            note,
+            batch: state.index.batch,
+        };
+        state.index.calls.insert(hash, call_place);
         let part = ToolCallPart {
             id: part_id,
             tool_call_id: id,
@@ -124,33 +124,35 @@ impl Reducer {
             return;
         };
         let id = state.call_id(call);
-        let Some(step) = state.open.as_mut() else {
+        let hash = state.hash(id.as_str());
+        let (Some(step), Some(known)) = (state.open.as_mut(), state.index.held_call(hash)) else {
             return;
         };
-        let known = step
-            .spoken
-            .parts
-            .iter_mut()
-            .rev()
-            .find_map(|part| match part {
-                ExpertPart::ToolCallPart(part) if part.tool_call_id == id => Some(part),
-                _ => None,
-            });
-        let Some(part) = known else { return };
+        let Some(ExpertPart::ToolCallPart(part)) = step.spoken.parts.get_mut(known.part) else {
+            return;
+        };
         if !part.args.is_null() || input.is_null() {
             return;
         }
         step.held += weight(&input);
         part.args = input;
         let name = part.tool_name.clone();
-        let args = part.args.clone();
-        let CallDetail {
-            command,
-            paths,
-            url,
-        } = detail;
-        if command.is_some() || !paths.is_empty() || url.is_some() {
-            step.spoken.notes.push(CallNote {
+        let args = if self.with_live {
+            part.args.clone()
+        } else {
+            Value::Null
+        };
+        let notes = &mut step.spoken.notes;
+        if let Some(note) = known.note.and_then(|at| notes.get_mut(at)) {
+            annotate(note, detail);
+        } else if !detail.is_empty() {
+            known.note = Some(notes.len());
+            let CallDetail {
+                command,
+                paths,
+                url,
+            } = detail;
+            notes.push(CallNote {
                 tool_call_id: id.clone(),
                 printed_id: None,
                 command,
@@ -175,9 +177,8 @@ impl Reducer {
         if !state.count_once("result", id.as_str()) {
             return;
         }
-        // Results follow their calls, so that calls that never had one are not looked at again.
-        let pending = state.pending.iter().rposition(|call| call.id == id);
-        let pending = pending.map(|at| state.pending.remove(at));
+        let hash = state.hash(id.as_str());
+        let pending = state.pending.take(&id);
         let unmatched = pending.is_none();
         let (tool_name, call_step, called_at) = match pending {
             Some(call) => (call.name, Some(call.step), Some(call.at)),
@@ -192,6 +193,7 @@ impl Reducer {
         let mut contents = Vec::with_capacity(answer.content.len());
         for block in answer.content {
             let id = self.part_id(run);
+            bytes += size_of::<ToolResultContent>();
             contents.push(match block {
                 Block::Text(text) => {
                     bytes += text.len();
@@ -227,7 +229,7 @@ impl Reducer {
         let measured = self.context.metadata.time_source() != Some("file");
         let waited = called_at
             .filter(|_| measured)
-            .and_then(|at| u64::try_from(place.at - at).ok());
+            .and_then(|at| u64::try_from(place.at.saturating_sub(at)).ok());
         let duration_ms = answer.duration_ms.or(waited);
         let part_id = self.part_id(run);
         let is_error = answer.is_error;
@@ -242,6 +244,10 @@ impl Reducer {
             is_error,
         };
         let (number, open) = step;
+        let untied = unmatched.then_some(ResultPlace {
+            part: open.answered.parts.len(),
+            note: open.answered.notes.len(),
+        });
         let call_step = call_step.filter(|step| *step != number);
         let note =
             (duration_ms.is_some() || unmatched || call_step.is_some()).then_some(ResultNote {
@@ -251,6 +257,9 @@ impl Reducer {
                 unmatched,
             });
         open.push_result(part, note, place, bytes);
+        if let (Some(untied), Some(state)) = (untied, self.runs.get_mut(run)) {
+            state.index.untied.insert(hash, untied);
+        }
     }
 
     /// Returns the step that a result goes into. A result does not reopen a turn that has its

@@ -268,7 +268,7 @@ impl Reducer {
                 usage: state.usage,
                 step_usage: TokenCounts::default(),
                 started_at: place.at,
-                pending: state.pending.iter().map(|call| call.id.clone()).collect(),
+                pending: state.pending.ids(),
                 text: ending.text,
                 error: ending.error,
             };
@@ -276,6 +276,7 @@ impl Reducer {
         }
         if let Some(state) = self.runs.get_mut(run) {
             state.ended = true;
+            state.forget();
         }
     }
 }

@@ -9,8 +9,10 @@ mod children;
 mod end;
 pub(crate) mod given_up;
 mod live;
+mod pending;
 mod run;
 mod step;
+mod step_index;
 mod steps;
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,6 +27,7 @@ use serde_json::Value;
 
 use self::run::Run;
 use self::step::ResponseUsage;
+use crate::bounds;
 use crate::context::Context;
 use crate::output::Output;
 use crate::signal::{Emitted, Outcome, Place, Scope, Signal};
@@ -33,6 +36,10 @@ use crate::signal::{Emitted, Outcome, Place, Scope, Signal};
 const EXCERPT: usize = 200;
 /// Most different unknown keys that are counted.
 const MOST_UNKNOWN_KEYS: usize = 256;
+/// Most usage objects that are kept as they were printed.
+const MOST_RAW_USAGES: usize = 16;
+/// However low the limit is, a usage object of so many bytes is kept.
+const LEAST_RAW_USAGE: usize = 64 * 1024;
 /// How many of the last bytes on standard error explain a failure.
 const STDERR_TAIL: usize = 2000;
 
@@ -99,20 +106,45 @@ impl Reducer {
     }
 
     /// Takes one signal of a line. What was not understood is kept with the line's beginning.
-    pub fn apply_from(&mut self, emitted: Emitted<'_>, span: Span, line: &[u8]) {
+    pub fn apply_from(&mut self, mut emitted: Emitted<'_>, span: Span, line: &[u8]) {
+        // Lines that were held back belong to another place.
+        let is_here = emitted.place.span == Some(span);
+        let checked = bounds::check(&mut emitted.signal);
+        if !checked.faults.is_empty() {
+            let excerpt = is_here.then(|| excerpt(line));
+            self.on_faults(checked.faults, excerpt.as_deref(), emitted.place);
+        }
         match emitted.signal {
-            // What was held back comes from another line.
-            Signal::Unparsed { tag, reason } if emitted.place.span == Some(span) => {
+            _ if checked.is_void => {}
+            Signal::Unparsed { tag, reason } if is_here => {
                 self.touch(0, emitted.place);
                 let excerpt = Some(excerpt(line));
                 self.on_unparsed(tag.as_deref(), &reason, excerpt, emitted.place);
             }
-            _ => self.apply(emitted),
+            _ => self.apply_checked(emitted),
         }
     }
 
     /// Takes one signal.
-    pub fn apply(&mut self, emitted: Emitted<'_>) {
+    pub fn apply(&mut self, mut emitted: Emitted<'_>) {
+        let checked = bounds::check(&mut emitted.signal);
+        if !checked.faults.is_empty() {
+            self.on_faults(checked.faults, None, emitted.place);
+        }
+        if !checked.is_void {
+            self.apply_checked(emitted);
+        }
+    }
+
+    #[cold]
+    fn on_faults(&mut self, faults: Vec<String>, excerpt: Option<&str>, place: Place) {
+        self.touch(0, place);
+        for reason in faults {
+            self.on_unparsed(None, &reason, excerpt.map(str::to_owned), place);
+        }
+    }
+
+    fn apply_checked(&mut self, emitted: Emitted<'_>) {
         let Emitted {
             scope,
             place,
@@ -199,7 +231,7 @@ impl Reducer {
                 self.on_usage(run, usage);
             }
             Signal::Total(counts) => self.total = Some(counts),
-            Signal::RawUsage(raw) => self.raw_usage.push(raw),
+            Signal::RawUsage(raw) => self.on_raw_usage(raw, place),
             Signal::Cost(cost) => self.cost = Some(cost),
             Signal::Result(outcome) => self.on_outcome(outcome, place),
             Signal::Event(event) => self.on_event(run, event, place),
@@ -325,7 +357,7 @@ impl Reducer {
             return;
         };
         let given = self.context.query.as_ref().filter(|_| run == 0);
-        let said = || state.inputs.first().map(|(text, _)| text);
+        let said = || state.inputs.held.first().map(|(text, _)| text);
         let initialize = Initialize {
             expert: self.expert(state),
             model: state.model.clone(),
@@ -346,19 +378,17 @@ impl Reducer {
             return;
         };
         state.started = true;
-        let inputs = std::mem::take(&mut state.inputs);
+        let given = state.inputs.given;
         // Nobody asks for it after this.
         let query = self.context.query.take_if(|_| run == 0);
-        if let (true, Some(query)) = (inputs.is_empty(), query) {
+        if let (true, Some(query)) = (!given, query) {
             let place = Place {
                 span: None,
                 ..place
             };
             self.record_user(run, query, place);
         }
-        for (text, place) in inputs {
-            self.record_user(run, text, place);
-        }
+        self.record_inputs(run);
         self.record(run, Start {}, place.at, None);
     }
 
@@ -408,6 +438,19 @@ impl Reducer {
             excerpt,
         };
         self.on_event(0, event.into(), place);
+    }
+
+    /// Keeps a usage object as it was printed: the first ones and the last, as far as there is
+    /// room. A session may have any number of them.
+    fn on_raw_usage(&mut self, raw: LateValue, place: Place) {
+        if raw.weight() > (self.context.limit / MOST_RAW_USAGES).max(LEAST_RAW_USAGE) {
+            let reason = "a usage object that is too large to be kept";
+            return self.on_unparsed(None, reason, None, place);
+        }
+        if self.raw_usage.len() == MOST_RAW_USAGES {
+            self.raw_usage.pop();
+        }
+        self.raw_usage.push(raw);
     }
 
     fn on_unknown_key(&mut self, message: &str, key: &str) {

@@ -1,43 +1,26 @@
 //! The state of one run: its numbering, its open step, its calls.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use runtape_core::{DerivedIds, ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
 
+use super::pending::PendingCalls;
 use super::step::OpenStep;
+use super::step_index::{ByHash, Hashed, StepIndex};
 use crate::signal::{CallRef, Place};
 
 /// How many keys of metadata most runs know from the start.
 const USUAL_KEYS: usize = 8;
 
-/// A call that has no result yet.
-#[derive(Clone, Debug)]
-pub(super) struct PendingCall {
-    pub(super) id: ToolCallId,
-    pub(super) name: ToolName,
-    pub(super) step: u64,
-    pub(super) at: i64,
-}
-
-/// Passes on a number that is a hash already.
+/// What the user said before the work began, held because the runtime is named before it.
 #[derive(Debug, Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+pub(super) struct Inputs {
+    pub(super) held: Vec<(String, Place)>,
+    /// Bytes of memory that are held.
+    pub(super) weight: usize,
+    /// Something was said, whether it is held or a record already.
+    pub(super) given: bool,
 }
 
 /// The state of one run.
@@ -51,7 +34,7 @@ pub(super) struct Run {
     pub(super) started: bool,
     pub(super) ended: bool,
     /// What the user said before the work began.
-    pub(super) inputs: Vec<(String, Place)>,
+    pub(super) inputs: Inputs,
     /// The agent CLI's version, where it stands for the expert's.
     pub(super) version: Option<String>,
     pub(super) model: Option<String>,
@@ -64,12 +47,14 @@ pub(super) struct Run {
     pub(super) parts: u64,
     pub(super) live_events: u64,
     pub(super) usage: TokenCounts,
-    pub(super) pending: Vec<PendingCall>,
+    pub(super) pending: PendingCalls,
+    /// Where things stand in the open step.
+    pub(super) index: StepIndex,
     pub(super) last: Place,
     /// Hashes of what must count once: responses and answered calls, a few bytes each.
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
     /// How often an id was used, for ids that were used again.
-    reused: HashMap<Box<str>, u32>,
+    reused: ByHash<u32>,
     /// The same keys in every run of the program: normalizing has no randomness.
     hasher: BuildHasherDefault<DefaultHasher>,
 }
@@ -83,7 +68,7 @@ impl Run {
             initialized: false,
             started: false,
             ended: false,
-            inputs: Vec::new(),
+            inputs: Inputs::default(),
             version,
             model: None,
             patch: Metadata::with_capacity(USUAL_KEYS),
@@ -93,10 +78,11 @@ impl Run {
             parts: 0,
             live_events: 0,
             usage: TokenCounts::default(),
-            pending: Vec::new(),
+            pending: PendingCalls::default(),
+            index: StepIndex::default(),
             last: at,
             seen: HashSet::default(),
-            reused: HashMap::new(),
+            reused: ByHash::default(),
             hasher: BuildHasherDefault::default(),
         }
     }
@@ -111,18 +97,27 @@ impl Run {
         self.seen.contains(&self.hasher.hash_one((kind, key)))
     }
 
+    /// Returns the hash that a name has in this run.
+    pub(super) fn hash(&self, name: &str) -> u64 {
+        self.hasher.hash_one(name)
+    }
+
     /// Returns the id of a call, derived where none was printed.
     pub(super) fn call_id(&self, call: CallRef<'_>) -> ToolCallId {
-        match call {
-            CallRef::Printed(text) if self.reused.contains_key(text) => {
-                let times = self.reused.get(text).copied().unwrap_or_default();
-                ToolCallId::from_printed(&format!("{text}~{times}"))
-                    .unwrap_or_else(|| ToolCallId::derive(&self.id, u64::MAX))
-            }
-            CallRef::Printed(text) => ToolCallId::from_printed(text)
-                .unwrap_or_else(|| ToolCallId::derive(&self.id, u64::MAX)),
-            CallRef::Local(ordinal) => ToolCallId::derive(&self.id, ordinal),
-        }
+        let text = match call {
+            CallRef::Printed(text) => text,
+            CallRef::Local(ordinal) => return ToolCallId::derive(&self.id, ordinal),
+        };
+        let times = if self.reused.is_empty() {
+            None
+        } else {
+            self.reused.get(&self.hash(text))
+        };
+        let id = match times {
+            Some(times) => ToolCallId::from_printed(&format!("{text}~{times}")),
+            None => ToolCallId::from_printed(text),
+        };
+        id.unwrap_or_else(|| ToolCallId::derive(&self.id, u64::MAX))
     }
 
     /// Gives a call an id of its own where the runtime printed one that an earlier call had.
@@ -133,15 +128,13 @@ impl Run {
         let CallRef::Printed(text) = call else {
             return None;
         };
-        let waits = self.pending.iter().any(|pending| pending.id == *id);
-        let parts = self.open.iter().flat_map(|step| &step.spoken.parts);
-        let stands = parts
-            .into_iter()
-            .any(|part| matches!(part, ExpertPart::ToolCallPart(part) if part.tool_call_id == *id));
+        let waits = self.pending.get(id).is_some();
+        let stands = self.open.is_some() && self.index.calls.contains_key(&self.hash(id.as_str()));
         if waits || stands {
             return None;
         }
-        *self.reused.entry(text.into()).or_insert(1) += 1;
+        let text = self.hash(text);
+        *self.reused.entry(text).or_insert(1) += 1;
         let id = self.call_id(call);
         self.count_once("call", id.as_str());
         Some(id)
@@ -149,17 +142,17 @@ impl Run {
 
     /// Returns the tool and the step of a call, as far as they are known.
     pub(super) fn call_of(&self, id: &ToolCallId) -> (ToolName, u64) {
-        if let Some(call) = self.pending.iter().find(|call| call.id == *id) {
+        if let Some(call) = self.pending.get(id) {
             return (call.name.clone(), call.step);
         }
         // A call that starts its sub-agent in the background has a result before the work begins.
-        let parts = self.open.iter().flat_map(|step| &step.spoken.parts);
-        let name = parts.into_iter().find_map(|part| match part {
-            ExpertPart::ToolCallPart(part) if part.tool_call_id == *id => {
-                Some(part.tool_name.clone())
-            }
+        let place = self.index.calls.get(&self.hash(id.as_str()));
+        let place = place.filter(|place| place.batch == self.index.batch);
+        let part = place.and_then(|place| self.open.as_ref()?.spoken.parts.get(place.part));
+        let name = match part {
+            Some(ExpertPart::ToolCallPart(part)) => Some(part.tool_name.clone()),
             _ => None,
-        });
+        };
         (
             name.unwrap_or_else(|| ToolName::from_printed("")),
             self.step.max(1),
@@ -169,13 +162,19 @@ impl Run {
     /// Returns the calls that have no result at the end of a step: all of them when the run is
     /// over, else those of the step. Listing all of them each time would grow with every step.
     pub(super) fn pending_at(&self, step: u64, is_over: bool) -> Vec<ToolCallId> {
-        let calls = self.pending.iter().rev();
-        let mut ids: Vec<ToolCallId> = calls
-            .take_while(|call| is_over || call.step == step)
-            .map(|call| call.id.clone())
-            .collect();
-        ids.reverse();
-        ids
+        if is_over {
+            self.pending.ids()
+        } else {
+            self.pending.ids_of_step(step)
+        }
+    }
+
+    /// Gives back what only a run that goes on needs: a tape may have any number of children.
+    pub(super) fn forget(&mut self) {
+        self.index = StepIndex::default();
+        self.seen = HashSet::default();
+        self.reused = ByHash::default();
+        self.patch = Metadata::default();
     }
 
     /// Gives a counter's value and moves it on.

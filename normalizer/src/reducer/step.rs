@@ -2,11 +2,17 @@
 
 use runtape_core::record::{CallNote, ResultNote};
 use runtape_core::{
-    ExpertPart, PartId, Span, TextPart, ThinkingPart, TokenCounts, ToolCallId, ToolName,
-    ToolResultPart,
+    ExpertPart, PartId, Span, TextPart, ThinkingPart, TokenCounts, ToolName, ToolResultPart,
 };
 
+use super::step_index::ResultPlace;
 use crate::signal::Place;
+
+/// Roughly how many bytes of memory a part takes beside its text: its ids, its place, its note.
+pub(super) const PART: usize = 256;
+
+/// However low the limit is, so many parts are held together.
+const FEWEST_PARTS: usize = 64;
 
 /// A part that text is still being appended to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +53,21 @@ pub(super) struct Answered {
     pub(super) notes: Vec<ResultNote>,
     pub(super) span: Option<Span>,
     pub(super) at: Option<i64>,
+    /// A result was tied to a call that came after it, so that its note may say nothing now.
+    pub(super) tied: bool,
+}
+
+impl Answered {
+    /// Returns what is known of the results, without notes that say nothing.
+    pub(super) fn take_notes(&mut self) -> Vec<ResultNote> {
+        let mut notes = std::mem::take(&mut self.notes);
+        if self.tied {
+            notes.retain(|note| {
+                note.unmatched || note.duration_ms.is_some() || note.call_step.is_some()
+            });
+        }
+        notes
+    }
 }
 
 /// The step that is open in a run.
@@ -104,6 +125,20 @@ impl OpenStep {
             cut: false,
             printed: None,
         }
+    }
+
+    /// Tells whether the step holds anything that could become a record.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held == 0 && self.count() == 0
+    }
+
+    /// Tells whether so many more bytes are too many, or one more part is one too many.
+    pub(super) fn is_full(&self, bytes: usize, limit: usize) -> bool {
+        self.held.saturating_add(bytes) > limit || self.count() >= (limit / PART).max(FEWEST_PARTS)
+    }
+
+    fn count(&self) -> usize {
+        self.spoken.parts.len() + self.answered.parts.len()
     }
 
     /// Notes that the model said something here.
@@ -219,33 +254,17 @@ impl OpenStep {
     }
 
     /// Ties a result to its call, which came only now: the step's messages are written together,
-    /// what was said first. Tells whether there is one.
-    pub(super) fn tie_result(&mut self, id: &ToolCallId, name: &ToolName) -> bool {
-        let Answered { parts, notes, .. } = &mut self.answered;
-        let untied = notes
-            .iter()
-            .position(|note| note.unmatched && note.tool_call_id == *id);
-        let Some(note) = untied.and_then(|at| notes.get_mut(at)) else {
-            return false;
-        };
-        note.unmatched = false;
-        notes.retain(|note| {
-            note.unmatched || note.duration_ms.is_some() || note.call_step.is_some()
-        });
-        for part in parts.iter_mut().filter(|part| part.tool_call_id == *id) {
-            part.tool_name = name.clone();
+    /// what was said first.
+    pub(super) fn tie_result(&mut self, place: ResultPlace, name: &ToolName) {
+        let Answered {
+            parts, notes, tied, ..
+        } = &mut self.answered;
+        if let Some(note) = notes.get_mut(place.note) {
+            note.unmatched = false;
+            *tied = true;
         }
-        true
-    }
-
-    /// Sets what one response used; the same response again replaces it.
-    pub(super) fn set_usage(&mut self, usage: ResponseUsage) {
-        match self.usage.iter_mut().find(|known| known.key == usage.key) {
-            Some(known) => {
-                known.counts = usage.counts.or(known.counts);
-                known.model = usage.model.or(known.model.take());
-            }
-            None => self.usage.push(usage),
+        if let Some(part) = parts.get_mut(place.part) {
+            part.tool_name = name.clone();
         }
     }
 

@@ -8,7 +8,7 @@ use runtape_core::{
 
 use super::Reducer;
 use super::run::Run;
-use super::step::{Answered, OpenPart, OpenStep, ResponseUsage, Spoken};
+use super::step::{Answered, OpenPart, OpenStep, PART, ResponseUsage, Spoken};
 use crate::signal::Place;
 
 /// How a step ends.
@@ -47,6 +47,7 @@ impl Reducer {
         self.start(run, place);
         if let Some(state) = self.runs.get_mut(run) {
             state.step += 1;
+            state.index.clear();
             state.open = Some(OpenStep::new(key, place.at));
         }
     }
@@ -167,7 +168,7 @@ impl Reducer {
             return;
         }
         if !state.started {
-            state.inputs.push((text, place));
+            self.hold_input(run, text, place);
             return;
         }
         if run == 0 {
@@ -175,6 +176,36 @@ impl Reducer {
         }
         self.close_step(run, &Ending::PROCEEDING, place);
         self.record_user(run, text, place);
+    }
+
+    /// Holds what a user said before the work began, as far as there is room.
+    fn hold_input(&mut self, run: usize, text: String, place: Place) {
+        let limit = self.context.limit;
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        let inputs = &mut state.inputs;
+        inputs.given = true;
+        let weight = text.len() + PART;
+        if inputs.held.is_empty() || inputs.weight.saturating_add(weight) <= limit {
+            inputs.weight += weight;
+            inputs.held.push((text, place));
+            return;
+        }
+        self.initialize(run, place);
+        self.record_inputs(run);
+        self.hold_input(run, text, place);
+    }
+
+    /// Writes what was held of what a user said.
+    pub(super) fn record_inputs(&mut self, run: usize) {
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        state.inputs.weight = 0;
+        for (text, place) in std::mem::take(&mut state.inputs.held) {
+            self.record_user(run, text, place);
+        }
     }
 
     /// Writes what a user said as a message of the step to come.
@@ -210,8 +241,24 @@ impl Reducer {
             return;
         }
         let place = usage.place;
-        if let Some(step) = self.step(run, place) {
-            step.set_usage(usage);
+        if self.step(run, place).is_none() {
+            return;
+        }
+        let Some(state) = self.runs.get_mut(run) else {
+            return;
+        };
+        let hash = state.hash(&usage.key);
+        let Some(step) = state.open.as_mut() else {
+            return;
+        };
+        // The same response again replaces what it said before.
+        let known = state.index.usage.get(&hash);
+        if let Some(known) = known.and_then(|at| step.usage.get_mut(*at)) {
+            known.counts = usage.counts.or(known.counts);
+            known.model = usage.model.or(known.model.take());
+        } else {
+            state.index.usage.insert(hash, step.usage.len());
+            step.usage.push(usage);
         }
     }
 
@@ -221,7 +268,7 @@ impl Reducer {
         let Some(step) = self.runs.get(run).and_then(|state| state.open.as_ref()) else {
             return;
         };
-        if step.held == 0 || step.held.saturating_add(bytes) <= limit {
+        if step.is_empty() || !step.is_full(bytes, limit) {
             return;
         }
         let open = step.open;
@@ -265,6 +312,7 @@ impl Reducer {
         step.held = 0;
         step.open = OpenPart::None;
         let spoken = spoken.or_printed(printed);
+        state.index.flush();
         self.record_spoken(run, number, spoken, continued, cut);
         self.record_answered(run, number, answered, continued);
     }
@@ -288,11 +336,12 @@ impl Reducer {
         self.record(run, record, spoken.until, spoken.span);
     }
 
-    fn record_answered(&mut self, run: usize, step: u64, answered: Answered, continued: bool) {
+    fn record_answered(&mut self, run: usize, step: u64, mut answered: Answered, continued: bool) {
         let Some(at) = answered.at else { return };
         let Some(id) = self.next_message_id(run) else {
             return;
         };
+        let results = answered.take_notes();
         let parts = answered.parts.into_iter().map(Into::into).collect();
         let mut message = ToolMessage::new(id, parts);
         message.timestamp = Some(at);
@@ -301,7 +350,7 @@ impl Reducer {
             message: Message::from(message),
             offsets: answered.offsets,
             calls: Vec::new(),
-            results: answered.notes,
+            results,
             continued,
             cut: false,
         };

@@ -109,7 +109,7 @@ pub(crate) fn is_tree_intact(
 ) -> Result<bool> {
     let mut verifier = Verifier::new(connection)?;
     verifier.dropped.extend(tapeless.then(|| root.id.clone()));
-    verifier.tree(root.key, root.id.to_string())?;
+    verifier.tree(root.key, root.id.as_str())?;
     Ok(verifier.report.is_intact())
 }
 

@@ -76,10 +76,13 @@ impl Held {
             }
             return;
         }
+        // The last newline may be the CLI's own, and only that: an answer may be nothing but newlines.
+        let length = without_newline(&self.text).len();
+        if length == 0 {
+            return;
+        }
         self.overflowed = true;
         let mut text = std::mem::take(&mut self.text);
-        // The last newline may be the CLI's own.
-        let length = text.trim_end_matches(['\r', '\n']).len();
         self.text = text.split_off(length);
         let here = out.place();
         let place = self.place.replace(here).unwrap_or(here);
@@ -145,6 +148,13 @@ impl Held {
         }
         out.emit(Signal::Result(Outcome::of(Verdict::Success)));
     }
+}
+
+/// Returns a text without the newline that ends it.
+fn without_newline(text: &str) -> &str {
+    let endings = ["\r\r\n", "\r\n", "\n"];
+    let found = endings.iter().find_map(|ending| text.strip_suffix(ending));
+    found.unwrap_or(text)
 }
 
 /// What was printed is the error's message; what kind of error it is, only prose could tell.

@@ -7,7 +7,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::json::{Str, wire_struct};
+use crate::json::{Str, items, wire_struct};
 use crate::signal;
 
 /// A string, or whatever else stands where one is expected.
@@ -157,12 +157,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 formatter.write_str("content")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content<'de>, A::Error> {
-                let mut blocks = Vec::new();
-                while let Some(block) = list.next_element()? {
-                    blocks.push(block);
-                }
-                Ok(Content::Blocks(blocks))
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Content<'de>, A::Error> {
+                items(list, size_of::<Block<'de>>()).map(Content::Blocks)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {

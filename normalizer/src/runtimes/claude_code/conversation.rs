@@ -14,7 +14,7 @@ use super::wire::Head;
 use crate::json::{DecodeError, Decoded, Str, decode};
 use crate::parser::SignalSink;
 use crate::signal::{Scope, Signal};
-use crate::times::iso_millis;
+use crate::unnamed_calls::UnnamedCalls;
 
 /// What is known of a sub-agent, by the call that started it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,6 +65,7 @@ pub(super) struct Conversation {
     pub(super) counted: String,
     pub(super) children: HashMap<Box<str>, Child>,
     pub(super) streams: Streams,
+    pub(super) unnamed: UnnamedCalls,
     pub(super) totals: Totals,
     pub(super) raw_usage: RawUsages,
     /// The last API error that the CLI put into the model's place.
@@ -119,6 +120,7 @@ impl Conversation {
             counted: String::new(),
             children: HashMap::new(),
             streams: Streams::default(),
+            unnamed: UnnamedCalls::default(),
             totals: Totals::default(),
             raw_usage: RawUsages::default(),
             api_failure: None,
@@ -311,9 +313,7 @@ pub(super) fn note_keys(message: &str, keys: &[Box<str>], out: &mut SignalSink<'
 
 /// Uses a message's own time for what it says.
 pub(super) fn set_time(timestamp: Option<&Str<'_>>, out: &mut SignalSink<'_>) {
-    if let Some(at) = timestamp.and_then(|text| iso_millis(text)) {
-        out.set_time(at);
-    }
+    out.set_written_time(timestamp.map(Str::as_str));
 }
 
 /// Returns a time span as it is stored: the CLI measures some of them in fractions.
@@ -321,9 +321,9 @@ pub(super) fn whole_millis(time: f64) -> Option<u64> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "in range, by the guard"
+        reason = "not negative, by the guard; what is too large saturates"
     )]
-    (0.0..1e15).contains(&time).then(|| time.round() as u64)
+    (time >= 0.0).then(|| time.round() as u64)
 }
 
 /// Reads `2.1.325`.

@@ -171,10 +171,11 @@ pub(super) fn epoch_millis(time: f64) -> Option<i64> {
     } else {
         time
     };
-    #[expect(clippy::cast_possible_truncation, reason = "in range, by the guard")]
-    (1.0..8.64e15)
-        .contains(&millis)
-        .then(|| millis.round() as i64)
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "what is too large saturates, and is refused later on"
+    )]
+    (millis >= 1.0).then(|| millis.round() as i64)
 }
 
 /// Returns the time in the parameters of an error, where there is one.

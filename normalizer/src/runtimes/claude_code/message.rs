@@ -157,15 +157,22 @@ impl Conversation {
         if self.streams.confirm(scope, key, kind, &block, out) {
             return;
         }
-        self.emit_block(scope, kind, block, out);
+        let begun = if kind == Kind::Call && block.id.as_deref().unwrap_or_default().is_empty() {
+            self.streams.unnamed_call(scope, key)
+        } else {
+            None
+        };
+        self.emit_block(scope, kind, block, begun, out);
     }
 
-    /// Reports a whole content block.
+    /// Reports a whole content block; `begun` is the call without an id that it is, where its
+    /// beginning was reported.
     pub(super) fn emit_block(
         &mut self,
         scope: Scope<'_>,
         kind: Kind,
         block: Block<'_>,
+        begun: Option<CallRef<'static>>,
         out: &mut SignalSink<'_>,
     ) {
         match kind {
@@ -199,7 +206,11 @@ impl Conversation {
                         .background = true;
                 }
                 let detail = tools::detail(&name, &block.input);
-                let call = CallRef::Printed(&id);
+                let call = match begun {
+                    Some(call) => call,
+                    None if id.is_empty() => self.unnamed.begin(scope, &name),
+                    None => CallRef::Printed(&id),
+                };
                 let input = block.input;
                 out.emit_in(
                     scope,
@@ -211,7 +222,7 @@ impl Conversation {
                     },
                 );
             }
-            Kind::Answer => emit_server_result(scope, block, out),
+            Kind::Answer => self.emit_server_result(scope, block, out),
             Kind::Upload | Kind::Unknown => {
                 let message = block.into_value().to_string();
                 let info = Info {
@@ -379,10 +390,45 @@ impl Conversation {
                 });
             }
         }
+        let call = if id.is_empty() {
+            self.unnamed.end(scope, None)
+        } else {
+            CallRef::Printed(&id)
+        };
         let result = Signal::ToolResult {
-            call: CallRef::Printed(&id),
+            call,
             name: None,
             content,
+            is_error: Some(is_error),
+            duration_ms: None,
+        };
+        out.emit_in(scope, result);
+    }
+
+    /// Reports what a tool that runs at the model's maker gave back.
+    fn emit_server_result(&mut self, scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'_>) {
+        let is_error = block.is_error.unwrap_or_else(|| match &block.content {
+            Content::Other(value) => {
+                let kind = value.get("type").and_then(serde_json::Value::as_str);
+                let code = value.get("return_code").and_then(serde_json::Value::as_i64);
+                kind.is_some_and(|kind| kind.ends_with("_error"))
+                    || code.is_some_and(|code| code != 0)
+            }
+            _ => false,
+        });
+        let id = block.tool_use_id.unwrap_or_default();
+        let name = block.kind.strip_suffix("_tool_result").map(str::to_owned);
+        let call = if id.is_empty() {
+            // A tool of an MCP server has a name of its own.
+            let tool = name.as_deref().filter(|name| *name != "mcp");
+            self.unnamed.end(scope, tool)
+        } else {
+            CallRef::Printed(&id)
+        };
+        let result = Signal::ToolResult {
+            call,
+            name: name.map(Cow::Owned),
+            content: block.content.into_pieces(),
             is_error: Some(is_error),
             duration_ms: None,
         };
@@ -392,31 +438,6 @@ impl Conversation {
 
 fn cow(text: Option<Str<'_>>) -> Cow<'_, str> {
     text.map_or(Cow::Borrowed(""), Str::into_cow)
-}
-
-/// Reports what a tool that runs at the model's maker gave back.
-fn emit_server_result(scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'_>) {
-    let is_error = block.is_error.unwrap_or_else(|| match &block.content {
-        Content::Other(value) => {
-            let kind = value.get("type").and_then(serde_json::Value::as_str);
-            let code = value.get("return_code").and_then(serde_json::Value::as_i64);
-            kind.is_some_and(|kind| kind.ends_with("_error")) || code.is_some_and(|code| code != 0)
-        }
-        _ => false,
-    });
-    let id = block.tool_use_id.unwrap_or_default();
-    let name = block
-        .kind
-        .strip_suffix("_tool_result")
-        .map(|name| Cow::Owned(name.to_owned()));
-    let result = Signal::ToolResult {
-        call: CallRef::Printed(&id),
-        name,
-        content: block.content.into_pieces(),
-        is_error: Some(is_error),
-        duration_ms: None,
-    };
-    out.emit_in(scope, result);
 }
 
 /// What the CLI tells the model after an interruption.

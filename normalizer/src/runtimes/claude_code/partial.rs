@@ -17,7 +17,7 @@ use crate::parser::SignalSink;
 use crate::signal::{Scope, Signal};
 
 /// What a content block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Text,
     Thinking,
@@ -145,9 +145,12 @@ impl Conversation {
                 let (id, name) = (block.id.unwrap_or_default(), block.name.unwrap_or_default());
                 open.call.push_str(&id);
                 open.name.push_str(&name);
+                if id.is_empty() {
+                    open.unnamed = Some(self.unnamed.begin(scope, &name));
+                }
             }
             Kind::Redacted | Kind::Answer | Kind::Upload => {
-                self.emit_block(scope, kind, block, out);
+                self.emit_block(scope, kind, block, None, out);
             }
             Kind::Unknown => {
                 let reason = format!("unknown content block {:?}", block.kind.as_str());
@@ -155,6 +158,7 @@ impl Conversation {
             }
         }
         if let Some(stream) = self.streams.of(scope) {
+            stream.unnamed.extend(open.unnamed);
             stream.open = Some(open);
         }
     }
@@ -212,7 +216,7 @@ impl Conversation {
             }
             Some(open) if !open.confirmed => {
                 open.close(scope, None, out);
-                stream.unconfirmed.push(open.kind);
+                *stream.unconfirmed.entry(open.kind).or_default() += 1;
                 stream.open = None;
             }
             _ => stream.open = None,

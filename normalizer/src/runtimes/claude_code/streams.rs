@@ -1,6 +1,7 @@
 //! The messages that are being written, and which of their blocks were printed whole.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 
 use runtape_core::TokenCounts;
 use runtape_core::runtime_event::ApiRetry;
@@ -24,6 +25,8 @@ pub(super) struct OpenBlock {
     /// A piece was reported.
     pub(super) begun: bool,
     pub(super) signature: String,
+    /// The call without an id that it is.
+    pub(super) unnamed: Option<CallRef<'static>>,
     /// The call, and its input as far as it was written.
     pub(super) call: String,
     pub(super) name: String,
@@ -48,14 +51,19 @@ pub(super) struct MessageStream {
     /// Nothing more is expected of it: its turn has ended.
     pub(super) settled: bool,
     pub(super) open: Option<OpenBlock>,
-    /// Blocks that were reported and not printed whole yet.
-    pub(super) unconfirmed: Vec<Kind>,
+    /// How many blocks of each kind were reported and not printed whole yet.
+    pub(super) unconfirmed: HashMap<Kind, usize>,
+    /// Its calls without an id that were not printed whole yet.
+    pub(super) unnamed: VecDeque<CallRef<'static>>,
 }
 
 /// The messages being written, one a run. Only the main run's were ever seen (2.1.325).
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    messages: Vec<MessageStream>,
+    main: Option<MessageStream>,
+    /// The children's, in the order they appeared.
+    children: Vec<MessageStream>,
+    places: HashMap<Box<str>, usize>,
     /// A retry that was reported while a message was being written: if that message is begun
     /// anew, it is the one that was given up, and the notice holds what it said.
     retry: Option<(ApiRetry, Place)>,
@@ -79,9 +87,10 @@ fn run_of(scope: Scope<'_>) -> &str {
 
 impl Streams {
     pub(super) fn of(&mut self, scope: Scope<'_>) -> Option<&mut MessageStream> {
-        self.messages
-            .iter_mut()
-            .find(|stream| *stream.run == *run_of(scope))
+        match scope {
+            Scope::Main => self.main.as_mut(),
+            Scope::Child(call) => self.children.get_mut(*self.places.get(call)?),
+        }
     }
 
     /// Begins a message; one before it that was not stopped is cut off.
@@ -109,7 +118,8 @@ impl Streams {
             stopped: false,
             settled: false,
             open: None,
-            unconfirmed: Vec::new(),
+            unconfirmed: HashMap::new(),
+            unnamed: VecDeque::new(),
         };
         match self.of(scope) {
             Some(last) => {
@@ -118,7 +128,11 @@ impl Streams {
                 }
                 *last = stream;
             }
-            None => self.messages.push(stream),
+            None if scope == Scope::Main => self.main = Some(stream),
+            None => {
+                self.places.insert(run.into(), self.children.len());
+                self.children.push(stream);
+            }
         }
     }
 
@@ -183,7 +197,7 @@ impl Streams {
     /// Ends what is being written: the turn is over, and nothing of it is begun anew.
     pub(super) fn settle(&mut self, out: &mut SignalSink<'_>) {
         self.report_retry(out);
-        for stream in &mut self.messages {
+        for stream in self.main.iter_mut().chain(&mut self.children) {
             stream.settled = true;
             let scope = match &*stream.run {
                 "" => Scope::Main,
@@ -223,13 +237,28 @@ impl Streams {
                 }
                 reported
             }
-            _ => match stream.unconfirmed.iter().position(|known| *known == kind) {
-                Some(at) => {
-                    stream.unconfirmed.remove(at);
+            _ => match stream.unconfirmed.get_mut(&kind) {
+                Some(count @ 1..) => {
+                    *count -= 1;
                     kind != Kind::Call
                 }
-                None => false,
+                _ => false,
             },
+        }
+    }
+
+    /// Returns the call without an id that a block is which was printed whole: calls are printed
+    /// in the order in which they begin.
+    pub(super) fn unnamed_call(
+        &mut self,
+        scope: Scope<'_>,
+        key: Option<&str>,
+    ) -> Option<CallRef<'static>> {
+        let stream = self.of(scope)?;
+        if Some(stream.id.as_str()) == key {
+            stream.unnamed.pop_front()
+        } else {
+            None
         }
     }
 }
@@ -259,7 +288,7 @@ impl MessageStream {
     pub(super) fn close_ended(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
         if let Some(mut open) = self.open.take_if(|open| open.ended && !open.confirmed) {
             open.close(scope, None, out);
-            self.unconfirmed.push(open.kind);
+            *self.unconfirmed.entry(open.kind).or_default() += 1;
         }
     }
 
@@ -287,6 +316,7 @@ impl OpenBlock {
             place,
             begun: false,
             signature: String::new(),
+            unnamed: None,
             call: String::new(),
             name: String::new(),
             input: String::new(),
@@ -299,7 +329,7 @@ impl OpenBlock {
     fn emit_call(&self, scope: Scope<'_>, input: Value, out: &mut SignalSink<'_>) {
         let detail = tools::detail(&self.name, &input);
         let call = Signal::ToolCall {
-            call: CallRef::Printed(&self.call),
+            call: self.unnamed.unwrap_or(CallRef::Printed(&self.call)),
             name: Cow::Borrowed(&self.name),
             input,
             detail,

@@ -4,12 +4,15 @@
 //! the last `modelUsage`, unless the session was resumed, for then it holds earlier runs; else the
 //! sum of `result.usage`, which lacks sub-agents and side calls.
 
+use std::collections::HashMap;
+
 use runtape_core::TokenCounts;
 
 use super::wire::{ByModel, ModelUsage, Usage};
+use crate::bounds;
 
 fn count(number: Option<u64>) -> Option<i64> {
-    number.and_then(|number| i64::try_from(number).ok())
+    number.map(bounds::count)
 }
 
 /// Adds cache writes to what was neither written to nor read from a cache.
@@ -115,7 +118,7 @@ pub(super) struct Totals {
     session: Option<TokenCounts>,
     session_cost: Option<f64>,
     /// Responses after the last result line, which no total holds yet.
-    later: Vec<(Box<str>, TokenCounts)>,
+    later: HashMap<Box<str>, TokenCounts>,
 }
 
 impl Totals {
@@ -156,14 +159,10 @@ impl Totals {
         if self.main_loops.is_none() && self.session.is_none() && self.since_last.is_none() {
             return;
         }
-        match self
-            .later
-            .iter_mut()
-            .rev()
-            .find(|(known, _)| **known == *key)
-        {
-            Some((_, known)) => *known = counts.or(*known),
-            None => self.later.push((key.into(), counts)),
+        if let Some(known) = self.later.get_mut(key) {
+            *known = counts.or(*known);
+        } else {
+            self.later.insert(key.into(), counts);
         }
     }
 
@@ -186,12 +185,12 @@ impl Totals {
         let total = self
             .counts(restored, thought)
             .filter(|_| !self.later.is_empty())?;
-        let (later, whole) = self.later.iter().fold(
-            (TokenCounts::default(), true),
-            |(sum, whole), (_, counts)| {
+        let (later, whole) = self
+            .later
+            .values()
+            .fold((TokenCounts::default(), true), |(sum, whole), counts| {
                 (sum.plus(*counts), whole && counts.output_tokens.is_some())
-            },
-        );
+            });
         let mut total = total.plus(later);
         if !whole {
             total.output_tokens = None;

@@ -103,7 +103,7 @@ wire_struct! {
         "cacheReadInputTokens" => cache_read: Option<u64> as number::opt_u64,
         "cacheCreationInputTokens" => cache_creation: Option<u64> as number::opt_u64,
         "thinkingTokens" => thinking: Option<u64> as number::opt_u64,
-        "costUSD" => cost: Option<f64> as number::opt_f64,
+        "costUSD" => cost: Option<f64> as number::opt_amount,
         ; known "webSearchRequests", "contextWindow", "maxOutputTokens", "canonicalModel",
         "provider", "costBasis", "cacheCreationEphemeral5mInputTokens",
         "cacheCreationEphemeral1hInputTokens"
@@ -282,7 +282,7 @@ wire_struct! {
         // api_retry
         "attempt" => attempt: Option<u64> as number::opt_u64,
         "max_retries" => max_retries: Option<u64> as number::opt_u64,
-        "retry_delay_ms" => retry_delay_ms: Option<f64> as number::opt_f64,
+        "retry_delay_ms" => retry_delay_ms: Option<f64> as number::opt_amount,
         "error_status" => error_status: Option<u64> as number::opt_u64,
         "error" => error: Loose<'a>,
         // permission_denied
@@ -380,7 +380,7 @@ wire_struct! {
     /// The limits themselves.
     pub(super) struct RateLimitInfo<'a> {
         "status" => status: Str<'a>,
-        "resetsAt" => resets_at: Option<f64> as number::opt_f64,
+        "resetsAt" => resets_at: Option<f64> as number::opt_amount,
         "rateLimitType" => limit_type: Option<Str<'a>>,
         "utilization" => utilization: Option<f64> as number::opt_f64,
         ; known "isUsingOverage", "surpassedThreshold", "overageStatus", "overageResetsAt",
@@ -398,8 +398,8 @@ wire_struct! {
         "content" | "text" => content: Loose<'a>,
         "errors" => errors: Vec<Value>,
         "session_id" => session: Option<Str<'a>>,
-        "duration_ms" => duration_ms: Option<f64> as number::opt_f64,
-        "total_cost_usd" => total_cost_usd: Option<f64> as number::opt_f64,
+        "duration_ms" => duration_ms: Option<f64> as number::opt_amount,
+        "total_cost_usd" => total_cost_usd: Option<f64> as number::opt_amount,
         "usage" => usage: Option<Usage>,
         "modelUsage" => model_usage: Option<ByModel<'a>>,
         "model_usage_since_last_result" => since_last: Option<ByModel<'a>>,

@@ -1,9 +1,10 @@
-//! Tool calls: which are known, and how those without an id are told apart.
+//! Tool calls: which are known.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use crate::signal::CallRef;
+use crate::signal::{CallRef, Scope};
+use crate::unnamed_calls::UnnamedCalls;
 
 /// What is remembered of a call.
 #[derive(Clone, Copy, Debug)]
@@ -18,30 +19,19 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     known: HashMap<u64, Known, BuildHasherDefault<DefaultHasher>>,
-    /// Calls without an id that were started, by the tool's name.
-    started: HashMap<Box<str>, VecDeque<u64>>,
-    unnamed: u64,
+    unnamed: UnnamedCalls,
 }
 
 impl Calls {
     /// Returns the reference of a call that was printed without an id: a new one when it starts,
-    /// else the oldest of that tool that is not over.
+    /// else the oldest that is not over, of that tool if it is named.
     pub(super) fn unnamed(&mut self, name: &str, starts: bool) -> CallRef<'static> {
-        if !starts {
-            let oldest = self.started.get_mut(name).and_then(VecDeque::pop_front);
-            if let Some(ordinal) = oldest {
-                return CallRef::Local(ordinal);
-            }
-        }
-        let ordinal = self.unnamed;
-        self.unnamed += 1;
         if starts {
-            self.started
-                .entry(name.into())
-                .or_default()
-                .push_back(ordinal);
+            self.unnamed.begin(Scope::Main, name)
+        } else {
+            let name = Some(name).filter(|name| !name.is_empty());
+            self.unnamed.end(Scope::Main, name)
         }
-        CallRef::Local(ordinal)
     }
 
     fn hash(&self, call: CallRef<'_>) -> u64 {
@@ -61,22 +51,5 @@ impl Calls {
     pub(super) fn add(&mut self, call: CallRef<'_>, known: Known) {
         let hash = self.hash(call);
         self.known.insert(hash, known);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_without_an_id_end_in_the_order_they_started_per_tool() {
-        let mut calls = Calls::default();
-        assert_eq!(calls.unnamed("shell", true), CallRef::Local(0));
-        assert_eq!(calls.unnamed("read", true), CallRef::Local(1));
-        assert_eq!(calls.unnamed("shell", true), CallRef::Local(2));
-        assert_eq!(calls.unnamed("read", false), CallRef::Local(1));
-        assert_eq!(calls.unnamed("shell", false), CallRef::Local(0));
-        assert_eq!(calls.unnamed("shell", false), CallRef::Local(2));
-        assert_eq!(calls.unnamed("shell", false), CallRef::Local(3));
     }
 }

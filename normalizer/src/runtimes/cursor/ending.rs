@@ -9,6 +9,7 @@ use super::events::Events;
 use super::failure::classify;
 use super::out::Out;
 use super::wire;
+use crate::bounds::Numbers;
 use crate::failure::error;
 use crate::json::{DecodeError, Str};
 use crate::signal::{Outcome, Signal, Verdict};
@@ -35,7 +36,14 @@ impl Events {
         }
         let usage = std::mem::take(&mut finished.usage);
         if usage.is_object() {
-            out.emit(Signal::Total(counts(&usage)));
+            let mut numbers = Numbers::default();
+            out.emit(Signal::Total(counts(&usage, &mut numbers)));
+            for reason in numbers.faults {
+                out.emit(Signal::Unparsed {
+                    tag: Some("result".into()),
+                    reason: reason.into(),
+                });
+            }
             out.emit(Signal::RawUsage(usage.into()));
         }
         if let Some(cost) = finished.cost {
@@ -116,8 +124,8 @@ impl Events {
 }
 
 /// Maps the counters. `inputTokens` has neither what was read from the cache nor what was written.
-fn counts(usage: &Value) -> TokenCounts {
-    let count = |keys: &[&str]| keys.iter().find_map(|key| usage.get(*key)?.as_i64());
+fn counts(usage: &Value, numbers: &mut Numbers) -> TokenCounts {
+    let mut count = |keys: &[&str]| numbers.count(usage, keys);
     let input = count(&["inputTokens", "input_tokens"]);
     let written = count(&["cacheWriteTokens", "cache_creation_input_tokens"]).unwrap_or(0);
     TokenCounts {

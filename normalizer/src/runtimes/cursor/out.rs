@@ -1,5 +1,6 @@
 //! Where this parser's signals go.
 
+use crate::bounds;
 use crate::parser::SignalSink;
 use crate::signal::{Place, Scope, Signal};
 
@@ -30,8 +31,10 @@ impl<'o, 's> Out<'o, 's> {
 
     /// Uses the runtime's own time for what this line says.
     pub(super) fn set_time(&mut self, at: Option<u64>) {
-        if let Some(at) = at.and_then(|at| i64::try_from(at).ok()) {
-            self.place.at = at;
+        let Some(at) = at else { return };
+        match bounds::time(bounds::count(at)) {
+            Some(at) => self.place.at = at,
+            None => self.sink.refuse_time(self.place, &at.to_string()),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::json::is_too_much;
+
 use super::events::{is_session, strip_stream_name};
 
 /// How many lines are looked at.
@@ -33,6 +35,9 @@ fn score(line: &[u8]) -> u8 {
         .position(|byte| *byte == b'{')
         .unwrap_or(line.len());
     let line = line.get(start..).unwrap_or_default();
+    if is_too_much(line) {
+        return 0;
+    }
     let Ok(Value::Object(event)) = serde_json::from_slice(line) else {
         return 0;
     };

@@ -12,7 +12,7 @@ use super::detail::detail;
 use super::events::{Events, unknown_subtype};
 use super::out::Out;
 use super::outcome::{self, Denied, Judged};
-use crate::json::{DecodeError, Str};
+use crate::json::{DecodeError, Str, decode, is_too_much};
 use crate::signal::{CallRef, Signal};
 
 impl Events {
@@ -24,6 +24,7 @@ impl Events {
     ) -> Result<(), DecodeError> {
         // Of a call that is known only the result is new.
         if subtype == Some("completed")
+            && !is_too_much(event)
             && let Ok(text) = str::from_utf8(event)
             && let Ok(lean) = serde_json::from_str::<LeanEvent<'_>>(text)
         {
@@ -191,9 +192,10 @@ fn take_input(event: &mut FullEvent<'_>) -> Value {
         std::mem::take(&mut payload.args),
         std::mem::take(&mut payload.arguments),
     ) {
-        (Value::Null, Value::String(text)) => {
-            serde_json::from_str(&text).unwrap_or(Value::String(text))
-        }
+        (Value::Null, Value::String(text)) => match decode::<Value>(text.as_bytes()) {
+            Ok(arguments) => arguments.value,
+            Err(_) => Value::String(text),
+        },
         (Value::Null, Value::Null) => {
             let mut rest = std::mem::take(&mut payload.rest);
             rest.remove("description");

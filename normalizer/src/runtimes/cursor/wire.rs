@@ -6,7 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::json::{Str, number, wire_struct};
+use crate::json::{Str, items, number, wire_struct};
 use crate::verdict::VerdictWord;
 
 wire_struct! {
@@ -106,7 +106,7 @@ wire_struct! {
         "duration_ms" => duration_ms: Option<u64> as number::opt_u64,
         "duration_api_ms" => duration_api_ms: Option<u64> as number::opt_u64,
         "usage" => usage: Value,
-        "total_cost_usd" | "cost_usd" | "cost" => cost: Option<f64> as number::opt_f64,
+        "total_cost_usd" | "cost_usd" | "cost" => cost: Option<f64> as number::opt_amount,
         "timestamp_ms" => at: Option<u64> as number::opt_u64,
         ; known "type"
     }
@@ -222,13 +222,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content(vec![Str::from(text.to_owned()).into()]))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                // Nearly all messages have one block.
-                let mut blocks = Vec::with_capacity(1);
-                while let Some(block) = list.next_element()? {
-                    blocks.push(block);
-                }
-                Ok(Content(blocks))
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                items(list, size_of::<Block<'de>>()).map(Content)
             }
         }
 

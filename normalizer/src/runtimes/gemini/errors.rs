@@ -7,6 +7,7 @@ use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
 use crate::failure::{error, family_of_status, is_retryable};
+use crate::json::is_too_much;
 use crate::signal::Verdict;
 
 const TURN_LIMIT: &str = "FatalTurnLimitedError";
@@ -137,6 +138,9 @@ fn inner_error(message: &str) -> Inner {
         return Inner::default();
     };
     let object = message.get(start..=end).unwrap_or_default();
+    if is_too_much(object.as_bytes()) {
+        return Inner::default();
+    }
     let Ok(value) = serde_json::from_str::<Value>(object) else {
         return Inner::default();
     };

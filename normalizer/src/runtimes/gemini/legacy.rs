@@ -13,7 +13,7 @@ use super::stream::{OpenPart, StreamJson, blocks, plain_text, set_time};
 use super::wire::{Content, Legacy, Output, Part};
 use crate::json::Str;
 use crate::parser::{SignalSink, note_unknown};
-use crate::signal::Signal;
+use crate::signal::{Scope, Signal};
 
 impl StreamJson {
     /// Reads one line of an older shape.
@@ -124,7 +124,7 @@ impl StreamJson {
             });
             return;
         };
-        let id = line.id.as_deref();
+        let id = line.id.as_deref().filter(|id| !id.is_empty());
         let first = |keys: &[&str]| keys.iter().find_map(|key| payload.get(*key)).cloned();
         let subtype = line.subtype.as_deref().unwrap_or_default();
         let is_result = matches!(
@@ -132,7 +132,10 @@ impl StreamJson {
             "completed" | "complete" | "finished" | "failed" | "error"
         );
         // A completion repeats the call, which by then may belong to a message that is over.
-        let is_known = id.is_none_or(|id| self.started.remove(id));
+        let is_known = match id {
+            Some(id) => self.started.remove(id),
+            None => self.unnamed.is_open(Scope::Main, Some(name)),
+        };
         if !is_result || !is_known {
             let input = first(&["args", "input", "arguments", "payload"]).unwrap_or(Value::Null);
             self.call(id, Str::from(name.as_str()), input, out);

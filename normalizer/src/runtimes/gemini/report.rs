@@ -13,6 +13,7 @@ use super::result::{code_of, message_in};
 use super::stream::on_stdout_text;
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};
+use crate::bounds::Numbers;
 use crate::exit::Exit;
 use crate::json::{Document, Str, decode};
 use crate::lines::Line;
@@ -124,7 +125,14 @@ impl JsonReport {
             emit(Signal::Text(answer.into_cow()));
         }
         if report.stats.is_object() {
-            let counts = usage::of_stats(&report.stats);
+            let mut numbers = Numbers::default();
+            let counts = usage::of_stats(&report.stats, &mut numbers);
+            for reason in numbers.faults {
+                emit(Signal::Unparsed {
+                    tag: None,
+                    reason: reason.into(),
+                });
+            }
             if !counts.is_unknown() {
                 emit(Signal::Total(counts));
             }

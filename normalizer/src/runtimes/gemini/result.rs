@@ -12,7 +12,7 @@ use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
 use crate::json::Raw;
-use crate::parser::{SignalSink, note_unknown};
+use crate::parser::{SignalSink, note_faults, note_unknown};
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
 use crate::verdict::{Reading, UnclearResult, VerdictWord, report_wrong_types};
 
@@ -269,7 +269,8 @@ impl ResultLine<'_> {
             _ => std::mem::take(&mut self.stats),
         };
         if stats.is_object() {
-            let summed = usage::sum(&mut stats);
+            let mut summed = usage::sum(&mut stats);
+            note_faults("result", std::mem::take(&mut summed.faults), out);
             if !summed.counts.is_unknown() {
                 out.emit(Signal::Total(summed.counts));
             }

@@ -19,7 +19,7 @@ use crate::json::{DecodeError, Piece, Str, decode, pieces};
 use crate::lines::{Ending, Line};
 use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::{Block, CallRef, Place, Scope, Signal};
-use crate::times::iso_millis;
+use crate::unnamed_calls::UnnamedCalls;
 
 /// What a run of fragments is open for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,8 +46,7 @@ pub(super) struct StreamJson {
     pub(super) has_answered: bool,
     /// Calls of the older shape that were started and are not completed.
     pub(super) started: HashSet<Box<str>>,
-    /// Calls without an id, so far.
-    pub(super) local_calls: u64,
+    pub(super) unnamed: UnnamedCalls,
     /// What fragments are appended to.
     pub(super) open: OpenPart,
     /// What the model says next belongs to the message that is open. Its calls run when it is
@@ -204,23 +203,16 @@ impl StreamJson {
         self.has_answered = false;
         self.has_only_thought = false;
         let detail = tools::detail(&name, &input);
-        let call = self.call_ref(id);
+        let call = match id {
+            None | Some("") => self.unnamed.begin(Scope::Main, &name),
+            Some(id) => CallRef::Printed(id),
+        };
         out.emit(Signal::ToolCall {
             call,
             name: name.into_cow(),
             input,
             detail,
         });
-    }
-
-    fn call_ref<'a>(&mut self, id: Option<&'a str>) -> CallRef<'a> {
-        match id {
-            None | Some("") => {
-                self.local_calls += 1;
-                CallRef::Local(self.local_calls - 1)
-            }
-            Some(id) => CallRef::Printed(id),
-        }
     }
 
     fn on_tool_result(&mut self, result: ToolResult<'_>, out: &mut SignalSink<'_>) {
@@ -273,7 +265,7 @@ impl StreamJson {
         self.error_is_last = false;
         self.end_message(out);
         let call = match id {
-            None | Some("") => CallRef::Local(self.local_calls.saturating_sub(1)),
+            None | Some("") => self.unnamed.end(Scope::Main, name),
             Some(id) => CallRef::Printed(id),
         };
         let name = name.map(Cow::Borrowed);
@@ -387,9 +379,7 @@ impl StreamJson {
 
 /// Uses the time on a line.
 pub(super) fn set_time(timestamp: Option<&str>, out: &mut SignalSink<'_>) {
-    if let Some(at) = timestamp.and_then(iso_millis) {
-        out.set_time(at);
-    }
+    out.set_written_time(timestamp);
 }
 
 /// Reports text that is no message.

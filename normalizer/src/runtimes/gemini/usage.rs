@@ -11,64 +11,38 @@ use runtape_core::TokenCounts;
 use serde_json::{Map, Value};
 
 use super::wire::Totals;
+use crate::bounds::{self, Numbers};
 use crate::json::Raw;
 
 type Object = Map<String, Value>;
 
-/// Returns the first of `keys` that holds a count.
-fn count(object: &Object, keys: &[&str]) -> Option<i64> {
-    keys.iter().find_map(|key| {
-        let value = object.get(*key)?;
-        let whole = value.as_f64().filter(|float| float.fract() == 0.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a float without a fraction saturates"
-        )]
-        let count = value.as_i64().or(whole.map(|float| float as i64))?;
-        (count >= 0).then_some(count)
-    })
-}
-
 /// Reads one object with token counts.
-fn counts_of(object: &Object) -> TokenCounts {
-    let cached = count(
-        object,
-        &[
-            "cached",
-            "cachedContentTokenCount",
-            "cached_input_tokens",
-            "cachedInputTokens",
-            "cache_read_input_tokens",
-        ],
-    );
-    let prompt = count(
-        object,
-        &["input_tokens", "inputTokens", "promptTokenCount", "prompt"],
-    );
-    let candidates = count(
-        object,
-        &[
-            "output_tokens",
-            "outputTokens",
-            "candidatesTokenCount",
-            "candidates",
-        ],
-    );
-    let total = count(
-        object,
-        &["total_tokens", "totalTokens", "totalTokenCount", "total"],
-    );
-    let stated = count(
-        object,
-        &["thoughts", "thoughtsTokenCount", "thoughts_tokens"],
-    );
+fn counts_of(object: &Value, numbers: &mut Numbers) -> TokenCounts {
+    let mut count = |keys: &[&str]| numbers.count(object, keys);
+    let cached = count(&[
+        "cached",
+        "cachedContentTokenCount",
+        "cached_input_tokens",
+        "cachedInputTokens",
+        "cache_read_input_tokens",
+    ]);
+    let prompt = count(&["input_tokens", "inputTokens", "promptTokenCount", "prompt"]);
+    let candidates = count(&[
+        "output_tokens",
+        "outputTokens",
+        "candidatesTokenCount",
+        "candidates",
+    ]);
+    let total = count(&["total_tokens", "totalTokens", "totalTokenCount", "total"]);
+    let stated = count(&["thoughts", "thoughtsTokenCount", "thoughts_tokens"]);
+    let input = count(&["input"]);
     Stated {
         cached,
         prompt,
         candidates,
         total,
         thoughts: stated,
-        input: count(object, &["input"]),
+        input,
     }
     .counts()
 }
@@ -94,7 +68,7 @@ impl Stated {
         let cached = self.cached;
         let fresh = self
             .prompt
-            .map(|prompt| prompt.saturating_sub(cached.unwrap_or(0)).max(0));
+            .map(|prompt| bounds::beyond(prompt, cached.unwrap_or(0)));
         let candidates = self.candidates;
         TokenCounts {
             input_tokens: fresh.or(self.input),
@@ -109,6 +83,8 @@ impl Stated {
 pub(super) struct Summed {
     pub(super) counts: TokenCounts,
     pub(super) duration_ms: Option<u64>,
+    /// Numbers that are none.
+    pub(super) faults: Vec<String>,
 }
 
 /// Reads `stats`, without making a value of them if they are as they are today.
@@ -117,9 +93,12 @@ pub(super) fn sum(stats: &mut Raw<'_>) -> Summed {
         return summed;
     }
     let value = std::mem::take(stats).into_value();
+    let mut numbers = Numbers::default();
+    let counts = of_stats(&value, &mut numbers);
     let summed = Summed {
-        counts: of_stats(&value),
-        duration_ms: value.get("duration_ms").and_then(Value::as_u64),
+        counts,
+        duration_ms: numbers.millis(&value, &["duration_ms"]),
+        faults: numbers.faults,
     };
     *stats = Raw::Value(value);
     summed
@@ -128,7 +107,7 @@ pub(super) fn sum(stats: &mut Raw<'_>) -> Summed {
 impl Totals {
     /// Nothing if that takes more than the totals.
     fn sum(&self) -> Option<Summed> {
-        let count = |count: Option<u64>| i64::try_from(count?).ok();
+        let count = |count: Option<u64>| count.map(bounds::count);
         let stated = Stated {
             cached: count(self.cached),
             prompt: count(self.prompt),
@@ -142,38 +121,36 @@ impl Totals {
         (is_whole && self.unknown.is_empty()).then(|| Summed {
             counts: stated.counts(),
             duration_ms: self.duration,
+            faults: Vec::new(),
         })
     }
 }
 
 /// Reads the counts of a result line: its `stats`, or what older versions had instead.
-pub(super) fn of_stats(stats: &Value) -> TokenCounts {
-    let Some(object) = stats.as_object() else {
-        return TokenCounts::default();
-    };
+pub(super) fn of_stats(stats: &Value, numbers: &mut Numbers) -> TokenCounts {
     let inner = ["usageMetadata", "usage_metadata"]
         .iter()
-        .find_map(|key| object.get(*key));
-    if let Some(inner) = inner.and_then(Value::as_object) {
-        return counts_of(inner);
+        .find_map(|key| stats.get(*key));
+    if let Some(inner) = inner.filter(|inner| inner.is_object()) {
+        return counts_of(inner, numbers);
     }
-    let counts = counts_of(object);
+    let counts = counts_of(stats, numbers);
     if counts.is_unknown() {
-        of_models(stats)
+        of_models(stats, numbers)
     } else {
         counts
     }
 }
 
 /// Reads the sum over the models, from any of the formats.
-pub(super) fn of_models(stats: &Value) -> TokenCounts {
+pub(super) fn of_models(stats: &Value, numbers: &mut Numbers) -> TokenCounts {
     let models = stats.get("models").and_then(Value::as_object);
     let all = models
         .into_iter()
         .flat_map(Object::values)
         .filter_map(|model| {
             let tokens = model.get("tokens").unwrap_or(model);
-            tokens.as_object().map(counts_of)
+            tokens.is_object().then(|| counts_of(tokens, numbers))
         });
     all.fold(TokenCounts::default(), TokenCounts::plus)
 }
@@ -198,6 +175,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn of_stats(stats: &Value) -> TokenCounts {
+        super::of_stats(stats, &mut Numbers::default())
+    }
+
+    fn of_models(stats: &Value) -> TokenCounts {
+        super::of_models(stats, &mut Numbers::default())
+    }
 
     fn numbers(counts: TokenCounts) -> [Option<i64>; 4] {
         [
@@ -245,7 +230,7 @@ mod tests {
             assert_eq!(summed.counts, of_stats(&value), "{text}");
             assert_eq!(
                 summed.duration_ms,
-                value.get("duration_ms").and_then(Value::as_u64),
+                Numbers::default().millis(&value, &["duration_ms"]),
                 "{text}"
             );
             assert_eq!(raw.into_value(), value);

@@ -6,7 +6,7 @@ use runtape_core::json::find_special;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::json::{Raw, Str, wire_struct};
+use crate::json::{Raw, Str, items, wire_struct};
 use crate::times::iso_millis;
 use crate::verdict::VerdictWord;
 
@@ -92,7 +92,7 @@ wire_struct! {
         "result" | "text" | "response" | "content" | "output" => answer: Content<'a>,
         "usage" => usage: Value,
         "usageMetadata" | "usage_metadata" => usage_metadata: Value,
-        "total_cost_usd" | "cost_usd" | "cost" => cost: Option<f64>,
+        "total_cost_usd" | "cost_usd" | "cost" => cost: Option<f64> as crate::json::number::opt_amount,
         "stopReason" | "stop_reason" | "errorCode" | "error_code" => reason: Option<Str<'a>>,
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
         "duration_ms" | "durationMs" => duration: Option<u64> as crate::json::number::opt_u64,
@@ -216,12 +216,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content::Absent)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-                let mut list = Vec::new();
-                while let Some(item) = items.next_element()? {
-                    list.push(item);
-                }
-                Ok(Content::List(list))
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                items(list, size_of::<(Content<'de>, Part<'de>)>()).map(Content::List)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {

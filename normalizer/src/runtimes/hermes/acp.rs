@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::report::{NO_REPLY, error_of_text, looks_like_failure};
 use super::session::is_session_id;
 use super::stderr::Stderr;
+use crate::bounds;
 use crate::failure;
 use crate::json::{Decoded, Fault, Piece, Str, decode, pieces};
 use crate::parser::SignalSink;
@@ -215,10 +216,9 @@ impl Acp {
     /// The numbers are those of all prompts so far, and the cached ones are part of the input.
     fn on_usage(&mut self, usage: &UsageCounts, out: &mut SignalSink<'_>) {
         self.has_total = true;
-        let count = |number: Option<u64>| number.and_then(|number| i64::try_from(number).ok());
+        let count = |number: Option<u64>| number.map(bounds::count);
         let cached = count(usage.cached);
-        let input =
-            count(usage.input).map(|input| input.saturating_sub(cached.unwrap_or(0)).max(0));
+        let input = count(usage.input).map(|input| bounds::beyond(input, cached.unwrap_or(0)));
         out.emit(Signal::Total(TokenCounts {
             input_tokens: input,
             output_tokens: count(usage.output),

@@ -7,9 +7,11 @@ use serde_json::Value;
 
 use super::message::{self, Role};
 use super::progress::{Advance, Progress};
+use super::told_calls::{Reading, ToldCalls};
 use super::{tools, usage};
+use crate::bounds::Numbers;
 use crate::openclaw::protocol::{extract_tool_calls, extract_tool_result};
-use crate::parser::SignalSink;
+use crate::parser::{SignalSink, note_faults};
 use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
 use crate::verdict::UnclearResult;
 
@@ -59,6 +61,7 @@ pub(super) struct Conversation {
     open: Option<Channel>,
     step_open: bool,
     calls: HashSet<Box<str>>,
+    unnamed: ToldCalls,
     /// Calls that a result came for.
     answered: HashSet<Box<str>>,
     ended: Option<Ended>,
@@ -107,6 +110,7 @@ impl Conversation {
         self.ended_runs.retain(|ended| &**ended != run);
         self.reopen(out);
         self.run = Some(run.into());
+        self.unnamed.forget();
         self.teller = Teller::Nobody;
         self.forget_text();
     }
@@ -295,8 +299,8 @@ impl Conversation {
                     let details = result.details.unwrap_or_default();
                     let content = message.get("content").cloned().unwrap_or_default();
                     let name = result.tool_name.as_deref().unwrap_or("tool");
-                    let id = self.call_id(result.tool_call_id, name);
-                    self.on_result(&id, name, &content, result.is_error, &details, out);
+                    let id = result.tool_call_id.as_deref();
+                    self.on_result(id, name, &content, result.is_error, &details, out);
                 }
             }
             Role::Other(role) => {
@@ -316,29 +320,30 @@ impl Conversation {
     }
 
     fn on_calls(&mut self, message: &Value, out: &mut SignalSink<'_>) {
+        let mut reading = Reading::default();
         for call in extract_tool_calls(message) {
             let name = call.name.unwrap_or_else(|| "tool".to_owned());
-            let id = self.call_id(call.id, &name);
-            self.on_call(&id, &name, call.arguments.unwrap_or_default(), out);
+            let input = call.arguments.unwrap_or_default();
+            if let Some(id) = call.id.filter(|id| !id.is_empty()) {
+                self.on_call(&id, &name, input, out);
+            } else if let Some(call) = self.unnamed.begin(&name, &input, &mut reading) {
+                self.tell_call(call, &name, input, out);
+            }
         }
-    }
-
-    /// Returns the id of a call. One without is known by its run and its tool, so that a frame
-    /// that tells it again does not make it another one.
-    fn call_id(&self, id: Option<String>, name: &str) -> String {
-        id.filter(|id| !id.is_empty())
-            .unwrap_or_else(|| format!("{}:{name}", self.run.as_deref().unwrap_or_default()))
     }
 
     pub(super) fn on_call(&mut self, id: &str, name: &str, input: Value, out: &mut SignalSink<'_>) {
-        if !self.calls.insert(id.into()) {
-            return;
+        if self.calls.insert(id.into()) {
+            self.tell_call(CallRef::Printed(id), name, input, out);
         }
+    }
+
+    fn tell_call(&mut self, call: CallRef<'_>, name: &str, input: Value, out: &mut SignalSink<'_>) {
         self.open_step(out);
         self.end_part(out);
         let detail = tools::detail(name, &input);
         let call = Signal::ToolCall {
-            call: CallRef::Printed(id),
+            call,
             name: name.into(),
             input,
             detail,
@@ -346,26 +351,34 @@ impl Conversation {
         self.emit(call, out);
     }
 
+    /// Takes a call's result; one without an id is that of the oldest open call of its tool.
     pub(super) fn on_result(
         &mut self,
-        id: &str,
+        id: Option<&str>,
         name: &str,
         result: &Value,
         is_error: Option<bool>,
         details: &Value,
         out: &mut SignalSink<'_>,
     ) {
-        if !self.answered.insert(id.into()) {
-            return;
-        }
+        let call = match id.filter(|id| !id.is_empty()) {
+            Some(id) if !self.answered.insert(id.into()) => return,
+            Some(id) => CallRef::Printed(id),
+            None => match self.unnamed.end(name) {
+                Some(call) => call,
+                None => return,
+            },
+        };
         self.end_message(out);
+        let mut numbers = Numbers::default();
         let result = Signal::ToolResult {
-            call: CallRef::Printed(id),
+            call,
             name: Some(name.into()),
             content: tools::blocks(result),
             is_error: is_error.or_else(|| tools::has_failed(details)),
-            duration_ms: tools::duration(details),
+            duration_ms: numbers.millis(details, &["durationMs"]),
         };
+        note_faults("tool", numbers.faults, out);
         self.emit(result, out);
     }
 
@@ -380,14 +393,17 @@ impl Conversation {
             _ => return,
         };
         self.emit(Signal::RawUsage(usage.clone().into()), out);
-        let counts = usage::counts(usage);
+        let mut numbers = Numbers::default();
+        let counts = usage::counts(usage, &mut numbers);
+        let cost = usage::cost(usage, &mut numbers);
+        note_faults("usage", numbers.faults, out);
         if is_total && self.child.is_none() {
             // Each run of the session states its own.
             if !counts.is_unknown() {
                 self.total = self.total.plus(counts);
                 self.emit(Signal::Total(self.total), out);
             }
-            if let Some(cost) = usage::cost(usage) {
+            if let Some(cost) = cost {
                 self.cost += cost;
                 self.emit(Signal::Cost(self.cost), out);
             }

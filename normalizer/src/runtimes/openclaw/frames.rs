@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::conversation::{Channel, Conversation};
 use super::wire::{Agent, AgentFrame, Chat, ChatFrame, Head, Request, Response, RowFrame};
 use super::{failure, is_session_id, tools};
+use crate::bounds;
 use crate::escapes::strip_escapes;
 use crate::json::{DecodeError, Piece, Str, decode, pieces};
 use crate::lines::{Ending, Line};
@@ -341,7 +342,7 @@ impl Frames {
             let code = code.unwrap_or_default();
             let message = message.unwrap_or("the gateway refused a request");
             let wait = error.and_then(|error| error.retry_after);
-            let wait = wait.and_then(|wait| i64::try_from(wait).ok());
+            let wait = wait.map(bounds::count);
             let retry_at = wait.map(|wait| out.place().at.saturating_add(wait));
             let error = failure::of_request(code, message, retry_at);
             self.main.end(Some(error), None, None, out);
@@ -482,7 +483,7 @@ fn on_tool(
             let result = data.get("result").unwrap_or(&Value::Null);
             let details = result.get("details").unwrap_or(&Value::Null);
             let is_error = data.get("isError").and_then(Value::as_bool);
-            conversation.on_result(id, name, result, is_error, details, out);
+            conversation.on_result(Some(id), name, result, is_error, details, out);
             let session = tools::spawned(details).or_else(|| tools::spawned(result))?;
             Some((session.into(), id.into()))
         }
@@ -525,9 +526,8 @@ fn interaction(event: &str, payload: &Value) -> Interaction {
 
 /// Uses the time on a frame.
 fn set_time(millis: Option<u64>, out: &mut SignalSink<'_>) {
-    let millis = millis.and_then(|millis| i64::try_from(millis).ok());
     if let Some(at) = millis.filter(|at| *at > 0) {
-        out.set_time(at);
+        out.set_time(bounds::count(at));
     }
 }
 

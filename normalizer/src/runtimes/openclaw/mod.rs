@@ -20,6 +20,7 @@ mod progress;
 mod sniff;
 #[cfg(test)]
 mod tests;
+mod told_calls;
 mod tools;
 mod usage;
 mod wire;

@@ -51,11 +51,6 @@ fn block(item: &Value) -> Block<'_> {
     }
 }
 
-/// Returns how long a call took, as its details have it.
-pub(super) fn duration(details: &Value) -> Option<u64> {
-    details.get("durationMs")?.as_u64()
-}
-
 /// Returns whether a call failed, where its details tell.
 pub(super) fn has_failed(details: &Value) -> Option<bool> {
     if let Some(code) = details.get("exitCode").and_then(Value::as_i64) {

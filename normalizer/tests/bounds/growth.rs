@@ -1,0 +1,325 @@
+//! Four times as much takes four times as long, whatever there is much of.
+
+use std::fs;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use runtape_core::{Record, Runtime, TranscriptBuilder, materialize, summarize};
+use serde_json::{Map, Value, json};
+
+use crate::stream::{Dialect, RUNTIMES, lines};
+
+/// How many there are of a thing: enough for what grows with the square to stand out.
+const MANY: usize = 1_000;
+
+/// Four times as much may take this much longer; what grows with the square takes up to 16 times.
+const MOST: f64 = 6.5;
+
+/// How often a measurement is repeated before it counts: a busy machine slows down one or the
+/// other, never all of them.
+const ROUNDS: usize = 6;
+
+/// Returns how long this thread has worked; time in which others did does not count.
+fn worked() -> Option<Duration> {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(Duration::from_nanos(stat.split(' ').next()?.parse().ok()?))
+}
+
+/// How long a measurement takes at least: some systems count in steps of milliseconds.
+const LEAST: Duration = Duration::from_millis(30);
+
+fn measure(times: u32, work: impl Fn()) -> Duration {
+    let (began, before) = (Instant::now(), worked());
+    for _ in 0..times {
+        work();
+    }
+    match (before, worked()) {
+        (Some(before), Some(after)) if after > before => after.saturating_sub(before),
+        _ => began.elapsed(),
+    }
+}
+
+/// Makes everything of an output that does not grow with the square by its nature.
+fn read(dialect: &Dialect, output: &str, is_one_step: bool) {
+    let records: Vec<Record> = dialect.normalize(output);
+    black_box(summarize(&records));
+    let mut transcript = TranscriptBuilder::new();
+    for record in &records {
+        black_box(transcript.push(record));
+    }
+    // Full events hold all messages so far.
+    if is_one_step {
+        black_box(materialize(&records).unwrap());
+    }
+}
+
+/// Checks that four times as much takes about four times as long.
+fn check(name: &str, dialect: &Dialect, is_one_step: bool, output: impl Fn(usize) -> String) {
+    let (some, more) = (output(MANY), output(4 * MANY));
+    let (mut least, mut least_of_more) = (Duration::MAX, Duration::MAX);
+    let mut ratio = f64::MAX;
+    let once = measure(1, || read(dialect, &some, is_one_step));
+    let times = LEAST.as_secs_f64() / once.as_secs_f64().max(0.001);
+    let times = (1..32).find(|n| f64::from(*n) >= times).unwrap_or(32);
+    for _ in 0..ROUNDS {
+        least = least.min(measure(times, || read(dialect, &some, is_one_step)));
+        least_of_more = least_of_more.min(measure(times, || read(dialect, &more, is_one_step)));
+        ratio = least_of_more.as_secs_f64() / least.as_secs_f64();
+        if ratio < MOST {
+            println!("{name} of {}: {least:?}, {ratio:.2}", dialect.0.as_str());
+            return;
+        }
+    }
+    panic!(
+        "{name} of {}: {least:?} and then {ratio:.2} times that",
+        dialect.0.as_str()
+    );
+}
+
+fn whole(dialect: &Dialect, body: impl IntoIterator<Item = Value>) -> String {
+    let body = [dialect.opening()].into_iter().chain(body);
+    lines(body.chain([dialect.ending()]))
+}
+
+fn id(number: usize) -> String {
+    format!("call_{number}")
+}
+
+#[test]
+fn calls_of_one_step_and_their_results() {
+    for dialect in &RUNTIMES {
+        for reversed in [false, true] {
+            check("calls", dialect, true, |many| {
+                let calls = (0..many).map(|n| dialect.call(Some(&id(n)), "ls"));
+                let results = (0..many).map(|n| if reversed { many - 1 - n } else { n });
+                let results = results.map(|n| dialect.result(Some(&id(n)), "done"));
+                whole(dialect, calls.chain(results))
+            });
+        }
+    }
+}
+
+#[test]
+fn calls_without_an_id() {
+    for dialect in &RUNTIMES {
+        check("calls without an id", dialect, true, |many| {
+            let commands: Vec<String> = (0..many).map(|n| format!("ls {n}")).collect();
+            let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+            let calls: Vec<Value> = match dialect.0 {
+                Runtime::ClaudeCode | Runtime::Openclaw => vec![dialect.calls(&commands)],
+                _ => commands
+                    .iter()
+                    .map(|command| dialect.call(None, command))
+                    .collect(),
+            };
+            let results = (0..many).map(|_| dialect.result(None, "done"));
+            whole(dialect, calls.into_iter().chain(results))
+        });
+    }
+}
+
+#[test]
+fn calls_that_are_printed_again_and_again() {
+    for dialect in &RUNTIMES {
+        check("calls used again", dialect, true, |many| {
+            let twice = (0..many).chain(0..many);
+            let calls = twice.map(|n| dialect.call(Some(&id(n)), "ls"));
+            whole(dialect, calls)
+        });
+    }
+}
+
+#[test]
+fn calls_that_are_open_at_the_end() {
+    for dialect in &RUNTIMES {
+        check("open calls", dialect, true, |many| {
+            lines((0..many).map(|n| dialect.call(Some(&id(n)), "ls")))
+        });
+    }
+}
+
+#[test]
+fn results_that_come_before_their_calls_or_without_one() {
+    for dialect in &RUNTIMES {
+        for has_calls in [false, true] {
+            check("results without a call", dialect, true, |many| {
+                let results = (0..many).map(|n| dialect.result(Some(&id(n)), "done"));
+                let calls = (0..many).filter(|_| has_calls);
+                let calls = calls.map(|n| dialect.call(Some(&id(n)), "ls"));
+                whole(dialect, results.chain(calls))
+            });
+        }
+    }
+}
+
+#[test]
+fn steps() {
+    for dialect in &RUNTIMES {
+        check("steps", dialect, false, |many| {
+            let step = |n: usize| {
+                let call = dialect.call(Some(&id(n)), "ls");
+                [dialect.text(n), call, dialect.result(Some(&id(n)), "done")]
+            };
+            whole(dialect, (0..many / 2).flat_map(step))
+        });
+    }
+}
+
+#[test]
+fn what_the_user_says_before_the_first_step() {
+    for dialect in &RUNTIMES {
+        check("user lines", dialect, true, |many| {
+            whole(
+                dialect,
+                (0..many).map(|n| dialect.user(&format!("line {n}"))),
+            )
+        });
+    }
+}
+
+#[test]
+fn notices() {
+    for dialect in &RUNTIMES {
+        check("notices", dialect, true, |many| {
+            whole(dialect, (0..many).map(|n| dialect.notice(n)))
+        });
+        check("lines that nobody knows", dialect, true, |many| {
+            whole(
+                dialect,
+                (0..many).map(|n| json!({"type": format!("new_{n}")})),
+            )
+        });
+    }
+}
+
+/// Adds to the input of a call, which holds a command.
+fn with_input(mut call: Value, input: &Value) -> Value {
+    fn find(value: &mut Value) -> Option<&mut Map<String, Value>> {
+        match value {
+            Value::Object(fields) => {
+                if fields.contains_key("command") {
+                    return Some(fields);
+                }
+                fields.values_mut().find_map(find)
+            }
+            Value::Array(items) => items.iter_mut().find_map(find),
+            _ => None,
+        }
+    }
+    find(&mut call)
+        .unwrap()
+        .extend(input.as_object().unwrap().clone());
+    call
+}
+
+#[test]
+fn keys_of_an_object_and_values_of_a_list() {
+    let keys = |many: usize| -> Map<String, Value> {
+        (0..many).map(|n| (format!("key_{n}"), json!(n))).collect()
+    };
+    for dialect in &RUNTIMES {
+        check("keys of an input", dialect, true, |many| {
+            let input = Value::Object(keys(10 * many));
+            whole(dialect, [with_input(dialect.call(Some("c"), "ls"), &input)])
+        });
+        check("values of a list", dialect, true, |many| {
+            let input = json!({"list": vec![1; 40 * many]});
+            whole(dialect, [with_input(dialect.call(Some("c"), "ls"), &input)])
+        });
+        check("keys of a message", dialect, true, |many| {
+            let mut line = dialect.text(1);
+            line.as_object_mut().unwrap().extend(keys(10 * many));
+            whole(dialect, [line])
+        });
+        check("keys of a faulty message", dialect, true, |many| {
+            let mut line = dialect.text(1);
+            let fields = line.as_object_mut().unwrap();
+            fields.extend(keys(10 * many));
+            fields.insert("session_id".to_owned(), json!(5));
+            fields.insert("timestamp".to_owned(), json!([5]));
+            whole(dialect, [line])
+        });
+    }
+}
+
+#[test]
+fn children_at_the_same_time() {
+    let dialect = &RUNTIMES[0];
+    check("children", dialect, true, |many| {
+        let many = many / 3;
+        let task = |n: usize| json!({"type": "tool_use", "id": id(n), "name": "Task", "input": {"prompt": "p"}});
+        let calls = (0..many).map(|n| dialect.said("m1", &[task(n)]));
+        let work = (0..2 * many).map(|n| {
+            let call = json!({"type": "tool_use", "id": format!("inner_{n}"), "name": "Bash", "input": {"command": "ls"}});
+            let mut line = dialect.said(&format!("c{n}"), &[call]);
+            line["parent_tool_use_id"] = json!(id(n % many));
+            line
+        });
+        let results = (0..many).map(|n| dialect.result(Some(&id(n)), "done"));
+        whole(dialect, calls.chain(work).chain(results))
+    });
+}
+
+#[test]
+fn children_that_write_at_the_same_time() {
+    let dialect = &RUNTIMES[0];
+    check("streams", dialect, true, |many| {
+        let event = |n: usize, event: Value| json!({"type": "stream_event", "event": event, "parent_tool_use_id": id(n)});
+        let starts = (0..many).map(|n| {
+            event(
+                n,
+                json!({"type": "message_start", "message": {"id": format!("m{n}")}}),
+            )
+        });
+        let blocks = (0..many).map(|n| event(n, json!({"type": "content_block_start", "content_block": {"type": "text", "text": ""}})));
+        let deltas = (0..2 * many).map(|n| event(n % many, json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "x"}})));
+        whole(dialect, starts.chain(blocks).chain(deltas))
+    });
+}
+
+#[test]
+fn blocks_of_a_message_in_pieces() {
+    let dialect = &RUNTIMES[0];
+    check("blocks in pieces", dialect, true, |many| {
+        let event = |event: Value| json!({"type": "stream_event", "event": event});
+        let start = event(json!({"type": "message_start", "message": {"id": "m1"}}));
+        let pieces = (0..many).flat_map(|n| {
+            let block = json!({"type": "tool_use", "id": id(n), "name": "Bash", "input": {}});
+            let delta = json!({"type": "input_json_delta", "partial_json": "{\"command\":\"ls\"}"});
+            [
+                event(json!({"type": "content_block_start", "content_block": block})),
+                event(json!({"type": "content_block_delta", "delta": delta})),
+                event(json!({"type": "content_block_stop"})),
+            ]
+        });
+        let wholes = (0..many).map(|n| {
+            let block = json!({"type": "tool_use", "id": id(n), "name": "Bash", "input": {"command": "ls"}});
+            dialect.said("m1", &[block])
+        });
+        whole(dialect, [start].into_iter().chain(pieces).chain(wholes))
+    });
+}
+
+#[test]
+fn results_of_a_run_and_responses_after_them() {
+    let dialect = &RUNTIMES[0];
+    check("responses", dialect, false, |many| {
+        let mut first = dialect.ending();
+        first["usage"] = json!({"input_tokens": 1, "output_tokens": 1});
+        let response = |n: usize| {
+            let mut line = dialect.text(n);
+            line["message"]["usage"] = json!({"input_tokens": 1, "output_tokens": 1});
+            line
+        };
+        whole(
+            dialect,
+            [first].into_iter().chain((0..2 * many).map(response)),
+        )
+    });
+    for dialect in &RUNTIMES {
+        check("results", dialect, false, |many| {
+            let turn = |n: usize| [dialect.user("more"), dialect.text(n), dialect.ending()];
+            whole(dialect, (0..many / 3).flat_map(turn))
+        });
+    }
+}

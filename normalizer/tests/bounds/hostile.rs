@@ -1,0 +1,335 @@
+//! Numbers and times that cannot be.
+
+use runtape_core::{Record, RecordKind, Runtime, RuntimeEventKind, TokenCounts, summarize};
+use runtape_normalizer::bounds::{LONGEST, MOST_DOLLARS, MOST_TOKENS, TIMES};
+use serde_json::{Value, json};
+
+use crate::stream::{Dialect, RUNTIMES, lines, openclaw_agent};
+
+/// Where a runtime prints a number: its name, and a line that has it.
+type Field = (&'static str, fn(&Dialect, Value) -> Value);
+
+/// Sets what a pointer leads to, making the objects on the way.
+fn with(mut line: Value, path: &[&str], value: Value) -> Value {
+    let mut place = &mut line;
+    for key in path {
+        place = &mut place[*key];
+    }
+    *place = value;
+    line
+}
+
+macro_rules! field {
+    ($line:ident, $($key:literal).+) => {
+        (
+            concat!($("/", $key),+),
+            |dialect, value| with(dialect.$line(), &[$($key),+], value),
+        )
+    };
+}
+
+/// Where tokens are printed.
+fn counts(runtime: &Runtime) -> Vec<Field> {
+    match runtime {
+        Runtime::ClaudeCode => vec![
+            field!(ending, "usage"."input_tokens"),
+            field!(ending, "usage"."output_tokens"),
+            field!(ending, "usage"."cache_read_input_tokens"),
+            field!(ending, "usage"."cache_creation_input_tokens"),
+            field!(ending, "modelUsage"."m"."inputTokens"),
+            field!(ending, "model_usage_since_last_result"."m"."outputTokens"),
+            field!(some_text, "message"."usage"."input_tokens"),
+        ],
+        Runtime::Cursor => vec![
+            field!(ending, "usage"."inputTokens"),
+            field!(ending, "usage"."outputTokens"),
+            field!(ending, "usage"."cacheReadTokens"),
+            ("/usage/cacheWriteTokens", |dialect, value| {
+                let usage = json!({"inputTokens": 0, "cacheWriteTokens": value});
+                with(dialect.ending(), &["usage"], usage)
+            }),
+        ],
+        Runtime::Gemini => vec![
+            field!(ending, "stats"."input_tokens"),
+            field!(ending, "stats"."output_tokens"),
+            field!(ending, "stats"."cached"),
+        ],
+        _ => vec![
+            field!(ending, "payload"."usage"."input"),
+            field!(ending, "payload"."usage"."output"),
+            field!(ending, "payload"."usage"."cacheRead"),
+        ],
+    }
+}
+
+fn costs(runtime: &Runtime) -> Vec<Field> {
+    match runtime {
+        Runtime::ClaudeCode | Runtime::Cursor | Runtime::Gemini => {
+            vec![field!(ending, "total_cost_usd")]
+        }
+        _ => vec![
+            field!(ending, "payload"."usage"."cost"),
+            field!(ending, "payload"."usage"."cost"."total"),
+        ],
+    }
+}
+
+fn durations(runtime: &Runtime) -> Vec<Field> {
+    match runtime {
+        Runtime::ClaudeCode => vec![
+            field!(ending, "duration_ms"),
+            field!(some_notice, "retry_delay_ms"),
+            field!(some_notice, "attempt"),
+        ],
+        Runtime::Cursor => vec![
+            field!(ending, "duration_ms"),
+            field!(ending, "duration_api_ms"),
+            field!(some_notice, "attempt"),
+        ],
+        Runtime::Gemini => vec![
+            field!(ending, "stats"."duration_ms"),
+            field!(ending, "duration_ms"),
+        ],
+        _ => vec![("/details/durationMs", |_, value| {
+            let result = json!({"content": "x", "details": {"durationMs": value}});
+            let data =
+                json!({"phase": "result", "name": "exec", "toolCallId": "c", "result": result});
+            openclaw_agent("tool", &data)
+        })],
+    }
+}
+
+fn times(runtime: &Runtime) -> Vec<Field> {
+    match runtime {
+        Runtime::ClaudeCode => vec![
+            field!(some_text, "timestamp"),
+            field!(rate_limit, "rate_limit_info"."resetsAt"),
+        ],
+        Runtime::Cursor => vec![
+            field!(some_text, "timestamp_ms"),
+            field!(ending, "timestamp_ms"),
+        ],
+        Runtime::Gemini => vec![field!(some_text, "timestamp"), field!(ending, "timestamp")],
+        _ => vec![("/payload/ts", |_, value| {
+            let line = openclaw_agent("error", &json!({"error": "e"}));
+            with(line, &["payload", "ts"], value)
+        })],
+    }
+}
+
+impl Dialect {
+    fn some_text(&self) -> Value {
+        self.text(1)
+    }
+
+    fn some_notice(&self) -> Value {
+        self.notice(1)
+    }
+
+    fn rate_limit(&self) -> Value {
+        json!({"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}})
+    }
+}
+
+fn check_counts(counts: &TokenCounts, case: &str) {
+    let counters = [
+        counts.input_tokens,
+        counts.output_tokens,
+        counts.reasoning_tokens,
+        counts.cached_input_tokens,
+    ];
+    for count in counters.into_iter().flatten() {
+        assert!(count.abs() <= 2 * MOST_TOKENS, "{case}: {count}");
+    }
+}
+
+/// Every number that records carry is within bounds.
+fn check_records(records: &[Record], case: &str) {
+    for record in records {
+        assert!(TIMES.contains(&record.at), "{case}: at {}", record.at);
+        match &record.kind {
+            RecordKind::Usage(entry) => check_counts(&entry.counts, case),
+            RecordKind::Checkpoint(head) => {
+                check_counts(&head.usage, case);
+                check_counts(&head.step_usage, case);
+                assert!(TIMES.contains(&head.started_at), "{case}");
+            }
+            RecordKind::Message(message) => {
+                for note in &message.results {
+                    assert!(note.duration_ms.is_none_or(|ms| ms <= LONGEST), "{case}");
+                }
+                let at = message.message.timestamp();
+                assert!(at.is_none_or(|at| TIMES.contains(&at)), "{case}");
+            }
+            RecordKind::Event(event) => match &event.event {
+                RuntimeEventKind::ApiRetry(retry) => {
+                    let numbers = [retry.attempt, retry.delay_ms, retry.max_attempts];
+                    assert!(
+                        numbers.into_iter().flatten().all(|n| n <= LONGEST),
+                        "{case}"
+                    );
+                }
+                RuntimeEventKind::RateLimit(limit) => {
+                    assert!(
+                        limit.resets_at.is_none_or(|at| TIMES.contains(&at)),
+                        "{case}"
+                    );
+                }
+                RuntimeEventKind::Connection(connection) => {
+                    assert!(connection.attempt.is_none_or(|n| n <= LONGEST), "{case}");
+                }
+                _ => {}
+            },
+            RecordKind::Metadata(patch) => {
+                let cost = patch.set.cost_usd();
+                assert!(
+                    cost.is_none_or(|cost| (0.0..=MOST_DOLLARS).contains(&cost)),
+                    "{case}"
+                );
+                for key in ["durationMs", "durationApiMs"] {
+                    let ms = patch.set.get(key).map(|ms| ms.as_u64().unwrap());
+                    assert!(ms.is_none_or(|ms| ms <= LONGEST), "{case}");
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn run(dialect: &Dialect, line: Value) -> Vec<Record> {
+    let is_last = line.pointer("/payload/state").is_some() || line["type"] == "result";
+    let mut all = vec![dialect.opening(), dialect.text(0), line];
+    all.extend((!is_last).then(|| dialect.ending()));
+    dialect.normalize(&lines(all))
+}
+
+/// Checks one value in all fields; `hostile` tells whether somebody must be told.
+fn check(fields: fn(&Runtime) -> Vec<Field>, value: &Value, hostile: bool) {
+    for dialect in &RUNTIMES {
+        for (name, line) in fields(&dialect.0) {
+            let case = format!("{} {name}: {value}", dialect.0.as_str());
+            let records = run(dialect, line(dialect, value.clone()));
+            check_records(&records, &case);
+            let summary = summarize(&records).unwrap();
+            let unparsed = &summary.unparsed;
+            assert_eq!(!unparsed.is_empty(), hostile, "{case}: {unparsed:?}");
+        }
+    }
+}
+
+#[test]
+fn counts_that_cannot_be_are_clamped_and_reported() {
+    for value in [
+        json!(u64::MAX),
+        json!(i64::MAX),
+        json!(MOST_TOKENS + 1),
+        json!(1e308),
+        json!(-1),
+        json!(0.5),
+        json!("NaN"),
+        json!("5"),
+        json!([1]),
+        json!(true),
+    ] {
+        check(counts, &value, true);
+    }
+    for value in [
+        json!(0),
+        json!(5),
+        json!(5.0),
+        json!(MOST_TOKENS),
+        json!(null),
+    ] {
+        check(counts, &value, false);
+    }
+}
+
+#[test]
+fn costs_that_cannot_be_are_clamped_and_reported() {
+    for value in [
+        json!(1e308),
+        json!(-1),
+        json!(-0.01),
+        json!("NaN"),
+        json!("5"),
+    ] {
+        check(costs, &value, true);
+    }
+    for value in [json!(0), json!(0.25), json!(MOST_DOLLARS), json!(null)] {
+        check(costs, &value, false);
+    }
+}
+
+#[test]
+fn durations_that_cannot_be_are_clamped_and_reported() {
+    for value in [
+        json!(u64::MAX),
+        json!(1e308),
+        json!(-1),
+        json!("NaN"),
+        json!("5"),
+    ] {
+        check(durations, &value, true);
+    }
+    for value in [json!(0), json!(5), json!(LONGEST), json!(null)] {
+        check(durations, &value, false);
+    }
+}
+
+#[test]
+fn times_that_cannot_be_are_left_out_and_reported() {
+    let written = |runtime: &Runtime| {
+        let mut fields = times(runtime);
+        fields.retain(|(name, _)| *name == "/timestamp");
+        fields
+    };
+    let numbers = |runtime: &Runtime| {
+        let mut fields = times(runtime);
+        fields.retain(|(name, _)| *name != "/timestamp");
+        fields
+    };
+    for value in [
+        json!("0000-01-01T00:00:00.000Z"),
+        json!("1969-12-31T23:59:59.999Z"),
+        json!("+300000-01-01T00:00:00.000Z"),
+        json!("9999-12-31T23:59:59.999-12:00"),
+        json!("NaN"),
+        json!(5),
+    ] {
+        check(written, &value, true);
+    }
+    for value in [json!("2026-11-16T00:11:42.469Z"), json!(null), json!("")] {
+        check(written, &value, false);
+    }
+    for value in [
+        json!(u64::MAX),
+        json!(i64::MAX),
+        json!(1e308),
+        json!(-1),
+        json!("5"),
+    ] {
+        check(numbers, &value, true);
+    }
+    for value in [json!(1_800_000_000_000_u64), json!(null)] {
+        check(numbers, &value, false);
+    }
+}
+
+#[test]
+fn what_is_clamped_is_as_large_as_can_be_believed() {
+    for dialect in &RUNTIMES {
+        let (name, line) = counts(&dialect.0)[1];
+        let records = run(dialect, line(dialect, json!(u64::MAX)));
+        let usage = summarize(&records).unwrap().usage.unwrap();
+        assert_eq!(
+            usage.output_tokens,
+            Some(MOST_TOKENS),
+            "{name} of {dialect:?}"
+        );
+        let (_, line) = costs(&dialect.0)[0];
+        let records = run(dialect, line(dialect, json!(1e308)));
+        assert_eq!(summarize(&records).unwrap().cost_usd, Some(MOST_DOLLARS));
+        let records = run(dialect, line(dialect, json!(-1)));
+        assert_eq!(summarize(&records).unwrap().cost_usd, None);
+    }
+}
