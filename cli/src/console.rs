@@ -111,10 +111,17 @@ impl<'a> Console<'a> {
     /// Writes one object for programs, of a shape that has a published schema.
     pub(crate) fn object(&mut self, value: &impl Serialize) -> Result<(), CliError> {
         if self.is_terminal {
-            let text = serde_json::to_string(value)?;
-            return self.line(&plain::json(&text));
+            return self.json_text(&serde_json::to_string(value)?);
         }
         serde_json::to_writer(&mut self.out, value)?;
         Ok(self.out.write_all(b"\n")?)
+    }
+
+    /// Writes one line of JSON; on a terminal nothing in it is harmful.
+    pub(crate) fn json_text(&mut self, text: &str) -> Result<(), CliError> {
+        if self.is_terminal {
+            return self.line(&plain::json(text));
+        }
+        self.line(text)
     }
 }

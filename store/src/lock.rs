@@ -42,6 +42,23 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Tells whether a file that was opened is still the one at its path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(opened), Ok(there)) => (opened.dev(), opened.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+/// Tells whether a file that was opened is still the one at its path: elsewhere a file that is open
+/// cannot be removed.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
 /// Makes a directory that only its owner may look into.
 fn make_private(directory: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
@@ -67,23 +84,29 @@ impl RunLock {
                 source,
             }
         };
-        let file = match open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_private(&directory).map_err(failed("make the lock directory"))?;
-                open(&path)
+        loop {
+            let file = match open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    make_private(&directory).map_err(failed("make the lock directory"))?;
+                    open(&path)
+                }
+                opened => opened,
+            };
+            let file = file.map_err(failed("open the lock"))?;
+            match file.try_lock() {
+                // Its last holder gave it back for good while we waited for it: who comes next makes
+                // a new one, and both would hold a lock.
+                Ok(()) if !is_at(&file, &path) => {}
+                Ok(()) => {
+                    let lock = Self { path, file };
+                    // Without the room there may be no note, which is no reason not to write the
+                    // run.
+                    let _ = lock.make_room();
+                    return Ok(Some(lock));
+                }
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(source)) => return Err(failed("take the lock")(source)),
             }
-            opened => opened,
-        };
-        let file = file.map_err(failed("open the lock"))?;
-        match file.try_lock() {
-            Ok(()) => {
-                let lock = Self { path, file };
-                // Without the room there may be no note, which is no reason not to write the run.
-                let _ = lock.make_room();
-                Ok(Some(lock))
-            }
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(source)) => Err(failed("take the lock")(source)),
         }
     }
 

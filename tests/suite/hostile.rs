@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 const AT: i64 = 1_800_000_000_000;
 
 fn normalize(run: &str, runtime: Runtime, lines: &[Value]) -> Vec<Record> {
-    let context = Context::new(JobId::parse("job").unwrap(), RunId::parse(run).unwrap());
+    let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse(run).unwrap());
+    // The lines have nothing but what matters here: the command line says what they are.
+    let argv = ["claude", "-p", "x", "--output-format", "stream-json"];
+    context.argv = Some(argv.map(str::to_owned).to_vec());
     let mut normalizer = Normalizer::new(runtime, context).unwrap();
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let text = lines.join("\n") + "\n";

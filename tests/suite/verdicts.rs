@@ -577,7 +577,6 @@ const OTHER_JSON: &[&str] = &[
     "{}",
     "[1, 2]",
     "{\"is_error\":true}",
-    "{\"type\":\"result\"}",
     "{\"type\":\"result\",\"status\":\"error\"}",
     "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false}",
     "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}",
@@ -626,6 +625,33 @@ fn json_that_no_format_prints_is_an_answer_unless_the_command_line_asks_for_json
         }
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// Objects that claim to be a result in words that no result has.
+const CLAIMS: &[&str] = &[
+    "{\"type\":\"result\"}",
+    "{\"type\":\"result\",\"is_error\":\"true\",\"result\":\"x\"}",
+    "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":1}",
+    "{\"type\":\"result\",\"subtype\":\"cancelled\",\"is_error\":false}",
+];
+
+#[test]
+fn what_claims_to_be_a_result_in_unknown_words_is_no_success() {
+    let runtimes = [
+        (Runtime::ClaudeCode, "claude -p x --output-format json"),
+        (Runtime::Cursor, "cursor-agent -p x --output-format json"),
+    ];
+    for (runtime, argv) in runtimes {
+        for stdout in CLAIMS {
+            for argv in [None, Some(argv)] {
+                for exit in [Exit::with_code(0), Exit::unknown()] {
+                    let summary = summary(&runtime, argv, &format!("{stdout}\n"), &exit);
+                    let name = summary.error.as_ref().map(|error| error.name.as_str());
+                    assert_eq!(name, Some("UnclearResult"), "{runtime} {argv:?} {stdout}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -88,11 +88,13 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             let done = file.finish().map_err(failed(path))?;
             written(session, path, done, runs, seals)
         }
-        (Format::Jsonl, None) => lines(args, &store, &runs()?, &mut *session.console.out),
+        (Format::Jsonl, None) => lines(args, &store, &runs()?, |text| {
+            session.console.json_text(text)
+        }),
         (Format::Jsonl, Some(path)) => {
             let runs = runs()?;
             let mut file = BufWriter::new(NewFile::begin(path).map_err(failed(path))?);
-            lines(args, &store, &runs, &mut file)?;
+            lines(args, &store, &runs, |text| Ok(writeln!(file, "{text}")?))?;
             let file = file.into_inner().map_err(|error| error.into_error());
             let done = file.and_then(NewFile::finish).map_err(failed(path))?;
             written(session, path, done, runs, Vec::new())
@@ -164,34 +166,37 @@ fn written(
     Ok(())
 }
 
+/// Hands out one line of JSON after the other.
 fn lines(
     args: &ExportArgs,
     store: &Store,
     runs: &[RunId],
-    out: &mut dyn Write,
+    mut each: impl FnMut(&str) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     for root in runs {
         for run in store.tree(root)? {
             let mut materializer = Materializer::new();
             let mut result = Ok(());
             store.each_record(&run.run_id, 0, |record| {
-                result = match args.shape {
-                    Shape::Records => line(out, &record),
-                    Shape::Events => materializer
-                        .push(&record)
-                        .map_err(CliError::from)
-                        .and_then(|events| events.iter().try_for_each(|event| line(out, event))),
-                };
+                result =
+                    match args.shape {
+                        Shape::Records => {
+                            let text = serde_json::to_string(&record);
+                            text.map_err(CliError::from).and_then(|text| each(&text))
+                        }
+                        Shape::Events => materializer
+                            .push(&record)
+                            .map_err(CliError::from)
+                            .and_then(|events| {
+                                events
+                                    .iter()
+                                    .try_for_each(|event| each(&serde_json::to_string(event)?))
+                            }),
+                    };
                 result.is_ok()
             })?;
             result?;
         }
     }
     Ok(())
-}
-
-/// Writes one value as a line of JSON.
-fn line(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), CliError> {
-    serde_json::to_writer(&mut *out, value)?;
-    Ok(out.write_all(b"\n")?)
 }

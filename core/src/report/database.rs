@@ -65,9 +65,9 @@ pub struct VerifyReport {
     pub removals: Vec<Removal>,
     /// What is wrong, the first fault of each chain; empty if all is as it was written.
     pub faults: Vec<VerifyFault>,
-    /// The seals that cover the runs of a bundle, to be compared with what is kept elsewhere; null
-    /// for a whole database.
-    #[serde(default)]
+    /// The seals that cover the runs of a bundle, to be compared with what is kept elsewhere; not
+    /// there for a whole database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<Vec<RunSeal>>,
     /// What could not be seen: without a head that was kept elsewhere, that the last entries were
     /// cut off together with their runs, or that all hashes were computed anew.
@@ -303,8 +303,8 @@ pub struct GcReport {
     pub bytes_after: u64,
     /// Whether nothing of what was given up is left in the files, but for ids of runs in
     /// tombstones; false if somebody read from the database for so long that its log had to be
-    /// kept; null if nothing was done.
-    #[serde(default)]
+    /// kept; not there if nothing was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_erased: Option<bool>,
 }
 

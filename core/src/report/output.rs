@@ -63,9 +63,9 @@ pub struct ExportedFile {
     pub runs: Vec<RunId>,
     /// The BLAKE3 digest of its bytes, in hexadecimal digits: what `b3sum` prints, and what
     /// `verify --bundle FILE --digest` and `import --digest` compare.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// For a bundle, the seals that cover its runs: kept elsewhere, they prove it. Else empty.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seals: Vec<RunSeal>,
 }

@@ -165,8 +165,8 @@ pub struct RunDetail {
     pub stdout_bytes: u64,
     /// Bytes of standard error on the tape.
     pub stderr_bytes: u64,
-    /// Where it was before it was imported; null for a run that was recorded here.
-    #[serde(default)]
+    /// Where it was before it was imported; not there for a run that was recorded here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RunOrigin>,
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::StdoutText;
 use serde::de::Deserialize;
+use serde_json::Value;
 
 use super::argv::Asked;
 use super::calls::Calls;
@@ -110,7 +111,8 @@ impl Events {
         Some(
             head.session.is_some_and(|session| !session.is_empty())
                 || (head.call && head.tool_call)
-                || (self.asked.is_some() && TYPES.contains(&tag.as_str())),
+                || (self.asked.is_some() && TYPES.contains(&tag.as_str()))
+                || (tag == "result" && is_claimed(json)),
         )
     }
 
@@ -302,6 +304,34 @@ pub(super) fn unknown_subtype(tag: &str, subtype: Option<&str>, out: &mut Out<'_
         tag: Some(tag.to_owned().into()),
         reason,
     });
+}
+
+/// Tells whether an object claims to be a result though it has no session.
+///
+/// An answer may be such an object as well. So it is taken for a result only where that hides no
+/// answer and no failure: if it is nothing but its type, or if its words are those of no result, so
+/// that it is more likely a format that has changed.
+fn is_claimed(json: &[u8]) -> bool {
+    const KNOWN: &[&str] = &["type", "subtype", "is_error", "result", "duration_ms"];
+    let Ok(Decoded {
+        value: Value::Object(fields),
+        ..
+    }) = decode::<Value>(json)
+    else {
+        return false;
+    };
+    if fields.keys().any(|key| !KNOWN.contains(&key.as_str())) {
+        return false;
+    }
+    let has_sense = match (fields.get("is_error"), fields.get("subtype")) {
+        (None, None) => return fields.len() == 1,
+        (Some(Value::Bool(false)), Some(Value::String(word))) => word == "success",
+        (Some(Value::Bool(true)), Some(Value::String(word))) => word != "success",
+        (Some(Value::Bool(_)), None) => true,
+        (None, Some(Value::String(word))) => word == "success",
+        _ => false,
+    };
+    !has_sense
 }
 
 #[cfg(test)]

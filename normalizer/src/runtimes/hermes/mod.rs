@@ -436,10 +436,14 @@ impl RuntimeParser for Hermes {
     }
 }
 
-/// Tells whether the process was ended from outside.
+/// Tells whether the process was ended from outside, or the end of its output is not known: what
+/// is there may be half of what it would have said.
 fn is_killed(exit: &Exit) -> bool {
     let by_signal = |code: i32| (129..=159).contains(&code);
-    exit.signal.is_some() || exit.timed_out || exit.code.is_some_and(by_signal)
+    exit.signal.is_some()
+        || exit.timed_out
+        || exit.code.is_some_and(by_signal)
+        || exit.is_output_cut()
 }
 
 /// Tells whether a line is one of those between the prompt's echo and the work.
