@@ -4,6 +4,7 @@
 //! store has the text as it was.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Tells whether a character could command a terminal, or hide or reorder what a person reads.
 fn is_harmful(character: char) -> bool {
@@ -64,7 +65,7 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
         if harm.see(character) {
             // Outside of strings JSON has nothing but spaces, digits and punctuation.
             for unit in character.encode_utf16(&mut [0; 2]) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
+                let _ = write!(escaped, "\\u{unit:04x}");
             }
         } else {
             escaped.push(character);

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             let runs = runs()?;
             let mut file = BufWriter::new(NewFile::begin(path).map_err(failed(path))?);
             lines(args, &store, &runs, |text| Ok(writeln!(file, "{text}")?))?;
-            let file = file.into_inner().map_err(|error| error.into_error());
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error);
             let done = file.and_then(NewFile::finish).map_err(failed(path))?;
             written(session, path, done, runs, Vec::new())
         }

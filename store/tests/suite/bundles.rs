@@ -1,5 +1,6 @@
 //! Bundles: some runs and nothing else, provable elsewhere, and taken in only if they are.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use runtape_core::RunId;
@@ -86,7 +87,7 @@ fn answers(store: &Store, root: &str) -> String {
             })
             .unwrap();
         let steps = store.steps(&run.run_id, 0, usize::MAX).unwrap();
-        answers.push_str(&format!("{run:?}{steps:?}{events:?}"));
+        write!(answers, "{run:?}{steps:?}{events:?}").unwrap();
     }
     let mut filter = RunFilter::default();
     filter.job = Some(store.run(&root).unwrap().job_id);
@@ -234,7 +235,10 @@ fn a_hash_kept_elsewhere_covers_a_run_of_a_bundle_or_does_not() {
             row.get(0)
         })
         .unwrap();
-    let before: String = before.iter().map(|byte| format!("{byte:02x}")).collect();
+    let before = blake3::Hash::from_slice(&before)
+        .unwrap()
+        .to_hex()
+        .to_string();
     assert!(faults(&before)[0].contains("no seal has the hash"));
 }
 
@@ -391,6 +395,8 @@ fn what_is_imported_is_the_same_and_says_where_it_was() {
     );
 }
 
+type Deed = Box<dyn Fn(&mut Store)>;
+
 #[test]
 fn other_content_under_a_known_id_is_refused_and_nothing_is_stored() {
     let (directory, source) = filled(3);
@@ -401,7 +407,7 @@ fn other_content_under_a_known_id_is_refused_and_nothing_is_stored() {
     let mut context = Plan::new("chosen", 3).make();
     context.begin.context = json!({"argv": ["other"]});
     let elsewhere = Plan::new("holder", 1).make();
-    let cases: [(&str, Box<dyn Fn(&mut Store)>); 6] = [
+    let cases: [(&str, Deed); 6] = [
         (
             "other records",
             Box::new(|store| Plan::new("chosen", 4).make().store(store)),

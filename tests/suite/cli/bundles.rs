@@ -349,7 +349,7 @@ fn only_a_tree_that_an_export_wrote_and_nobody_changed_is_replaced() {
             fs::remove_file(tree.join("job.json")).unwrap();
         }),
         ("a file changed", &|| {
-            fs::write(tree.join("job.json"), "{}").unwrap()
+            fs::write(tree.join("job.json"), "{}").unwrap();
         }),
         ("no marker", &|| fs::remove_file(&marker).unwrap()),
     ];

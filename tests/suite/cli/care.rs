@@ -27,6 +27,8 @@ fn runs(runtape: &Runtape) -> Vec<Value> {
     runs
 }
 
+type Case<'a> = (&'a Runtape, &'a [(&'a str, &'a str)], &'a str);
+
 #[test]
 fn renormalize_leaves_what_it_cannot_make_again_and_says_so() {
     let runtape = Runtape::new();
@@ -63,7 +65,7 @@ fn renormalize_leaves_what_it_cannot_make_again_and_says_so() {
         .unwrap();
     drop(to);
 
-    let cases: [(&Runtape, &[(&str, &str)], &str); 2] = [
+    let cases: [Case<'_>; 2] = [
         (
             &runtape,
             &[

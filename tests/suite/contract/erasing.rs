@@ -74,7 +74,9 @@ fn what_a_replaced_or_dropped_part_held_is_gone_too() {
     let mut again = Plan::new("planted", 2);
     again.job = planted.made.begin.job_id.to_string();
     let mut again = again.make().records;
-    again.iter_mut().for_each(|record| record.span = None);
+    for record in &mut again {
+        record.span = None;
+    }
     store.replace_records(run, &again, 4).unwrap();
     assert_eq!(store.compact().unwrap(), COMPLETE);
     assert_eq!(found_in(files, &planted.in_records), Vec::<&String>::new());

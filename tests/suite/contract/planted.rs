@@ -155,7 +155,7 @@ pub(crate) fn found_in<'a>(
     gather(directory, &mut bytes);
     let mut wanted: HashMap<u64, Vec<&String>> = HashMap::new();
     for word in words {
-        let end = word[word.len() - END..].bytes().fold(0, shift);
+        let end = word.bytes().skip(word.len() - END).fold(0, shift);
         wanted.entry(end).or_default().push(word);
     }
     let mut found = BTreeSet::new();

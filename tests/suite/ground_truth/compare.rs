@@ -51,7 +51,7 @@ fn compare_one(capture: &Capture, summary: &RunSummary, knows_argv: bool) -> Vec
         check(what, Some(fault));
     }
     if capture.runtime == "hermes" {
-        faults.extend(super::hermes::faults(capture, &summary));
+        faults.extend(super::hermes::faults(capture, summary));
         let alone = capture.summary_without_argv();
         let without = super::hermes::faults(capture, &alone);
         faults.extend(

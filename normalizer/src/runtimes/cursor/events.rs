@@ -325,10 +325,9 @@ fn is_claimed(json: &[u8]) -> bool {
     }
     let has_sense = match (fields.get("is_error"), fields.get("subtype")) {
         (None, None) => return fields.len() == 1,
-        (Some(Value::Bool(false)), Some(Value::String(word))) => word == "success",
+        (None | Some(Value::Bool(false)), Some(Value::String(word))) => word == "success",
         (Some(Value::Bool(true)), Some(Value::String(word))) => word != "success",
         (Some(Value::Bool(_)), None) => true,
-        (None, Some(Value::String(word))) => word == "success",
         _ => false,
     };
     !has_sense
