@@ -6,7 +6,6 @@ use runtape_core::{CheckpointId, JobId, RunId};
 use runtape_store::{Options, Patience, RunFilter, Store, StoreError};
 
 use crate::error::CliError;
-use crate::private_file;
 
 /// How many candidates an ambiguous id names.
 const CANDIDATES: usize = 5;
@@ -65,9 +64,11 @@ impl Database {
             .parent()
             .filter(|path| !path.as_os_str().is_empty())
         {
-            private_file::create_directory(directory).map_err(|error| CliError::Directory {
-                path: directory.into(),
-                error,
+            runtape::create_private_directory(directory, true).map_err(|error| {
+                CliError::Directory {
+                    path: directory.into(),
+                    error,
+                }
             })?;
         }
         Ok(Store::open(&self.path, options)?)

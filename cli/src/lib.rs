@@ -26,7 +26,9 @@ pub use capture::{Capture, Found, Stored, store_captures};
 pub use context::{RunContext, exit_info};
 pub use detached::{Detached, Ended, Printed};
 pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
-pub use private::{NewFile, Written, digest, write as write_private};
+pub use private::{
+    NewFile, Written, create_directory as create_private_directory, digest, write as write_private,
+};
 pub use record_error::RecordError;
 pub use recorder::{Finished, Recorder};
 pub use recover::{Recovered, Recovery, Unrecovered, exit_note, recover, recover_where};

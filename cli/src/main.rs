@@ -10,7 +10,6 @@ mod filter;
 mod fit;
 mod input;
 mod plain;
-mod private_file;
 mod spool_directory;
 mod table;
 mod times;

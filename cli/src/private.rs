@@ -34,6 +34,11 @@ impl NewFile {
     /// Begins a file that must not be there, not even as a link.
     pub fn begin(target: &Path) -> io::Result<Self> {
         must_be_new(target)?;
+        Self::stage(target)
+    }
+
+    /// Begins a file beside its place, whatever is there.
+    fn stage(target: &Path) -> io::Result<Self> {
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         for number in 0..TRIES {
             let mut staging = std::ffi::OsString::from(".");
@@ -61,6 +66,13 @@ impl NewFile {
     #[must_use]
     pub fn staging(&self) -> &Path {
         &self.staging
+    }
+
+    /// Puts it on the disk and in the place of what is there.
+    fn replace(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.staging, &self.target)?;
+        sync_directory(parent(&self.target))
     }
 
     /// Puts it on the disk and gives it its name, unless that is taken by now.
@@ -123,7 +135,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Makes a directory, and those above it if they may be missing.
-pub(crate) fn create_directory(path: &Path, with_parents: bool) -> io::Result<()> {
+pub fn create_directory(path: &Path, with_parents: bool) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(with_parents);
     #[cfg(unix)]
@@ -135,17 +147,18 @@ pub(crate) fn create_directory(path: &Path, with_parents: bool) -> io::Result<()
 }
 
 /// Writes a file that may be there, or be a pipe or a terminal: where a program expects a report.
+///
+/// A file is replaced, whole or not at all, and a link that is there is replaced by it instead of
+/// followed. What is neither cannot be replaced, and is written to as it is.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    let mut file = owner_only(&mut options).open(path)?;
-    #[cfg(unix)]
-    if file.metadata()?.is_file() {
-        use std::os::unix::fs::PermissionsExt;
-        // It may have been there, for others to read. On some file systems all files are alike.
-        let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
+    let is_special = fs::symlink_metadata(path)
+        .is_ok_and(|meta| !meta.is_file() && !meta.is_symlink() && !meta.is_dir());
+    if is_special {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
-    file.write_all(bytes)
+    let mut file = NewFile::stage(path)?;
+    file.write_all(bytes)?;
+    file.replace()
 }
 
 /// Returns the length of a file and the BLAKE3 digest of its bytes.

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_times.sql"),
     include_str!("../migrations/0004_keys.sql"),
     include_str!("../migrations/0005_bundles.sql"),
+    include_str!("../migrations/0006_sums.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.

@@ -5,7 +5,7 @@ use runtape_core::report::{DailyUsage, LedgerEntry};
 use runtape_core::{RunId, Runtime};
 
 use crate::error::Result;
-use crate::place::{bounded_counts, unsigned};
+use crate::place::unsigned;
 use crate::runs;
 use crate::steps::counts;
 use crate::store::Store;
@@ -45,23 +45,14 @@ impl Store {
         })
     }
 
-    /// Returns what was used by day, runtime and model, each response once: the rows of
-    /// `v_usage_daily`, whose sums fail if they are too large.
+    /// Returns what was used by day, runtime and model, each response once.
     pub fn usage_daily(&self) -> Result<Vec<DailyUsage>> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT date(usage.at / 1000.0, 'unixepoch'), runtime.text,
-                        coalesce(model.text, run_model.text),
-                        count(DISTINCT coalesce(run.root, run.key)), {}
-                 FROM usage
-                 JOIN run ON run.key = usage.run
-                 JOIN word AS runtime ON runtime.key = run.runtime
-                 LEFT JOIN word AS model ON model.key = usage.model
-                 LEFT JOIN word AS run_model ON run_model.key = run.model
-                 WHERE NOT usage.repeated
-                 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
-                bounded_counts("usage"),
-            ))?;
+            let mut statement = connection.prepare_cached(
+                "SELECT day, runtime, model, runs, input_tokens, output_tokens, reasoning_tokens,
+                        cached_input_tokens
+                 FROM v_usage_daily ORDER BY day, runtime, model",
+            )?;
             let rows = statement.query_map([], |row| {
                 Ok(DailyUsage {
                     day: row.get(0)?,

@@ -49,6 +49,17 @@ fn check_sums(store: &Store) {
         }
     }
     assert_eq!(store.usage_daily().unwrap().len(), 1);
+    for view in ["v_jobs", "v_usage_daily"] {
+        let mut rows = 0;
+        let sql = format!("SELECT * FROM {view}");
+        store
+            .query(&sql, |_| {
+                rows += 1;
+                true
+            })
+            .unwrap();
+        assert_eq!(rows, 1, "{view}");
+    }
     let jobs = store.jobs(&RunFilter::default(), None, 10).unwrap().items;
     assert!(jobs[0].usage.input_tokens.unwrap() > 1 << 53);
 }

@@ -29,7 +29,6 @@ pub(crate) use self::leash::run_mode;
 use self::piece::{Piece, Room};
 use crate::commands::Session;
 use crate::error::{CliError, with_causes};
-use crate::private_file;
 use crate::times;
 use crate::transcript::TranscriptPrinter;
 
@@ -213,7 +212,7 @@ fn write_report(
         ReportShape::Paperclip => serde_json::to_vec(&ExecutionResult::new(summary, exit))?,
     };
     text.push(b'\n');
-    private_file::write(path, &text).map_err(|error| CliError::WriteFile {
+    runtape::write_private(path, &text).map_err(|error| CliError::WriteFile {
         path: path.into(),
         error,
     })
