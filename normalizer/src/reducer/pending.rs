@@ -1,8 +1,8 @@
 //! Calls that have no result yet.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, DefaultHasher};
 
+use foldhash::quality::FixedState;
 use runtape_core::{ToolCallId, ToolName};
 
 /// A call that has no result yet.
@@ -14,33 +14,58 @@ pub(super) struct PendingCall {
     pub(super) at: i64,
 }
 
+/// The calls up to which each is looked at: most steps make one or two, and finding these by their
+/// ids would cost more.
+const FEW: usize = 8;
+
 /// The calls of a run that have no result yet, in the order they were made.
 ///
-/// A message may make any number of calls, and their results may come in any order: each is found
-/// by its id, not by looking at the others.
+/// A message may make any number of calls, and their results may come in any order: where there are
+/// more than a few, each is found by its id, not by looking at the others.
 #[derive(Debug, Default)]
 pub(super) struct PendingCalls {
     calls: BTreeMap<u64, PendingCall>,
-    places: HashMap<ToolCallId, u64, BuildHasherDefault<DefaultHasher>>,
+    /// Where each call is by its id; empty as long as there are few.
+    places: HashMap<ToolCallId, u64, FixedState>,
     next: u64,
 }
 
 impl PendingCalls {
     /// Adds a call, the last one so far.
     pub(super) fn push(&mut self, call: PendingCall) {
-        self.places.insert(call.id.clone(), self.next);
+        let were_many = !self.places.is_empty();
+        if were_many {
+            self.places.insert(call.id.clone(), self.next);
+        }
         self.calls.insert(self.next, call);
         self.next += 1;
+        if !were_many && self.calls.len() > FEW {
+            let places = self
+                .calls
+                .iter()
+                .map(|(place, call)| (call.id.clone(), *place));
+            self.places.extend(places);
+        }
+    }
+
+    /// Returns where the call with an id is.
+    fn place(&self, id: &ToolCallId) -> Option<u64> {
+        if self.places.is_empty() {
+            let mut calls = self.calls.iter().rev();
+            return calls.find_map(|(place, call)| (call.id == *id).then_some(*place));
+        }
+        self.places.get(id).copied()
     }
 
     /// Returns the call with an id.
     pub(super) fn get(&self, id: &ToolCallId) -> Option<&PendingCall> {
-        self.calls.get(self.places.get(id)?)
+        self.calls.get(&self.place(id)?)
     }
 
     /// Takes the call with an id, because its result came.
     pub(super) fn take(&mut self, id: &ToolCallId) -> Option<PendingCall> {
-        let place = self.places.remove(id)?;
+        let place = self.place(id)?;
+        self.places.remove(id);
         self.calls.remove(&place)
     }
 
@@ -89,5 +114,23 @@ mod tests {
         assert_eq!(names(pending.ids()), ["a", "b", "c", "e"]);
         assert_eq!(names(pending.ids_of_step(2)), ["c", "e"]);
         assert!(pending.ids_of_step(1).is_empty());
+    }
+
+    #[test]
+    fn calls_are_found_whether_they_are_few_or_many() {
+        let id = |number: usize| ToolCallId::parse(format!("call{number}")).unwrap();
+        for count in [1, FEW, FEW + 1, 5 * FEW] {
+            let mut pending = PendingCalls::default();
+            for number in 0..count {
+                pending.push(call(id(number).as_str(), 1));
+                assert!(pending.get(&id(number)).is_some() && pending.get(&id(count)).is_none());
+            }
+            // From many to few and on to none, the last one first.
+            for number in (0..count).rev() {
+                assert_eq!(pending.ids().len(), number + 1);
+                assert_eq!(pending.take(&id(number)).unwrap().id, id(number));
+                assert!(pending.take(&id(number)).is_none());
+            }
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! The state of one run: its numbering, its open step, its calls.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasher, BuildHasherDefault};
 
+use foldhash::quality::FixedState;
 use runtape_core::{DerivedIds, ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
 
 use super::pending::PendingCalls;
@@ -56,7 +57,7 @@ pub(super) struct Run {
     /// How often an id was used, for ids that were used again.
     reused: ByHash<u32>,
     /// The same keys in every run of the program: normalizing has no randomness.
-    hasher: BuildHasherDefault<DefaultHasher>,
+    hasher: FixedState,
 }
 
 impl Run {
@@ -83,7 +84,7 @@ impl Run {
             last: at,
             seen: HashSet::default(),
             reused: ByHash::default(),
-            hasher: BuildHasherDefault::default(),
+            hasher: FixedState::default(),
         }
     }
 

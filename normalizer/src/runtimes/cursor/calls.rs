@@ -1,7 +1,9 @@
 //! Tool calls: which are known.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::hash::BuildHasher;
+
+use foldhash::quality::FixedState;
 
 use crate::signal::{CallRef, Scope};
 use crate::unnamed_calls::UnnamedCalls;
@@ -18,7 +20,7 @@ pub(super) struct Known {
 /// The calls of a run. A few bytes each: ids are kept as hashes.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    known: HashMap<u64, Known, BuildHasherDefault<DefaultHasher>>,
+    known: HashMap<u64, Known, FixedState>,
     unnamed: UnnamedCalls,
 }
 
