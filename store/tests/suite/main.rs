@@ -16,6 +16,7 @@ mod damage;
 mod enumeration;
 mod hostile;
 mod keys;
+mod long_runs;
 mod migrations;
 mod rebuild;
 mod reseal;
