@@ -93,7 +93,7 @@ pub(crate) fn left_exit(store: &Store, run_id: &RunId) -> Option<Exit> {
     note.get("exit").map(exit_from_json)
 }
 
-/// Returns what a recorder leaves in a note for [`left_exit`].
+/// Returns what a recorder leaves in a note for `left_exit`.
 #[must_use]
 pub fn exit_note(exit: &Exit) -> serde_json::Value {
     serde_json::json!({ "exit": exit_to_json(exit) })

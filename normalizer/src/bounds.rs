@@ -1,7 +1,7 @@
 //! Numbers from outside, brought within bounds where they enter.
 //!
 //! What a runtime prints is added up over runs and databases, read by JavaScript, and shown as
-//! dates. One absurd number must spoil none of that. Every signal passes [`check`] on its way into
+//! dates. One absurd number must spoil none of that. Every signal passes `check` on its way into
 //! the reducer, and every printed time passes [`time`]; what was out of bounds is brought back or
 //! left out, and an `unparsed` record says so.
 
@@ -30,7 +30,7 @@ pub fn time(at: i64) -> Option<i64> {
     TIMES.contains(&at).then_some(at)
 }
 
-/// Takes a count as it was printed; what is too large stays too large for [`check`] to see.
+/// Takes a count as it was printed; what is too large stays too large for `check` to see.
 #[must_use]
 pub fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
