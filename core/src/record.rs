@@ -222,6 +222,10 @@ pub struct UsageEntry {
     /// The model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The numbers are the total of the whole session so far: what earlier runs of it used is in
+    /// them again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_session: bool,
     /// The numbers.
     #[serde(flatten)]
     pub counts: TokenCounts,

@@ -200,6 +200,7 @@ impl Restorer {
                 source: UsageSource::Remainder,
                 step: None,
                 model: None,
+                of_session: false,
                 counts: rest,
             };
             self.record(at, entry, records);
@@ -225,6 +226,7 @@ impl Restorer {
                 source: UsageSource::Total,
                 step: Some(number),
                 model: self.metadata.model().map(str::to_owned),
+                of_session: false,
                 counts: step_usage,
             };
             self.counted = self.counted.plus(step_usage);

@@ -60,7 +60,9 @@ pub(crate) fn check(signal: &mut Signal<'_>) -> Checked {
     let mut checked = Checked::default();
     let faults = &mut checked.faults;
     match signal {
-        Signal::Usage { counts, .. } | Signal::Total(counts) => check_counts(counts, faults),
+        Signal::Usage { counts, .. } | Signal::Total(counts) | Signal::SessionTotal(counts) => {
+            check_counts(counts, faults);
+        }
         Signal::Cost(cost) => {
             if cost.is_finite() && *cost >= 0.0 {
                 if *cost > MOST_DOLLARS {
@@ -201,6 +203,7 @@ mod tests {
         };
         for signal in [
             Signal::Total(counts),
+            Signal::SessionTotal(counts),
             Signal::Cost(0.0),
             Signal::Cost(MOST_DOLLARS),
             Signal::Result(Outcome {

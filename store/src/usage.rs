@@ -39,6 +39,7 @@ impl Store {
                     model: row.get(5)?,
                     usage: counts(row, 6)?,
                     is_repeated: row.get(10)?,
+                    of_session: false,
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

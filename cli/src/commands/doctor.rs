@@ -312,10 +312,7 @@ fn runtime(checks: &mut Checks, entry: &RuntimeEntry, is_needed: bool) {
         Some(place),
         None,
     );
-    let message = format!(
-        "{name} formats that can be read: {}",
-        entry.formats.join(", ")
-    );
+    let message = format!("{name} formats that can be read: {}", entry.format_names());
     checks.add(&format!("{prefix}_formats"), CheckLevel::Info, message);
     let is_set =
         |variable: &&&str| std::env::var_os(variable).is_some_and(|value| !value.is_empty());

@@ -43,7 +43,11 @@ pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), Cli
             console.object(&RuntimeInfo {
                 runtime: entry.runtime.clone(),
                 commands: owned(entry.commands),
-                formats: owned(entry.formats),
+                formats: entry
+                    .formats
+                    .iter()
+                    .map(|format| format.name.to_owned())
+                    .collect(),
                 installed,
                 adapter_type: entry.paperclip.adapter_type.to_owned(),
                 capabilities: entry.paperclip.capabilities.clone(),
@@ -52,7 +56,7 @@ pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), Cli
             table.row(vec![
                 Cell::id(entry.runtime.as_str()),
                 Cell::text(&entry.commands.join(", ")),
-                Cell::text(&entry.formats.join(", ")),
+                Cell::text(&entry.format_names()),
                 Cell::text(installed.as_deref().unwrap_or("no")),
             ]);
         }

@@ -321,6 +321,7 @@ impl<'a> Rebuilder<'a> {
             source: UsageSource::Response,
             step: Some(self.step),
             model: None,
+            of_session: false,
             counts: step,
         };
         self.record(at, entry);

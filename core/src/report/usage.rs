@@ -68,4 +68,8 @@ pub struct LedgerEntry {
     pub usage: TokenCounts,
     /// An earlier run of the same session reported the same response: it does not count here.
     pub is_repeated: bool,
+    /// The runtime stated the total of the whole session, and no earlier run of it is known: these
+    /// numbers may hold what other runs used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_session: bool,
 }

@@ -209,6 +209,7 @@ impl Reducer {
             source,
             step: None,
             model: None,
+            of_session: self.total_is_of_session,
             counts: rest,
         };
         self.record(0, entry, place.at, None);

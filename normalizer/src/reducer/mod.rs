@@ -58,6 +58,7 @@ pub struct Reducer {
     result: Option<Outcome<'static>>,
     duration_ms: Option<u64>,
     total: Option<TokenCounts>,
+    total_is_of_session: bool,
     cost: Option<f64>,
     raw_usage: Vec<LateValue>,
     unparsed: u64,
@@ -91,6 +92,7 @@ impl Reducer {
             result: None,
             duration_ms: None,
             total: None,
+            total_is_of_session: false,
             cost: None,
             raw_usage: Vec::new(),
             unparsed: 0,
@@ -231,6 +233,10 @@ impl Reducer {
                 self.on_usage(run, usage);
             }
             Signal::Total(counts) => self.total = Some(counts),
+            Signal::SessionTotal(counts) => {
+                self.total = Some(counts);
+                self.total_is_of_session = true;
+            }
             Signal::RawUsage(raw) => self.on_raw_usage(raw, place),
             Signal::Cost(cost) => self.cost = Some(cost),
             Signal::Result(outcome) => self.on_outcome(outcome, place),

@@ -382,6 +382,7 @@ impl Reducer {
                 source: UsageSource::Response,
                 step: Some(number),
                 model: entry.model,
+                of_session: false,
                 counts: entry.counts,
             };
             self.record(run, record, entry.place.at, entry.place.span);

@@ -12,6 +12,9 @@ mod cursor;
 mod gemini;
 mod hermes;
 mod openclaw;
+mod output_format;
+
+pub use output_format::{Carried, OutputFormat, best};
 
 /// What the normalizer needs of a runtime.
 pub struct RuntimeEntry {
@@ -29,7 +32,9 @@ pub struct RuntimeEntry {
     /// node, npx or python is given.
     pub is_script: fn(&str) -> bool,
     /// The output formats that were seen and can be read.
-    pub formats: &'static [&'static str],
+    pub formats: &'static [OutputFormat],
+    /// The versions of its program whose output was seen.
+    pub versions: &'static [&'static str],
     /// The environment variables that may hold its credentials.
     pub credentials: &'static [&'static str],
     /// Tells whether a text has the form of this runtime's session ids. Prose never has: what
@@ -37,6 +42,15 @@ pub struct RuntimeEntry {
     pub is_session_id: fn(&str) -> bool,
     /// What Paperclip's host wants to know of it.
     pub paperclip: Adapter,
+}
+
+impl RuntimeEntry {
+    /// Returns the names of the output formats, separated by commas.
+    #[must_use]
+    pub fn format_names(&self) -> String {
+        let names: Vec<&str> = self.formats.iter().map(|format| format.name).collect();
+        names.join(", ")
+    }
 }
 
 /// Every runtime that can be read.

@@ -56,6 +56,7 @@ fn record_kind(tag: &'static str) -> BoxedStrategy<RecordKind> {
             source: word(&[UsageSource::Response, UsageSource::Total, UsageSource::Remainder]),
             step: maybe(count()),
             model: maybe(text()),
+            of_session: any::<bool>(),
             counts: token_counts(),
         }),
         "checkpoint" => head().prop_map(Box::new),

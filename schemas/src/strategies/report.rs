@@ -203,6 +203,7 @@ pub fn ledger_entry() -> BoxedStrategy<LedgerEntry> {
         model: maybe(text()),
         usage: token_counts(),
         is_repeated: any::<bool>(),
+        of_session: any::<bool>(),
     })
 }
 

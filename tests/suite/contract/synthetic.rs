@@ -177,6 +177,7 @@ impl Maker {
                 source: UsageSource::Response,
                 step: Some(step),
                 model: Some("model-1".to_owned()),
+                of_session: false,
                 counts: used,
             },
         );

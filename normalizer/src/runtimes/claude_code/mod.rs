@@ -44,7 +44,7 @@ use runtape_core::{Runtime, Stream};
 use self::argv::Argv;
 use self::conversation::Conversation;
 use self::output::Output;
-use super::RuntimeEntry;
+use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
@@ -59,7 +59,40 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     commands: &["claude"],
     is_script: |name| matches!(name, "cli.js" | "claude-code"),
     query: argv::query,
-    formats: &["text", "json", "stream-json"],
+    formats: &[
+        OutputFormat {
+            name: "text",
+            flags: "--output-format text",
+            carries: &[Carried::Text],
+        },
+        OutputFormat {
+            name: "json",
+            flags: "--output-format json",
+            carries: &[
+                Carried::Text,
+                Carried::Tokens,
+                Carried::Cost,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+        OutputFormat {
+            name: "stream-json",
+            flags: "--output-format stream-json --verbose",
+            carries: &[
+                Carried::Text,
+                Carried::Thinking,
+                Carried::Calls,
+                Carried::Arguments,
+                Carried::Results,
+                Carried::Tokens,
+                Carried::Cost,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+    ],
+    versions: &[],
     credentials: &[
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_AUTH_TOKEN",

@@ -46,7 +46,7 @@ use self::argv::{Asked, asked};
 use self::events::Events;
 use self::failure::Diagnosis;
 use self::out::Out;
-use super::RuntimeEntry;
+use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::json::Document;
@@ -62,7 +62,33 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     commands: &["cursor-agent", "agent"],
     is_script: |_| false,
     query: argv::query,
-    formats: &["text", "json", "stream-json"],
+    formats: &[
+        OutputFormat {
+            name: "text",
+            flags: "--output-format text",
+            carries: &[Carried::Text],
+        },
+        OutputFormat {
+            name: "json",
+            flags: "--output-format json",
+            carries: &[Carried::Text, Carried::Tokens, Carried::Session],
+        },
+        OutputFormat {
+            name: "stream-json",
+            flags: "--output-format stream-json",
+            carries: &[
+                Carried::Text,
+                Carried::Thinking,
+                Carried::Calls,
+                Carried::Arguments,
+                Carried::Results,
+                Carried::Tokens,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+    ],
+    versions: &[],
     credentials: &["CURSOR_API_KEY"],
     is_session_id: |text| {
         events::is_session(text) && text.bytes().any(|byte| byte.is_ascii_digit())

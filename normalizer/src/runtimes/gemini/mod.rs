@@ -22,7 +22,7 @@ use self::stderr::Stderr;
 use self::stream::StreamJson;
 use self::text::Text;
 use self::undecided::{Decision, Undecided};
-use super::RuntimeEntry;
+use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
@@ -53,7 +53,37 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     commands: &["gemini"],
     is_script: |name| matches!(name, "gemini.js" | "gemini-cli"),
     query: command_line::query,
-    formats: &["text", "json", "stream-json"],
+    formats: &[
+        OutputFormat {
+            name: "text",
+            flags: "--output-format text",
+            carries: &[Carried::Text],
+        },
+        OutputFormat {
+            name: "json",
+            flags: "--output-format json",
+            carries: &[
+                Carried::Text,
+                Carried::Tokens,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+        OutputFormat {
+            name: "stream-json",
+            flags: "--output-format stream-json",
+            carries: &[
+                Carried::Text,
+                Carried::Calls,
+                Carried::Arguments,
+                Carried::Results,
+                Carried::Tokens,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+    ],
+    versions: &[],
     credentials: &[
         "GEMINI_API_KEY",
         "GOOGLE_API_KEY",

@@ -60,7 +60,7 @@ use self::quiet::{Quiet, Taken};
 use self::stderr::Stderr;
 use self::text::{is_blank, rank};
 use self::waiting::Waiting;
-use super::RuntimeEntry;
+use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
@@ -76,7 +76,53 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     commands: &["hermes"],
     is_script: argv::is_script,
     query,
-    formats: &["chat", "quiet", "verbose", "acp"],
+    formats: &[
+        OutputFormat {
+            name: "chat",
+            flags: "chat",
+            carries: &[
+                Carried::Text,
+                Carried::Thinking,
+                Carried::Calls,
+                Carried::Results,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+        OutputFormat {
+            name: "quiet",
+            flags: "chat --quiet",
+            carries: &[Carried::Text, Carried::Session],
+        },
+        OutputFormat {
+            name: "verbose",
+            flags: "chat --verbose",
+            carries: &[
+                Carried::Text,
+                Carried::Thinking,
+                Carried::Calls,
+                Carried::Results,
+                Carried::Tokens,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+        OutputFormat {
+            name: "acp",
+            flags: "acp",
+            carries: &[
+                Carried::Text,
+                Carried::Thinking,
+                Carried::Calls,
+                Carried::Arguments,
+                Carried::Results,
+                Carried::Tokens,
+                Carried::Session,
+                Carried::Model,
+            ],
+        },
+    ],
+    versions: &[],
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
     is_session_id: session::is_session_id,
     paperclip: Adapter {

@@ -29,7 +29,7 @@ use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
 use self::frames::Frames;
-use super::RuntimeEntry;
+use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
@@ -44,7 +44,21 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     commands: &["openclaw"],
     is_script: |_| false,
     query: |_| None,
-    formats: &["frames"],
+    formats: &[OutputFormat {
+        name: "frames",
+        flags: "",
+        carries: &[
+            Carried::Text,
+            Carried::Thinking,
+            Carried::Calls,
+            Carried::Arguments,
+            Carried::Results,
+            Carried::Tokens,
+            Carried::Session,
+            Carried::Model,
+        ],
+    }],
+    versions: &[],
     credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
     is_session_id,
     paperclip: Adapter {
