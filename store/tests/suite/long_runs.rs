@@ -11,7 +11,7 @@ use crate::writers::{start, work};
 
 /// How much more memory four times the steps may take, in KiB: caches fill up, and a few bytes are
 /// kept for each step.
-const MORE: u64 = 8 << 10;
+const MORE: u64 = 11 << 10;
 
 /// Does nothing unless it is started by the test below.
 #[test]
