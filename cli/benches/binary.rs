@@ -16,10 +16,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use runtape::core::{Runtime, Stream};
-use runtape::normalizer::Exit;
-use runtape::store::{Options, Store};
-use runtape::{Recorder, RunContext};
+use runtape_recorder::core::{Runtime, Stream};
+use runtape_recorder::normalizer::{Context, Exit};
+use runtape_recorder::store::{Options, Store};
+use runtape_recorder::{Clock, Recorder, RecorderOptions, StoreHandle};
 use runtape_tests::synthetic::LongRun;
 
 /// Records in the large database.
@@ -45,21 +45,26 @@ fn runtape(database: &Path) -> Command {
 
 /// Fills a database by the library, as the commands do.
 fn large_database(path: &Path) -> u64 {
-    let mut store = Store::open(path, &Options::default()).unwrap();
+    let store = StoreHandle::from(Store::open(path, &Options::default()).unwrap());
     let (mut records, mut number) = (0, 0);
     while records < RECORDS {
         number += 1;
         let id = format!("run-{number}");
-        let context = RunContext::new(id.parse().unwrap(), id.parse().unwrap());
+        let context = Context::new(id.parse().unwrap(), id.parse().unwrap());
         let output = LongRun::new("claude-code", number).unwrap().write(STEPS);
         let at = 1_700_000_000_000 + i64::try_from(number).unwrap();
-        let recorder = Recorder::start(&mut store, Runtime::ClaudeCode, &context, at).unwrap();
+        let options = RecorderOptions {
+            clock: Clock::new(move || at),
+            ..RecorderOptions::default()
+        };
+        let runtime = Runtime::ClaudeCode;
+        let recorder = Recorder::start_with(store.clone(), runtime, &context, &options).unwrap();
         let mut recorder = recorder.without_summary();
         for chunk in output.chunks(64 * 1024) {
-            recorder.push(Stream::Stdout, chunk, at).unwrap();
+            recorder.push(Stream::Stdout, chunk).unwrap();
         }
-        recorder.close(&Exit::with_code(0), at).unwrap();
-        records += store.run(&context.run_id).unwrap().records;
+        recorder.close(&Exit::with_code(0)).unwrap();
+        records += store.lock().run(&context.run_id).unwrap().records;
     }
     records
 }

@@ -64,7 +64,7 @@ impl Database {
             .parent()
             .filter(|path| !path.as_os_str().is_empty())
         {
-            runtape::create_private_directory(directory, true).map_err(|error| {
+            runtape_recorder::create_private_directory(directory, true).map_err(|error| {
                 CliError::Directory {
                     path: directory.into(),
                     error,

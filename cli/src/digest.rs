@@ -27,7 +27,7 @@ impl FromStr for Digest {
 impl Digest {
     /// Refuses a file that has another one.
     pub(crate) fn check(&self, path: &Path) -> Result<(), CliError> {
-        let read = runtape::digest(path).map_err(|error| CliError::Read {
+        let read = runtape_recorder::digest(path).map_err(|error| CliError::Read {
             path: path.to_owned(),
             error,
         })?;

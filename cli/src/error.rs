@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use runtape::RecordError;
-use runtape::perstack::PerstackError;
 use runtape_core::CoreError;
 use runtape_normalizer::NormalizeError;
+use runtape_recorder::RecordError;
+use runtape_recorder::perstack::PerstackError;
 use runtape_schemas::SchemaError;
 use runtape_store::StoreError;
 
@@ -198,7 +198,7 @@ impl CliError {
         let text = with_causes(self);
         // Messages may quote file names and what agents printed: a line break in one must not look
         // like the end of the message.
-        writeln!(out, "runtape: {}", crate::plain::name(&text))?;
+        writeln!(out, "runtape: {}", crate::terminal::plain::name(&text))?;
         match self.hint() {
             Some(hint) => writeln!(out, "hint: {hint}"),
             None => Ok(()),

@@ -1,19 +1,13 @@
 //! The `runtape` binary: parse, dispatch, exit code.
 
+mod arguments;
 mod commands;
-mod console;
 mod database;
 mod digest;
 mod error;
 mod exit_codes;
-mod filter;
-mod fit;
-mod input;
-mod plain;
 mod spool_directory;
-mod table;
-mod times;
-mod transcript;
+mod terminal;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -22,9 +16,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::commands::Session;
-use crate::console::Console;
 use crate::database::Database;
 use crate::error::CliError;
+use crate::terminal::console::Console;
 
 /// Records are made on one thread and freed on another, where the system's allocator has them wait
 /// for each other.

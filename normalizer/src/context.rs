@@ -3,7 +3,7 @@
 use runtape_core::{Expert, JobId, Metadata, RunId};
 
 /// What the caller knows of a run before it begins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Context {
     /// The job.
     pub job_id: JobId,

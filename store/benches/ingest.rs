@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use runtape::{Capture, RecordError, RunContext, store_captures};
 use runtape_core::{JobId, RunId, Runtime, Stream};
-use runtape_normalizer::Exit;
+use runtape_normalizer::{Context, Exit};
+use runtape_recorder::{Capture, RecordError, store_captures};
 use runtape_store::{Options, Store};
 use runtape_tests::synthetic::{LongRun, Replica, Replicator};
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -49,7 +49,7 @@ const AT: i64 = 1_700_000_000_000;
 
 struct Run {
     runtime: Runtime,
-    context: RunContext,
+    context: Context,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     exit: Exit,
@@ -58,7 +58,7 @@ struct Run {
 impl Run {
     fn new(number: usize, replica: Replica) -> Self {
         let id = format!("run{number:08}");
-        let mut context = RunContext::new(JobId::parse(&*id).unwrap(), RunId::parse(&*id).unwrap());
+        let mut context = Context::new(JobId::parse(&*id).unwrap(), RunId::parse(&*id).unwrap());
         context.argv = replica.argv;
         Self {
             runtime: Runtime::from_name(&replica.runtime),

@@ -6,7 +6,7 @@ use runtape_core::report::BackupReport;
 
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::table::bytes;
+use crate::terminal::table::bytes;
 
 /// Write a copy of the database, as it is at one moment, to a new file
 ///
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &BackupArgs, session: &mut Session<'_>) -> Result<(), Cl
     }
     console.line(&format!(
         "{}: {}",
-        crate::plain::one_line(&file),
+        crate::terminal::plain::one_line(&file),
         bytes(size)
     ))
 }

@@ -5,12 +5,12 @@ use runtape_store::Store;
 use serde_json::Value;
 
 use crate::commands::Session;
-use crate::console::{Console, Tone};
 use crate::database::{CheckpointName, resolve_checkpoint, resolve_run};
 use crate::error::CliError;
-use crate::fit::cut;
-use crate::plain;
-use crate::table::thousands;
+use crate::terminal::console::{Console, Tone};
+use crate::terminal::fit::cut;
+use crate::terminal::plain;
+use crate::terminal::table::thousands;
 
 /// Show the state at the end of a step: messages so far, status, usage
 ///

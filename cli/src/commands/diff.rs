@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::checkpoint;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::fit::cut;
-use crate::plain;
-use crate::table::plural;
+use crate::terminal::console::Tone;
+use crate::terminal::fit::cut;
+use crate::terminal::plain;
+use crate::terminal::table::plural;
 
 /// Show what changed between two checkpoints, of one run or of two
 #[derive(Debug, clap::Args)]

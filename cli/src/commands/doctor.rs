@@ -10,12 +10,12 @@ use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
 
 use super::runtimes::on_path;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::database::Database;
 use crate::error::{CliError, with_causes};
-use crate::plain;
-use crate::table::{bytes, plural};
-use crate::times;
+use crate::terminal::console::Tone;
+use crate::terminal::plain;
+use crate::terminal::table::{bytes, plural};
+use crate::terminal::times;
 
 /// How long a CLI has to tell its version.
 const PATIENCE: Duration = Duration::from_secs(10);

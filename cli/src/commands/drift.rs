@@ -2,11 +2,11 @@
 
 use runtape_core::report::DriftKind;
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::table::{Cell, Table, short};
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table, short};
 
 /// Show output that was not understood, by kind: lines of unknown types, and unknown keys
 ///

@@ -1,13 +1,13 @@
 //! `runtape errors`: what failed.
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::fit::wrap;
-use crate::plain;
-use crate::table::short;
-use crate::times;
+use crate::terminal::console::Tone;
+use crate::terminal::fit::wrap;
+use crate::terminal::plain;
+use crate::terminal::table::short;
+use crate::terminal::times;
 
 /// Lines of a message that are shown; --json has all of it.
 const LONGEST_MESSAGE: usize = 4;

@@ -5,12 +5,12 @@ use runtape_core::{Event, Materializer, Record, RecordKind};
 
 use crate::commands::Session;
 use crate::commands::follow::each_record;
-use crate::console::{Console, Tone};
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::fit::cut;
-use crate::plain;
-use crate::times;
+use crate::terminal::console::{Console, Tone};
+use crate::terminal::fit::cut;
+use crate::terminal::plain;
+use crate::terminal::times;
 
 /// Show the events of a run in order
 ///

@@ -4,16 +4,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use runtape::perstack::{Existing, export_job};
-use runtape::{NewFile, Written};
 use runtape_core::report::{ExportedFile, RunSeal};
 use runtape_core::{JobId, Materializer, RunId};
+use runtape_recorder::perstack::{Existing, export_job};
+use runtape_recorder::{NewFile, Written};
 use runtape_store::Store;
 
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::table::{bytes, plural};
+use crate::terminal::table::{bytes, plural};
 
 /// Write runs as JSON lines or as a bundle that can be verified elsewhere, or jobs for Perstack
 ///

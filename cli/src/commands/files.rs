@@ -1,10 +1,10 @@
 //! `runtape files`: which files were touched.
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::table::{Cell, Table};
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table};
 
 /// Show which files tools read or wrote
 #[derive(Debug, clap::Args)]

@@ -4,17 +4,17 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use runtape::SpoolOwner;
 use runtape_core::report::GcReport;
 use runtape_core::{JobId, RunId};
+use runtape_recorder::SpoolOwner;
 use runtape_store::{DroppedTapes, RunFilter, Store, StoreError};
 
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
-use crate::table::{bytes, plural};
-use crate::times;
+use crate::terminal::table::{bytes, plural};
+use crate::terminal::times;
 
 /// Delete runs, drop old tapes, erase their bytes, and give the space back
 ///
@@ -170,7 +170,9 @@ fn delete(store: &mut Store, runs: Vec<RunId>, now: i64, session: &mut Session<'
             // Somebody else deleted it meanwhile.
             Ok(()) | Err(StoreError::UnknownRun { .. }) => owner
                 .as_ref()
-                .map_or(Ok(()), |owner| spool_directory::remove_of(owner, &run))
+                .map_or(Ok(()), |owner| {
+                    spool_directory::directories().remove_of(owner, &run)
+                })
                 .map_err(|error| format!("its spool file: {error}")),
             Err(error) => Err(with_causes(&error)),
         };

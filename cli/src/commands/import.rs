@@ -6,19 +6,19 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use runtape::perstack::import_trees;
-use runtape::{Comparison, Known, known_records, prepare_records};
 use runtape_core::report::{ImportedRun, IngestOutcome, TreeLine, TreeOutcome};
 use runtape_core::{Event, Record, RecordKind, Restorer, RunId};
+use runtape_recorder::perstack::import_trees;
+use runtape_recorder::{Comparison, Known, known_records, prepare_records};
 use runtape_store::{Import, Store, StoreError, Trust};
 use serde_json::Value;
 
-use crate::commands::Session;
+use crate::commands::{Session, perstack_files};
 use crate::digest::Digest;
 use crate::error::CliError;
-use crate::plain;
-use crate::table::plural;
-use crate::times;
+use crate::terminal::plain;
+use crate::terminal::table::plural;
+use crate::terminal::times;
 
 /// How every database file begins.
 const DATABASE: &[u8] = b"SQLite format 3\0";
@@ -159,7 +159,7 @@ impl Counts {
 
 /// Takes over the runs of Perstack's job trees.
 fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result<Counts, CliError> {
-    let imported = import_trees(store, path, times::now())?;
+    let imported = import_trees(store, path, perstack_files::check, times::now())?;
     let mut counts = Counts {
         faults: imported.faults.len(),
         ..Counts::default()

@@ -2,11 +2,11 @@
 
 use runtape_core::JobStatus;
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::table::{Cell, Table, thousands};
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table, thousands};
 
 /// List jobs, those that were first seen last first
 #[derive(Debug, clap::Args)]

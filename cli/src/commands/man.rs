@@ -9,7 +9,7 @@ use runtape_core::report::Document;
 use crate::Arguments;
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::plain;
+use crate::terminal::plain;
 
 /// Print the manual page, or write one page for each command into a directory
 #[derive(Debug, clap::Args)]

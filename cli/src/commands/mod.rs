@@ -17,6 +17,7 @@ mod ingest;
 mod jobs;
 mod man;
 mod normalize;
+mod perstack_files;
 mod raw;
 mod rebuild;
 #[cfg(unix)]
@@ -42,10 +43,10 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::console::Console;
 use crate::database::Database;
 use crate::error::CliError;
-use crate::plain;
+use crate::terminal::console::Console;
+use crate::terminal::plain;
 
 /// What a command works with.
 pub(crate) struct Session<'a> {

@@ -10,10 +10,10 @@ use runtape_core::{
 };
 use runtape_normalizer::{Context, Exit, Normalizer, Output, detect, runtimes};
 
+use crate::arguments::input::Input;
 use crate::commands::Session;
-use crate::console::Console;
 use crate::error::CliError;
-use crate::input::Input;
+use crate::terminal::console::Console;
 
 /// Normalize the output of an agent CLI and print the result as JSON lines
 ///

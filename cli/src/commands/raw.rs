@@ -11,7 +11,7 @@ use runtape_store::{RunFilter, Store};
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::plain;
+use crate::terminal::plain;
 
 /// Show the raw output that an event or record was made from, or all of a run's
 ///

@@ -8,7 +8,7 @@ use runtape_store::{Store, StoreError};
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::{CliError, with_causes};
-use crate::table::{Cell, Table, plural};
+use crate::terminal::table::{Cell, Table, plural};
 
 /// Make the tables that queries read, and the search index, anew from the records of runs
 ///

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use runtape::{RecordError, Recovered, SpoolOwner};
 use runtape_core::RunId;
 use runtape_core::report::{Failure, RecoveredRun, RecoverySource};
+use runtape_recorder::{RecordError, Recovered, SpoolOwner};
 
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::{CliError, with_causes};
-use crate::spool_directory as spool;
-use crate::table::{Cell, Table, plural};
-use crate::times;
+use crate::spool_directory;
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table, plural};
+use crate::terminal::times;
 
 /// Close runs whose recorder died, and take in what could not be stored at the time
 ///
@@ -51,13 +51,16 @@ pub(crate) fn run(args: &RecoverArgs, session: &mut Session<'_>) -> Result<(), C
     // Closed from its tape, a run would not have what is in its spool file.
     let mut waiting = BTreeSet::new();
     let named = args.spool.iter().map(|path| (path.clone(), true));
-    let found = spool::files(&owner).into_iter().map(|path| (path, false));
+    let found = spool_directory::directories()
+        .files(&owner)
+        .into_iter()
+        .map(|path| (path, false));
     let found = found.filter(|(path, _)| !args.spool.contains(path));
     for (path, is_named) in named.chain(found) {
         let take_in = if is_named {
-            runtape::adopt_spool
+            runtape_recorder::adopt_spool
         } else {
-            runtape::take_in_spool
+            runtape_recorder::take_in_spool
         };
         match take_in(&mut store, &path, times::now()) {
             Ok(run) => closed.push(closed_run(run, RecoverySource::Spool)),
@@ -69,13 +72,13 @@ pub(crate) fn run(args: &RecoverArgs, session: &mut Session<'_>) -> Result<(), C
             Err(error) => {
                 failed += 1;
                 session.warn(&describe(&path, &error));
-                waiting.extend(runtape::run_of_spool(&path));
+                waiting.extend(runtape_recorder::run_of_spool(&path));
             }
         }
     }
-    spool::tidy(&owner);
+    owner.tidy();
     let is_wanted = |run: &RunId| !waiting.contains(run);
-    let recovery = runtape::recover_where(&mut store, times::now(), is_wanted)?;
+    let recovery = runtape_recorder::recover_where(&mut store, times::now(), is_wanted)?;
     for run in recovery.closed {
         closed.push(closed_run(run, RecoverySource::Tape));
     }

@@ -6,8 +6,8 @@ use runtape_store::RunFilter;
 use crate::commands::Session;
 use crate::database::resolve_run;
 use crate::error::{CliError, with_causes};
-use crate::table::{Cell, Table, plural};
-use crate::times;
+use crate::terminal::table::{Cell, Table, plural};
+use crate::terminal::times;
 
 /// Make the records of runs anew from their tapes with the current parser
 ///
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
     let (mut changed, mut failed) = (0, 0);
     for run in &runs {
         // A run that cannot be read again stays as it is, and the others need not wait for it.
-        let report = match runtape::renormalize(&mut store, run, times::now()) {
+        let report = match runtape_recorder::renormalize(&mut store, run, times::now()) {
             Ok(report) => report,
             Err(error) => {
                 failed += 1;

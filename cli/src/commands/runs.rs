@@ -1,9 +1,9 @@
 //! `runtape runs`: the runs there are.
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table};
 
 /// List runs, those that began last first
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ use runtape_normalizer::runtimes::RUNTIMES;
 
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table};
 
 /// List the runtimes whose output can be read
 #[derive(Debug, clap::Args)]

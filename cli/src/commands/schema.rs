@@ -6,7 +6,7 @@ use runtape_schemas::SchemaKind;
 use super::validate::parse_kind;
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table};
 
 /// Print a JSON Schema, or list those there are
 #[derive(Debug, clap::Args)]

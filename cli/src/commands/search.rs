@@ -1,12 +1,12 @@
 //! `runtape search`: full text over messages, tool inputs and outputs.
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::fit::cut_around;
-use crate::plain;
-use crate::table::short;
+use crate::terminal::console::Tone;
+use crate::terminal::fit::cut_around;
+use crate::terminal::plain;
+use crate::terminal::table::short;
 
 /// Search what was said, what tools were given and what they gave back
 ///

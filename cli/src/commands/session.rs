@@ -4,10 +4,10 @@ use runtape_core::ErrorFamily;
 use runtape_core::report::{RunInfo, SessionAnswer};
 use runtape_normalizer::runtimes;
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::table::short;
+use crate::terminal::table::short;
 
 /// Print the session to resume, or why there is none
 ///

@@ -5,12 +5,12 @@ use runtape_core::{TokenCounts, summarize};
 use runtape_store::Store;
 
 use crate::commands::Session;
-use crate::console::{Console, Tone};
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::plain;
-use crate::table::{Cell, Table, bytes, thousands};
-use crate::times;
+use crate::terminal::console::{Console, Tone};
+use crate::terminal::plain;
+use crate::terminal::table::{Cell, Table, bytes, thousands};
+use crate::terminal::times;
 
 /// Show what is known of a run: how it ended, what it used, its steps and its answer
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,10 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
         children: children.collect(),
         steps_ended: store.steps(&run_id, 0, usize::MAX)?,
         final_text: final_text.and_then(|summary| summary.final_text),
-        exit: store.exit(&run_id)?.as_ref().map(runtape::exit_info),
+        exit: store
+            .exit(&run_id)?
+            .as_ref()
+            .map(runtape_recorder::exit_info),
         stdout_bytes,
         stderr_bytes,
         origin: store.origin(run.root_run_id.as_ref().unwrap_or(&run_id))?,

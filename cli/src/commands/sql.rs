@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table};
 
 /// Rows that a table for people is laid out from; more are left to --json.
 const ROWS: usize = 10_000;

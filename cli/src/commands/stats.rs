@@ -1,9 +1,9 @@
 //! `runtape stats`: how much there is, and what it takes.
 
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::table::{Cell, Table, bytes, thousands};
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table, bytes, thousands};
 
 /// Tables and indexes shown to people.
 const TABLES: usize = 12;
@@ -34,7 +34,10 @@ pub(crate) fn run(_: &StatsArgs, session: &mut Session<'_>) -> Result<(), CliErr
     ];
     for (name, value) in rows {
         let name = console.paint(Tone::Faint, &format!("{name:>16}"));
-        console.line(&format!("{name}  {}", crate::plain::one_line(&value)))?;
+        console.line(&format!(
+            "{name}  {}",
+            crate::terminal::plain::one_line(&value)
+        ))?;
     }
     console.line("")?;
     let mut table = Table::new(&["table", "size"]);

@@ -1,11 +1,11 @@
 //! `runtape tools`: which tools were called.
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::table::{Cell, Table};
-use crate::times;
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table};
+use crate::terminal::times;
 
 /// Show which tools were called, how often, and how often they failed
 #[derive(Debug, clap::Args)]

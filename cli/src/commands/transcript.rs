@@ -6,7 +6,7 @@ use crate::commands::Session;
 use crate::commands::follow::each_record;
 use crate::database::resolve_run;
 use crate::error::CliError;
-use crate::transcript::TranscriptPrinter;
+use crate::terminal::transcript::TranscriptPrinter;
 
 /// Show a run as a conversation: what the model thought, said and did
 ///

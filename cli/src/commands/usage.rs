@@ -3,11 +3,11 @@
 use clap::ValueEnum;
 use runtape_store::{Store, UsageBy, UsageGroup};
 
+use crate::arguments::filter::FilterArgs;
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::filter::FilterArgs;
-use crate::table::{Cell, Table};
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table};
 
 /// Columns of the longest bar.
 const BAR: i64 = 20;

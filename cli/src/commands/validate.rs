@@ -8,9 +8,9 @@ use runtape_core::report::{ValidationCounts, ValidationFault, ValidationLine, Va
 use runtape_schemas::{LineVerdict, SchemaKind, Verdict, validate_jsonl};
 
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::error::CliError;
-use crate::plain;
+use crate::terminal::console::Tone;
+use crate::terminal::plain;
 
 /// Check JSON lines against a published schema, line by line
 ///

@@ -7,12 +7,12 @@ use runtape_core::report::{Removal, RemovalReason};
 use runtape_store::Store;
 
 use crate::commands::Session;
-use crate::console::Tone;
 use crate::digest::Digest;
 use crate::error::CliError;
-use crate::plain;
-use crate::table::{bytes, plural};
-use crate::times;
+use crate::terminal::console::Tone;
+use crate::terminal::plain;
+use crate::terminal::table::{bytes, plural};
+use crate::terminal::times;
 
 /// Prove that nothing was changed since it was written, or name what was
 ///

@@ -97,7 +97,7 @@ fn renormalize_leaves_what_it_cannot_make_again_and_says_so() {
             assert!(said.lines().any(named), "{run}: {said}");
             // The library refuses it by itself.
             let id = run.parse().unwrap();
-            let error = runtape::renormalize(&mut open(runtape), &id, 1).unwrap_err();
+            let error = runtape_recorder::renormalize(&mut open(runtape), &id, 1).unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");
         }
         assert_eq!(runs(runtape), before);

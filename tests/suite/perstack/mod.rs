@@ -14,10 +14,10 @@ use std::process::Output;
 use std::sync::OnceLock;
 
 use checker::Checker;
-use runtape::core::record::{CheckpointHead, MessageRecord};
-use runtape::core::{Message, Metadata, Record, RecordKind, RunId};
-use runtape::store::{BeginRun, Options, RunFilter, Store};
+use runtape_core::record::{CheckpointHead, MessageRecord};
+use runtape_core::{Message, Metadata, Record, RecordKind, RunId};
 use runtape_schemas::{SchemaKind, Validator, Verdict};
+use runtape_store::{BeginRun, Options, RunFilter, Store};
 use serde_json::{Value, json};
 
 use crate::harness::{Runtape, capture, fixtures, stderr};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use runtape::core::{Materializer, RunId};
+use runtape_core::{Materializer, RunId};
 use serde_json::{Value, json};
 
 use super::checker::Checker;
@@ -396,7 +396,7 @@ fn messages_that_were_given_are_told_from_messages_that_were_said() {
     let (runtape, _) = imported("head");
     let run = RunId::parse("run-2").unwrap();
     let records = runtape.store().records(&run, 0, usize::MAX).unwrap();
-    let summary = runtape::core::summarize(&records).unwrap();
+    let summary = runtape_core::summarize(&records).unwrap();
     assert_eq!(summary.texts, ["It builds now."]);
     assert!(summary.tool_calls.is_empty());
     let mut materializer = Materializer::new();

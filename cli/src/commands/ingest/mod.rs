@@ -9,18 +9,17 @@ use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use runtape::{RecordError, Recorder, RunContext};
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
-use runtape_normalizer::{Exit, detect};
+use runtape_normalizer::{Context, Exit, detect};
+use runtape_recorder::{RecordError, Recorder, RecorderOptions, StoreHandle};
 use runtape_store::{Store, StoreError};
 
 use self::progress::progress;
 use self::report::{Outcome, Report};
 use self::source::{Source, Sources};
+use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
 use crate::commands::Session;
 use crate::error::{CliError, with_causes};
-use crate::input::{CHUNK, Input, LONGEST_LOOK};
-use crate::times;
 
 /// How long a batch of a pipe may wait for more, in milliseconds.
 const TICK: Duration = Duration::from_millis(50);
@@ -64,7 +63,7 @@ pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), Cl
         };
         source.stderr = Some(stderr.clone());
     }
-    let mut store = session.database.open()?;
+    let store = StoreHandle::from(session.database.open()?);
     let database = session.database.clone();
     let mut report = Report::new(sources.ignored);
     let bar = progress(&sources);
@@ -77,14 +76,15 @@ pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), Cl
             bar.suspend(|| report.add(session, store, outcome))
         };
         if short.is_empty() {
-            let outcome = ingest_long(args, &mut store, first)?;
-            done(&store, first, outcome)?;
+            let outcome = ingest_long(args, &store, first)?;
+            done(&store.lock(), first, outcome)?;
             rest = others;
         } else {
             let known = database.read()?;
-            for source in short::ingest(args, &mut store, known, short, &mut done)? {
-                let outcome = ingest_long(args, &mut store, source)?;
-                done(&store, source, outcome)?;
+            let unfinished = short::ingest(args, &mut store.lock(), known, short, &mut done)?;
+            for source in unfinished {
+                let outcome = ingest_long(args, &store, source)?;
+                done(&store.lock(), source, outcome)?;
             }
             rest = after;
         }
@@ -132,7 +132,7 @@ fn describe(error: &CliError) -> String {
 /// A run that is about to be stored.
 struct Begun {
     runtime: Runtime,
-    context: RunContext,
+    context: Context,
     exit: Exit,
     input: Input,
     /// What was read of the input already.
@@ -188,31 +188,47 @@ fn begin(
 }
 
 /// Stores a source of any length as it is read.
-fn ingest_long(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outcome, CliError> {
+fn ingest_long(
+    args: &IngestArgs,
+    store: &StoreHandle,
+    source: &Source,
+) -> Result<Outcome, CliError> {
     record(args, store, source).or_else(|error| unusable(source, error))
 }
 
-fn record(args: &IngestArgs, store: &mut Store, source: &Source) -> Result<Outcome, CliError> {
-    let begun = match begin(args, store, source)? {
+fn record(args: &IngestArgs, store: &StoreHandle, source: &Source) -> Result<Outcome, CliError> {
+    let begun = match begin(args, &store.lock(), source)? {
         Ok(begun) => begun,
         Err(outcome) => return Ok(outcome),
     };
     let mut input = begun.input;
     let now = input.received_at();
-    let recorder = Recorder::start(store, begun.runtime, &begun.context, now)?;
+    let options = RecorderOptions {
+        started_at: Some(now),
+        ..RecorderOptions::default()
+    };
+    let recorder = Recorder::start_with(store.clone(), begun.runtime, &begun.context, &options)?;
     let mut recorder = recorder.without_summary();
-    recorder.push(Stream::Stdout, &begun.first, now)?;
+    recorder.push_received(Stream::Stdout, &begun.first, now)?;
     if source.is_stdin() {
         follow(&mut recorder, input)?;
     } else {
-        input.read_all(|bytes, at| Ok(recorder.push(Stream::Stdout, bytes, at).map(drop)?))?;
+        input.read_all(|bytes, at| {
+            Ok(recorder
+                .push_received(Stream::Stdout, bytes, at)
+                .map(drop)?)
+        })?;
     }
     if let Some(stderr) = &source.stderr {
         let mut stderr = Input::open(stderr)?;
-        stderr.read_all(|bytes, at| Ok(recorder.push(Stream::Stderr, bytes, at).map(drop)?))?;
+        stderr.read_all(|bytes, at| {
+            Ok(recorder
+                .push_received(Stream::Stderr, bytes, at)
+                .map(drop)?)
+        })?;
     }
-    recorder.close(&begun.exit, times::now())?;
-    stored(store, source, &begun.context.run_id)
+    recorder.close(&begun.exit)?;
+    stored(&store.lock(), source, &begun.context.run_id)
 }
 
 fn stored(store: &Store, source: &Source, run_id: &RunId) -> Result<Outcome, CliError> {
@@ -231,13 +247,13 @@ fn is_stored(store: &Store, run_id: &RunId) -> Result<bool, CliError> {
     }
 }
 
-fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<RunContext, CliError> {
+fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<Context, CliError> {
     // A run without a job is its own.
     let job_id = match &args.job {
         Some(job) => job.clone(),
         None => JobId::parse(run_id.as_str())?,
     };
-    let mut context = RunContext::new(job_id, run_id.clone());
+    let mut context = Context::new(job_id, run_id.clone());
     context.argv.clone_from(&source.meta.argv);
     if let Some(cwd) = &source.meta.cwd {
         context.metadata.set("cwd", cwd.as_str());
@@ -268,7 +284,7 @@ fn first_of_pipe(input: &mut Input) -> Result<Vec<u8>, CliError> {
 }
 
 /// Stores a pipe as it arrives: what came is kept even while nothing more comes.
-fn follow(recorder: &mut Recorder<'_>, mut input: Input) -> Result<(), CliError> {
+fn follow(recorder: &mut Recorder, mut input: Input) -> Result<(), CliError> {
     // A few chunks at most, so that a fast pipe waits for the store instead of filling memory.
     let (sender, receiver) = sync_channel(4);
     std::thread::spawn(move || {
@@ -288,7 +304,7 @@ fn follow(recorder: &mut Recorder<'_>, mut input: Input) -> Result<(), CliError>
                 if piece.is_empty() {
                     return Ok(());
                 }
-                recorder.push(Stream::Stdout, &piece, times::now())?;
+                recorder.push(Stream::Stdout, &piece)?;
             }
             Err(RecvTimeoutError::Timeout) => recorder.tick()?,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),

@@ -8,7 +8,7 @@ use runtape_store::Store;
 
 use crate::commands::Session;
 use crate::error::CliError;
-use crate::table::{Cell, Table, plural, thousands};
+use crate::terminal::table::{Cell, Table, plural, thousands};
 
 /// What became of one file.
 pub(super) enum Outcome {

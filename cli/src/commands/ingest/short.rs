@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use runtape::{Capture, RecordError, store_captures};
 use runtape_core::{RunId, Stream};
+use runtape_recorder::{Capture, RecordError, store_captures};
 use runtape_store::{Store, StoreError};
 
 use super::report::Outcome;
 use super::source::Source;
 use super::{Begun, IngestArgs, begin, stored, unusable};
+use crate::arguments::input::Input;
 use crate::error::CliError;
-use crate::input::Input;
-use crate::times;
+use crate::terminal::times;
 
 /// What was found out about a source before it is written.
 enum Note {

@@ -8,9 +8,9 @@ use runtape_core::{RunId, Runtime};
 use runtape_normalizer::{Exit, detect, runtimes};
 use serde::Deserialize;
 
+use crate::arguments::input::Input;
 use crate::commands::normalize;
 use crate::error::CliError;
-use crate::input::Input;
 
 /// What `X.meta.json` says of a capture. Other keys are for other readers.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -1,36 +1,29 @@
 //! `runtape record`: run an agent CLI, keep what it prints.
 
-mod child;
 mod emit;
-mod keeper;
 mod leash;
-mod piece;
 mod report;
+mod screen;
+mod signals;
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::ValueEnum;
-use nix::sys::signal::Signal;
-use runtape::{Detached, RunContext};
-use runtape_core::{
-    Expert, IdSource, JobId, RandomIds, Record, RunId, RunSummary, Runtime, Stream,
-};
+use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, RunSummary, Runtime};
 use runtape_normalizer::paperclip::ExecutionResult;
-use runtape_normalizer::{Exit, LiveItem, runtimes};
-use runtape_store::TapeChunk;
+use runtape_normalizer::{Context, Exit, runtimes};
+use runtape_recorder::process::{Destination, Kept, Leash, Watch};
+use runtape_recorder::{RecordError, Recorded, Recording, RecordingOptions};
 
-use self::child::{Child, Happening};
-use self::keeper::{Keeper, Kept};
 pub(crate) use self::leash::run_mode;
-use self::piece::{Piece, Room};
+use self::screen::{Screen, View};
+use self::signals::Signals;
 use crate::commands::Session;
 use crate::error::{CliError, with_causes};
-use crate::times;
-use crate::transcript::TranscriptPrinter;
+use crate::spool_directory;
+use crate::terminal::times;
 
 /// Run an agent CLI and record what it prints
 ///
@@ -109,30 +102,6 @@ enum Emit {
     Transcript,
 }
 
-/// How a run is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
-    /// The conversation, for people.
-    Conversation,
-    /// The conversation, for programs.
-    Entries,
-    /// What the command prints.
-    Raw,
-    Nothing,
-}
-
-impl View {
-    fn new(args: &RecordArgs, json: bool) -> Self {
-        match (args.emit, args.show) {
-            (Some(Emit::Transcript), _) => Self::Entries,
-            (None, Show::Transcript) if json => Self::Entries,
-            (None, Show::Transcript) => Self::Conversation,
-            (None, Show::Raw) => Self::Raw,
-            (None, Show::None) => Self::Nothing,
-        }
-    }
-}
-
 /// What decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ExitStatus {
@@ -157,26 +126,27 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
             })?;
     session.database.check()?;
     let context = context(args, session)?;
-    let started_at = times::now();
-    let view = View::new(args, session.console.json);
-    let start = match view {
-        View::Conversation | View::Entries => Detached::start_live,
-        View::Raw | View::Nothing => Detached::start,
-    };
-    let mut watcher = Watcher {
-        run: start(runtime.clone(), &context, started_at)?,
-        screen: Screen::new(view),
-    };
-    let child = Child::start(program, arguments)?;
-    let database = session.database.clone();
-    let keeper = Keeper::start(database, runtime, context.clone(), started_at);
-    let exit = attend(args, session, &child, &mut watcher, &keeper);
-    child.finish();
-    let ended = watcher.finish(session, &exit);
-    let kept = keeper.finish(exit.clone(), ended.records);
-    let summary = ended.summary.as_ref();
+    leash::check(program).map_err(|error| CliError::Spawn {
+        program: program.clone(),
+        error,
+    })?;
+    // Before the process is there, so that no signal gets lost in between.
+    let signals = Signals::listen()?;
+    let recording = spawn(args, session, runtime, &context, (program, arguments))?;
+    signals.pass_on(recording.control());
+    let mut screen = Screen::new(View::new(args, session.console.json));
+    for shown in recording.shown() {
+        screen.show(session, shown);
+    }
+    let unshown = screen.close(session);
+    let Recorded {
+        exit,
+        summary,
+        kept,
+    } = recording.wait();
+    let summary = summary.as_ref();
     report::say(session, &context, summary, &kept);
-    if let Some(unshown) = &ended.unshown {
+    if let Some(unshown) = &unshown {
         report::say_unshown(session, &context, unshown, &kept);
     }
     // The command has ended as it did, whatever became of the report about it.
@@ -193,10 +163,53 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
     })
 }
 
+/// Starts the command, and records it.
+fn spawn(
+    args: &RecordArgs,
+    session: &Session<'_>,
+    runtime: Runtime,
+    context: &Context,
+    (program, arguments): (&str, &[String]),
+) -> Result<Recording, CliError> {
+    let leash = leash::this_binary();
+    let command = match &leash {
+        Some(binary) => Leash::new(binary).command(program, arguments),
+        None => {
+            let mut command = std::process::Command::new(program);
+            command.args(arguments);
+            command
+        }
+    };
+    let options = RecordingOptions {
+        watch: match View::new(args, session.console.json) {
+            View::Conversation | View::Entries => Watch::Items,
+            View::Raw => Watch::Bytes,
+            View::Nothing => Watch::Nothing,
+        },
+        timeout: args.timeout,
+        grace: args.grace,
+        spool: spool_directory::directories(),
+        foreground: true,
+        leash,
+        ..RecordingOptions::default()
+    };
+    let database = session.database.clone();
+    let path = database.path().to_owned();
+    let destination = Destination::opening(&path, move || database.open_for_recording());
+    let started = Recording::spawn(command, destination, runtime, context.clone(), options);
+    started.map_err(|error| match error {
+        RecordError::Spawn { source, .. } => CliError::Spawn {
+            program: program.to_owned(),
+            error: source,
+        },
+        other => other.into(),
+    })
+}
+
 /// Writes the object about the run to the file that was named.
 fn write_report(
     args: &RecordArgs,
-    context: &RunContext,
+    context: &Context,
     summary: Option<&RunSummary>,
     kept: &Kept,
     exit: &Exit,
@@ -212,13 +225,13 @@ fn write_report(
         ReportShape::Paperclip => serde_json::to_vec(&ExecutionResult::new(summary, exit))?,
     };
     text.push(b'\n');
-    runtape::write_private(path, &text).map_err(|error| CliError::WriteFile {
+    runtape_recorder::write_private(path, &text).map_err(|error| CliError::WriteFile {
         path: path.into(),
         error,
     })
 }
 
-fn context(args: &RecordArgs, session: &Session<'_>) -> Result<RunContext, CliError> {
+fn context(args: &RecordArgs, session: &Session<'_>) -> Result<Context, CliError> {
     let run_id = args.run_id.clone().unwrap_or_else(|| RandomIds.run_id());
     // A database that cannot be read does not keep the command from running: what it prints goes
     // to a spool file then.
@@ -234,7 +247,7 @@ fn context(args: &RecordArgs, session: &Session<'_>) -> Result<RunContext, CliEr
         Some(job) => job.clone(),
         None => JobId::parse(run_id.as_str())?,
     };
-    let mut context = RunContext::new(job_id, run_id);
+    let mut context = Context::new(job_id, run_id);
     context.argv = Some(args.command.clone());
     context.expert = args.expert.as_deref().map(|key| {
         let (name, version) = key.split_once('@').unwrap_or((key, "0.0.0"));
@@ -254,198 +267,4 @@ fn context(args: &RecordArgs, session: &Session<'_>) -> Result<RunContext, CliEr
         context.metadata.set("user", user);
     }
     Ok(context)
-}
-
-/// Shows a run while it goes on.
-struct Watcher {
-    run: Detached,
-    screen: Screen,
-}
-
-impl Watcher {
-    /// Shows a piece of output, and returns what is to be kept of it.
-    fn push(&mut self, session: &mut Session<'_>, piece: Piece) -> (TapeChunk, Vec<Record>, Room) {
-        let printed = self.run.push(piece.stream, piece.bytes, piece.received_at);
-        let chunk = printed.chunk;
-        let shown = if self.screen.view == View::Raw {
-            raw(session, chunk.stream, &chunk.bytes)
-        } else {
-            self.screen.show(session, printed.live)
-        };
-        self.screen.saw(session, shown);
-        self.screen.count(chunk.bytes.len());
-        (chunk, printed.records, piece.room)
-    }
-
-    /// Shows the end, and returns the run in one object, what is to be kept of its end, and what
-    /// could not be shown.
-    fn finish(self, session: &mut Session<'_>, exit: &Exit) -> Finished {
-        let Self { run, mut screen } = self;
-        let ended = run.finish(exit);
-        let shown = screen.show(session, ended.live);
-        screen.saw(session, shown);
-        let closed = screen.close(session);
-        screen.saw(session, closed);
-        Finished {
-            summary: ended.summary,
-            records: ended.records,
-            unshown: screen.unshown,
-        }
-    }
-}
-
-/// What is there when a run has ended.
-struct Finished {
-    summary: Option<RunSummary>,
-    records: Vec<Record>,
-    unshown: Option<Unshown>,
-}
-
-/// What could not be shown, and why.
-struct Unshown {
-    reason: String,
-    /// Bytes of output.
-    bytes: u64,
-}
-
-/// Where the conversation appears.
-struct Screen {
-    printer: TranscriptPrinter,
-    view: View,
-    unshown: Option<Unshown>,
-}
-
-impl Screen {
-    fn new(view: View) -> Self {
-        Self {
-            printer: TranscriptPrinter::default(),
-            view,
-            unshown: None,
-        }
-    }
-
-    /// Takes note of how showing went. After a first failure nothing more is shown: the run goes on
-    /// and is recorded all the same.
-    fn saw(&mut self, session: &mut Session<'_>, shown: Result<(), CliError>) {
-        let Err(error) = shown else {
-            return;
-        };
-        self.view = View::Nothing;
-        // What the failed writer still holds is not tried again.
-        session.console.out = Box::leak(Box::new(io::sink()));
-        // Whoever watched through a pipe may go away.
-        if self.unshown.is_none() && !error.is_closed_pipe() {
-            let reason = with_causes(&error);
-            self.unshown = Some(Unshown { reason, bytes: 0 });
-        }
-    }
-
-    /// Counts output that came when nothing could be shown any more.
-    fn count(&mut self, bytes: usize) {
-        if let Some(unshown) = &mut self.unshown {
-            unshown.bytes += bytes as u64;
-        }
-    }
-
-    fn close(&mut self, session: &mut Session<'_>) -> Result<(), CliError> {
-        if self.view == View::Conversation {
-            self.printer.close(&mut session.console)?;
-        }
-        Ok(session.console.out.flush()?)
-    }
-
-    fn show(&mut self, session: &mut Session<'_>, live: Vec<LiveItem>) -> Result<(), CliError> {
-        let console = &mut session.console;
-        let entries = live.into_iter().filter_map(|item| match item {
-            LiveItem::Transcript { entry, .. } => Some(entry),
-            LiveItem::Event(_) => None,
-        });
-        match self.view {
-            View::Raw | View::Nothing => return Ok(()),
-            View::Conversation => {
-                for entry in entries {
-                    self.printer.print(console, &entry)?;
-                }
-            }
-            View::Entries => {
-                for entry in entries.flat_map(emit::fit) {
-                    console.object(&entry)?;
-                }
-            }
-        }
-        Ok(console.out.flush()?)
-    }
-}
-
-fn raw(session: &mut Session<'_>, stream: Stream, bytes: &[u8]) -> Result<(), CliError> {
-    if stream == Stream::Stderr {
-        // Where nothing can be written, nobody can be told.
-        let _ = io::stderr().write_all(bytes);
-        return Ok(());
-    }
-    session.console.out.write_all(bytes)?;
-    Ok(session.console.out.flush()?)
-}
-
-/// Listens until the process has ended and its output is closed, or nobody should wait longer.
-fn attend(
-    args: &RecordArgs,
-    session: &mut Session<'_>,
-    child: &Child,
-    watcher: &mut Watcher,
-    keeper: &Keeper,
-) -> Exit {
-    let mut deadline = args.timeout.map(|timeout| Instant::now() + timeout);
-    let mut exit: Option<Exit> = None;
-    let mut timed_out = false;
-    let mut open_streams = 2;
-    loop {
-        if exit.is_some() && open_streams == 0 {
-            break;
-        }
-        let happening = match deadline {
-            Some(at) => child
-                .happenings
-                .recv_timeout(at.saturating_duration_since(Instant::now())),
-            None => child
-                .happenings
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match happening {
-            Ok(Happening::Output(piece)) => {
-                let (chunk, records, room) = watcher.push(session, piece);
-                keeper.push(chunk, records, room);
-            }
-            Ok(Happening::Closed) => open_streams -= 1,
-            Ok(Happening::Signal(number)) => child.signal(number),
-            Ok(Happening::Ended(ended)) => {
-                exit = Some(ended);
-                // What it started may keep its output open; it is not waited for without end.
-                deadline = Some(Instant::now() + args.grace);
-            }
-            Err(RecvTimeoutError::Timeout) if exit.is_some() => {
-                if timed_out {
-                    child.signal(Signal::SIGKILL as i32);
-                }
-                break;
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                let signal = if timed_out {
-                    Signal::SIGKILL
-                } else {
-                    Signal::SIGTERM
-                };
-                child.signal(signal as i32);
-                // Nobody survives the second one, so there is no third.
-                deadline = (!timed_out).then(|| Instant::now() + args.grace);
-                timed_out = true;
-            }
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    Exit {
-        timed_out,
-        ..exit.unwrap_or_default()
-    }
 }

@@ -1,16 +1,15 @@
 //! How a recorded run went: a line for people, an object for programs, an exit code.
 
 use nix::sys::signal::Signal;
-use runtape::RunContext;
 use runtape_core::RunSummary;
 use runtape_core::report::{ExitInfo, Failure, RecordReport};
-use runtape_normalizer::Exit;
+use runtape_normalizer::{Context, Exit};
+use runtape_recorder::process::Kept;
 
-use super::Unshown;
-use super::keeper::Kept;
+use super::screen::Unshown;
 use crate::commands::Session;
 use crate::exit_codes;
-use crate::table::{bytes, plural, thousands};
+use crate::terminal::table::{bytes, plural, thousands};
 
 /// Returns the exit code that tells how the command ended.
 pub(super) fn exit_code(exit: &Exit) -> u8 {
@@ -27,7 +26,7 @@ pub(super) fn exit_code(exit: &Exit) -> u8 {
 /// Tells a person how the run went, and what could not be stored.
 pub(super) fn say(
     session: &mut Session<'_>,
-    context: &RunContext,
+    context: &Context,
     summary: Option<&RunSummary>,
     kept: &Kept,
 ) {
@@ -52,7 +51,7 @@ pub(super) fn say(
 /// Tells a person what could not be shown.
 pub(super) fn say_unshown(
     session: &mut Session<'_>,
-    context: &RunContext,
+    context: &Context,
     unshown: &Unshown,
     kept: &Kept,
 ) {
@@ -71,7 +70,7 @@ pub(super) fn say_unshown(
 
 /// Returns the run in one object.
 pub(super) fn report(
-    context: &RunContext,
+    context: &Context,
     summary: &RunSummary,
     kept: &Kept,
     exit: &Exit,
@@ -102,7 +101,7 @@ pub(super) fn report(
 }
 
 /// Returns the run in one line.
-fn line(context: &RunContext, summary: Option<&RunSummary>) -> String {
+fn line(context: &Context, summary: Option<&RunSummary>) -> String {
     let Some(summary) = summary else {
         return format!("run {} has no end", context.run_id);
     };
@@ -111,7 +110,7 @@ fn line(context: &RunContext, summary: Option<&RunSummary>) -> String {
         parts.push(format!(
             "{}: {}",
             error.name,
-            crate::plain::one_line(&error.message)
+            crate::terminal::plain::one_line(&error.message)
         ));
     }
     // Nothing was said: what ended then is not called a step.

@@ -17,6 +17,14 @@ pub enum RecordError {
     /// An id is not one.
     #[error(transparent)]
     Core(#[from] CoreError),
+    /// A command cannot be started.
+    #[error("cannot start {program:?}")]
+    Spawn {
+        /// The command.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A spool file cannot be read or removed.
     #[error("{}: {source}", path.display())]
     Spool {

@@ -1,11 +1,11 @@
 //! A run without its store: normalized as it goes, what it becomes handed back to be kept.
 
 use runtape_core::{Record, RunSummary, Runtime, Stream, Summarizer};
-use runtape_normalizer::{Exit, LiveItem, Normalizer};
+use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
 use runtape_store::TapeChunk;
 
-use crate::context::{RunContext, begin_at};
-use crate::record_error::RecordError;
+use crate::error::RecordError;
+use crate::kept::begin_at;
 
 /// A run that somebody else stores, or nobody: a [`Writer`](crate::Writer) on another thread, or a
 /// [`Spool`](crate::Spool). So the process and those who watch it need not suffer from a full disk.
@@ -44,18 +44,14 @@ pub struct Ended {
 impl Detached {
     /// Starts a run without a store, at a time in milliseconds since 1970. Its summary is a brief
     /// one.
-    pub fn start(runtime: Runtime, context: &RunContext, now: i64) -> Result<Self, RecordError> {
-        let normalizer = Normalizer::new(runtime, context.to_normalizer())?;
+    pub fn start(runtime: Runtime, context: &Context, now: i64) -> Result<Self, RecordError> {
+        let normalizer = Normalizer::new(runtime, context.clone())?;
         Ok(Self::new(normalizer, Some(Summarizer::brief()), now))
     }
 
     /// The same, also yielding what can be shown at once.
-    pub fn start_live(
-        runtime: Runtime,
-        context: &RunContext,
-        now: i64,
-    ) -> Result<Self, RecordError> {
-        let normalizer = Normalizer::with_live(runtime, context.to_normalizer())?;
+    pub fn start_live(runtime: Runtime, context: &Context, now: i64) -> Result<Self, RecordError> {
+        let normalizer = Normalizer::with_live(runtime, context.clone())?;
         Ok(Self::new(normalizer, Some(Summarizer::brief()), now))
     }
 

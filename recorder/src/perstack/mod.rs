@@ -32,4 +32,5 @@ mod writer;
 pub use error::PerstackError;
 pub use export::export_job;
 pub use import::{Imported, import_trees};
+pub use reader::{CheckFile, TreeFile};
 pub use writer::Existing;

@@ -9,7 +9,7 @@ use runtape_store::Store;
 
 use super::error::PerstackError;
 use super::findings::{Findings, find_jobs};
-use super::reader::{CheckpointFile, JobReader, RunFiles};
+use super::reader::{CheckFile, CheckpointFile, JobReader, RunFiles};
 use super::rebuild::{NewIds, Rebuilder};
 use crate::imported::{Comparison, Known, known_records, store_records};
 
@@ -24,19 +24,20 @@ pub struct Imported {
     pub ignored: Vec<PathBuf>,
 }
 
-/// Reads the job trees below a directory and stores their runs. `now` is in milliseconds since
-/// 1970.
+/// Reads the job trees below a directory and stores their runs. `check` says what is wrong with a
+/// file besides what reading finds; `now` is in milliseconds since 1970.
 ///
 /// A run that is there already is left as it is, so that importing again changes nothing.
 pub fn import_trees(
     store: &mut Store,
     directory: &Path,
+    check: CheckFile,
     now: i64,
 ) -> Result<Imported, PerstackError> {
     let mut findings = Findings::default();
     let mut runs = Vec::new();
     for (job, path) in find_jobs(directory, &mut findings)? {
-        let mut reader = JobReader::open(job, &path, &mut findings);
+        let mut reader = JobReader::open(job, &path, check, &mut findings);
         for tree in family_trees(&reader, &mut findings) {
             runs.extend(import_tree(store, &mut reader, &tree, &mut findings, now)?);
         }

@@ -6,15 +6,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use runtape::{RecordError, RunContext, Spool, SpoolOwner, Writer};
 use runtape_core::{Record, Runtime, Stream};
-use runtape_normalizer::{Exit, MissingOutput};
-use runtape_store::{Store, TapeChunk};
+use runtape_normalizer::{Context, Exit, MissingOutput};
+use runtape_store::TapeChunk;
 
+use super::RecordingOptions;
+use super::destination::Destination;
 use super::piece::Room;
-use crate::database::Database;
-use crate::spool_directory as spool;
-use crate::times;
+use crate::clock::Clock;
+use crate::error::RecordError;
+use crate::recover::exit_note;
+use crate::spool::{Spool, SpoolDirectories, SpoolOwner};
+use crate::store_handle::StoreHandle;
+use crate::writer::Writer;
 
 /// How often what has arrived is written.
 const TICK: Duration = Duration::from_millis(50);
@@ -35,35 +39,40 @@ pub(super) struct Keeper {
 
 /// How keeping went.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub struct Kept {
     /// Why the store failed, if it did.
-    pub(super) fault: Option<String>,
-    /// Where the rest was put instead.
-    pub(super) spool: Option<PathBuf>,
+    pub fault: Option<String>,
+    /// The spool file that has the rest instead.
+    pub spool: Option<PathBuf>,
     /// The output that is kept nowhere, if any.
-    pub(super) missing: Option<MissingOutput>,
+    pub missing: Option<MissingOutput>,
 }
 
 impl Keeper {
     /// Starts keeping a run.
     pub(super) fn start(
-        database: Database,
+        destination: Destination,
         runtime: Runtime,
-        context: RunContext,
+        context: Context,
         started_at: i64,
+        options: &RecordingOptions,
     ) -> Self {
         let (sender, receiver) = channel();
+        let (places, clock) = (options.spool.clone(), options.clock.clone());
         let thread = thread::spawn(move || {
-            let spooler = Spooler {
+            let Destination { owner, open } = destination;
+            let mut spooler = Spooler {
                 runtime: &runtime,
                 context: &context,
                 started_at,
-                owner: SpoolOwner::at(database.path()),
+                owner,
+                places,
                 directories: None,
                 spool: None,
                 kept: Kept::default(),
             };
-            keep(&database, spooler, &receiver)
+            let store = open().map_err(|error| spooler.note(&error)).ok();
+            keep(store, spooler, &receiver, &clock)
         });
         Self { sender, thread }
     }
@@ -87,10 +96,11 @@ impl Keeper {
 /// What goes to a spool file, made when it is first needed.
 struct Spooler<'a> {
     runtime: &'a Runtime,
-    context: &'a RunContext,
+    context: &'a Context,
     started_at: i64,
     /// The database that the run belongs to.
     owner: SpoolOwner,
+    places: SpoolDirectories,
     /// Where a spool file can still be tried; absent before the first one.
     directories: Option<VecDeque<PathBuf>>,
     spool: Option<Spool>,
@@ -105,20 +115,23 @@ impl Spooler<'_> {
 
     /// Goes on with a spool file in the next directory; it has what the one before has.
     fn next_spool(&mut self) -> bool {
-        let owner = &self.owner;
+        let (owner, places) = (&self.owner, &self.places);
         let directories = self
             .directories
-            .get_or_insert_with(|| spool::directories(owner).into());
+            .get_or_insert_with(|| places.of(owner).into());
         while let Some(directory) = directories.pop_front() {
-            let made = spool::make(&directory).and_then(|()| match &mut self.spool {
-                Some(spool) => spool.move_to(&directory),
-                none => {
-                    let (runtime, context) = (self.runtime, self.context);
-                    let made = Spool::create(&directory, owner, runtime, context, self.started_at);
-                    *none = Some(made?);
-                    Ok(())
-                }
-            });
+            let made = places
+                .make(&directory)
+                .and_then(|()| match &mut self.spool {
+                    Some(spool) => spool.move_to(&directory),
+                    none => {
+                        let (runtime, context) = (self.runtime, self.context);
+                        let made =
+                            Spool::create(&directory, owner, runtime, context, self.started_at);
+                        *none = Some(made?);
+                        Ok(())
+                    }
+                });
             if made.is_ok() {
                 self.kept.spool = self.spool.as_ref().map(|spool| spool.path().to_owned());
                 return true;
@@ -151,7 +164,7 @@ impl Spooler<'_> {
     }
 
     /// Says how the process ended, where it can be said.
-    fn finish(mut self, mut exit: Exit, store: Option<&Store>) -> Kept {
+    fn finish(mut self, mut exit: Exit, store: Option<&StoreHandle>) -> Kept {
         exit.missing = self.kept.missing;
         if self.spool.is_none() && exit.missing.is_none() {
             self.next_spool();
@@ -161,17 +174,21 @@ impl Spooler<'_> {
             && let Some(store) = store
         {
             // There is nowhere left to say so if this fails.
-            let _ = store.leave_note(&self.context.run_id, &runtape::exit_note(&exit));
+            let note = exit_note(&exit);
+            let _ = store.lock().leave_note(&self.context.run_id, &note);
         }
         self.kept
     }
 }
 
 /// Stores what comes; once the store has failed, it goes to the spool file.
-fn keep(database: &Database, mut spooler: Spooler<'_>, receiver: &Receiver<Message>) -> Kept {
-    let opened = database.open_for_recording();
-    let mut store = opened.map_err(|error| spooler.note(&error)).ok();
-    let mut writer = store.as_mut().and_then(|store| begin(store, &mut spooler));
+fn keep(
+    store: Option<StoreHandle>,
+    mut spooler: Spooler<'_>,
+    receiver: &Receiver<Message>,
+    clock: &Clock,
+) -> Kept {
+    let mut writer = store.as_ref().and_then(|store| begin(store, &mut spooler));
     let (exit, records) = loop {
         match receiver.recv_timeout(TICK) {
             Ok(Message::Output(chunk, records, _room)) => match &mut writer {
@@ -186,7 +203,7 @@ fn keep(database: &Database, mut spooler: Spooler<'_>, receiver: &Receiver<Messa
     };
     let writer = written(writer, &mut spooler, |writer| {
         writer.add(records, None);
-        writer.finish(&exit, times::now()).map(drop)
+        writer.finish(&exit, clock.now()).map(drop)
     });
     if writer.is_some() {
         return spooler.kept;
@@ -194,21 +211,21 @@ fn keep(database: &Database, mut spooler: Spooler<'_>, receiver: &Receiver<Messa
     spooler.finish(exit, store.as_ref())
 }
 
-fn begin<'a>(store: &'a mut Store, spooler: &mut Spooler<'_>) -> Option<Writer<'a>> {
-    if let Ok(owner) = SpoolOwner::of(store) {
+fn begin(store: &StoreHandle, spooler: &mut Spooler<'_>) -> Option<Writer> {
+    if let Ok(owner) = SpoolOwner::of(&store.lock()) {
         spooler.owner = owner;
     }
     let (runtime, context) = (spooler.runtime.clone(), spooler.context);
-    let begun = Writer::begin(store, runtime, context, spooler.started_at);
+    let begun = Writer::begin(store.clone(), runtime, context, spooler.started_at);
     begun.map_err(|error| spooler.note(&error)).ok()
 }
 
 /// Does some work with a writer; if the store fails, what it could not write is spooled.
-fn written<'a>(
-    writer: Option<Writer<'a>>,
+fn written(
+    writer: Option<Writer>,
     spooler: &mut Spooler<'_>,
-    work: impl FnOnce(&mut Writer<'a>) -> Result<(), RecordError>,
-) -> Option<Writer<'a>> {
+    work: impl FnOnce(&mut Writer) -> Result<(), RecordError>,
+) -> Option<Writer> {
     let mut writer = writer?;
     let Err(error) = work(&mut writer) else {
         return Some(writer);

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::plain;
+use crate::terminal::plain;
 
 /// Columns assumed where nobody says how wide the output may be.
 const DEFAULT_WIDTH: usize = 120;

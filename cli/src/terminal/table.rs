@@ -4,11 +4,11 @@ use runtape_core::report::Failure;
 use runtape_core::{CheckpointId, CheckpointStatus, JobId, RunId};
 use unicode_width::UnicodeWidthStr;
 
-use crate::console::{Console, Tone};
 use crate::error::CliError;
-use crate::fit::cut;
-use crate::plain;
-use crate::times;
+use crate::terminal::console::{Console, Tone};
+use crate::terminal::fit::cut;
+use crate::terminal::plain;
+use crate::terminal::times;
 
 /// Characters of a random id that are shown: 36 to this power are enough.
 const SHORT: usize = 10;

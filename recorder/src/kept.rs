@@ -1,4 +1,5 @@
-//! What is known of a run before it begins, and how its process ended, as the store keeps them.
+//! What the store keeps of a run besides its records and its tape: what was known of it before it
+//! began, so that its records can be made again from the tape, and how its process ended.
 
 use runtape_core::report::ExitInfo;
 use runtape_core::{Expert, JobId, Metadata, RunId, Runtime, Stream};
@@ -7,29 +8,10 @@ use runtape_store::BeginRun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What is known of a run before it begins.
-///
-/// Kept with the run, so that its records can be made again from its tape.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunContext {
-    /// The job.
-    pub job_id: JobId,
-    /// The run.
-    pub run_id: RunId,
-    /// The expert that the run is given to, if any.
-    pub expert: Option<Expert>,
-    /// What was asked for.
-    pub query: Option<String>,
-    /// The command line.
-    pub argv: Option<Vec<String>>,
-    /// More to be kept with the run: `host`, `user`, `cwd`, `timeSource` …
-    pub metadata: Metadata,
-}
-
 /// The part of a context that the store keeps as it is.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Kept {
+struct KeptContext {
     #[serde(skip_serializing_if = "Option::is_none")]
     expert: Option<Expert>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,62 +22,36 @@ struct Kept {
     metadata: Metadata,
 }
 
-impl RunContext {
-    /// Creates a context that knows the ids and nothing else.
-    #[must_use]
-    pub fn new(job_id: JobId, run_id: RunId) -> Self {
-        Self {
-            job_id,
-            run_id,
-            expert: None,
-            query: None,
-            argv: None,
-            metadata: Metadata::default(),
-        }
+/// Returns what the store is told of a run before it begins.
+pub(crate) fn begin_run(context: &Context, runtime: Runtime, started_at: i64) -> BeginRun {
+    BeginRun {
+        job_id: context.job_id.clone(),
+        run_id: context.run_id.clone(),
+        runtime,
+        started_at,
+        context: context_to_json(context),
     }
+}
 
-    pub(crate) fn to_normalizer(&self) -> Context {
-        let mut context = Context::new(self.job_id.clone(), self.run_id.clone());
-        context.expert.clone_from(&self.expert);
-        context.query.clone_from(&self.query);
-        context.argv.clone_from(&self.argv);
-        context.metadata = self.metadata.clone();
-        context
-    }
+pub(crate) fn context_to_json(context: &Context) -> Value {
+    let kept = KeptContext {
+        expert: context.expert.clone(),
+        query: context.query.clone(),
+        argv: context.argv.clone(),
+        metadata: context.metadata.clone(),
+    };
+    serde_json::to_value(kept).unwrap_or(Value::Null)
+}
 
-    /// Returns what the store is told of the run before it begins.
-    pub(crate) fn begin(&self, runtime: Runtime, started_at: i64) -> BeginRun {
-        BeginRun {
-            job_id: self.job_id.clone(),
-            run_id: self.run_id.clone(),
-            runtime,
-            started_at,
-            context: self.to_json(),
-        }
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        let kept = Kept {
-            expert: self.expert.clone(),
-            query: self.query.clone(),
-            argv: self.argv.clone(),
-            metadata: self.metadata.clone(),
-        };
-        serde_json::to_value(kept).unwrap_or(Value::Null)
-    }
-
-    /// Reads a context back; what cannot be read is as if it had not been known.
-    pub(crate) fn from_json(job_id: JobId, run_id: RunId, kept: &Value) -> Self {
-        let kept = Kept::deserialize(kept).unwrap_or_default();
-        Self {
-            job_id,
-            run_id,
-            expert: kept.expert,
-            query: kept.query,
-            argv: kept.argv,
-            metadata: kept.metadata,
-        }
-    }
+/// Reads a context back; what cannot be read is as if it had not been known.
+pub(crate) fn context_from_json(job_id: JobId, run_id: RunId, kept: &Value) -> Context {
+    let kept = KeptContext::deserialize(kept).unwrap_or_default();
+    let mut context = Context::new(job_id, run_id);
+    context.expert = kept.expert;
+    context.query = kept.query;
+    context.argv = kept.argv;
+    context.metadata = kept.metadata;
+    context
 }
 
 /// Tells a normalizer when its run began: if nothing is ever printed, the run still has a time.
@@ -199,11 +155,12 @@ mod tests {
 
     #[test]
     fn a_context_survives_being_kept() {
-        let mut context = RunContext::new("j".parse().unwrap(), "r".parse().unwrap());
+        let mut context = Context::new("j".parse().unwrap(), "r".parse().unwrap());
         context.argv = Some(vec!["claude".to_owned()]);
+        context.query = Some("what".to_owned());
         context.metadata.set("host", "h");
-        let kept = context.to_json();
-        let read = RunContext::from_json("j".parse().unwrap(), "r".parse().unwrap(), &kept);
+        let kept = context_to_json(&context);
+        let read = context_from_json("j".parse().unwrap(), "r".parse().unwrap(), &kept);
         assert_eq!(read, context);
     }
 }

@@ -10,7 +10,6 @@ use std::time::UNIX_EPOCH;
 
 use runtape_core::report::TreeVintage;
 use runtape_core::{Checkpoint, CheckpointId, JobId, RunEvent, RunEventKind, RunId};
-use runtape_schemas::{SchemaKind, Validator, Verdict};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -23,8 +22,20 @@ use super::tree::{
 };
 use super::vintage::{Upgrade, is_retired};
 
-/// How many faults of one file are named.
-const MAX_FAULTS: usize = 3;
+/// A file of a job tree whose shape is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreeFile {
+    /// `job.json`.
+    Job,
+    /// An event of a run.
+    RunEvent,
+    /// A checkpoint.
+    Checkpoint,
+}
+
+/// Says what is wrong with the value of a file. The published schemas are the measure; they are in a
+/// crate of their own, since checking against them takes far more code than reading.
+pub type CheckFile = fn(TreeFile, &Value) -> Result<(), String>;
 
 /// A checkpoint's file, and what it takes to put it in order.
 #[derive(Clone, Debug)]
@@ -99,15 +110,22 @@ pub(super) struct JobReader {
     pub(super) id: JobId,
     pub(super) runs: BTreeMap<RunId, RunFiles>,
     upgrade: Upgrade,
+    check: CheckFile,
 }
 
 impl JobReader {
     /// Finds the files of a job and reads all but its checkpoints, which are large.
-    pub(super) fn open(id: JobId, directory: &Path, findings: &mut Findings) -> Self {
+    pub(super) fn open(
+        id: JobId,
+        directory: &Path,
+        check: CheckFile,
+        findings: &mut Findings,
+    ) -> Self {
         let mut reader = Self {
             id,
             runs: BTreeMap::new(),
             upgrade: Upgrade::default(),
+            check,
         };
         let mut run_directories = Vec::new();
         for entry in findings.list(directory) {
@@ -156,8 +174,8 @@ impl JobReader {
         let Some(job) = findings.json(path) else {
             return;
         };
-        let fault = invalid(SchemaKind::Job, &job).or_else(|| self.is_of_job(&job, "id"));
-        if let Some(fault) = fault {
+        let fault = (self.check)(TreeFile::Job, &job).err();
+        if let Some(fault) = fault.or_else(|| self.is_of_job(&job, "id")) {
             findings.fault(path, fault);
         }
     }
@@ -321,11 +339,7 @@ impl JobReader {
         if is_retired(&value) {
             return Ok(None);
         }
-        match Validator::for_kind(SchemaKind::RunEvent).validate(&value) {
-            Verdict::Valid => {}
-            Verdict::Unknown { tag } => return Err(format!("/type: unknown type {tag:?}")),
-            Verdict::Invalid(faults) => return Err(list(&faults)),
-        }
+        (self.check)(TreeFile::RunEvent, &value)?;
         let ours = value.get(OURS).map(EventExtension::deserialize);
         let ours = ours.transpose();
         let ours = ours.map_err(|error| format!("/{OURS}: {error}"))?;
@@ -364,9 +378,7 @@ impl JobReader {
             value = checkpoint.take();
         }
         self.upgrade.checkpoint(&mut value, run)?;
-        if let Some(fault) = invalid(SchemaKind::Checkpoint, &value) {
-            return Err(fault);
-        }
+        (self.check)(TreeFile::Checkpoint, &value)?;
         let checkpoint = Checkpoint::deserialize(value).map_err(|error| error.to_string())?;
         check_extension(&checkpoint)?;
         Ok(checkpoint)
@@ -390,17 +402,4 @@ fn mismatch(value: &Value, key: &str, expected: &str) -> Option<String> {
         }
         None => Some(format!("/{key}: expected string, found none")),
     }
-}
-
-/// Says what a value's schema has against it.
-fn invalid(kind: SchemaKind, value: &Value) -> Option<String> {
-    let verdict = Validator::for_kind(kind).validate(value);
-    verdict.is_invalid().then(|| list(verdict.faults()))
-}
-
-fn list(faults: &[runtape_schemas::Fault]) -> String {
-    let first = faults.iter().take(MAX_FAULTS).map(ToString::to_string);
-    let more = faults.len().saturating_sub(MAX_FAULTS);
-    let more = (more > 0).then(|| format!("and {more} more"));
-    first.chain(more).collect::<Vec<_>>().join("; ")
 }

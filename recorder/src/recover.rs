@@ -4,8 +4,8 @@ use runtape_core::{Record, RunId, RunSummary, Stream, Summarizer};
 use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, Store, StoreError, TapeChunk};
 
-use crate::context::{exit_from_json, exit_to_json};
-use crate::record_error::RecordError;
+use crate::error::RecordError;
+use crate::kept::{exit_from_json, exit_to_json};
 use crate::replay::{Known, normalizer, read_tape};
 
 /// What is not yet stored is written when it holds this many bytes of output …
@@ -293,14 +293,14 @@ mod tests {
     use runtape_core::{CheckpointStatus, Runtime};
 
     use super::*;
-    use crate::context::RunContext;
-    use crate::spool::{Spool, take_in_spool};
-    use crate::spool_owner::SpoolOwner;
+    use crate::kept::begin_run;
+    use crate::spool::{Spool, SpoolOwner, take_in_spool};
+    use runtape_normalizer::Context;
 
     /// A run whose recorder died after it had stored some output.
     fn dead_run(store: &mut Store, name: &str, runtime: &Runtime, output: &[u8]) -> BeginRun {
-        let context = RunContext::new("job".parse().unwrap(), name.parse().unwrap());
-        let begin = context.begin(runtime.clone(), 1);
+        let context = Context::new("job".parse().unwrap(), name.parse().unwrap());
+        let begin = begin_run(&context, runtime.clone(), 1);
         store.begin_run(&begin).unwrap();
         let tape = chunk(0, output);
         store.append(&begin.run_id, &[], &[tape]).unwrap();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     /// A spool file for a database in memory.
-    fn new_spool(directory: &std::path::Path, context: &RunContext) -> Spool {
+    fn new_spool(directory: &std::path::Path, context: &Context) -> Spool {
         let owner = SpoolOwner::default();
         Spool::create(directory, &owner, &Runtime::Hermes, context, 1).unwrap()
     }
@@ -437,7 +437,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut store = Store::open_in_memory().unwrap();
         let begin = dead_run(&mut store, "run", &Runtime::Hermes, b"Hello.\n");
-        let context = RunContext::new(begin.job_id.clone(), begin.run_id.clone());
+        let context = Context::new(begin.job_id.clone(), begin.run_id.clone());
         let mut spool = new_spool(directory.path(), &context);
         let path = spool.path().to_owned();
         // A piece that is stored already, one that is stored in part, and a new one.
@@ -469,7 +469,7 @@ mod tests {
         store.release_run(&begin.run_id);
         assert_eq!(recover(&mut store, 9).unwrap().closed.len(), 1);
         let before = stored(&store, &begin);
-        let context = RunContext::new(begin.job_id.clone(), begin.run_id.clone());
+        let context = Context::new(begin.job_id.clone(), begin.run_id.clone());
         let mut spooled = |bytes: &[u8], exit: &Exit| {
             let mut spool = new_spool(directory.path(), &context);
             let path = spool.path().to_owned();

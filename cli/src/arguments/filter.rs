@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::database::resolve_job;
 use crate::error::CliError;
-use crate::times;
+use crate::terminal::times;
 
 /// Which runs a command is about.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -7,12 +7,12 @@ use runtape_core::transcript::{RunResult, ToolCall, ToolResult};
 use runtape_core::{Record, RecordKind, TranscriptEntry, TranscriptKind};
 use serde_json::Value;
 
-use crate::console::{Console, Tone};
 use crate::error::CliError;
-use crate::fit::cut;
-use crate::plain;
-use crate::table::thousands;
-use crate::times;
+use crate::terminal::console::{Console, Tone};
+use crate::terminal::fit::cut;
+use crate::terminal::plain;
+use crate::terminal::table::thousands;
+use crate::terminal::times;
 
 /// Lines of a tool's result that are shown; the rest is counted.
 const RESULT_LINES: usize = 12;

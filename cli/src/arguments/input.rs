@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::CliError;
-use crate::times;
+use crate::terminal::times;
 
 /// Bytes read at a time, and looked at to detect the runtime.
 pub(crate) const CHUNK: usize = 64 * 1024;

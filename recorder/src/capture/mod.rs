@@ -1,12 +1,14 @@
 //! Output of processes that have ended: stored many at a time.
 
+mod pipeline;
+
 use runtape_core::{Runtime, Stream};
-use runtape_normalizer::{Exit, Normalizer, Output};
+use runtape_normalizer::{Context, Exit, Normalizer, Output};
 use runtape_store::{PreparedRun, Store, StoreError};
 
-use crate::context::{RunContext, begin_at, exit_to_json};
-use crate::record_error::RecordError;
-use crate::shared_line::{Most, SharedLine};
+use self::pipeline::{Most, SharedLine};
+use crate::error::RecordError;
+use crate::kept::{begin_at, begin_run, exit_to_json};
 
 /// How much output one transaction holds.
 const BATCH_BYTES: u64 = 256 * 1024;
@@ -27,7 +29,7 @@ pub struct Capture {
     /// The runtime.
     pub runtime: Runtime,
     /// What is known of the run.
-    pub context: RunContext,
+    pub context: Context,
     /// When it began, in milliseconds since 1970.
     pub started_at: i64,
     /// What was printed: stream, receive time and bytes, in the order it was received.
@@ -39,14 +41,14 @@ pub struct Capture {
 impl Capture {
     /// Normalizes the output, and does all that storing its records takes besides writing them.
     fn prepare_records(&self) -> Result<PreparedRun, RecordError> {
-        let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.to_normalizer())?;
+        let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.clone())?;
         begin_at(&mut normalizer, self.started_at);
         let mut output = Output::default();
         for (stream, received_at, bytes) in self.pieces() {
             normalizer.push_into(stream, bytes, received_at, &mut output);
         }
         normalizer.finish_into(&self.exit, &mut output);
-        let begin = self.context.begin(self.runtime.clone(), self.started_at);
+        let begin = begin_run(&self.context, self.runtime.clone(), self.started_at);
         let exit = exit_to_json(&self.exit);
         Ok(PreparedRun::new(&begin, &output.records, &exit)?)
     }

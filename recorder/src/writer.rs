@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use runtape_core::{Record, RunId, Runtime};
-use runtape_normalizer::Exit;
-use runtape_store::{Store, TapeChunk};
+use runtape_normalizer::{Context, Exit};
+use runtape_store::TapeChunk;
 
-use crate::context::{RunContext, exit_to_json};
-use crate::record_error::RecordError;
+use crate::error::RecordError;
+use crate::kept::{begin_run, exit_to_json};
 use crate::recover::beyond;
+use crate::store_handle::StoreHandle;
 
 /// A batch is written when it holds this many bytes of output …
 const BATCH_BYTES: usize = 256 * 1024;
@@ -17,8 +18,8 @@ const BATCH_BYTES: usize = 256 * 1024;
 const BATCH_AGE: Duration = Duration::from_millis(50);
 
 /// Stores what a [`Detached`](crate::Detached) run becomes.
-pub struct Writer<'a> {
-    store: &'a mut Store,
+pub struct Writer {
+    store: StoreHandle,
     run_id: RunId,
     records: Vec<Record>,
     chunks: Vec<TapeChunk>,
@@ -26,15 +27,16 @@ pub struct Writer<'a> {
     since: Option<Instant>,
 }
 
-impl<'a> Writer<'a> {
+impl Writer {
     /// Opens a run in the store. `now` is in milliseconds since 1970.
     pub fn begin(
-        store: &'a mut Store,
+        store: impl Into<StoreHandle>,
         runtime: Runtime,
-        context: &RunContext,
+        context: &Context,
         now: i64,
     ) -> Result<Self, RecordError> {
-        store.begin_run(&context.begin(runtime, now))?;
+        let store = store.into();
+        store.lock().begin_run(&begin_run(context, runtime, now))?;
         Ok(Self {
             store,
             run_id: context.run_id.clone(),
@@ -70,6 +72,7 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         self.store
+            .lock()
             .append(&self.run_id, &self.records, &self.chunks)?;
         self.empty();
         Ok(())
@@ -79,9 +82,10 @@ impl<'a> Writer<'a> {
     pub fn finish(&mut self, exit: &Exit, now: i64) -> Result<u64, RecordError> {
         let exit = exit_to_json(exit);
         let (records, chunks) = (&self.records, &self.chunks);
-        let seal = self
-            .store
-            .append_and_finish(&self.run_id, records, chunks, &exit, now)?;
+        let seal =
+            self.store
+                .lock()
+                .append_and_finish(&self.run_id, records, chunks, &exit, now)?;
         self.empty();
         Ok(seal)
     }
@@ -101,11 +105,12 @@ impl<'a> Writer<'a> {
         let mut lengths = (0, 0);
         if error.is_database_gone() {
             // Those who have a deleted file open can still read it.
-            let read = self.store.each_tape_chunk(&self.run_id, |chunk| {
+            let store = self.store.lock();
+            let read = store.each_tape_chunk(&self.run_id, |chunk| {
                 each(&chunk);
                 true
             });
-            let known = read.and_then(|()| self.store.tape_lengths(&self.run_id));
+            let known = read.and_then(|()| store.tape_lengths(&self.run_id));
             lengths = known.unwrap_or_default();
         }
         let unwritten = self.chunks.into_iter();

@@ -7,13 +7,13 @@ use runtape_core::{Record, RunId};
 use runtape_normalizer::{Exit, Normalizer};
 use runtape_store::{BeginRun, Store, StoreError};
 
-use crate::context::{RunContext, begin_at, exit_from_json};
-use crate::record_error::RecordError;
+use crate::error::RecordError;
+use crate::kept::{begin_at, context_from_json, exit_from_json};
 
 /// Makes a normalizer that will make the records of a run again.
 pub(crate) fn normalizer(begin: &BeginRun) -> Result<Normalizer, RecordError> {
-    let context = RunContext::from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
-    let mut normalizer = Normalizer::new(begin.runtime.clone(), context.to_normalizer())?;
+    let context = context_from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
+    let mut normalizer = Normalizer::new(begin.runtime.clone(), context)?;
     begin_at(&mut normalizer, begin.started_at);
     Ok(normalizer)
 }

@@ -7,21 +7,26 @@
 //!
 //! The former format named no database and had the end as its last line.
 
+mod directory;
+pub(crate) mod file;
+mod owner;
+
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use runtape_core::{JobId, RunId, Runtime, Stream, Summarizer};
-use runtape_normalizer::Exit;
+use runtape_normalizer::{Context, Exit};
 use runtape_store::{BeginRun, Store, StoreError, TapeChunk};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::context::{RunContext, exit_from_json, exit_to_json};
-use crate::record_error::RecordError;
+pub use self::directory::SpoolDirectories;
+pub use self::file::make_private_directory;
+pub use self::owner::SpoolOwner;
+use crate::error::RecordError;
+use crate::kept::{context_to_json, exit_from_json, exit_to_json};
 use crate::recover::{Recovered, Rest, beyond, close, left_exit, reopen};
-use crate::spool_file;
-use crate::spool_owner::SpoolOwner;
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -109,7 +114,7 @@ fn create(directory: &Path, run: &RunId) -> io::Result<(PathBuf, File)> {
             _ => format!("{run}-{number}.{SPOOL_EXTENSION}"),
         };
         let path = directory.join(name);
-        match spool_file::create(&path) {
+        match file::create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES => {
                 number += 1;
             }
@@ -124,7 +129,7 @@ impl Spool {
         directory: &Path,
         owner: &SpoolOwner,
         runtime: &Runtime,
-        context: &RunContext,
+        context: &Context,
         started_at: i64,
     ) -> io::Result<Self> {
         let path = owner.path.as_deref().map(Path::to_string_lossy);
@@ -136,7 +141,7 @@ impl Spool {
             run_id: context.run_id.clone(),
             runtime: runtime.clone(),
             started_at,
-            context: context.to_json(),
+            context: context_to_json(context),
         };
         Self::begin(directory, head)
     }
@@ -274,7 +279,7 @@ impl Reader {
     /// Opens a spool file; one that a living recorder writes is refused.
     fn open(path: &Path) -> Result<Self, RecordError> {
         let failed = failed(path);
-        let file = spool_file::open(path).map_err(&failed)?;
+        let file = file::open(path).map_err(&failed)?;
         let file = file.map_err(|reason| RecordError::Misfit {
             path: path.into(),
             reason: reason.to_owned(),

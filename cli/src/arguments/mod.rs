@@ -1,0 +1,4 @@
+//! Arguments that several commands take.
+
+pub(crate) mod filter;
+pub(crate) mod input;

@@ -1,0 +1,8 @@
+//! What people see: tables, transcripts, times, and nothing that could deceive a terminal.
+
+pub(crate) mod console;
+pub(crate) mod fit;
+pub(crate) mod plain;
+pub(crate) mod table;
+pub(crate) mod times;
+pub(crate) mod transcript;

@@ -1,0 +1,36 @@
+//! Keeps output that comes from somewhere else: here from standard input.
+//!
+//!     claude -p hello --output-format stream-json --verbose | cargo run -p runtape-recorder --example feed_bytes -- runs.db claude-code
+
+use std::error::Error;
+use std::io::{Read, Write};
+
+use runtape_recorder::Recorder;
+use runtape_recorder::core::{IdSource, JobId, RandomIds, Stream};
+use runtape_recorder::normalizer::{Context, Exit};
+use runtape_recorder::store::{Options, Store};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let (Some(database), Some(runtime)) = (words.next(), words.next()) else {
+        return Err("usage: feed_bytes DATABASE RUNTIME < OUTPUT".into());
+    };
+    let store = Store::open(&database, &Options::default())?;
+    let run_id = RandomIds.run_id();
+    let context = Context::new(JobId::parse(run_id.as_str())?, run_id.clone());
+    let mut recorder = Recorder::start(store, runtime.parse()?, &context)?;
+    let mut buffer = vec![0; 64 * 1024];
+    let mut input = std::io::stdin().lock();
+    loop {
+        let length = input.read(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        recorder.push(Stream::Stdout, buffer.get(..length).unwrap_or_default())?;
+    }
+    // Only the one who ran the process knows how it ended.
+    let finished = recorder.finish(&Exit::unknown())?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "run {run_id}: {}", finished.summary.status.as_str())?;
+    Ok(())
+}

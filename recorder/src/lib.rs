@@ -1,0 +1,70 @@
+//! runtape for those who embed it: output of agent CLIs in, one normalized history kept.
+//!
+//! Two ways lead in. [`Recording`] runs a command, listens to it, and keeps what it prints, also when
+//! the store fails meanwhile. [`Recorder`] is for those who have the output already: give it the
+//! bytes as they come, and tell it how the process ended.
+//!
+//! ```
+//! use runtape_recorder::core::{Runtime, Stream};
+//! use runtape_recorder::normalizer::{Context, Exit};
+//! use runtape_recorder::store::Store;
+//! use runtape_recorder::{Recorder, StoreHandle};
+//!
+//! # fn main() -> Result<(), runtape_recorder::RecordError> {
+//! let store = StoreHandle::from(Store::open_in_memory()?);
+//! let context = Context::new("job-1".parse()?, "run-1".parse()?);
+//! let mut recorder = Recorder::start(store.clone(), Runtime::ClaudeCode, &context)?;
+//! recorder.push(Stream::Stdout, b"Hello.\n")?;
+//! let finished = recorder.finish(&Exit::with_code(0))?;
+//! assert_eq!(finished.summary.final_text.as_deref(), Some("Hello."));
+//! assert!(store.lock().run(&"run-1".parse()?)?.seal.is_some());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Many finished outputs at a time go through [`store_captures`], runs that come as records through
+//! [`store_records`]. [`recover`] closes runs whose recorder died, [`renormalize`] makes a run's records
+//! anew from its tape, [`perstack`] writes and reads Perstack's job trees. The parts are in the crates
+//! this one re-exports: the model in [`core`], bytes to records in [`normalizer`], persistence in
+//! [`store`].
+//!
+//! Nothing here prints, reads the environment or installs a signal handler.
+
+mod capture;
+mod clock;
+mod detached;
+mod error;
+mod imported;
+mod kept;
+pub mod perstack;
+mod private;
+#[cfg(unix)]
+pub mod process;
+mod recorder;
+mod recover;
+mod replay;
+mod spool;
+mod store_handle;
+mod writer;
+
+pub use capture::{Capture, Found, Stored, store_captures};
+pub use clock::Clock;
+pub use detached::{Detached, Ended, Printed};
+pub use error::RecordError;
+pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
+pub use kept::exit_info;
+pub use private::{
+    NewFile, Written, create_directory as create_private_directory, digest, write as write_private,
+};
+#[cfg(unix)]
+pub use process::{Recorded, Recording, RecordingOptions};
+pub use recorder::{Finished, Recorder, RecorderOptions};
+pub use recover::{Recovered, Recovery, Unrecovered, exit_note, recover, recover_where};
+pub use replay::renormalize;
+pub use spool::{
+    SPOOL_EXTENSION, Spool, SpoolDirectories, SpoolOwner, adopt_spool, make_private_directory,
+    run_of_spool, take_in_spool,
+};
+pub use store_handle::StoreHandle;
+pub use writer::Writer;
+pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

@@ -1,0 +1,209 @@
+//! The recorded process: started, listened to, signalled and waited for.
+
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, killpg, raise};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use runtape_core::Stream;
+use runtape_normalizer::{Exit, signal_name};
+
+use super::RecordingOptions;
+use super::leash::Watcher;
+use super::piece::{Budget, Piece};
+use super::terminal::Terminal;
+use crate::clock::Clock;
+use crate::error::RecordError;
+
+/// Bytes read at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// What happens while a process is recorded.
+pub(super) enum Happening {
+    /// It printed something.
+    Output(Piece),
+    /// Nobody can print on this stream any more.
+    Closed,
+    /// It ended.
+    Ended(Exit),
+    /// Somebody wants it to end.
+    Stop,
+}
+
+/// A process in a group of its own.
+pub(super) struct Child {
+    control: Control,
+    pub(super) happenings: Receiver<Happening>,
+    terminal: Option<Terminal>,
+    watcher: Option<Watcher>,
+}
+
+/// Signals and ends a recorded command, from any thread.
+#[derive(Clone)]
+pub struct Control {
+    group: Pid,
+    sender: Sender<Happening>,
+    /// Nothing is left of the group that is ours: its number may be another's by now.
+    is_over: Arc<AtomicBool>,
+}
+
+impl Control {
+    /// Sends a signal to the command and all that it started.
+    pub fn signal(&self, number: i32) {
+        if let Ok(signal) = Signal::try_from(number)
+            && !self.is_over.load(Ordering::Acquire)
+        {
+            let _ = killpg(self.group, signal);
+        }
+    }
+
+    /// Asks the command to end, and ends it if it does not within the grace period.
+    pub fn stop(&self) {
+        // Nobody listens any more if it has ended.
+        let _ = self.sender.send(Happening::Stop);
+    }
+
+    /// Returns the id of the command's process, which is that of its group, too.
+    #[must_use]
+    pub fn process_id(&self) -> i32 {
+        self.group.as_raw()
+    }
+}
+
+impl Child {
+    /// Starts a command and listens to it.
+    pub(super) fn start(
+        command: &mut Command,
+        options: &RecordingOptions,
+    ) -> Result<(Self, Option<ChildStdin>), RecordError> {
+        let spawned = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let mut process = spawned.map_err(|source| RecordError::Spawn {
+            program: command.get_program().to_string_lossy().into_owned(),
+            source,
+        })?;
+        let group = Pid::from_raw(i32::try_from(process.id()).unwrap_or(i32::MAX));
+        let watcher = options
+            .leash
+            .as_deref()
+            .and_then(|leash| Watcher::start(leash, group));
+        let terminal = options.foreground.then(Terminal::find).flatten();
+        if let Some(terminal) = &terminal {
+            terminal.give(group);
+            // It may have asked for the terminal before it had it, and been stopped.
+            let _ = killpg(group, Signal::SIGCONT);
+        }
+        let (sender, happenings) = channel();
+        let budget = Arc::new(Budget::default());
+        let listen = |stream, from: Option<Box<dyn Read + Send>>| match from {
+            Some(from) => {
+                let (sender, clock) = (sender.clone(), options.clock.clone());
+                read(stream, from, sender, Arc::clone(&budget), clock);
+            }
+            None => drop(sender.send(Happening::Closed)),
+        };
+        let stdout = process.stdout.take();
+        listen(Stream::Stdout, stdout.map(|pipe| Box::new(pipe) as _));
+        let stderr = process.stderr.take();
+        listen(Stream::Stderr, stderr.map(|pipe| Box::new(pipe) as _));
+        let waiting = terminal.is_some().then(Terminal::open).flatten();
+        let ended = sender.clone();
+        thread::spawn(move || {
+            let exit = wait(group, waiting.as_ref());
+            // Nobody listens any more if the recorder gave up waiting.
+            let _ = ended.send(Happening::Ended(exit));
+        });
+        let control = Control {
+            group,
+            sender,
+            is_over: Arc::default(),
+        };
+        let child = Self {
+            control,
+            happenings,
+            terminal,
+            watcher,
+        };
+        Ok((child, process.stdin.take()))
+    }
+
+    /// Returns what signals and ends it.
+    pub(super) fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Sends a signal to the process and all that it started.
+    pub(super) fn signal(&self, signal: Signal) {
+        self.control.signal(signal as i32);
+    }
+
+    /// Takes the terminal back, and lets go of what the process has left running.
+    pub(super) fn let_go(&mut self) {
+        self.control.is_over.store(true, Ordering::Release);
+        if let Some(watcher) = self.watcher.take() {
+            watcher.finish();
+        }
+        if let Some(terminal) = &self.terminal {
+            terminal.take_back();
+        }
+    }
+}
+
+fn read(
+    stream: Stream,
+    mut from: Box<dyn Read + Send>,
+    sender: Sender<Happening>,
+    budget: Arc<Budget>,
+    clock: Clock,
+) {
+    thread::spawn(move || {
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let read = match from.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(0) | Err(_) => break,
+                Ok(read) => read,
+            };
+            let bytes = buffer.get(..read).unwrap_or_default().to_vec();
+            // The time it came, not the time there was room for it.
+            let piece = Piece::new(stream, bytes, clock.now(), &budget);
+            if sender.send(Happening::Output(piece)).is_err() {
+                return;
+            }
+        }
+        let _ = sender.send(Happening::Closed);
+    });
+}
+
+/// Waits for the process; while it is stopped, so are we, and the shell has the terminal.
+fn wait(child: Pid, terminal: Option<&Terminal>) -> Exit {
+    let flags = terminal.map(|_| WaitPidFlag::WUNTRACED);
+    loop {
+        match waitpid(child, flags) {
+            Ok(WaitStatus::Exited(_, code)) => return Exit::with_code(code),
+            Ok(WaitStatus::Signaled(_, signal, _)) => {
+                return Exit::with_signal(signal_name(signal as i32));
+            }
+            Ok(WaitStatus::Stopped(..)) => {
+                if let Some(terminal) = terminal {
+                    terminal.take_back();
+                    let _ = raise(Signal::SIGSTOP);
+                    terminal.give(child);
+                    let _ = killpg(child, Signal::SIGCONT);
+                }
+            }
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => return Exit::unknown(),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Running a command and recording it.
+//!
+//! A thread of the recording listens to the command, normalizes what it prints and hands it on: to
+//! another thread that keeps it, and to whoever wants to watch. A slow disk holds up neither the
+//! command nor those who watch; beyond 16 MiB on their way, the command waits.
+
+mod attendant;
+mod child;
+mod destination;
+mod keeper;
+mod leash;
+mod piece;
+mod terminal;
+
+use std::path::PathBuf;
+use std::process::{ChildStdin, Command};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use runtape_core::{RunSummary, Runtime, Stream};
+use runtape_normalizer::{Context, Exit, LiveItem};
+
+use self::attendant::Attendant;
+use self::child::Child;
+pub use self::child::Control;
+pub use self::destination::Destination;
+use self::keeper::Keeper;
+pub use self::keeper::Kept;
+pub use self::leash::{CannotStart, Leash, run_mode};
+use crate::clock::Clock;
+use crate::detached::Detached;
+use crate::error::RecordError;
+use crate::spool::SpoolDirectories;
+
+/// How many pieces may wait for somebody who watches.
+const AHEAD: usize = 64;
+
+/// What those who watch are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What was understood, as soon as it was.
+    Items,
+    /// The bytes, as they came.
+    Bytes,
+}
+
+/// How a command is recorded.
+#[derive(Clone, Debug)]
+pub struct RecordingOptions {
+    /// What those who watch are given. They have to take it: the command waits for them.
+    pub watch: Watch,
+    /// After how long the command is asked to end.
+    pub timeout: Option<Duration>,
+    /// How long the command has to end after being asked to, and what it started to let go of its
+    /// output.
+    pub grace: Duration,
+    /// Where the output goes when the store fails.
+    pub spool: SpoolDirectories,
+    /// Give the command the foreground of the terminal, if this process has it.
+    pub foreground: bool,
+    /// A program that ends the command if this process is killed: one that begins with
+    /// [`run_mode`].
+    pub leash: Option<PathBuf>,
+    /// Tells when output came.
+    pub clock: Clock,
+}
+
+impl Default for RecordingOptions {
+    fn default() -> Self {
+        Self {
+            watch: Watch::default(),
+            timeout: None,
+            grace: Duration::from_secs(5),
+            spool: SpoolDirectories::default(),
+            foreground: false,
+            leash: None,
+            clock: Clock::default(),
+        }
+    }
+}
+
+/// What can be shown of a command while it runs.
+#[derive(Debug)]
+pub enum Shown {
+    /// What was understood.
+    Items {
+        /// It, in order.
+        items: Vec<LiveItem>,
+        /// How many bytes of output it was made from.
+        bytes: usize,
+    },
+    /// What was printed.
+    Bytes(Stream, Vec<u8>),
+}
+
+/// How a recording went.
+#[derive(Debug)]
+pub struct Recorded {
+    /// How the command ended.
+    pub exit: Exit,
+    /// The run in one object, without what the model said before its last message.
+    pub summary: Option<RunSummary>,
+    /// How keeping it went.
+    pub kept: Kept,
+}
+
+/// A command that runs and is recorded.
+///
+/// It is recorded in the background, also after this was dropped.
+///
+/// ```
+/// use std::process::Command;
+/// use runtape_recorder::core::Runtime;
+/// use runtape_recorder::normalizer::Context;
+/// use runtape_recorder::store::Store;
+/// use runtape_recorder::{Recording, RecordingOptions, StoreHandle};
+///
+/// # fn main() -> Result<(), runtape_recorder::RecordError> {
+/// let store = StoreHandle::from(Store::open_in_memory()?);
+/// let context = Context::new("job-1".parse()?, "run-1".parse()?);
+/// let mut command = Command::new("echo");
+/// command.arg("Hello.");
+/// let options = RecordingOptions::default();
+/// let recording = Recording::spawn(command, store, Runtime::Hermes, context, options)?;
+/// let recorded = recording.wait();
+/// assert_eq!(recorded.exit.code, Some(0));
+/// assert!(recorded.kept.fault.is_none());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Recording {
+    control: Control,
+    stdin: Option<ChildStdin>,
+    shown: Receiver<Shown>,
+    thread: JoinHandle<Recorded>,
+}
+
+impl Recording {
+    /// Starts a command in a process group of its own, and records it. Its standard input is what
+    /// the command says: inherited, if nothing is said.
+    pub fn spawn(
+        mut command: Command,
+        destination: impl Into<Destination>,
+        runtime: Runtime,
+        mut context: Context,
+        options: RecordingOptions,
+    ) -> Result<Self, RecordError> {
+        if context.argv.is_none() {
+            let words = std::iter::once(command.get_program()).chain(command.get_args());
+            let words = words.map(|word| word.to_string_lossy().into_owned());
+            context.argv = Some(words.collect());
+        }
+        let started_at = options.clock.now();
+        let start = match options.watch {
+            Watch::Items => Detached::start_live,
+            Watch::Nothing | Watch::Bytes => Detached::start,
+        };
+        let run = start(runtime.clone(), &context, started_at)?;
+        let (mut child, stdin) = Child::start(&mut command, &options)?;
+        let control = child.control();
+        let keeper = Keeper::start(destination.into(), runtime, context, started_at, &options);
+        let (sender, shown) = sync_channel(AHEAD);
+        let thread = thread::spawn(move || {
+            let sender = (options.watch != Watch::Nothing).then_some(sender);
+            Attendant::new(&mut child, run, keeper, sender, &options).attend()
+        });
+        Ok(Self {
+            control,
+            stdin,
+            shown,
+            thread,
+        })
+    }
+
+    /// Returns the command's standard input, once, if it was to be piped.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
+    }
+
+    /// Returns what signals and ends the command, from any thread.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Asks the command to end, and ends it if it does not within the grace period.
+    pub fn stop(&self) {
+        self.control.stop();
+    }
+
+    /// Returns what can be shown, as it comes, until the command has ended.
+    pub fn shown(&self) -> impl Iterator<Item = Shown> + '_ {
+        self.shown.iter()
+    }
+
+    /// Waits until the command has ended and is kept.
+    pub fn wait(self) -> Recorded {
+        drop(self.stdin);
+        // Nobody else takes what is left to be shown.
+        self.shown.iter().for_each(drop);
+        self.thread.join().unwrap_or_else(|_| Recorded {
+            exit: Exit::unknown(),
+            summary: None,
+            kept: Kept {
+                fault: Some("the thread that listens panicked, please report this".to_owned()),
+                ..Kept::default()
+            },
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! Joins normalizer and store: output in, history kept.
+
+use runtape_core::{RunId, Runtime, Stream, Summarizer};
+use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
+
+use crate::clock::Clock;
+use crate::detached::Detached;
+use crate::error::RecordError;
+use crate::store_handle::StoreHandle;
+use crate::writer::Writer;
+
+/// How a run is recorded.
+#[derive(Clone, Debug, Default)]
+pub struct RecorderOptions {
+    /// Also yield what can be shown at once.
+    pub live: bool,
+    /// When the run began, in milliseconds since 1970, if not just now.
+    pub started_at: Option<i64>,
+    /// Tells when output came and when the run ended.
+    pub clock: Clock,
+}
+
+/// Records one process: what it prints is normalized and kept as it arrives.
+///
+/// It owns its store or shares one, and may live on a thread of its own. The crate's documentation
+/// has an example.
+pub struct Recorder {
+    run_id: RunId,
+    run: Detached,
+    writer: Writer,
+    clock: Clock,
+}
+
+/// A recorded run.
+#[derive(Debug)]
+pub struct Finished {
+    /// The run in one object.
+    pub summary: runtape_core::RunSummary,
+    /// What can be shown of its end.
+    pub live: Vec<LiveItem>,
+    /// The number of its seal.
+    pub seal: u64,
+}
+
+impl Recorder {
+    /// Opens a run in a store.
+    pub fn start(
+        store: impl Into<StoreHandle>,
+        runtime: Runtime,
+        context: &Context,
+    ) -> Result<Self, RecordError> {
+        Self::start_with(store, runtime, context, &RecorderOptions::default())
+    }
+
+    /// The same in another way than the usual one.
+    pub fn start_with(
+        store: impl Into<StoreHandle>,
+        runtime: Runtime,
+        context: &Context,
+        options: &RecorderOptions,
+    ) -> Result<Self, RecordError> {
+        let now = options.started_at.unwrap_or_else(|| options.clock.now());
+        let make = if options.live {
+            Normalizer::with_live
+        } else {
+            Normalizer::new
+        };
+        let normalizer = make(runtime.clone(), context.clone())?;
+        Ok(Self {
+            run_id: context.run_id.clone(),
+            run: Detached::new(normalizer, Some(Summarizer::new()), now),
+            writer: Writer::begin(store, runtime, context, now)?,
+            clock: options.clock.clone(),
+        })
+    }
+
+    /// Makes no summary, which grows with all that the model said, so that memory does not grow
+    /// with the run; end it with [`close`](Self::close).
+    #[must_use]
+    pub fn without_summary(mut self) -> Self {
+        self.run = self.run.without_summary();
+        self
+    }
+
+    /// Takes the next bytes of a stream, which came just now. Returns what can be shown at once.
+    pub fn push(&mut self, stream: Stream, bytes: &[u8]) -> Result<Vec<LiveItem>, RecordError> {
+        let received_at = self.clock.now();
+        self.push_received(stream, bytes, received_at)
+    }
+
+    /// The same for bytes that came at another time, in milliseconds since 1970.
+    pub fn push_received(
+        &mut self,
+        stream: Stream,
+        bytes: &[u8],
+        received_at: i64,
+    ) -> Result<Vec<LiveItem>, RecordError> {
+        if bytes.is_empty() {
+            self.tick()?;
+            return Ok(Vec::new());
+        }
+        let printed = self.run.push(stream, bytes.to_vec(), received_at);
+        self.writer.add(printed.records, Some(printed.chunk));
+        self.tick()?;
+        Ok(printed.live)
+    }
+
+    /// Writes the batch if it is due. To be called now and then while nothing arrives.
+    pub fn tick(&mut self) -> Result<(), RecordError> {
+        self.writer.tick()
+    }
+
+    /// Writes what has arrived so far.
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        self.writer.flush()
+    }
+
+    /// Ends the run: exactly one terminal event, and a seal.
+    pub fn finish(self, exit: &Exit) -> Result<Finished, RecordError> {
+        let Self {
+            run_id,
+            run,
+            mut writer,
+            clock,
+        } = self;
+        let ended = run.finish(exit);
+        writer.add(ended.records, None);
+        let seal = writer.finish(exit, clock.now())?;
+        let unfinished = RecordError::Unfinished { run: run_id };
+        Ok(Finished {
+            summary: ended.summary.ok_or(unfinished)?,
+            live: ended.live,
+            seal,
+        })
+    }
+
+    /// Ends the run without a summary. Returns the number of its seal.
+    pub fn close(mut self, exit: &Exit) -> Result<u64, RecordError> {
+        self.writer.add(self.run.finish(exit).records, None);
+        self.writer.finish(exit, self.clock.now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use runtape_store::{Options, Store};
+
+    use super::*;
+
+    fn context(run: &str) -> Context {
+        Context::new("job".parse().unwrap(), run.parse().unwrap())
+    }
+
+    #[test]
+    fn batches_are_written_whatever_the_time_of_day_does() {
+        for (name, times) in [
+            ("set back", [1_700_000_000_000, 1_600_000_000_000, 1]),
+            ("standing still", [1_700_000_000_000; 3]),
+            ("set forward", [1, 1_600_000_000_000, 1_700_000_000_000]),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("runs.db");
+            let store = Store::open(&path, &Options::default()).unwrap();
+            let other = Store::open(&path, &Options::read_only()).unwrap();
+            let time = Arc::new(AtomicI64::new(times[0]));
+            let shown = Arc::clone(&time);
+            let options = RecorderOptions {
+                clock: Clock::new(move || shown.load(Ordering::Relaxed)),
+                ..RecorderOptions::default()
+            };
+            let context = context("run");
+            let started = Recorder::start_with(store, Runtime::Hermes, &context, &options);
+            let mut recorder = started.unwrap();
+            let stored = || other.tape_lengths(&context.run_id).unwrap().0;
+            let wait = || std::thread::sleep(std::time::Duration::from_millis(60));
+            recorder.push(Stream::Stdout, b"one\n").unwrap();
+            wait();
+            time.store(times[1], Ordering::Relaxed);
+            recorder.push(Stream::Stdout, b"two\n").unwrap();
+            assert_eq!(stored(), 8, "{name}: with the next piece");
+            time.store(times[2], Ordering::Relaxed);
+            recorder.push(Stream::Stdout, b"three\n").unwrap();
+            wait();
+            recorder.tick().unwrap();
+            assert_eq!(stored(), 14, "{name}: while nothing arrives");
+        }
+    }
+
+    #[test]
+    fn what_can_be_shown_is_given_to_those_who_asked_for_it() {
+        for live in [false, true] {
+            let store = Store::open_in_memory().unwrap();
+            let options = RecorderOptions {
+                live,
+                ..RecorderOptions::default()
+            };
+            let started = Recorder::start_with(store, Runtime::Hermes, &context("run"), &options);
+            let mut recorder = started.unwrap();
+            let mut shown = recorder.push(Stream::Stdout, b"Hello.\n").unwrap();
+            let finished = recorder.finish(&Exit::with_code(0)).unwrap();
+            shown.extend(finished.live);
+            assert_eq!(!shown.is_empty(), live);
+            assert_eq!(finished.summary.final_text.as_deref(), Some("Hello."));
+        }
+    }
+
+    #[test]
+    fn recorders_on_threads_of_their_own_share_a_store() {
+        let store = StoreHandle::from(Store::open_in_memory().unwrap());
+        let recording = |number: u32| {
+            let store = store.clone();
+            std::thread::spawn(move || {
+                let context = context(&format!("run-{number}"));
+                let mut recorder = Recorder::start(store, Runtime::Hermes, &context).unwrap();
+                for _ in 0..20 {
+                    recorder.push(Stream::Stdout, b"Hello.\n").unwrap();
+                    recorder.flush().unwrap();
+                }
+                recorder.finish(&Exit::with_code(0)).unwrap().seal
+            })
+        };
+        let threads: Vec<_> = (0..4).map(recording).collect();
+        let mut seals: Vec<u64> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+        seals.sort_unstable();
+        assert_eq!(seals, [1, 2, 3, 4]);
+        assert_eq!(store.lock().verify().unwrap().faults, []);
+    }
+}
