@@ -16,7 +16,6 @@ pub mod failure;
 pub mod json;
 pub mod lines;
 mod normalizer;
-pub mod openclaw;
 mod output;
 pub mod paperclip;
 pub mod parser;

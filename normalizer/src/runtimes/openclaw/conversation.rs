@@ -10,10 +10,10 @@ use super::progress::{Advance, Progress};
 use super::told_calls::{Reading, ToldCalls};
 use super::{tools, usage};
 use crate::bounds::Numbers;
-use crate::openclaw::protocol::{extract_tool_calls, extract_tool_result};
 use crate::parser::{SignalSink, note_faults};
 use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
 use crate::verdict::UnclearResult;
+use runtape_openclaw_protocol::{extract_tool_calls, extract_tool_result};
 
 /// How many runs that have ended are remembered: the gateway repeats their last frames.
 const MOST_ENDED: usize = 500;

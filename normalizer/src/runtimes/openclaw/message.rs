@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::openclaw::protocol::{extract_text, extract_thinking, raw_text};
+use runtape_openclaw_protocol::{extract_text, extract_thinking, raw_text};
 
 /// Kinds of blocks that hold reasoning.
 const THINKING: [&str; 3] = ["thinking", "analysis", "reasoning"];

@@ -143,8 +143,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::openclaw::protocol::entry::TranscriptEntrySource;
-    use crate::openclaw::protocol::transcript::{EntryLine, create_transcript_entry_from_line};
+    use crate::entry::TranscriptEntrySource;
+    use crate::transcript::{EntryLine, create_transcript_entry_from_line};
 
     fn row(id: &str, text: &str, timestamp_ms: Option<f64>, sequence_key: f64) -> TranscriptEntry {
         create_transcript_entry_from_line(&EntryLine {

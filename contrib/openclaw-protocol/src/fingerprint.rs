@@ -14,7 +14,7 @@ const BUCKET_MS: f64 = 2000.0;
 /// Each step takes in one UTF-16 code unit, not one byte, so only ASCII hashes as usual.
 ///
 /// ```
-/// assert_eq!(runtape_normalizer::openclaw::protocol::fnv1a("hello"), "4f9f2cab");
+/// assert_eq!(runtape_openclaw_protocol::fnv1a("hello"), "4f9f2cab");
 /// ```
 #[must_use]
 pub fn fnv1a(value: &str) -> String {

@@ -1,11 +1,12 @@
 //! Answers calls of the `OpenClaw` protocol functions, one JSON line each.
 //!
 //! Reads `{"fn": ..., "args": [...]}` lines, names and arguments as in JavaScript, and prints
-//! `{"fn": ..., "args": [...], "result": ...}` lines. A call that cannot be answered is printed
+//! `{"fn": ..., "args": [...], "result": ...}` lines. A constant answers like a function without
+//! arguments. A call that cannot be answered is printed
 //! with an `error` in place of the `result`, and reported on standard error.
 //!
 //! ```text
-//! $ echo '{"fn":"fnv1a","args":["hello"]}' | cargo run -q -p runtape-normalizer --example protocol
+//! $ echo '{"fn":"fnv1a","args":["hello"]}' | cargo run -q -p runtape-openclaw-protocol --example protocol
 //! {"fn":"fnv1a","args":["hello"],"result":"4f9f2cab"}
 //! ```
 
@@ -13,8 +14,8 @@ use std::fmt::Display;
 use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
-use runtape_normalizer::openclaw::protocol as openclaw;
-use runtape_normalizer::openclaw::protocol::{
+use runtape_openclaw_protocol as openclaw;
+use runtape_openclaw_protocol::{
     EntryLine, EntryLines, ToolCallRecord, ToolResultRecord, TranscriptEntry, parse_json, stringify,
 };
 use serde::de::DeserializeOwned;
@@ -142,7 +143,11 @@ fn answer(name: &str, args: &str) -> Result<Value, String> {
         "fnv1a" => encode(openclaw::fnv1a(args.text()?)),
         "createTranscriptEntryFromLine" => create_entry(args.object()?),
         "buildTranscriptEntriesFromLines" => build_entries(args.object()?),
-        "sortTranscriptEntries" => encode(openclaw::sort_transcript_entries(entries(args.any(0))?)),
+        "sortTranscriptEntries" => {
+            let rows: Vec<Value> = decode(args.any(0))?;
+            encode(openclaw::sort_transcript_entries(rows))
+        }
+        "AGENT_FILE_NAMES" => encode(openclaw::AGENT_FILE_NAMES),
         "buildOutputLinesFromTranscriptEntries" => encode(
             openclaw::build_output_lines_from_transcript_entries(&entries(args.any(0))?),
         ),

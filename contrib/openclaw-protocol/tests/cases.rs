@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use runtape_normalizer::openclaw::protocol::{
-    extract_text, extract_thinking, extract_thinking_from_tagged_stream,
+use runtape_openclaw_protocol::{
+    AGENT_FILE_NAMES, extract_text, extract_thinking, extract_thinking_from_tagged_stream,
     extract_thinking_from_tagged_text, format_thinking_markdown, is_heartbeat_prompt,
     parse_message, parse_meta_markdown, parse_tool_markdown, strip_ui_metadata,
 };
@@ -35,6 +35,40 @@ fn every_recorded_call_has_the_recorded_result() {
         let value = |line: &str| serde_json::from_str::<Value>(line).unwrap();
         assert_eq!(value(printed), value(expected), "{expected}");
     }
+}
+
+#[test]
+fn constants_answer_like_functions_without_arguments() {
+    let (output, errors, failures) = answers(r#"{"fn":"AGENT_FILE_NAMES","args":[]}"#);
+    assert_eq!((errors.as_str(), failures), ("", 0));
+    let answer: Value = serde_json::from_str(&output).unwrap();
+    let names: Vec<&str> = AGENT_FILE_NAMES.to_vec();
+    assert_eq!(answer["result"], json!(names));
+}
+
+#[test]
+fn rows_are_sorted_whatever_else_they_have_or_lack() {
+    let calls = concat!(
+        r#"{"fn":"sortTranscriptEntries","args":[[{"entryId":"b","sequenceKey":2},{"entryId":"a","sequenceKey":1,"more":{"x":[1]}},{"entryId":"b","sequenceKey":0}]]}"#,
+        "\n",
+        r#"{"fn":"sortTranscriptEntries","args":[[{"entryId":"b","timestampMs":9},{"entryId":"a","timestampMs":5,"text":5}]]}"#,
+        "\n",
+        r#"{"fn":"sortTranscriptEntries","args":[[{"text":"first"},{"text":"second"},{"entryId":null},{}]]}"#,
+        "\n",
+    );
+    let (output, errors, failures) = answers(calls);
+    assert_eq!((errors.as_str(), failures), ("", 0));
+    let results: Vec<Value> = output
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["result"].clone())
+        .collect();
+    let expected = [
+        json!([{"entryId": "a", "sequenceKey": 1, "more": {"x": [1]}}, {"entryId": "b", "sequenceKey": 2}]),
+        json!([{"entryId": "a", "timestampMs": 5, "text": 5}, {"entryId": "b", "timestampMs": 9}]),
+        // In JavaScript an id that is null is another one than none.
+        json!([{"text": "first"}, {"entryId": null}]),
+    ];
+    assert_eq!(results, expected);
 }
 
 #[test]

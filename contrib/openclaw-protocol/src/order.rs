@@ -1,20 +1,24 @@
 //! The order of a transcript, and whether two transcripts show the same.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use super::entry::TranscriptEntry;
+use super::json_text::stringify;
 use super::timsort::sort;
 
 /// What an entry is ordered by.
 #[derive(Clone, Copy)]
-struct Place {
+struct SortKey {
     timestamp_ms: Option<f64>,
     sequence_key: f64,
     index: usize,
 }
 
-impl Place {
+impl SortKey {
     /// Compares by time where both have one and they differ, else by sequence.
     ///
     /// Not transitive among entries with and without a time: see [`sort`].
@@ -31,30 +35,80 @@ impl Place {
     }
 }
 
+/// What a row of a transcript is put in order by. Nothing else of it is looked at.
+pub trait Ordered {
+    /// Returns what the row is known by: of two rows with the same id, the first is kept.
+    fn entry_id(&self) -> Cow<'_, str>;
+
+    /// Returns when it was said, in milliseconds since the epoch, where known.
+    fn timestamp_ms(&self) -> Option<f64>;
+
+    /// Returns its place among rows of the same moment; NaN if it has none.
+    fn sequence_key(&self) -> f64;
+}
+
+impl Ordered for TranscriptEntry {
+    fn entry_id(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.entry_id)
+    }
+
+    fn timestamp_ms(&self) -> Option<f64> {
+        self.timestamp_ms
+    }
+
+    fn sequence_key(&self) -> f64 {
+        self.sequence_key
+    }
+}
+
+/// A row as JavaScript peers have it, whatever else is in it or missing.
+impl Ordered for Value {
+    fn entry_id(&self) -> Cow<'_, str> {
+        match self.get("entryId") {
+            Some(Self::String(id)) => Cow::Borrowed(id),
+            // Rows without an id have the same one: none. No text begins like this.
+            None => Cow::Borrowed("\u{0}"),
+            Some(other) => Cow::Owned(format!("\u{0}{}", stringify(other))),
+        }
+    }
+
+    fn timestamp_ms(&self) -> Option<f64> {
+        self.get("timestampMs").and_then(Self::as_f64)
+    }
+
+    fn sequence_key(&self) -> f64 {
+        let key = self.get("sequenceKey").and_then(Self::as_f64);
+        key.unwrap_or(f64::NAN)
+    }
+}
+
 /// Returns entries in order of time, then sequence, keeping the first of each id.
 ///
 /// An entry without a time is compared by sequence alone. With times missing here and there that
 /// is no consistent order, and the result is what JavaScript peers arrive at.
 #[must_use]
-pub fn sort_transcript_entries(mut entries: Vec<TranscriptEntry>) -> Vec<TranscriptEntry> {
+pub fn sort_transcript_entries<T: Ordered>(mut entries: Vec<T>) -> Vec<T> {
     let mut seen = HashSet::new();
     let first: Vec<_> = entries
         .iter()
-        .map(|entry| seen.insert(entry.entry_id.as_str()))
+        .map(|entry| seen.insert(entry.entry_id()))
         .collect();
+    drop(seen);
     let mut first = first.into_iter();
     entries.retain(|_| first.next().unwrap_or_default());
     let places: Vec<_> = entries
         .iter()
         .enumerate()
-        .map(|(index, entry)| Place {
-            timestamp_ms: entry.timestamp_ms.filter(|timestamp| timestamp.is_finite()),
-            sequence_key: entry.sequence_key,
+        .map(|(index, entry)| SortKey {
+            timestamp_ms: entry
+                .timestamp_ms()
+                .filter(|timestamp| timestamp.is_finite()),
+            sequence_key: entry.sequence_key(),
             index,
         })
         .collect();
     let mut entries: Vec<_> = entries.into_iter().map(Some).collect();
-    sort(&places, Place::precedes)
+    sort(&places, SortKey::precedes)
         .into_iter()
         .filter_map(|place| entries.get_mut(place.index)?.take())
         .collect()
@@ -83,9 +137,9 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::openclaw::protocol::entry::TranscriptEntrySource;
-    use crate::openclaw::protocol::fnv1a;
-    use crate::openclaw::protocol::transcript::{EntryLine, create_transcript_entry_from_line};
+    use crate::entry::TranscriptEntrySource;
+    use crate::fnv1a;
+    use crate::transcript::{EntryLine, create_transcript_entry_from_line};
 
     fn entry(id: &str, timestamp_ms: Option<f64>, sequence_key: f64) -> TranscriptEntry {
         create_transcript_entry_from_line(&EntryLine {

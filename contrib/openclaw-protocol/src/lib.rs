@@ -11,7 +11,7 @@
 //! is total and takes time linear in its input, sorting aside.
 //!
 //! ```
-//! use runtape_normalizer::openclaw::protocol::parse_message;
+//! use runtape_openclaw_protocol::parse_message;
 //! use serde_json::json;
 //!
 //! let parsed = parse_message(&json!({
@@ -63,12 +63,11 @@ pub use markdown::{
 pub use merge::{MergeTranscriptEntriesResult, merge_transcript_entries_with_history};
 pub use metadata::{is_heartbeat_prompt, is_ui_metadata_prefix, strip_ui_metadata};
 pub use order::{
-    are_transcript_entries_equal, build_output_lines_from_transcript_entries,
+    Ordered, are_transcript_entries_equal, build_output_lines_from_transcript_entries,
     sort_transcript_entries,
 };
 pub use parse_message::{MessageMeta, ParsedMessage, ToolCall, ToolResult, parse_message};
-pub use text::extract_text;
-pub(crate) use text::raw_text;
+pub use text::{extract_text, raw_text};
 pub use thinking::{
     extract_thinking, extract_thinking_from_tagged_stream, extract_thinking_from_tagged_text,
 };

@@ -15,7 +15,7 @@ const REPLY_PREFIXES: [&str; 2] = ["[[reply_to_current]]", "[reply_to_current]"]
 /// envelope and the approval policy that hosts append.
 ///
 /// ```
-/// use runtape_normalizer::openclaw::protocol::extract_text;
+/// use runtape_openclaw_protocol::extract_text;
 /// use serde_json::json;
 ///
 /// let message = json!({"role": "assistant", "content": "<think>hm</think> Done."});
@@ -33,7 +33,7 @@ pub fn extract_text(message: &Value) -> Option<String> {
 }
 
 /// Returns the text of a message as it was sent, from its content or else from its `text`.
-pub(crate) fn raw_text(message: &Value) -> Option<String> {
+pub fn raw_text(message: &Value) -> Option<String> {
     let fields = message.as_object()?;
     match fields.get("content") {
         Some(Value::String(content)) => return Some(content.clone()),
