@@ -3,13 +3,32 @@
 //! Job, run and checkpoint ids become path names on export, so their alphabet is narrow. Ids of
 //! events, messages and parts are opaque. The ids of tool calls come from the runtimes and may
 //! hold anything (cursor's contain a newline).
+//!
+//! # Derived ids
+//!
+//! Ids inside a run are derived, so that normalizing the same output again gives the same ids:
+//!
+//! 1. Write a path: the run's id, the kind of thing that is named, for an event its type, and an
+//!    ordinal, with a `/` between them. Kinds are `checkpoint` (its ordinal is the step number),
+//!    `event` (the sequence number of its record), `liveEvent`, `message`, `part`, `toolCall` and
+//!    `childRun` (each counted from 0 within the run). Ordinals are decimal numbers without leading
+//!    zeros. Where one record stands for several events of a type, those after the first have their
+//!    number, counted from 1, as one more word. No word holds a `/`, so no two things have one path.
+//! 2. Hash the bytes of the path with XXH3, 128 bits, seed 0, as xxHash specifies it since 0.8.0.
+//! 3. Of the 128 bits leave out the last 8, and set the first to 0: so the first digit is a letter,
+//!    as that of a cuid2 is.
+//! 4. Write the 120 bits as 24 digits of 5 bits each, the highest first: `a` to `z` are 0 to 25, `2`
+//!    to `7` are 26 to 31 (base 32 of RFC 4648 in lower case).
+//!
+//! The path `run-456/checkpoint/1` has the hash `42f99ed23d81571ded6b68d2f289566f`, and the id is
+//! `il4z5ur5qflr33llndjpfckw`. XXH3 is quick, but no defence against somebody who looks for two paths
+//! with one hash. Nobody gains by that: run ids come from the caller, the rest is counted.
 
 use schemars::{Schema, json_schema};
 
+use crate::id_path::IdPath;
 use crate::id_text::IdText;
 
-/// Length of a cuid2, and of the ids derived in its shape.
-const CUID_LENGTH: usize = 24;
 /// Longest job, run or checkpoint id.
 const PATH_ID_MAX: usize = 128;
 /// Longest id or name of a tool call, in UTF-16 units: Perstack counts as JavaScript does.
@@ -200,7 +219,6 @@ impl ToolName {
 
 /// What a derived id names; ordinals count within one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 enum IdKind {
     /// A checkpoint; its ordinal is the step number.
     Checkpoint,
@@ -219,33 +237,38 @@ enum IdKind {
 }
 
 impl IdKind {
-    fn tag(self) -> (&'static str, &'static str) {
+    /// Returns the word for the kind, and the type of an event.
+    fn words(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Checkpoint => ("checkpoint", ""),
-            Self::Event(kind) => ("event", kind),
-            Self::LiveEvent => ("live", ""),
-            Self::Message => ("message", ""),
-            Self::Part => ("part", ""),
-            Self::ToolCall => ("toolCall", ""),
-            Self::ChildRun => ("childRun", ""),
+            Self::Checkpoint => ("checkpoint", None),
+            Self::Event(event_type) => ("event", Some(event_type)),
+            Self::LiveEvent => ("liveEvent", None),
+            Self::Message => ("message", None),
+            Self::Part => ("part", None),
+            Self::ToolCall => ("toolCall", None),
+            Self::ChildRun => ("childRun", None),
         }
     }
 }
 
-/// Derives the id of the `ordinal`-th thing of a kind in a run, in the shape of a cuid2.
-///
-/// The same arguments always give the same id: normalizing a tape again is exact.
+/// Begins the path of what is of a kind in a run.
+fn path(run: &RunId, kind: IdKind) -> IdPath {
+    let (kind, event_type) = kind.words();
+    IdPath::new([run.as_str(), kind].into_iter().chain(event_type))
+}
+
+/// Derives the id of the `ordinal`-th thing of a kind in a run.
 fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> IdText {
-    Mixer::new(run, kind).derive(ordinal)
+    path(run, kind).derive(ordinal)
 }
 
 /// The ids of one run's messages and parts, which are derived one after the other.
 ///
-/// What they have in common is mixed once.
+/// What they have in common is put together once.
 #[derive(Clone, Debug)]
 pub struct DerivedIds {
-    messages: Mixer,
-    parts: Mixer,
+    messages: IdPath,
+    parts: IdPath,
 }
 
 impl DerivedIds {
@@ -253,104 +276,22 @@ impl DerivedIds {
     #[must_use]
     pub fn of(run: &RunId) -> Self {
         Self {
-            messages: Mixer::new(run, IdKind::Message),
-            parts: Mixer::new(run, IdKind::Part),
+            messages: path(run, IdKind::Message),
+            parts: path(run, IdKind::Part),
         }
     }
 
     /// Derives the same id as [`MessageId::derive`].
     #[must_use]
-    pub fn message(&self, ordinal: u64) -> MessageId {
+    pub fn message(&mut self, ordinal: u64) -> MessageId {
         MessageId(self.messages.derive(ordinal))
     }
 
     /// Derives the same id as [`PartId::derive`].
     #[must_use]
-    pub fn part(&self, ordinal: u64) -> PartId {
+    pub fn part(&mut self, ordinal: u64) -> PartId {
         PartId(self.parts.derive(ordinal))
     }
-}
-
-/// Mixes a few short texts into 128 bits.
-///
-/// Every response and every part of it needs an id, so this is some ten times cheaper than a hash
-/// that also withstands an adversary. There is none: run ids come from the caller, the rest is
-/// counted.
-#[derive(Clone, Copy, Debug)]
-struct Mixer([u64; 2]);
-
-impl Default for Mixer {
-    fn default() -> Self {
-        // Digits of pi and e: any two numbers that differ would do.
-        Self([0x243f_6a88_85a3_08d3, 0xb7e1_5162_8aed_2a6a])
-    }
-}
-
-impl Mixer {
-    fn new(run: &RunId, kind: IdKind) -> Self {
-        let (tag, sub) = kind.tag();
-        let mut mixer = Self::default();
-        mixer.absorb(run.as_str());
-        mixer.absorb(tag);
-        mixer.absorb(sub);
-        mixer
-    }
-
-    fn derive(mut self, ordinal: u64) -> IdText {
-        self.absorb_word(ordinal);
-        self.cuid_shape()
-    }
-
-    fn absorb(&mut self, text: &str) {
-        // The length keeps two texts from running into each other.
-        self.absorb_word(text.len() as u64);
-        for bytes in text.as_bytes().chunks(8) {
-            let word = bytes
-                .iter()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte));
-            self.absorb_word(word);
-        }
-    }
-
-    /// Each step is one-to-one in the state and in the word, so no difference is ever lost.
-    fn absorb_word(&mut self, word: u64) {
-        let Self([one, two]) = self;
-        *one = (*one ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        *one ^= *one >> 32;
-        *two = (*two ^ word.rotate_left(32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        *two ^= *two >> 29;
-    }
-
-    /// Writes what was mixed as a letter, and 23 letters and digits.
-    fn cuid_shape(self) -> IdText {
-        let [one, two] = self.0.map(finish);
-        let mut text = [0_u8; CUID_LENGTH];
-        let (first, rest) = text.split_at_mut(1);
-        let (left, right) = rest.split_at_mut(CUID_LENGTH / 2 - 1);
-        // The first 16 digits are letters.
-        write_digits(one & 15, first);
-        write_digits(one >> 4, left);
-        write_digits(two, right);
-        IdText::from_ascii(&text)
-    }
-}
-
-/// Writes five bits of a number in each place. Real cuid2 have four digits more, but a power of
-/// two of them takes no division.
-fn write_digits(mut number: u64, places: &mut [u8]) {
-    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    for place in places {
-        let digit = usize::try_from(number & 31).unwrap_or_default();
-        *place = DIGITS.get(digit).copied().unwrap_or_default();
-        number >>= 5;
-    }
-}
-
-/// Spreads every bit of a number over all of it, one-to-one (the last step of `SplitMix64`).
-fn finish(mut number: u64) -> u64 {
-    number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
 
 macro_rules! derive_fn {
@@ -396,13 +337,11 @@ impl EventId {
     /// Derives the id of the n-th event of a type that one record stands for, counted from 0.
     #[must_use]
     pub fn derive_nth(run: &RunId, event_type: &'static str, seq: u64, nth: u64) -> Self {
-        let id = derive(run, IdKind::Event(event_type), seq);
-        // Sequence numbers stay far below this, so the two never meet.
-        if nth == 0 {
-            Self(id)
-        } else {
-            Self(derive(run, IdKind::Event(event_type), (nth << 48) | seq))
-        }
+        let mut path = path(run, IdKind::Event(event_type));
+        Self(match nth {
+            0 => path.derive(seq),
+            nth => path.derive_nested(seq, nth),
+        })
     }
 
     /// Derives the id of the n-th live-only event of a run.
@@ -477,14 +416,13 @@ impl IdSource for CountingIds {
 }
 
 #[cfg(test)]
-#[expect(clippy::string_slice, reason = "derived ids are ASCII")]
 mod tests {
     use super::*;
 
     #[test]
     fn ids_that_are_derived_in_a_row_are_the_same() {
         let run = RunId::parse("r").unwrap();
-        let ids = DerivedIds::of(&run);
+        let mut ids = DerivedIds::of(&run);
         for ordinal in [0, 1, 99, u64::MAX] {
             assert_eq!(ids.message(ordinal), MessageId::derive(&run, ordinal));
             assert_eq!(ids.part(ordinal), PartId::derive(&run, ordinal));
@@ -534,7 +472,7 @@ mod tests {
         let run = RunId::parse("run-456").unwrap();
         let other = RunId::parse("run-457").unwrap();
         let id = CheckpointId::derive(&run, 1);
-        assert_eq!(id.as_str().len(), CUID_LENGTH);
+        assert_eq!(id.as_str().len(), 24);
         assert!(id.as_str().starts_with(|c: char| c.is_ascii_lowercase()));
         assert!(
             id.as_str()
@@ -548,13 +486,43 @@ mod tests {
         assert_ne!(EventId::derive(&run, "a", 1), EventId::derive(&run, "b", 1));
     }
 
+    /// Computed from the description above with another implementation (xxHash 0.8.4).
     #[test]
-    fn derived_ids_never_change() {
+    fn derived_ids_are_those_of_the_description() {
         let run = RunId::parse("run-456").unwrap();
-        assert_eq!(
-            CheckpointId::derive(&run, 1).as_str(),
-            "nnikfw5hdstzqipg7hrbyu2u"
-        );
+        let long = RunId::parse("r".repeat(128)).unwrap();
+        let cases = [
+            (CheckpointId::derive(&run, 1).0, "il4z5ur5qflr33llndjpfckw"),
+            (CheckpointId::derive(&run, 2).0, "ghywbpa3cwe5xvyt6fsp27em"),
+            (
+                EventId::derive(&run, "startRun", 0).0,
+                "oku4ts3v4zamxr4cv4ss4jo7",
+            ),
+            (
+                EventId::derive_nth(&run, "callTools", 7, 0).0,
+                "n2wdt4hircp4aumn7gh3rypp",
+            ),
+            (
+                EventId::derive_nth(&run, "callTools", 7, 1).0,
+                "fy5a6r6peqwiabdsjazfyrtz",
+            ),
+            (EventId::derive_live(&run, 0).0, "eowxehczmae6la7pjx5fg6xz"),
+            (MessageId::derive(&run, 0).0, "oxg72xnagxk4reljx2lqp53y"),
+            (
+                MessageId::derive(&run, u64::MAX).0,
+                "kz46twrewnhpyimufasbxgp3",
+            ),
+            (PartId::derive(&run, 12).0, "g6mzdodmr4sdeesqoo3i4j5s"),
+            (ToolCallId::derive(&run, 3).0, "fivv37tlgje3d4dmdico6pka"),
+            (RunId::derive_child(&run, 0).0, "odz55j3zutoy4tnf2zqxna2a"),
+            (
+                PartId::derive(&long, 1_000_000).0,
+                "bananddybedy4n5rd7tzzlkj",
+            ),
+        ];
+        for (id, expected) in cases {
+            assert_eq!(id.as_str(), expected);
+        }
     }
 
     #[test]
@@ -569,19 +537,13 @@ mod tests {
                 assert!(ids.insert(EventId::derive(&run, "callTools", ordinal).0));
             }
         }
-        // Either half alone tells them apart, too: nothing is lost on the way.
-        for half in [0..12, 12..24] {
-            let halves: std::collections::HashSet<&str> =
-                ids.iter().map(|id| &id.as_str()[half.clone()]).collect();
-            assert_eq!(halves.len(), ids.len());
-        }
     }
 
     #[test]
     fn random_ids_are_cuid2_and_differ() {
         let mut ids = RandomIds;
         let one = ids.job_id();
-        assert_eq!(one.as_str().len(), CUID_LENGTH);
+        assert_eq!(one.as_str().len(), 24);
         assert_ne!(one, ids.job_id());
     }
 

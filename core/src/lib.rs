@@ -44,6 +44,7 @@ mod create;
 mod error;
 mod event;
 mod id;
+mod id_path;
 mod id_text;
 mod iso;
 mod job;

@@ -5,7 +5,8 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
-use crate::reseal;
+use crate::lock::RunLock;
+use crate::{reseal, runs, steps};
 
 /// Marks a `SQLite` file as one of ours: the letters `RTAP`.
 pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
@@ -18,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_keys.sql"),
     include_str!("../migrations/0005_bundles.sql"),
     include_str!("../migrations/0006_sums.sql"),
+    include_str!("../migrations/0007_ids.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
@@ -25,6 +27,9 @@ pub(crate) const TIMES_IN_CHAIN: i64 = 3;
 
 /// The schema from which on keys are counted, so that none is given twice.
 pub(crate) const KEYS_ARE_COUNTED: i64 = 4;
+
+/// The schema from which on ids derive from a specified hash.
+pub(crate) const IDS_ARE_SPECIFIED: i64 = 7;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {
@@ -61,6 +66,17 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64> {
     Ok(found)
 }
 
+/// Refuses a database that somebody records into: they would go on with hashes and ids of the old
+/// kind.
+fn refuse_while_recorded(connection: &Connection, path: &Path) -> Result<()> {
+    for run in runs::open(connection)? {
+        if !RunLock::is_free(path, &run.id)? {
+            return Err(StoreError::Locked { run: run.id });
+        }
+    }
+    Ok(())
+}
+
 /// Brings the database to the newest schema.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     if check(connection, path)? == newest() {
@@ -80,9 +96,14 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
                 number,
                 source,
             })?;
-        // A new database has nothing that could be sealed again.
+        // A new database has nothing that could be sealed or named again.
         if number == TIMES_IN_CHAIN && done > 0 {
-            reseal::reseal(&transaction, path)?;
+            refuse_while_recorded(&transaction, path)?;
+            reseal::reseal(&transaction)?;
+        }
+        if number == IDS_ARE_SPECIFIED && done > 0 {
+            refuse_while_recorded(&transaction, path)?;
+            steps::derive_checkpoint_ids(&transaction)?;
         }
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -4,27 +4,18 @@
 //! chain as a tombstone that says so: a head that was kept elsewhere is still found. A run that is
 //! not keeps what it has, so that it does not look as if it had been right, and `verify` names it.
 
-use std::path::Path;
-
 use runtape_core::report::RemovalReason;
 use rusqlite::Connection;
 
 use crate::chain::TapeRule;
-use crate::error::{Result, StoreError};
-use crate::lock::RunLock;
+use crate::error::Result;
 use crate::runs::{self, RunRow};
 use crate::seals;
 use crate::tape;
 use crate::verify;
 
 /// Puts new hashes on all tapes, and new seals on their runs.
-pub(crate) fn reseal(connection: &Connection, path: &Path) -> Result<()> {
-    // Whoever writes one would go on with hashes of the old kind.
-    for run in runs::open(connection)? {
-        if !RunLock::is_free(path, &run.id)? {
-            return Err(StoreError::Locked { run: run.id });
-        }
-    }
+pub(crate) fn reseal(connection: &Connection) -> Result<()> {
     // The clock belongs to those who open the database, but they need not know of migrations.
     let sql = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
     let at: i64 = connection.query_row(sql, [], |row| row.get(0))?;

@@ -1,6 +1,6 @@
 //! The `step` table: steps and their checkpoints.
 
-use runtape_core::{CheckpointId, TokenCounts};
+use runtape_core::{CheckpointId, RunId, TokenCounts};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::error::Result;
@@ -47,6 +47,28 @@ pub(crate) fn insert(
         step.usage.reasoning_tokens,
         step.usage.cached_input_tokens,
     ])?;
+    Ok(())
+}
+
+/// Derives the ids of all checkpoints again.
+pub(crate) fn derive_checkpoint_ids(connection: &Connection) -> Result<()> {
+    let mut runs = connection.prepare("SELECT key, id FROM run")?;
+    let mut steps = connection.prepare("SELECT step FROM step WHERE run = ?1")?;
+    let mut update =
+        connection.prepare("UPDATE step SET checkpoint_id = ?3 WHERE run = ?1 AND step = ?2")?;
+    let mut runs = runs.query([])?;
+    while let Some(row) = runs.next()? {
+        let key: i64 = row.get(0)?;
+        // The steps of a run whose id was damaged stay as they are, and `verify` names the run.
+        let Ok(run) = RunId::parse(row.get_ref(1)?.as_str().unwrap_or_default()) else {
+            continue;
+        };
+        let numbers = steps.query_map([key], |row| row.get(0))?;
+        for number in numbers.collect::<rusqlite::Result<Vec<i64>>>()? {
+            let id = CheckpointId::derive(&run, unsigned(number));
+            update.execute(params![key, number, id.as_str()])?;
+        }
+    }
     Ok(())
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Verifier<'a> {
     report: VerifyReport,
     /// What the hashes of tape blocks cover.
     rule: TapeRule,
+    /// Whether ids derive from the hash that they do now.
+    specified_ids: bool,
     /// How far into stdout and stderr the records of the tree reach.
     reach: [u64; 2],
     /// Runs whose tape was dropped, and said to be.
@@ -65,14 +67,13 @@ impl KnownWords {
     }
 }
 
-/// What the rows of the schema's version cover with hashes.
-fn rule_of(connection: &Connection) -> Result<TapeRule> {
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(if version < migrate::TIMES_IN_CHAIN {
+/// What the rows of a schema's version cover with hashes.
+fn rule_of(version: i64) -> TapeRule {
+    if version < migrate::TIMES_IN_CHAIN {
         TapeRule::Distances
     } else {
         TapeRule::Times
-    })
+    }
 }
 
 /// Verifies a database through any connection to it, up to the head of the seals, or against one
@@ -161,10 +162,12 @@ fn hash(head: &str) -> Result<Hash> {
 
 impl<'a> Verifier<'a> {
     fn new(connection: &'a Connection) -> Result<Self> {
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         Ok(Self {
             connection,
             report: VerifyReport::default(),
-            rule: rule_of(connection)?,
+            rule: rule_of(version),
+            specified_ids: version >= migrate::IDS_ARE_SPECIFIED,
             reach: [0; 2],
             dropped: HashSet::new(),
             sealed: HashMap::new(),

@@ -183,14 +183,16 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(run: i64) -> Self {
+    /// Prepares the rows of a run. `specified_ids` tells whether ids derive from the hash that they
+    /// do now: what an older version derived cannot be derived again.
+    pub(super) fn new(run: i64, specified_ids: bool) -> Self {
         Self {
             run,
             calls: Cursor::new(CALLS),
             notices: Cursor::new(NOTICES),
             unparsed: Cursor::new(UNPARSED),
             usage: Cursor::new(USAGE),
-            steps: Steps::default(),
+            steps: Steps::new(specified_ids),
             results: BTreeMap::new(),
         }
     }
@@ -296,13 +298,21 @@ impl Rows {
 }
 
 /// The steps of a run. Their numbers need not follow the order of records, so each is looked up.
-#[derive(Default)]
 struct Steps {
+    specified_ids: bool,
     seen: Vec<i64>,
     fault: Option<(u64, &'static str)>,
 }
 
 impl Steps {
+    fn new(specified_ids: bool) -> Self {
+        Self {
+            specified_ids,
+            seen: Vec::new(),
+            fault: None,
+        }
+    }
+
     fn take(
         &mut self,
         connection: &Connection,
@@ -317,7 +327,6 @@ impl Steps {
         self.seen.push(number);
         let mut expected: Vec<Value> = vec![
             signed(step.seq).into(),
-            step.checkpoint_id.clone().into(),
             status,
             step.started_at.into(),
             step.finished_at.into(),
@@ -326,9 +335,12 @@ impl Steps {
             signed(step.pending).into(),
         ];
         expected.extend(counts(step.usage));
+        if self.specified_ids {
+            expected.push(step.checkpoint_id.clone().into());
+        }
         let mut statement = connection.prepare_cached(
-            "SELECT seq, checkpoint_id, status, started_at, finished_at, messages, tool_calls,
-                pending, input_tokens, output_tokens, reasoning_tokens, cached_input_tokens
+            "SELECT seq, status, started_at, finished_at, messages, tool_calls, pending,
+                input_tokens, output_tokens, reasoning_tokens, cached_input_tokens, checkpoint_id
              FROM step WHERE run = ?1 AND step = ?2",
         )?;
         let mut rows = statement.query([run, number])?;

@@ -53,7 +53,7 @@ impl Verifier<'_> {
         self.begin_terms(run)?;
         let mut folder = FactFolder::default();
         let mut facts = Vec::new();
-        let mut rows = Rows::new(run.key);
+        let mut rows = Rows::new(run.key, self.specified_ids);
         let intact = self.chain(run, |verifier, record| {
             folder.push(record, &mut facts);
             verifier.add_terms(record)?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use runtape_core::CheckpointId;
 use runtape_store::{Options, RemovalReason, Store, StoreError};
 use rusqlite::Connection;
 
@@ -149,4 +150,41 @@ fn an_old_database_is_not_migrated_under_a_writer() {
             .faults,
         []
     );
+}
+
+#[test]
+fn checkpoints_of_an_old_database_are_named_anew_and_found_by_their_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = copy(directory.path());
+    let ids = |path: &Path| -> Vec<(String, u64, String)> {
+        let sql = "SELECT run.id, step.step, checkpoint_id FROM step JOIN run ON run.key = step.run
+                   ORDER BY run.key, step.step";
+        let connection = Connection::open(path).unwrap();
+        let mut statement = connection.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| {
+            let step: i64 = row.get(1)?;
+            Ok((row.get(0)?, u64::try_from(step).unwrap(), row.get(2)?))
+        });
+        rows.unwrap().map(Result::unwrap).collect()
+    };
+    let before = ids(&path);
+    let mut store = Store::open(&path, &Options::default()).unwrap();
+    let after = ids(&path);
+    assert_eq!((before.len(), after.len()), (9, 9));
+    for (run, step, id) in &after {
+        let derived = CheckpointId::derive(&run.parse().unwrap(), *step);
+        assert_eq!(id, derived.as_str());
+        assert!(!before.iter().any(|(.., old)| old == id));
+        let found = store.checkpoint(&derived).unwrap().unwrap();
+        assert_eq!(found.id, derived);
+    }
+    // A row that somebody changes is found again.
+    assert_eq!(store.verify().unwrap().faults, []);
+    drop(store);
+    let connection = Connection::open(&path).unwrap();
+    let sql = "UPDATE step SET checkpoint_id = 'another' WHERE run = 1 AND step = 1";
+    connection.execute(sql, []).unwrap();
+    drop(connection);
+    store = Store::open(&path, &Options::default()).unwrap();
+    assert_eq!(store.verify().unwrap().faults.len(), 1);
 }

@@ -1,0 +1,2 @@
+-- Ids derive from a specified hash from here on. Those of checkpoints are no part of records: they
+-- are derived again, by `steps.rs`. No table changes its form.
