@@ -32,8 +32,6 @@
 //! let verdict = validator.validate(&broken);
 //! assert_eq!(verdict.faults()[0].to_string(), "user: /text: expected string, found integer");
 //! ```
-//!
-//! The feature `strategies` adds `strategies`: random values of every type, for property tests.
 
 mod engine;
 mod error;
@@ -42,8 +40,6 @@ mod fault;
 mod generate;
 mod jsonl;
 mod kind;
-#[cfg(feature = "strategies")]
-pub mod strategies;
 mod transform;
 mod validator;
 

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use runtape_schemas::strategies::UNKNOWN;
 use runtape_schemas::{SchemaKind, Validator};
+use runtape_tests::strategies::UNKNOWN;
 use serde_json::{Value, json};
 
 use crate::samples::{Sampler, reread, samplers};

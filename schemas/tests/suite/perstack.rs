@@ -293,7 +293,7 @@ fn every_event_follows_perstacks_rules() {
         for event in sampler.draw().take(EACH) {
             strings("", &event, &["id", "expertKey", "jobId", "runId", "type"]);
             assert!(event["timestamp"].is_number() && event["stepNumber"].is_number());
-            if sampler.tag == Some(runtape_schemas::strategies::UNKNOWN) {
+            if sampler.tag == Some(runtape_tests::strategies::UNKNOWN) {
                 continue;
             }
             checked.value("", &event);
@@ -328,7 +328,7 @@ fn every_event_around_a_run_follows_perstacks_rules() {
             for absent in ["expertKey", "stepNumber"] {
                 assert!(event.get(absent).is_none(), "{absent} makes it a run event");
             }
-            if sampler.tag == Some(runtape_schemas::strategies::UNKNOWN) {
+            if sampler.tag == Some(runtape_tests::strategies::UNKNOWN) {
                 continue;
             }
             if event["type"] == "initializeRuntime" {

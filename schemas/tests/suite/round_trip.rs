@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use runtape_core::{RecordKind, RunEventKind, RuntimeEventKind, TranscriptKind};
-use runtape_schemas::strategies::{self, UNKNOWN};
 use runtape_schemas::{SchemaKind, Validator, Verdict};
+use runtape_tests::strategies::{self, UNKNOWN};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -5,7 +5,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use runtape_core::{RecordKind, RunEventKind, RuntimeEventKind, TranscriptKind};
 use runtape_schemas::SchemaKind;
-use runtape_schemas::strategies::{self, UNKNOWN};
+use runtape_tests::strategies::{self, UNKNOWN};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -25,8 +25,6 @@ mod json;
 mod killed;
 #[cfg(unix)]
 mod leash;
-#[path = "../perstack/mod.rs"]
-#[allow(clippy::indexing_slicing, reason = "a test fails by panicking")]
 mod perstack;
 #[cfg(unix)]
 mod record;

@@ -4,6 +4,7 @@
 //! with all that a runtime may print. They obey the rules that the types state in words and
 //! cannot enforce: numbers are finite, arguments have names, known metadata has its type.
 
+mod answer;
 mod event;
 mod leaf;
 mod message;
@@ -14,16 +15,18 @@ mod runtime_event;
 mod summary;
 mod transcript;
 
+pub use answer::{
+    checkpoint_diff, drift, file_use, job_info, ledger_entry, raw_output, run_detail, run_info,
+    search_hit, session_answer, sql_row, tool_call_info, tool_use, usage_group,
+};
 pub use event::{event, run_event, run_event_of};
 pub use leaf::{json, metadata, text};
 pub use message::{message, message_part};
 pub use record::{record, record_of};
 pub use report::{
-    backup_report, checkpoint_diff, doctor_report, document, drift, exported_file, exported_tree,
-    file_use, gc_report, imported_run, ingest_line, job_info, ledger_entry, raw_output,
-    rebuilt_run, record_report, recovered_run, renormalized_run, run_detail, run_info,
-    runtime_info, schema_info, search_hit, session_answer, sql_row, store_stats, tool_call_info,
-    tool_use, tree_line, usage_group, validation_line, verify_report,
+    backup_report, doctor_report, document, exported_file, exported_tree, gc_report, imported_run,
+    ingest_line, rebuilt_run, record_report, recovered_run, renormalized_run, runtime_info,
+    schema_info, store_stats, tree_line, validation_line, verify_report,
 };
 pub use run::{checkpoint, job, step, usage};
 pub use runtime_event::{runtime_event, runtime_event_kind, runtime_event_of};

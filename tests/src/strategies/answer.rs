@@ -1,0 +1,289 @@
+//! What queries answer to programs.
+
+use proptest::prelude::*;
+use runtape_core::record::UsageSource;
+use runtape_core::report::{
+    CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FieldChange, FileUse, JobInfo,
+    LedgerEntry, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SearchHit,
+    SessionAnswer, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup,
+};
+use runtape_core::{Stream, iso_time};
+
+use super::leaf::{
+    checkpoint_id, count, finite, job_id, json, named_object, run_id, runtime, signed, text,
+};
+use super::run::{error_family, job_status, status, token_counts};
+use super::{build, maybe, some, word};
+
+/// A time that a calendar has.
+pub(super) fn time() -> BoxedStrategy<i64> {
+    prop_oneof![4 => 0..2_000_000_000_000_i64, 1 => -60_000_000_000_000..250_000_000_000_000_i64]
+        .boxed()
+}
+
+pub(super) fn failure() -> BoxedStrategy<Failure> {
+    build!(Failure {
+        name: text(),
+        message: text(),
+        status_code: maybe(any::<u16>()),
+        is_retryable: any::<bool>(),
+        family: maybe(error_family()),
+        retry_at: maybe(time()),
+    })
+}
+
+pub(super) fn exit() -> BoxedStrategy<ExitInfo> {
+    build!(ExitInfo {
+        code: maybe(any::<i32>()),
+        signal: maybe(text()),
+        timed_out: any::<bool>(),
+        recorder_lost: any::<bool>(),
+    })
+}
+
+/// Any run in a list.
+pub fn run_info() -> BoxedStrategy<RunInfo> {
+    build!(RunInfo {
+        job_id: job_id(),
+        run_id: run_id(),
+        root_run_id: maybe(run_id()),
+        parent_run_id: maybe(run_id()),
+        runtime: runtime(),
+        status: status(),
+        expert_key: maybe(text()),
+        model: maybe(text()),
+        session_id: maybe(text()),
+        cwd: maybe(text()),
+        cli_version: maybe(text()),
+        started_at: time(),
+        finished_at: maybe(time()),
+        duration_ms: maybe(signed()),
+        steps: count(),
+        messages: count(),
+        records: count(),
+        unparsed: count(),
+        usage: token_counts(),
+        cost_usd: maybe(finite()),
+        error: maybe(failure()),
+        seal: maybe(count()),
+    })
+}
+
+/// Any job in a list.
+pub fn job_info() -> BoxedStrategy<JobInfo> {
+    build!(JobInfo {
+        job_id: job_id(),
+        status: job_status(),
+        expert_key: text(),
+        runs: count(),
+        steps: count(),
+        usage: token_counts(),
+        cost_usd: maybe(finite()),
+        started_at: time(),
+        finished_at: maybe(time()),
+    })
+}
+
+fn step_info() -> BoxedStrategy<StepInfo> {
+    build!(StepInfo {
+        step: count(),
+        checkpoint_id: checkpoint_id(),
+        seq: count(),
+        status: status(),
+        started_at: time(),
+        finished_at: time(),
+        messages: count(),
+        tool_calls: count(),
+        pending_tool_calls: count(),
+        usage: token_counts(),
+    })
+}
+
+/// Any run with its steps and children.
+pub fn run_detail() -> BoxedStrategy<RunDetail> {
+    build!(RunDetail {
+        run: run_info(),
+        children: some(run_info()),
+        steps_ended: some(step_info()),
+        final_text: maybe(text()),
+        exit: maybe(exit()),
+        stdout_bytes: count(),
+        stderr_bytes: count(),
+        origin: maybe(build!(RunOrigin {
+            seal: maybe(build!(SealHead {
+                number: count(),
+                hash: text()
+            })),
+            sealed_at: maybe(time()),
+            is_verified: any::<bool>(),
+            imported_at: time(),
+        })),
+    })
+}
+
+/// Any seal over a run.
+pub(super) fn run_seal() -> BoxedStrategy<RunSeal> {
+    build!(RunSeal {
+        run_id: run_id(),
+        number: count(),
+        hash: text(),
+        at: time(),
+    })
+}
+
+/// Any answer to who is to be resumed.
+pub fn session_answer() -> BoxedStrategy<SessionAnswer> {
+    build!(SessionAnswer {
+        session_id: maybe(text()),
+        run_id: maybe(run_id()),
+        job_id: maybe(job_id()),
+        runtime: maybe(runtime()),
+        cwd: maybe(text()),
+        status: maybe(status()),
+        started_at: maybe(time()),
+        reason: maybe(text()),
+    })
+}
+
+/// Any hit of a search.
+pub fn search_hit() -> BoxedStrategy<SearchHit> {
+    build!(SearchHit {
+        job_id: job_id(),
+        run_id: run_id(),
+        runtime: runtime(),
+        seq: count(),
+        step: count(),
+        at: time(),
+        rank: finite(),
+        snippet: some(build!(SnippetPart {
+            text: text(),
+            is_match: any::<bool>()
+        })),
+    })
+}
+
+/// Any usage of a group.
+pub fn usage_group() -> BoxedStrategy<UsageGroup> {
+    build!(UsageGroup {
+        name: maybe(text()),
+        runs: count(),
+        usage: token_counts(),
+        cost_usd: maybe(finite()),
+    })
+}
+
+/// Any entry of the ledger.
+pub fn ledger_entry() -> BoxedStrategy<LedgerEntry> {
+    build!(LedgerEntry {
+        run_id: run_id(),
+        seq: count(),
+        at: time(),
+        key: text(),
+        source: word(&[
+            UsageSource::Response,
+            UsageSource::Total,
+            UsageSource::Remainder
+        ]),
+        step: maybe(count()),
+        model: maybe(text()),
+        usage: token_counts(),
+        is_repeated: any::<bool>(),
+        of_session: any::<bool>(),
+    })
+}
+
+/// Any use of a tool.
+pub fn tool_use() -> BoxedStrategy<ToolUse> {
+    build!(ToolUse {
+        runtime: runtime(),
+        tool: text(),
+        calls: count(),
+        errors: count(),
+        unanswered: count(),
+        runs: count(),
+        mean_ms: maybe(finite()),
+        last_at: time(),
+    })
+}
+
+/// Any call of a tool.
+pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
+    build!(ToolCallInfo {
+        job_id: job_id(),
+        run_id: run_id(),
+        runtime: runtime(),
+        step: count(),
+        seq: count(),
+        at: time(),
+        tool: text(),
+        command: maybe(text()),
+        path: maybe(text()),
+        url: maybe(text()),
+        is_error: maybe(any::<bool>()),
+        duration_ms: maybe(signed()),
+        result_seq: maybe(count()),
+    })
+}
+
+/// Any use of a file.
+pub fn file_use() -> BoxedStrategy<FileUse> {
+    build!(FileUse {
+        path: text(),
+        tool: text(),
+        calls: count(),
+        errors: count(),
+        runs: count(),
+        run_id: run_id(),
+        last_at: time().prop_map(iso_time),
+    })
+}
+
+/// Any output that was not understood.
+pub fn drift() -> BoxedStrategy<Drift> {
+    build!(Drift {
+        kind: word(&[DriftKind::Line, DriftKind::Key]),
+        runtime: runtime(),
+        cli_version: maybe(text()),
+        tag: maybe(text()),
+        reason: text(),
+        lines: count(),
+        runs: count(),
+        run_id: run_id(),
+        seq: count(),
+        excerpt: maybe(text()),
+    })
+}
+
+/// Any difference between checkpoints.
+pub fn checkpoint_diff() -> BoxedStrategy<CheckpointDiff> {
+    build!(CheckpointDiff {
+        from: checkpoint_id(),
+        to: checkpoint_id(),
+        changes: some(build!(FieldChange {
+            path: text(),
+            from: json(),
+            to: json()
+        })),
+        same_messages: count(),
+        removed_messages: some(named_object()),
+        added_messages: some(named_object()),
+    })
+}
+
+/// Any piece of raw output.
+pub fn raw_output() -> BoxedStrategy<RawOutput> {
+    build!(RawOutput {
+        run_id: run_id(),
+        seq: maybe(count()),
+        stream: word(&[Stream::Stdout, Stream::Stderr]),
+        start: count(),
+        end: count(),
+        text: text(),
+        is_exact: any::<bool>(),
+    })
+}
+
+/// Any row.
+pub fn sql_row() -> BoxedStrategy<SqlRow> {
+    named_object().prop_map(SqlRow).boxed()
+}
