@@ -1,29 +1,38 @@
 //! JSON the way JavaScript reads it.
 //!
-//! `serde_json` refuses three things that `JSON.parse` takes: numbers too large for a double,
-//! halves of surrogate pairs in escapes, and deep nesting. A message must not be lost over those,
-//! so this reader takes them as well, without recursion.
+//! `serde_json` does the reading. It refuses two things that `JSON.parse` takes, and a message must
+//! not be lost over them: a number too large for a double, and half a surrogate pair in an escape. So
+//! what it refuses is repaired first, and read again.
 
-use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::javascript::number_value;
 
 /// How deep [`parse`] lets arrays and objects nest.
 ///
-/// Dropping a [`Value`] recurses, so an unlimited depth would let a message exhaust the stack.
+/// Reading and dropping a [`Value`] recurses, so an unlimited depth would let a message exhaust the
+/// stack.
 const MAX_DEPTH: usize = 512;
 
+/// The shortest number out of range by its digits alone has 309 of them; others have an exponent.
+const MANY_DIGITS: usize = 300;
+
 /// Why a text is not JSON that can be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonError {
     /// The text breaks the grammar.
-    #[error("not JSON at byte {position}")]
+    #[error("not JSON: {source}")]
     Syntax {
-        /// Where reading stopped.
-        position: usize,
+        /// What is wrong, and where.
+        source: serde_json::Error,
     },
-    /// The text is JSON, but nests further than can be held safely.
+    /// The text nests further than can be held safely.
     #[error("arrays and objects nest deeper than {MAX_DEPTH}")]
     TooDeep,
 }
@@ -34,274 +43,199 @@ pub enum JsonError {
 /// JavaScript would print it; half a surrogate pair is read as U+FFFD. Of a repeated key the first
 /// position and the last value count.
 pub fn parse(text: &str) -> Result<Value, JsonError> {
-    let mut reader = Reader::new(text, MAX_DEPTH);
-    let value = reader.document()?;
-    if reader.dropped {
+    if depth(text) > MAX_DEPTH {
         return Err(JsonError::TooDeep);
     }
+    let mut value = match read(text) {
+        Ok(value) => value,
+        Err(_) => read(&repair(text)).map_err(|source| JsonError::Syntax { source })?,
+    };
+    make_doubles(&mut value);
     Ok(value)
 }
 
-/// Checks a whole document, keeping the scalars at its top and reading everything below as null.
-pub(crate) fn parse_top_level(text: &str) -> Option<Value> {
-    Reader::new(text, 1).document().ok()
+fn read(text: &str) -> serde_json::Result<Value> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    // How deep the text nests is known.
+    reader.disable_recursion_limit();
+    let value = Value::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
 }
 
-/// A container that is still being filled.
-enum Open {
-    Array(Vec<Value>),
-    Object(Map<String, Value>, String),
+/// Reads an object of which only scalars matter: its arrays and objects are checked, however deep they
+/// nest, and read as null.
+pub(crate) fn parse_scalars(text: &str) -> Option<HashMap<String, Value>> {
+    let members: HashMap<String, Scalar> = serde_json::from_str(&repair(text)).ok()?;
+    let members = members
+        .into_iter()
+        .map(|(name, Scalar(value))| (name, value));
+    Some(members.collect())
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    position: usize,
-    kept_depth: usize,
-    dropped: bool,
+struct Scalar(Value);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ScalarVisitor).map(Self)
+    }
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str, kept_depth: usize) -> Self {
-        Self {
-            text,
-            position: 0,
-            kept_depth,
-            dropped: false,
-        }
+struct ScalarVisitor;
+
+impl<'de> Visitor<'de> for ScalarVisitor {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any value")
     }
 
-    fn document(&mut self) -> Result<Value, JsonError> {
-        let mut open: Vec<Open> = Vec::new();
-        'value: loop {
-            let mut value = match self.peek_token() {
-                Some(b'[') => {
-                    self.position += 1;
-                    if self.peek_token() != Some(b']') {
-                        open.push(Open::Array(Vec::new()));
-                        continue 'value;
-                    }
-                    self.position += 1;
-                    self.keep(Value::Array(Vec::new()), open.len())
-                }
-                Some(b'{') => {
-                    self.position += 1;
-                    if self.peek_token() != Some(b'}') {
-                        let key = self.key()?;
-                        open.push(Open::Object(Map::new(), key));
-                        continue 'value;
-                    }
-                    self.position += 1;
-                    self.keep(Value::Object(Map::new()), open.len())
-                }
-                _ => self.scalar()?,
-            };
-            // The value may be the last of its container, and that one the last of the next.
-            loop {
-                let token = self.peek_token();
-                let Some(innermost) = open.pop() else {
-                    return match token {
-                        None => Ok(value),
-                        Some(_) => self.fail(),
-                    };
-                };
-                match innermost {
-                    Open::Array(mut items) => {
-                        items.push(value);
-                        self.expect_one_of(token, *b",]")?;
-                        if token == Some(b',') {
-                            open.push(Open::Array(items));
-                            continue 'value;
-                        }
-                        value = self.keep(Value::Array(items), open.len());
-                    }
-                    Open::Object(mut members, key) => {
-                        members.insert(key, value);
-                        self.expect_one_of(token, *b",}")?;
-                        if token == Some(b',') {
-                            let key = self.key()?;
-                            open.push(Open::Object(members, key));
-                            continue 'value;
-                        }
-                        value = self.keep(Value::Object(members), open.len());
-                    }
-                }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(flag.into())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    // `IgnoredAny` does not recurse.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Value::Null)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Value::Null)
+    }
+}
+
+/// Returns how deep the brackets of a text nest, whether or not it is JSON.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = text.bytes();
+    let mut is_string = false;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => is_string = !is_string,
+            // What is escaped ends no string.
+            b'\\' if is_string => drop(bytes.next()),
+            b'[' | b'{' if !is_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
             }
+            b']' | b'}' if !is_string => depth = depth.saturating_sub(1),
+            _ => {}
         }
     }
+    deepest
+}
 
-    /// Drops a container that closed too deep, so that no deep tree ever exists.
-    fn keep(&mut self, container: Value, depth: usize) -> Value {
-        if depth < self.kept_depth {
-            return container;
-        }
-        self.dropped = true;
-        Value::Null
+/// Makes every number what JavaScript has: a double, printed without a fraction where it has none.
+fn make_doubles(value: &mut Value) {
+    match value {
+        Value::Number(number) => *value = number.as_f64().map_or(Value::Null, number_value),
+        Value::Array(items) => items.iter_mut().for_each(make_doubles),
+        Value::Object(members) => members.values_mut().for_each(make_doubles),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
+}
 
-    fn key(&mut self) -> Result<String, JsonError> {
-        if self.peek_token() != Some(b'"') {
-            return self.fail();
-        }
-        let key = self.string()?;
-        let token = self.peek_token();
-        self.expect_one_of(token, *b"::")?;
-        Ok(key)
-    }
-
-    fn scalar(&mut self) -> Result<Value, JsonError> {
-        match self.peek() {
-            Some(b'"') => self.string().map(Value::String),
-            Some(b't') => self.literal("true", Value::Bool(true)),
-            Some(b'f') => self.literal("false", Value::Bool(false)),
-            Some(b'n') => self.literal("null", Value::Null),
-            _ => self.number(),
-        }
-    }
-
-    fn literal(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {
-        if !self.rest().starts_with(word) {
-            return self.fail();
-        }
-        self.position += word.len();
-        Ok(value)
-    }
-
-    fn number(&mut self) -> Result<Value, JsonError> {
-        let start = self.position;
-        self.skip_if(b"-");
-        if !self.skip_if(b"0") {
-            self.digits()?;
-        }
-        if self.skip_if(b".") {
-            self.digits()?;
-        }
-        if self.skip_if(b"eE") {
-            self.skip_if(b"+-");
-            self.digits()?;
-        }
-        let digits = self.text.get(start..self.position).unwrap_or_default();
-        // The grammar is checked above, and Rust reads all of it; overflow gives an infinity.
-        Ok(digits.parse().map_or(Value::Null, number_value))
-    }
-
-    /// Skips at least one digit.
-    fn digits(&mut self) -> Result<(), JsonError> {
-        let start = self.position;
-        while self.skip_if(b"0123456789") {}
-        if self.position == start {
-            return self.fail();
-        }
-        Ok(())
-    }
-
-    fn string(&mut self) -> Result<String, JsonError> {
-        self.position += 1;
-        let mut string = String::new();
-        loop {
-            let rest = self.rest();
-            let plain = rest
-                .bytes()
-                .position(|byte| byte < b' ' || byte == b'"' || byte == b'\\')
-                .unwrap_or(rest.len());
-            string.push_str(rest.get(..plain).unwrap_or_default());
-            self.position += plain;
-            match self.peek() {
-                Some(b'"') => {
-                    self.position += 1;
-                    return Ok(string);
-                }
-                Some(b'\\') => {
-                    self.position += 1;
-                    string.push(self.escape()?);
-                }
-                _ => return self.fail(),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, JsonError> {
-        let character = match self.peek() {
-            Some(b'u') => {
-                self.position += 1;
-                return self.unicode_escape();
-            }
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            _ => return self.fail(),
+/// Replaces what `serde_json` refuses and JavaScript does not: a number too large for a double by
+/// `null`, half a surrogate pair by `\ufffd`. The text keeps its length, so that positions in errors
+/// hold.
+fn repair(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at = match byte {
+            b'"' => repair_string(&mut bytes, at + 1),
+            b'-' | b'0'..=b'9' => repair_number(&mut bytes, at),
+            _ => at + 1,
         };
-        self.position += 1;
-        Ok(character)
     }
+    // ASCII took the place of ASCII.
+    String::from_utf8(bytes).unwrap_or_default()
+}
 
-    fn unicode_escape(&mut self) -> Result<char, JsonError> {
-        let unit = self.four_hex_digits()?;
-        if let 0xd800..0xdc00 = unit
-            && self.rest().starts_with("\\u")
-        {
-            let before = self.position;
-            self.position += 2;
-            let second = self.four_hex_digits()?;
-            if let Some(Ok(character)) = char::decode_utf16([unit, second]).next() {
-                return Ok(character);
-            }
-            self.position = before;
-        }
-        Ok(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER))
-    }
-
-    fn four_hex_digits(&mut self) -> Result<u16, JsonError> {
-        let Some(digits) = self.rest().get(..4) else {
-            return self.fail();
+/// Repairs the string whose content begins at `at`; returns where it ends, past the quote.
+fn repair_string(bytes: &mut [u8], mut at: usize) -> usize {
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(found) = memchr::memchr2(b'"', b'\\', rest) else {
+            return bytes.len();
         };
-        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return self.fail();
+        at += found;
+        if bytes.get(at) == Some(&b'"') {
+            return at + 1;
         }
-        self.position += 4;
-        Ok(u16::from_str_radix(digits, 16).unwrap_or_default())
+        at += match (escaped_unit(bytes, at), escaped_unit(bytes, at + 6)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (Some(0xd800..0xe000), _) => {
+                overwrite(bytes, at, b"\\ufffd");
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
     }
+}
 
-    fn rest(&self) -> &'a str {
-        self.text.get(self.position..).unwrap_or_default()
+/// Returns the UTF-16 unit of the `\uXXXX` escape at `at`, if there is one.
+fn escaped_unit(bytes: &[u8], at: usize) -> Option<u16> {
+    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    // A sign would be taken for a part of the number.
+    let is_number = digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+/// Repairs the number that begins at `at`; returns where it ends.
+fn repair_number(bytes: &mut [u8], at: usize) -> usize {
+    let rest = bytes.get_mut(at..).unwrap_or_default();
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+    let length = rest.iter().take_while(|byte| is_part(byte)).count();
+    let number = rest.get_mut(..length).unwrap_or_default();
+    if is_too_large(number) {
+        // Never shorter than the word: the least of them is `1e309`.
+        number.fill(b' ');
+        overwrite(number, 0, b"null");
     }
+    at + length
+}
 
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.position).copied()
-    }
+/// Asks `serde_json` itself, so that nothing else is replaced.
+fn is_too_large(number: &[u8]) -> bool {
+    let may_be = number.len() > MANY_DIGITS || memchr::memchr2(b'e', b'E', number).is_some();
+    let refusal = |error: serde_json::Error| error.to_string().starts_with("number out of range");
+    may_be && serde_json::from_slice::<f64>(number).is_err_and(refusal)
+}
 
-    /// Skips what JSON calls whitespace, which is less than what JavaScript does.
-    fn peek_token(&mut self) -> Option<u8> {
-        while self.skip_if(b" \t\n\r") {}
-        self.peek()
-    }
-
-    fn skip_if(&mut self, set: &[u8]) -> bool {
-        let found = self.peek().is_some_and(|byte| set.contains(&byte));
-        self.position += usize::from(found);
-        found
-    }
-
-    fn expect_one_of(&mut self, token: Option<u8>, wanted: [u8; 2]) -> Result<(), JsonError> {
-        if !token.is_some_and(|byte| wanted.contains(&byte)) {
-            return self.fail();
-        }
-        self.position += 1;
-        Ok(())
-    }
-
-    fn fail<T>(&self) -> Result<T, JsonError> {
-        Err(JsonError::Syntax {
-            position: self.position,
-        })
+fn overwrite(bytes: &mut [u8], at: usize, word: &[u8]) {
+    if let Some(place) = bytes.get_mut(at..at + word.len()) {
+        place.copy_from_slice(word);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
 
@@ -326,7 +260,7 @@ mod tests {
             ("\"\u{2028}\u{7f}\"", json!("\u{2028}\u{7f}")),
         ];
         for (text, expected) in cases {
-            assert_eq!(parse(text), Ok(expected), "{text}");
+            assert_eq!(parse(text).unwrap(), expected, "{text}");
         }
     }
 
@@ -375,7 +309,7 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused_without_exhausting_the_stack() {
         let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
-        assert_eq!(parse(&deep), Err(JsonError::TooDeep));
+        assert!(matches!(parse(&deep), Err(JsonError::TooDeep)));
         let allowed = format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
         assert!(parse(&allowed).is_ok());
         let unclosed = "[{\"a\":".repeat(100_000);
@@ -383,16 +317,43 @@ mod tests {
     }
 
     #[test]
-    fn the_top_level_reader_checks_what_it_does_not_keep() {
+    fn brackets_in_strings_do_not_nest() {
+        let text = format!("\"{}\\\"{}\"", "[".repeat(600), "{".repeat(600));
+        assert!(parse(&text).is_ok());
+        assert_eq!(depth(r#"[{"a":["[","\\"]},[]]"#), 3);
+    }
+
+    #[test]
+    fn only_what_serde_json_refuses_is_repaired() {
+        let cases = [
+            (r#"{"a":[1,-2.5e3,"x"]}"#, r#"{"a":[1,-2.5e3,"x"]}"#),
+            (r#""a\ud83d""#, r#""a\ufffd""#),
+            (r#""\uDE00\ud83d\n""#, r#""\ufffd\ufffd\n""#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\ud8+0""#, r#""\ud8+0""#),
+            ("[1e400,-1e999]", "[null ,null  ]"),
+            (r#"[1e-400,"1e400",1e4.e00]"#, r#"[1e-400,"1e400",1e4.e00]"#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(repair(text), expected);
+        }
+        assert_eq!(parse(&"9".repeat(400)).unwrap(), Value::Null);
+    }
+
+    #[test]
+    fn the_reader_of_scalars_checks_what_it_does_not_keep() {
         let deep = format!(
-            "{{\"a\":{}{},\"b\":1,\"c\":{{}}}}",
+            "{{\"a\":{}{},\"b\":1,\"c\":{{\"d\":[]}},\"e\":1e999,\"b\":\"\\ud800\"}}",
             "[".repeat(9_999),
             "]".repeat(9_999)
         );
-        assert_eq!(
-            parse_top_level(&deep),
-            Some(json!({"a": null, "b": 1, "c": null}))
-        );
-        assert_eq!(parse_top_level("{\"a\":[1,]}"), None);
+        let members = parse_scalars(&deep).unwrap();
+        let read: Map<String, Value> = members.into_iter().collect();
+        let expected = json!({"a": null, "b": "\u{fffd}", "c": null, "e": null});
+        assert_eq!(Value::Object(read), expected);
+        for bad in ["{\"a\":[1,]}", "[]", "{\"a\":{\"b\":1}", "1", ""] {
+            assert!(parse_scalars(bad).is_none(), "{bad}");
+        }
     }
 }

@@ -1,7 +1,12 @@
 //! JSON the way JavaScript writes it.
+//!
+//! `serde_json` does the writing. Two things differ in JavaScript: how a number is written, and the
+//! order of an object's members.
 
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
+use serde::{Serialize, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use serde_json::{Map, Value};
 
 use super::javascript::number_text;
@@ -9,110 +14,73 @@ use super::javascript::number_text;
 /// Returns `value` on one line, as `JSON.stringify` prints it.
 #[must_use]
 pub fn stringify(value: &Value) -> String {
-    let mut writer = Writer {
-        text: String::new(),
-        indent: None,
-    };
-    writer.value(value);
-    writer.text
+    write(value, CompactFormatter)
 }
 
 /// Returns `value` indented by two spaces a level, as `JSON.stringify` prints it when asked to.
 #[must_use]
 pub fn stringify_pretty(value: &Value) -> String {
-    let mut writer = Writer {
-        text: String::new(),
-        indent: Some(0),
-    };
-    writer.value(value);
-    writer.text
+    write(value, PrettyFormatter::new())
 }
 
-struct Writer {
-    text: String,
-    /// How many levels deep the writer is, or nothing when all goes on one line.
-    indent: Option<usize>,
+fn write(value: &Value, formatter: impl Formatter) -> String {
+    let mut text = Vec::new();
+    let formatter = JavaScriptNumbers(formatter);
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, formatter);
+    // Memory takes every write, and every key is a string.
+    let written = Printed(value).serialize(&mut serializer);
+    debug_assert!(written.is_ok(), "{written:?}");
+    String::from_utf8(text).unwrap_or_default()
 }
 
-impl Writer {
-    fn value(&mut self, value: &Value) {
-        match value {
-            Value::Null => self.text.push_str("null"),
-            Value::Bool(flag) => self.text.push_str(if *flag { "true" } else { "false" }),
-            Value::Number(number) => match number.as_f64() {
-                Some(number) if number.is_finite() => self.text.push_str(&number_text(number)),
-                _ => self.text.push_str("null"),
-            },
-            Value::String(string) => self.string(string),
-            Value::Array(items) => {
-                self.open('[');
-                for (index, item) in items.iter().enumerate() {
-                    self.separate(index);
-                    self.value(item);
-                }
-                self.close(']', items.is_empty());
-            }
+/// A value whose numbers are doubles and whose members are in JavaScript's order.
+struct Printed<'a>(&'a Value);
+
+impl Serialize for Printed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Number(number) => number.as_f64().serialize(serializer),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Printed)),
             Value::Object(members) => {
-                self.open('{');
-                for (index, (key, member)) in in_property_order(members).into_iter().enumerate() {
-                    self.separate(index);
-                    self.string(key);
-                    self.text.push(':');
-                    if self.indent.is_some() {
-                        self.text.push(' ');
-                    }
-                    self.value(member);
-                }
-                self.close('}', members.is_empty());
+                let members = in_property_order(members).into_iter();
+                serializer.collect_map(members.map(|(key, member)| (key, Printed(member))))
             }
+            Value::Null | Value::Bool(_) | Value::String(_) => self.0.serialize(serializer),
         }
     }
+}
 
-    fn open(&mut self, bracket: char) {
-        self.text.push(bracket);
-        self.indent = self.indent.map(|level| level + 1);
+/// Writes doubles as JavaScript does, and leaves the rest to another formatter.
+struct JavaScriptNumbers<F>(F);
+
+macro_rules! leave_to_the_other {
+    ($($method:ident($($argument:ident: $type:ty)?);)*) => {$(
+        fn $method<W: Write + ?Sized>(
+            &mut self,
+            writer: &mut W,
+            $($argument: $type)?
+        ) -> io::Result<()> {
+            self.0.$method(writer, $($argument)?)
+        }
+    )*};
+}
+
+impl<F: Formatter> Formatter for JavaScriptNumbers<F> {
+    fn write_f64<W: Write + ?Sized>(&mut self, writer: &mut W, number: f64) -> io::Result<()> {
+        writer.write_all(number_text(number).as_bytes())
     }
 
-    fn close(&mut self, bracket: char, empty: bool) {
-        self.indent = self.indent.map(|level| level.saturating_sub(1));
-        if !empty {
-            self.break_line();
-        }
-        self.text.push(bracket);
-    }
-
-    fn separate(&mut self, index: usize) {
-        if index > 0 {
-            self.text.push(',');
-        }
-        self.break_line();
-    }
-
-    fn break_line(&mut self) {
-        if let Some(level) = self.indent {
-            self.text.push('\n');
-            self.text.extend(std::iter::repeat_n("  ", level));
-        }
-    }
-
-    fn string(&mut self, string: &str) {
-        self.text.push('"');
-        for character in string.chars() {
-            match character {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\u{8}' => self.text.push_str("\\b"),
-                '\u{c}' => self.text.push_str("\\f"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                '\0'..' ' => {
-                    let _ = write!(self.text, "\\u{:04x}", u32::from(character));
-                }
-                other => self.text.push(other),
-            }
-        }
-        self.text.push('"');
+    leave_to_the_other! {
+        begin_array();
+        end_array();
+        begin_array_value(is_first: bool);
+        end_array_value();
+        begin_object();
+        end_object();
+        begin_object_key(is_first: bool);
+        end_object_key();
+        begin_object_value();
+        end_object_value();
     }
 }
 

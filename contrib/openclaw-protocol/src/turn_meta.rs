@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::javascript::{serialize_number, serialize_optional_number, trim};
-use super::json::parse_top_level;
+use super::json::parse_scalars;
 use super::json_text::stringify;
 
 const META_PREFIX: &str = "[[meta]]";
@@ -76,7 +76,7 @@ pub fn format_meta_markdown(meta: &Value) -> String {
 pub fn parse_meta_markdown(line: &str) -> Option<TurnMeta> {
     let json = trim(line.strip_prefix(META_PREFIX)?);
     // A number too large for a double reads as null: no timestamp, or no duration.
-    let meta = parse_top_level(json)?;
+    let meta = parse_scalars(json)?;
     let timestamp = meta.get("timestamp")?.as_f64()?;
     (timestamp > 0.0).then_some(TurnMeta {
         role: TurnRole::parse(meta.get("role")?)?,

@@ -10,6 +10,9 @@
 //! {"fn":"fnv1a","args":["hello"],"result":"4f9f2cab"}
 //! ```
 
+#[cfg(test)]
+mod cases;
+
 use std::fmt::Display;
 use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
@@ -35,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 /// Answers every line of `input` and returns how many could not be answered.
-pub(crate) fn answer_all(
+fn answer_all(
     mut input: impl BufRead,
     output: &mut impl Write,
     mut errors: impl Write,
