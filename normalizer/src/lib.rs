@@ -21,6 +21,7 @@ pub mod paperclip;
 pub mod parser;
 pub mod reducer;
 pub mod runtimes;
+mod session_id;
 pub mod signal;
 pub mod times;
 mod unnamed_calls;

@@ -9,7 +9,7 @@ use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
 use super::argv::Asked;
-use super::values::{cut_signal, emit_stdout, is_claimed_result};
+use super::values::{emit_stdout, is_claimed_result};
 use crate::exit::{Exit, signal_name};
 use crate::failure::error;
 use crate::lines::{Ending, Line};
@@ -93,7 +93,7 @@ impl Held {
     pub(super) fn into_notices(self, out: &mut SignalSink<'_>) {
         let place = self.place.unwrap_or_else(|| out.place());
         match &self.cut {
-            Some(reason) if self.lines == 1 => out.emit_at(place, Scope::Main, cut_signal(reason)),
+            Some(reason) if self.lines == 1 => out.at(place).unparsed(None, reason),
             _ => emit_stdout(&self.text, place, out),
         }
     }
@@ -117,7 +117,7 @@ impl Held {
             if let Some(asked) = asked {
                 out.emit(Signal::Format(asked.name()));
             }
-            out.emit_at(place, Scope::Main, cut_signal(reason));
+            out.at(place).unparsed(None, reason);
             return;
         }
         if let Some(asked) = asked.filter(|asked| *asked != Asked::Text) {

@@ -38,7 +38,6 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
 use self::argv::Argv;
@@ -50,6 +49,7 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::session_id::is_uuid;
 use crate::signal::{Outcome, Signal, Verdict};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
@@ -98,7 +98,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "ANTHROPIC_AUTH_TOKEN",
         "CLAUDE_CODE_OAUTH_TOKEN",
     ],
-    is_session_id: conversation::is_session_id,
+    is_session_id: is_uuid,
     paperclip: Adapter {
         adapter_type: "claude_local",
         code_prefix: "claude",
@@ -138,14 +138,10 @@ impl RuntimeParser for ClaudeCode {
             }
             Stream::Stderr => {
                 let text = line.text();
-                if text.trim().is_empty() {
-                    return;
-                }
                 if self.unknown_session.is_none() && failure::is_unknown_session(&text) {
                     self.unknown_session = Some(text.trim().to_owned());
                 }
-                let text = text.into_owned();
-                out.emit(Signal::Event(StderrText { text }.into()));
+                out.stderr_text(text);
             }
         }
     }

@@ -5,12 +5,12 @@
 
 use super::answer::Held;
 use super::conversation::Conversation;
-use super::values::{cut_signal, emit_stdout, is_messages, on_line, on_value, within};
+use super::values::{emit_stdout, is_messages, on_line, on_value};
 use crate::exit::Exit;
 use crate::json::Document;
 use crate::lines::Line;
 use crate::parser::SignalSink;
-use crate::signal::{Place, Scope, Signal};
+use crate::signal::{Place, Signal};
 
 /// A value printed over many lines.
 #[derive(Debug)]
@@ -123,11 +123,8 @@ impl Output {
             && line.bytes.starts_with(b"{")
             && matches!(self.mode, Mode::Messages)
         {
-            out.emit_at(
-                pretty.place,
-                Scope::Main,
-                cut_signal("the value ends before its end"),
-            );
+            out.at(pretty.place)
+                .unparsed(None, "the value ends before its end");
             self.pretty = None;
             return self.push_line(line, conversation, out);
         }
@@ -151,11 +148,8 @@ impl Output {
     ) {
         let bytes = pretty.document.bytes();
         if pretty.document.is_over_limit() {
-            out.emit_at(
-                pretty.place,
-                Scope::Main,
-                cut_signal("the value is longer than the limit"),
-            );
+            out.at(pretty.place)
+                .unparsed(None, "the value is longer than the limit");
             return;
         }
         if let Mode::Held(held) = &mut self.mode {
@@ -165,9 +159,7 @@ impl Output {
             }
             self.begin_messages(out);
         }
-        within(pretty.place, out, |out| {
-            on_value(bytes, None, true, conversation, out);
-        });
+        on_value(bytes, None, true, conversation, &mut out.at(pretty.place));
     }
 
     /// Ends the output. Returns whether any of it was a message.
@@ -183,9 +175,9 @@ impl Output {
                     held.push_document(pretty.document.bytes(), pretty.place);
                 }
                 _ => {
-                    out.emit_at(pretty.place, Scope::Main, Signal::TurnOpened);
-                    let reason = "the value ends before its end";
-                    out.emit_at(pretty.place, Scope::Main, cut_signal(reason));
+                    let out = &mut out.at(pretty.place);
+                    out.emit(Signal::TurnOpened);
+                    out.unparsed(None, "the value ends before its end");
                 }
             }
         }
@@ -194,9 +186,8 @@ impl Output {
             Mode::Held(held) => {
                 let is_text = conversation.argv.is_text();
                 if let Some((json, place)) = held.claimed_result().filter(|_| !is_text) {
-                    within(place, out, |out| {
-                        on_value(json.as_bytes(), None, true, conversation, out);
-                    });
+                    let out = &mut out.at(place);
+                    on_value(json.as_bytes(), None, true, conversation, out);
                     return true;
                 }
                 held.finish(exit, conversation.argv.asked, out);

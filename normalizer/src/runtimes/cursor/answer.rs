@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::out::Out;
 use crate::exit::Exit;
 use crate::json::{Piece, pieces};
 use crate::lines::{Ending, Line};
+use crate::parser::SignalSink;
 use crate::signal::{Outcome, Place, Signal, Verdict};
 
 /// What a held line costs beside its bytes.
@@ -96,7 +96,7 @@ impl Held {
         Cow::Owned(String::from_utf8_lossy(&joined).into_owned())
     }
 
-    fn place(&self, out: &Out<'_, '_>) -> Place {
+    fn place(&self, out: &SignalSink<'_>) -> Place {
         match (self.lines.first(), self.lines.last()) {
             (Some(first), Some(last)) => first.place.through(last.place),
             _ => out.place(),
@@ -109,29 +109,29 @@ impl Held {
     }
 
     /// Emits the answer, judged by the exit.
-    pub(super) fn finish(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
+    pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         let place = self.place(out);
         let text = self.text();
         let blank = text.trim().is_empty();
         if exit.signal.is_some() || exit.timed_out {
-            out.emit_at(place, Signal::TextDelta(text));
+            out.at(place).emit(Signal::TextDelta(text));
         } else if exit.is_success() || !blank {
-            out.emit_at(place, Signal::Text(text));
+            out.at(place).emit(Signal::Text(text));
             judge(exit, place, out);
         }
     }
 
     /// Begins to emit an answer that is too long to be held.
-    pub(super) fn begin_stream(&mut self, out: &mut Out<'_, '_>) {
+    pub(super) fn begin_stream(&mut self, out: &mut SignalSink<'_>) {
         let place = self.place(out);
-        out.emit_at(place, Signal::TextDelta(self.text()));
+        out.at(place).emit(Signal::TextDelta(self.text()));
         self.streamed = self.lines.last().map(|line| line.ending);
         self.bytes = Vec::new();
         self.lines = Vec::new();
     }
 
     /// Emits a further line of a long answer.
-    pub(super) fn stream_line(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
+    pub(super) fn stream_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
         let before = self.streamed.map_or("", Ending::as_str);
         out.emit(Signal::TextDelta(before.into()));
         out.emit(Signal::TextDelta(line.text()));
@@ -139,7 +139,7 @@ impl Held {
     }
 
     /// Ends a long answer, judged by the exit.
-    pub(super) fn finish_stream(exit: &Exit, out: &mut Out<'_, '_>) {
+    pub(super) fn finish_stream(exit: &Exit, out: &mut SignalSink<'_>) {
         if exit.signal.is_none() && !exit.timed_out {
             out.emit(Signal::TextEnd);
             judge(exit, out.place(), out);
@@ -148,12 +148,14 @@ impl Held {
 }
 
 /// Text says nothing of how it went: the exit does.
-fn judge(exit: &Exit, place: Place, out: &mut Out<'_, '_>) {
+fn judge(exit: &Exit, place: Place, out: &mut SignalSink<'_>) {
     if exit.is_unknown() {
-        out.emit_at(place, Signal::Metadata("exitUnknown", true.into()));
+        out.at(place)
+            .emit(Signal::Metadata("exitUnknown", true.into()));
     }
     if exit.is_unknown() || exit.is_success() {
-        out.emit_at(place, Signal::Result(Outcome::of(Verdict::Success)));
+        out.at(place)
+            .emit(Signal::Result(Outcome::of(Verdict::Success)));
     }
 }
 

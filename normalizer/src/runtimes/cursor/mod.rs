@@ -27,7 +27,6 @@ mod events;
 mod failure;
 mod messages;
 mod notices;
-mod out;
 mod outcome;
 mod sniff;
 mod speech;
@@ -38,14 +37,13 @@ mod wire;
 #[cfg(test)]
 mod testing;
 
-use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
 use self::answer::Held;
 use self::argv::{Asked, asked};
 use self::events::Events;
 use self::failure::Diagnosis;
-use self::out::Out;
+
 use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -53,6 +51,7 @@ use crate::json::Document;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::session_id::is_word_with_digit;
 use crate::signal::{Place, Signal};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
@@ -90,9 +89,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     ],
     versions: &[],
     credentials: &["CURSOR_API_KEY"],
-    is_session_id: |text| {
-        events::is_session(text) && text.bytes().any(|byte| byte.is_ascii_digit())
-    },
+    // The CLI makes UUIDs, but takes any word that is given to `--resume`.
+    is_session_id: is_word_with_digit,
     paperclip: Adapter {
         adapter_type: "cursor",
         code_prefix: "cursor",
@@ -145,7 +143,7 @@ impl Cursor {
         }
     }
 
-    fn on_stdout(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
+    fn on_stdout(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
         match self.mode {
             Mode::Events => self.on_event_line(line, out),
             Mode::Answer => self.held.stream_line(line, out),
@@ -153,7 +151,7 @@ impl Cursor {
         }
     }
 
-    fn on_first_lines(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
+    fn on_first_lines(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
         if self.asked != Some(Asked::Text) && self.events.shows_event(line.bytes) {
             self.pretty = None;
             self.begin_events(usize::MAX, out);
@@ -173,7 +171,7 @@ impl Cursor {
     }
 
     /// The lines held so far cannot be told apart any longer.
-    fn overflow(&mut self, out: &mut Out<'_, '_>) {
+    fn overflow(&mut self, out: &mut SignalSink<'_>) {
         self.pretty = None;
         if matches!(self.asked, Some(Asked::Json | Asked::Stream)) {
             self.begin_events(usize::MAX, out);
@@ -185,7 +183,7 @@ impl Cursor {
     }
 
     /// From here on lines are events. Of the lines held, the first `count` are replayed.
-    fn begin_events(&mut self, count: usize, out: &mut Out<'_, '_>) {
+    fn begin_events(&mut self, count: usize, out: &mut SignalSink<'_>) {
         self.mode = Mode::Events;
         let held = std::mem::take(&mut self.held);
         for (bytes, place, ending) in held.lines().take(count) {
@@ -193,7 +191,7 @@ impl Cursor {
         }
     }
 
-    fn on_event_line(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
+    fn on_event_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
         if self.pretty.is_some() && self.events.shows_event(line.bytes) {
             self.drop_pretty(out);
         }
@@ -206,7 +204,7 @@ impl Cursor {
 
     /// Adds a line to an event that is printed over many. Returns how many lines were held before
     /// it, once it is complete; while nothing is decided, only if it is an event.
-    fn gather(&mut self, line: &Line<'_>, held: usize, out: &mut Out<'_, '_>) -> Option<usize> {
+    fn gather(&mut self, line: &Line<'_>, held: usize, out: &mut SignalSink<'_>) -> Option<usize> {
         if self.pretty.is_none() && line.bytes.trim_ascii() == b"{" {
             let document = Document::new(self.limit);
             self.pretty = Some(Pretty {
@@ -229,7 +227,7 @@ impl Cursor {
         Some(pretty.held)
     }
 
-    fn finish_pretty(&mut self, out: &mut Out<'_, '_>) {
+    fn finish_pretty(&mut self, out: &mut SignalSink<'_>) {
         if let Some(Pretty {
             document, first, ..
         }) = self.pretty.take()
@@ -244,7 +242,7 @@ impl Cursor {
     }
 
     /// What began like an event over many lines is none.
-    fn drop_pretty(&mut self, out: &mut Out<'_, '_>) {
+    fn drop_pretty(&mut self, out: &mut SignalSink<'_>) {
         if let Some(Pretty {
             document, first, ..
         }) = self.pretty.take()
@@ -256,7 +254,7 @@ impl Cursor {
     }
 
     /// Judges lines among which there was no event.
-    fn finish_held(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
+    fn finish_held(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         if self.held.is_empty() {
             return;
         }
@@ -272,29 +270,24 @@ impl Cursor {
 }
 
 impl RuntimeParser for Cursor {
-    fn push_line(&mut self, stream: Stream, line: &Line<'_>, sink: &mut SignalSink<'_>) {
-        let mut out = Out::new(sink);
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
         match stream {
-            Stream::Stdout => self.on_stdout(line, &mut out),
+            Stream::Stdout => self.on_stdout(line, out),
             Stream::Stderr => {
                 let text = line.text();
-                if !text.trim().is_empty() {
-                    self.diagnosis.read(&text);
-                    let text = text.into_owned();
-                    out.emit(Signal::Event(StderrText { text }.into()));
-                }
+                self.diagnosis.read(&text);
+                out.stderr_text(text);
             }
         }
     }
 
-    fn finish(&mut self, exit: &Exit, sink: &mut SignalSink<'_>) {
-        let mut out = Out::new(sink);
+    fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         match self.mode {
-            Mode::Undecided => self.finish_held(exit, &mut out),
-            Mode::Answer => Held::finish_stream(exit, &mut out),
-            Mode::Events => self.drop_pretty(&mut out),
+            Mode::Undecided => self.finish_held(exit, out),
+            Mode::Answer => Held::finish_stream(exit, out),
+            Mode::Events => self.drop_pretty(out),
         }
-        self.events.finish(&mut out);
+        self.events.finish(out);
         let by_itself = exit.signal.is_none()
             && !exit.timed_out
             && exit.code != Some(0)

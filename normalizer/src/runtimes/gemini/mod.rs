@@ -28,7 +28,8 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Emitted, Outcome, Scope, Signal};
+use crate::session_id::is_word_with_digit;
+use crate::signal::{Outcome, Scope, Signal};
 
 mod command_line;
 mod cut;
@@ -228,14 +229,9 @@ impl Gemini {
             let is_before = ordinal < decision.start;
             match &mut self.stdout {
                 Stdout::Text(text) => text.push(&line, held.place, out),
-                _ if is_before => stream::on_stdout_text(line.bytes, held.place, out),
+                _ if is_before => out.at(held.place).stdout_text(line.bytes),
                 Stdout::Json(report) => report.push(&line, held.place, out),
-                Stdout::Stream(stream) => {
-                    let apply = &mut |emitted: Emitted<'_>| {
-                        out.emit_at(emitted.place, emitted.scope, emitted.signal);
-                    };
-                    stream.push_line(&line, &mut SignalSink::new(held.place, apply));
-                }
+                Stdout::Stream(stream) => stream.push_line(&line, &mut out.at(held.place)),
                 Stdout::Undecided(_) => {}
             }
         }
@@ -288,8 +284,7 @@ impl RuntimeParser for Gemini {
         let mut is_cut = false;
         if let Stdout::Undecided(undecided) = &mut self.stdout {
             if let Some((place, reason)) = undecided.cut_json() {
-                let reason = reason.into();
-                out.emit_at(place, Scope::Main, Signal::Unparsed { tag: None, reason });
+                out.at(place).unparsed(None, reason);
                 is_cut = true;
             } else if let Some(decision) = undecided.give_up() {
                 self.decide(&decision, out);
@@ -320,12 +315,6 @@ impl RuntimeParser for Gemini {
 /// The CLI makes UUIDs. What older versions and wrappers printed instead is taken if it is one word
 /// with letters and digits: `latest` and a bare number mean another session to `--resume`.
 fn session_id(text: &str) -> Option<&str> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let bytes = text.as_bytes();
-    let is_id = (1..=128).contains(&bytes.len())
-        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().copied().all(is_word)
-        && bytes.iter().any(u8::is_ascii_digit)
-        && bytes.iter().any(|byte| !byte.is_ascii_digit());
-    is_id.then_some(text)
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_word_with_digit(text) && !is_number).then_some(text)
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::Warning;
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +9,6 @@ use serde_json::Value;
 use super::cut::supply_end;
 use super::errors::Stated;
 use super::result::{code_of, message_in};
-use super::stream::on_stdout_text;
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};
 use crate::bounds::Numbers;
@@ -55,7 +53,7 @@ impl JsonReport {
     /// Reads one line that was held back.
     pub(super) fn push(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
         let outside = self.document.push_line(line);
-        on_stdout_text(outside.before, place, out);
+        out.at(place).stdout_text(outside.before);
         if !self.document.has_begun() {
             return;
         }
@@ -66,7 +64,7 @@ impl JsonReport {
             self.document.clear();
             self.place = None;
         }
-        on_stdout_text(outside.after, place, out);
+        out.at(place).stdout_text(outside.after);
     }
 
     /// Judges the end. Returns whether the runtime told how it ended.
@@ -81,82 +79,49 @@ impl JsonReport {
 
     fn on_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
         self.emit_failure(None, out);
-        let mut emit = |signal: Signal<'_>| out.emit_at(place, Scope::Main, signal);
+        let out = &mut out.at(place);
         if self.document.is_over_limit() {
-            emit(Signal::Unparsed {
-                tag: None,
-                reason: "longer than the limit".into(),
-            });
-            return;
+            return out.unparsed(None, "longer than the limit");
         }
         let report = match decode::<Report<'_>>(self.document.bytes()) {
             Ok(report) => report,
-            Err(error) => {
-                emit(Signal::Unparsed {
-                    tag: None,
-                    reason: error.to_string().into(),
-                });
-                return;
-            }
+            Err(error) => return out.unparsed(None, error.to_string()),
         };
-        for fault in &report.faults {
-            let reason = format!("{}: {}", fault.path, fault.reason);
-            emit(Signal::Unparsed {
-                tag: None,
-                reason: reason.into(),
-            });
-        }
+        out.faulty_fields(None, &report.faults);
         let report = report.value;
         if let Some(session) = report.session.as_deref().and_then(session_id) {
-            emit(Signal::Session(session));
+            out.emit(Signal::Session(session));
         }
         if let Some(model) = usage::main_model(&report.stats) {
-            emit(Signal::Model(model));
+            out.emit(Signal::Model(model));
         }
         for warning in &report.warnings {
             let message = warning.as_str().to_owned();
-            emit(Signal::Event(RuntimeEventKind::Warning(Warning {
-                message,
-            })));
+            out.event(Warning { message });
         }
         let has_answer = report.response.is_some();
         if let Some(answer) = report.response {
-            emit(Signal::Step(None));
-            emit(Signal::Text(answer.into_cow()));
+            out.emit(Signal::Step(None));
+            out.emit(Signal::Text(answer.into_cow()));
         }
         if report.stats.is_object() {
             let mut numbers = Numbers::default();
             let counts = usage::of_stats(&report.stats, &mut numbers);
-            for reason in numbers.faults {
-                emit(Signal::Unparsed {
-                    tag: None,
-                    reason: reason.into(),
-                });
-            }
+            out.faulty_numbers(None, numbers.faults);
             if !counts.is_unknown() {
-                emit(Signal::Total(counts));
+                out.emit(Signal::Total(counts));
             }
-            emit(Signal::RawUsage(report.stats.into()));
+            out.emit(Signal::RawUsage(report.stats.into()));
         }
-        for key in &report.unknown {
-            emit(Signal::UnknownKey {
-                message: "json",
-                key,
-            });
-        }
+        out.unknown_keys("json", &report.unknown);
         self.failure = None;
         self.has_ended = true;
         match (&report.error, has_answer) {
             // A response and no error is how the format reports success.
-            (Value::Null, true) => emit(Signal::Result(Outcome::of(Verdict::Success))),
+            (Value::Null, true) => out.emit(Signal::Result(Outcome::of(Verdict::Success))),
             (error, _) if says_something(error) => {
                 let (error, unknown) = stated(error, place.at);
-                for key in &unknown {
-                    emit(Signal::UnknownKey {
-                        message: "error",
-                        key,
-                    });
-                }
+                out.unknown_keys("error", &unknown);
                 self.failure = Some((place, error));
                 self.has_ended = false;
             }
@@ -168,22 +133,18 @@ impl JsonReport {
                 if !error.is_null() {
                     doubts = doubts.with("error", &VerdictWord::from(error));
                 }
-                let error = doubts.report("json", None, &mut emit);
-                emit(Signal::Result(Outcome::of(Verdict::Error(error))));
+                let error = doubts.report("json", None, |signal| out.emit(signal));
+                out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
             }
         }
     }
 
     /// To a pipe, a long answer ends in mid-string at a multiple of 64 KiB, with exit 0 (0.61.0).
     fn on_cut_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
-        let mut emit = |signal: Signal<'_>| out.emit_at(place, Scope::Main, signal);
-        let reason = "the output ends within the object";
-        emit(Signal::Unparsed {
-            tag: None,
-            reason: reason.into(),
-        });
+        let out = &mut out.at(place);
+        out.unparsed(None, "the output ends within the object");
         if self.has_ended {
-            emit(Signal::TurnOpened);
+            out.emit(Signal::TurnOpened);
             self.has_ended = false;
         }
         let bytes = self.document.bytes();
@@ -195,11 +156,11 @@ impl JsonReport {
         };
         let report = report.value;
         if let Some(session) = report.session.as_deref().and_then(session_id) {
-            emit(Signal::Session(session));
+            out.emit(Signal::Session(session));
         }
         if let Some(answer) = report.response {
-            emit(Signal::Step(None));
-            emit(Signal::Text(answer.into_cow()));
+            out.emit(Signal::Step(None));
+            out.emit(Signal::Text(answer.into_cow()));
             return;
         }
         if self.document.is_over_limit() {
@@ -212,8 +173,8 @@ impl JsonReport {
             return;
         };
         if let Some(answer) = report.value.response {
-            emit(Signal::Step(None));
-            emit(Signal::TextDelta(answer.into_cow()));
+            out.emit(Signal::Step(None));
+            out.emit(Signal::TextDelta(answer.into_cow()));
         }
     }
 

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::stream::on_stdout_text;
 use crate::exit::Exit;
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
@@ -44,7 +43,7 @@ impl Text {
         let mut bytes = line.bytes;
         if !self.has_begun {
             if let Some((banner, rest)) = split_banner(bytes) {
-                on_stdout_text(banner.as_bytes(), place, out);
+                out.at(place).stdout_text(banner.as_bytes());
                 bytes = rest;
                 if rest.trim_ascii().is_empty() {
                     return;
