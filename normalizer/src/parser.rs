@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::bounds;
 use crate::escapes::strip_escapes;
-use crate::exit::Exit;
+use crate::exit::{Exit, code_is_signal};
 use crate::json::{DecodeError, Decoded, Fault, decode};
 use crate::lines::Line;
 use crate::signal::{Emitted, Place, Scope, Signal};
@@ -32,7 +32,7 @@ pub trait RuntimeParser: Send {
 
     /// Tells whether an exit code stands for a signal, as shells and many programs have it.
     fn exit_is_signal(&self, code: i32) -> bool {
-        (129..=159).contains(&code)
+        code_is_signal(code)
     }
 }
 

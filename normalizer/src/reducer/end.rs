@@ -10,7 +10,7 @@ use super::run::Run;
 use super::step::OpenStep;
 use super::steps::StepEnd;
 use super::tape::TapeState;
-use crate::exit::{Exit, signal_name};
+use crate::exit::Exit;
 use crate::failure;
 use crate::signal::{Outcome, Place, Verdict};
 
@@ -117,48 +117,12 @@ impl TapeState {
 
     /// Names the error of a run that did not end by itself.
     fn error_of_exit(&self, exit: &Exit, exit_is_signal: impl Fn(i32) -> bool) -> RunError {
-        let family = ErrorFamily::Process;
-        let by_code = exit
-            .code
-            .filter(|code| exit_is_signal(*code))
-            .map(|code| signal_name(code - 128));
-        let (name, message) = if exit.recorder_lost {
-            (
-                "RecorderLost",
-                "the recorder died before the process ended".to_owned(),
-            )
-        } else if exit.timed_out {
-            ("TimedOut", "the time limit was reached".to_owned())
-        } else if let Some(signal) = exit.signal.clone().or(by_code) {
-            (
-                "KilledBySignal",
-                format!("the process was ended by {signal}"),
-            )
-        } else if let Some(code) = exit.code.filter(|code| *code != 0) {
-            (
-                "NonZeroExit",
-                format!("the process ended with exit code {code}"),
-            )
-        } else if let Some(missing) = &exit.missing {
-            let how = match exit.code {
-                Some(code) => format!("; the process ended with exit code {code}"),
-                None => String::new(),
-            };
-            (
-                "TruncatedOutput",
-                format!("the end of the output could not be kept: {missing}{how}"),
-            )
-        } else {
-            (
-                "TruncatedOutput",
-                "the output ended without a result".to_owned(),
-            )
-        };
+        let (name, message) = exit.failure(exit_is_signal);
         let message = match self.stderr_tail.trim() {
             "" => message,
             tail => format!("{message}: {tail}"),
         };
-        failure::error(name, message, family)
+        failure::error(name, message, ErrorFamily::Process)
     }
 
     /// Books what a stated total holds beyond the responses that were seen.

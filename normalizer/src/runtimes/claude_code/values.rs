@@ -6,10 +6,11 @@ use serde::de::IgnoredAny;
 use super::conversation::{Conversation, tag_of};
 use super::verdict::is_claimed;
 use super::wire::{Head, RunResult};
-use crate::json::{DecodeError, Piece, decode, pieces};
+use crate::framing::{Piece, pieces};
+use crate::json::{DecodeError, decode};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Place, Scope, Signal};
+use crate::signal::{Place, Signal};
 
 /// Tells whether a line is made of messages, or has one behind a banner.
 ///
@@ -189,7 +190,7 @@ fn on_array(
     }
     let after = rest.get(1..).unwrap_or_default();
     if !after.trim_ascii().is_empty() {
-        emit_stdout(&String::from_utf8_lossy(after), out.place(), out);
+        emit_stdout(&String::from_utf8_lossy(after), out);
     }
     Ok(())
 }
@@ -206,10 +207,10 @@ fn on_mixed(
         && first_head(inside_array(values)).is_ok_and(|head| head.is_message())
     {
         let place = part_place(banner, bytes, Some(line), out.place());
-        emit_stdout(&String::from_utf8_lossy(banner), place, out);
+        emit_stdout(&String::from_utf8_lossy(banner), &mut out.at(place));
         on_several(values, bytes, line, conversation, out);
     } else {
-        emit_stdout(&String::from_utf8_lossy(bytes), out.place(), out);
+        emit_stdout(&String::from_utf8_lossy(bytes), out);
     }
 }
 
@@ -236,7 +237,7 @@ fn on_several(
         if is_value {
             on_value(part, None, is_last, conversation, out);
         } else {
-            emit_stdout(&String::from_utf8_lossy(part), out.place(), out);
+            emit_stdout(&String::from_utf8_lossy(part), out);
         }
     }
 }
@@ -265,11 +266,9 @@ fn part_place(part: &[u8], whole: &[u8], line: Option<&Line<'_>>, place: Place) 
 }
 
 /// Reports lines that are no messages.
-pub(super) fn emit_stdout(text: &str, place: Place, out: &mut SignalSink<'_>) {
+pub(super) fn emit_stdout(text: &str, out: &mut SignalSink<'_>) {
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let event = StdoutText {
-            text: line.to_owned(),
-        };
-        out.emit_at(place, Scope::Main, Signal::Event(event.into()));
+        let text = line.to_owned();
+        out.event(StdoutText { text });
     }
 }

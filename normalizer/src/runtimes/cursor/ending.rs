@@ -229,8 +229,8 @@ fn words(value: &Value) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::line::{SESSION, delta, init, last, other, result, started, user};
-    use super::super::testing::{Told, parse, parse_as};
+    use super::super::tests::line::{SESSION, delta, init, last, other, result, started, user};
+    use super::super::tests::{Told, parse, parse_as};
     use super::*;
     use crate::exit::Exit;
 

@@ -6,7 +6,8 @@ use super::argv::Asked;
 use super::calls::Calls;
 use super::speech::Speech;
 use super::wire::{self, tags};
-use crate::json::{DecodeError, Decoded, Piece, Str, decode, pieces};
+use crate::framing::{Piece, each_value, pieces};
+use crate::json::{DecodeError, Decoded, Str, decode};
 use crate::lines::Ending;
 use crate::parser::SignalSink;
 use crate::session_id::is_word;
@@ -122,25 +123,22 @@ impl Events {
         out: &mut SignalSink<'_>,
     ) {
         let is_named = stripped.len() < line.trim_ascii().len();
-        for piece in pieces(if is_named { stripped } else { line }) {
-            match piece {
-                Piece::Text(text) => out.stdout_text(text),
-                Piece::Json(json) => {
-                    if let Err(error) = self.on_event(json.trim_ascii(), out) {
-                        let tag = tags(json.trim_ascii()).0;
-                        out.unparsed(tag, error.to_string());
-                        if let Some(tag) = tag.filter(|tag| TYPES.contains(tag)) {
-                            self.note(tag, None, &[], out);
-                        }
-                        if ending == Ending::None {
-                            // The run went on after what it reported, and was cut.
-                            out.emit(Signal::TurnOpened);
-                            self.has_result = false;
-                        }
-                    }
-                }
+        each_value(if is_named { stripped } else { line }, out, |json, out| {
+            let json = json.trim_ascii();
+            let Err(error) = self.on_event(json, out) else {
+                return;
+            };
+            let tag = tags(json).0;
+            out.unparsed(tag, error.to_string());
+            if let Some(tag) = tag.filter(|tag| TYPES.contains(tag)) {
+                self.note(tag, None, &[], out);
             }
-        }
+            if ending == Ending::None {
+                // The run went on after what it reported, and was cut.
+                out.emit(Signal::TurnOpened);
+                self.has_result = false;
+            }
+        });
     }
 
     /// Reads an event that was printed over many lines. With a reason it cannot be read.
@@ -283,8 +281,8 @@ fn is_claimed(json: &[u8]) -> bool {
 mod tests {
     use serde_json::Value;
 
-    use super::super::testing::line::{completed, init, last, result, started, user};
-    use super::super::testing::{Told, parse};
+    use super::super::tests::line::{completed, init, last, result, started, user};
+    use super::super::tests::{Told, parse};
     use super::*;
     use crate::exit::Exit;
 

@@ -218,8 +218,8 @@ fn take_text<'a>(block: &mut Block<'a>) -> Option<Cow<'a, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::line::{SESSION, last};
-    use super::super::testing::parse;
+    use super::super::tests::line::{SESSION, last};
+    use super::super::tests::parse;
     use crate::exit::Exit;
 
     #[test]

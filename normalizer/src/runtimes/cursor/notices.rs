@@ -194,8 +194,8 @@ fn leftovers(event: &[u8]) -> Result<String, DecodeError> {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::line::{SESSION, init, other, result};
-    use super::super::testing::{Told, parse};
+    use super::super::tests::line::{SESSION, init, other, result};
+    use super::super::tests::{Told, parse};
     use crate::exit::Exit;
 
     fn run(lines: &[String]) -> Told {

@@ -316,10 +316,10 @@ impl Speech {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::line::{
+    use super::super::tests::line::{
         completed, delta, flush, init, last, other, result, started, thinking, thought, user,
     };
-    use super::super::testing::{Told, parse, parse_with_limit};
+    use super::super::tests::{Told, parse, parse_with_limit};
     use crate::exit::Exit;
 
     fn run(lines: &[String]) -> Told {

@@ -217,8 +217,8 @@ fn take_input(event: &mut FullEvent<'_>) -> Value {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::line::{blocks, call, last, other, result, started};
-    use super::super::testing::{Call, Told, parse};
+    use super::super::tests::line::{blocks, call, last, other, result, started};
+    use super::super::tests::{Call, Told, parse};
     use crate::exit::Exit;
 
     fn run(lines: &[String]) -> Told {
@@ -287,10 +287,7 @@ mod tests {
         assert_eq!((call.is_error, call.output), (None, None));
         let begun = json!({"awaitToolCall": {}});
         assert_eq!(
-            only(&[super::super::testing::line::call(
-                "started", "c1", "k", begun
-            )])
-            .input,
+            only(&[super::super::tests::line::call("started", "c1", "k", begun)]).input,
             Value::Null
         );
     }

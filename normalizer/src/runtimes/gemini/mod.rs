@@ -32,7 +32,6 @@ use crate::session_id::is_word_with_digit;
 use crate::signal::{Outcome, Scope, Signal};
 
 mod command_line;
-mod cut;
 mod errors;
 mod legacy;
 mod report;

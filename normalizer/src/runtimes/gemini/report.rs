@@ -6,14 +6,15 @@ use runtape_core::runtime_event::Warning;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::cut::supply_end;
 use super::errors::Stated;
 use super::result::{code_of, message_in};
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};
 use crate::bounds::Numbers;
 use crate::exit::Exit;
-use crate::json::{Document, Str, decode};
+use crate::framing::Document;
+use crate::framing::cut_json::supply_end;
+use crate::json::{Str, decode};
 use crate::lines::Line;
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};

@@ -7,14 +7,15 @@ use runtape_core::runtime_event::{Info, PermissionDenied};
 use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
-use super::cut::supply_end;
 use super::errors::Stated;
 use super::result::Failure;
 use super::wire::{
     Content, Head, Init, Message, Output, ToolResult, ToolUse, leading_tag, plain_fragment,
 };
 use super::{session_id, tools};
-use crate::json::{DecodeError, Piece, Str, decode, pieces};
+use crate::framing::cut_json::supply_end;
+use crate::framing::each_value;
+use crate::json::{DecodeError, Str, decode};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
 use crate::signal::{Block, Scope, Signal};
@@ -73,16 +74,11 @@ impl StreamJson {
         if line.bytes.first() == Some(&b'{') && self.on_value(line.bytes, out).is_ok() {
             return;
         }
-        for piece in pieces(line.bytes) {
-            match piece {
-                Piece::Text(text) => out.stdout_text(text),
-                Piece::Json(bytes) => {
-                    if let Err(error) = self.on_value(bytes, out) {
-                        self.on_unreadable(bytes, &error, line.ending == Ending::None, out);
-                    }
-                }
+        each_value(line.bytes, out, |bytes, out| {
+            if let Err(error) = self.on_value(bytes, out) {
+                self.on_unreadable(bytes, &error, line.ending == Ending::None, out);
             }
-        }
+        });
     }
 
     fn on_value(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {

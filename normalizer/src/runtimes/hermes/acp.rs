@@ -17,7 +17,8 @@ use super::session::is_session_id;
 use super::stderr::Stderr;
 use crate::bounds;
 use crate::failure;
-use crate::json::{Decoded, Piece, Str, decode, pieces};
+use crate::framing::each_value;
+use crate::json::{Decoded, Str, decode};
 use crate::parser::SignalSink;
 use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Scope, Signal, Verdict};
 use crate::verdict::{UnclearResult, VerdictWord};
@@ -81,15 +82,10 @@ impl Acp {
         if let Ok(decoded) = decode::<Message<'_>>(line) {
             return self.on_message(decoded, out);
         }
-        for piece in pieces(line) {
-            match piece {
-                Piece::Json(json) => match decode::<Message<'_>>(json) {
-                    Ok(decoded) => self.on_message(decoded, out),
-                    Err(error) => out.unparsed(None, error.to_string()),
-                },
-                Piece::Text(text) => out.stdout_text(text),
-            }
-        }
+        each_value(line, out, |json, out| match decode::<Message<'_>>(json) {
+            Ok(decoded) => self.on_message(decoded, out),
+            Err(error) => out.unparsed(None, error.to_string()),
+        });
     }
 
     fn on_message(&mut self, decoded: Decoded<Message<'_>>, out: &mut SignalSink<'_>) {
