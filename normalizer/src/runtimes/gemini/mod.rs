@@ -141,7 +141,7 @@ impl Gemini {
         let limit = context.limit;
         let stdout = match asked {
             None => Stdout::Undecided(Undecided::new(context.argv.is_some(), limit)),
-            Some(Format::Text) => Stdout::Text(Text::default()),
+            Some(Format::Text) => Stdout::Text(Text::new()),
             Some(Format::Json) => Stdout::Json(JsonReport::new(limit)),
             Some(Format::StreamJson) => Stdout::Stream(StreamJson::default()),
         };
@@ -219,21 +219,22 @@ impl Gemini {
     /// Goes on in the format that was decided on, from the first line that was held back.
     fn decide(&mut self, decision: &Decision, out: &mut SignalSink<'_>) {
         self.stdout = match decision.format {
-            Format::Text => Stdout::Text(Text::default()),
+            Format::Text => Stdout::Text(Text::new()),
             Format::Json => Stdout::Json(JsonReport::new(self.limit)),
             Format::StreamJson => Stdout::Stream(StreamJson::default()),
         };
-        for (ordinal, held) in decision.lines.iter().enumerate() {
+        let mut ordinal = 0;
+        decision.lines.replay(out, |held, out| {
             let line = held.line();
-            let is_before = ordinal < decision.start;
             match &mut self.stdout {
-                Stdout::Text(text) => text.push(&line, held.place, out),
-                _ if is_before => out.at(held.place).stdout_text(line.bytes),
-                Stdout::Json(report) => report.push(&line, held.place, out),
-                Stdout::Stream(stream) => stream.push_line(&line, &mut out.at(held.place)),
+                Stdout::Text(text) => text.push_line(&line, out),
+                _ if ordinal < decision.start => out.stdout_text(line.bytes),
+                Stdout::Json(report) => report.push_line(&line, out),
+                Stdout::Stream(stream) => stream.push_line(&line, out),
                 Stdout::Undecided(_) => {}
             }
-        }
+            ordinal += 1;
+        });
     }
 
     fn emit_format(&mut self, format: Format, out: &mut SignalSink<'_>) {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use runtape_core::Stream;
 use runtape_core::runtime_event::Warning;
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,7 +25,6 @@ use crate::verdict::{UnclearResult, VerdictWord};
 #[derive(Debug)]
 pub(super) struct JsonReport {
     document: Document,
-    place: Option<Place>,
     /// An error that was reported; the exit code may say more about it.
     failure: Option<(Place, Stated)>,
     has_ended: bool,
@@ -35,7 +35,6 @@ impl JsonReport {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             document: Document::new(limit),
-            place: None,
             failure: None,
             has_ended: false,
         }
@@ -48,38 +47,28 @@ impl JsonReport {
 
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        self.push(line, out.place(), out);
-    }
-
-    /// Reads one line that was held back.
-    pub(super) fn push(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
         let outside = self.document.push_line(line);
-        out.at(place).stdout_text(outside.before);
-        if !self.document.has_begun() {
-            return;
-        }
-        let whole = self.place.map_or(place, |first| first.through(place));
-        self.place = Some(whole);
+        out.stdout_text(outside.before);
         if self.document.is_complete() {
-            self.on_document(whole, out);
+            self.on_document(out);
             self.document.clear();
-            self.place = None;
         }
-        out.at(place).stdout_text(outside.after);
+        out.stdout_text(outside.after);
     }
 
     /// Judges the end. Returns whether the runtime told how it ended.
     pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
-        if let (true, Some(place)) = (self.document.has_begun(), self.place) {
+        if let Some(place) = self.document.place(Stream::Stdout) {
             self.emit_failure(None, out);
-            self.on_cut_document(place, out);
+            self.on_cut_document(&mut out.at(place));
         }
         self.emit_failure(exit.code, out);
         self.has_ended
     }
 
-    fn on_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
+    fn on_document(&mut self, out: &mut SignalSink<'_>) {
         self.emit_failure(None, out);
+        let place = self.document.place(Stream::Stdout).unwrap_or(out.place());
         let out = &mut out.at(place);
         if self.document.is_over_limit() {
             return out.unparsed(None, "longer than the limit");
@@ -141,8 +130,7 @@ impl JsonReport {
     }
 
     /// To a pipe, a long answer ends in mid-string at a multiple of 64 KiB, with exit 0 (0.61.0).
-    fn on_cut_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
-        let out = &mut out.at(place);
+    fn on_cut_document(&mut self, out: &mut SignalSink<'_>) {
         out.unparsed(None, "the output ends within the object");
         if self.has_ended {
             out.emit(Signal::TurnOpened);
