@@ -105,12 +105,51 @@ impl Exit {
         !self.is_unknown() && !self.is_success()
     }
 
+    /// Names the error of a process that did not end well by itself, and says it in words.
+    ///
+    /// `is_signal` tells whether an exit code stands for a signal.
+    #[must_use]
+    pub(crate) fn failure(&self, is_signal: impl Fn(i32) -> bool) -> (&'static str, String) {
+        let by_code = self.code.filter(|code| is_signal(*code));
+        let signal = self.signal.clone();
+        let signal = signal.or_else(|| by_code.map(|code| signal_name(code - 128)));
+        let missing = self.missing.as_ref();
+        if self.recorder_lost {
+            let message = "the recorder died before the process ended";
+            ("RecorderLost", message.to_owned())
+        } else if self.timed_out {
+            ("TimedOut", "the time limit was reached".to_owned())
+        } else if let Some(signal) = signal {
+            let message = format!("the process was ended by {signal}");
+            ("KilledBySignal", message)
+        } else if let Some(code) = self.code.filter(|code| *code != 0) {
+            let message = format!("the process ended with exit code {code}");
+            ("NonZeroExit", message)
+        } else if let Some(missing) = missing {
+            let how = self
+                .code
+                .map(|code| format!("; the process ended with exit code {code}"));
+            let how = how.unwrap_or_default();
+            let message = format!("the end of the output could not be kept: {missing}{how}");
+            ("TruncatedOutput", message)
+        } else {
+            let message = "the output ended without a result";
+            ("TruncatedOutput", message.to_owned())
+        }
+    }
+
     /// Tells whether the process itself is known to have failed or been ended.
     #[must_use]
     pub fn is_process_failure(&self) -> bool {
         let code = self.code.is_some_and(|code| code != 0);
         code || self.signal.is_some() || self.timed_out
     }
+}
+
+/// Tells whether an exit code stands for a signal, as shells and many programs have it.
+#[must_use]
+pub(crate) fn code_is_signal(code: i32) -> bool {
+    (129..=159).contains(&code)
 }
 
 /// Returns the name of a signal's number on Linux, or the number where it has none here.

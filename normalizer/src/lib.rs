@@ -1,6 +1,6 @@
 //! Turns what agent CLIs print into runtape records.
 //!
-//! Bytes become lines in [`lines`], terminal escapes come off in [`escapes`], and what a line says
+//! Bytes become lines in [`framing`], terminal escapes come off in [`escapes`], and what a line says
 //! is read by [`json`]. Everything here is a total function of its bytes: any input gives a
 //! result, never a panic, and how the bytes were cut into chunks never shows.
 
@@ -13,14 +13,15 @@ pub mod escapes;
 mod exit;
 mod external_output;
 pub mod failure;
+pub mod framing;
 pub mod json;
-pub mod lines;
 mod normalizer;
 mod output;
 pub mod paperclip;
 pub mod parser;
 pub mod reducer;
 pub mod runtimes;
+mod session_id;
 pub mod signal;
 pub mod times;
 mod unnamed_calls;
@@ -31,5 +32,6 @@ pub use detect::detect;
 pub use error::NormalizeError;
 pub use exit::{Exit, MissingOutput, signal_name};
 pub use external_output::{ParsedOutput, parse_external_output};
+pub use framing::lines;
 pub use normalizer::Normalizer;
 pub use output::{LiveItem, Output};

@@ -1,11 +1,15 @@
 //! What a runtime's file provides, and where its signals go.
 
-use runtape_core::Stream;
+use std::borrow::Cow;
+
+use runtape_core::runtime_event::{StderrText, StdoutText};
+use runtape_core::{RuntimeEventKind, Stream};
 use serde::Deserialize;
 
 use crate::bounds;
-use crate::exit::Exit;
-use crate::json::{DecodeError, decode};
+use crate::escapes::strip_escapes;
+use crate::exit::{Exit, code_is_signal};
+use crate::json::{DecodeError, Decoded, Fault, decode};
 use crate::lines::Line;
 use crate::signal::{Emitted, Place, Scope, Signal};
 use crate::times::iso_millis;
@@ -28,7 +32,7 @@ pub trait RuntimeParser: Send {
 
     /// Tells whether an exit code stands for a signal, as shells and many programs have it.
     fn exit_is_signal(&self, code: i32) -> bool {
-        (129..=159).contains(&code)
+        code_is_signal(code)
     }
 }
 
@@ -50,12 +54,26 @@ impl<'s> SignalSink<'s> {
         self.place
     }
 
+    /// Returns the same sink at another place, for a line that was held back or a part of one.
+    pub fn at(&mut self, place: Place) -> SignalSink<'_> {
+        SignalSink::new(place, self.apply)
+    }
+
     /// Uses the runtime's own time, in milliseconds since 1970, for what this line says. One that
     /// cannot be is reported, and the time at which the line was received stays.
     pub fn set_time(&mut self, at: i64) {
         match bounds::time(at) {
             Some(at) => self.place.at = at,
-            None => self.refuse_time(self.place, &at.to_string()),
+            None => self.refuse_time(&at.to_string()),
+        }
+    }
+
+    /// Uses the runtime's own time, where it is printed in milliseconds since 1970.
+    pub(crate) fn set_millis(&mut self, at: Option<u64>) {
+        match at.map(|at| (at, bounds::time(bounds::count(at)))) {
+            None => {}
+            Some((_, Some(at))) => self.place.at = at,
+            Some((at, None)) => self.refuse_time(&at.to_string()),
         }
     }
 
@@ -64,19 +82,15 @@ impl<'s> SignalSink<'s> {
         match text.map(|text| (text, iso_millis(text))) {
             None | Some(("", _)) => {}
             Some((_, Some(at))) => self.set_time(at),
-            Some((text, None)) => self.refuse_time(self.place, text),
+            Some((text, None)) => self.refuse_time(text),
         }
     }
 
     /// Reports a time that cannot be one.
     #[cold]
-    pub(crate) fn refuse_time(&mut self, place: Place, time: &str) {
+    fn refuse_time(&mut self, time: &str) {
         let shown: String = time.chars().take(40).collect();
-        let reason = Signal::Unparsed {
-            tag: None,
-            reason: format!("timestamp: {shown} is no time").into(),
-        };
-        self.emit_at(place, Scope::Main, reason);
+        self.unparsed(None, format!("timestamp: {shown} is no time"));
     }
 
     /// Emits a signal of the main run.
@@ -97,6 +111,68 @@ impl<'s> SignalSink<'s> {
             signal,
         });
     }
+
+    /// Emits an event around the main run.
+    pub fn event(&mut self, event: impl Into<RuntimeEventKind>) {
+        self.emit(Signal::Event(event.into()));
+    }
+
+    /// Reports what was not understood, with the type that it names.
+    pub fn unparsed<'a>(&mut self, tag: Option<&'a str>, reason: impl Into<Cow<'a, str>>) {
+        self.emit(Signal::Unparsed {
+            tag: tag.map(Cow::Borrowed),
+            reason: reason.into(),
+        });
+    }
+
+    /// Reports the keys of a message that are not known.
+    pub fn unknown_keys(&mut self, message: &str, keys: &[Box<str>]) {
+        for key in keys {
+            self.emit(Signal::UnknownKey { message, key });
+        }
+    }
+
+    /// Reports the fields of a message that had to be left out.
+    pub fn faulty_fields(&mut self, tag: Option<&str>, faults: &[Fault]) {
+        for Fault { path, reason } in faults {
+            self.unparsed(tag, format!("{path}: {reason}"));
+        }
+    }
+
+    /// Reports numbers of a message that are none.
+    pub(crate) fn faulty_numbers(&mut self, tag: Option<&str>, faults: Vec<String>) {
+        for reason in faults {
+            self.unparsed(tag, reason);
+        }
+    }
+
+    /// Reads one message, and reports the fields of it that did not fit.
+    pub fn read<'a, T: Deserialize<'a>>(
+        &mut self,
+        tag: &str,
+        bytes: &'a [u8],
+    ) -> Result<T, DecodeError> {
+        let Decoded { value, faults } = decode(bytes)?;
+        self.faulty_fields(Some(tag), &faults);
+        Ok(value)
+    }
+
+    /// Reports text on standard output that is no message, unless it shows nothing.
+    pub(crate) fn stdout_text(&mut self, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        if !strip_escapes(&text).trim().is_empty() {
+            let text = text.into_owned();
+            self.event(StdoutText { text });
+        }
+    }
+
+    /// Reports a line on standard error, unless it is blank.
+    pub(crate) fn stderr_text(&mut self, text: Cow<'_, str>) {
+        if !text.trim().is_empty() {
+            let text = text.into_owned();
+            self.event(StderrText { text });
+        }
+    }
 }
 
 /// Reads one message, and reports the fields of it that did not fit.
@@ -105,30 +181,15 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(
     bytes: &'a [u8],
     out: &mut SignalSink<'_>,
 ) -> Result<T, DecodeError> {
-    let decoded = decode(bytes)?;
-    for fault in decoded.faults {
-        let reason = format!("{}: {}", fault.path, fault.reason);
-        out.emit(Signal::Unparsed {
-            tag: Some(tag.into()),
-            reason: reason.into(),
-        });
-    }
-    Ok(decoded.value)
+    out.read(tag, bytes)
 }
 
 /// Reports numbers that are none.
 pub(crate) fn note_faults(tag: &str, faults: Vec<String>, out: &mut SignalSink<'_>) {
-    for reason in faults {
-        out.emit(Signal::Unparsed {
-            tag: Some(tag.into()),
-            reason: reason.into(),
-        });
-    }
+    out.faulty_numbers(Some(tag), faults);
 }
 
 /// Reports the keys of a message that are not known.
 pub(crate) fn note_unknown(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
-    for key in keys {
-        out.emit(Signal::UnknownKey { message, key });
-    }
+    out.unknown_keys(message, keys);
 }

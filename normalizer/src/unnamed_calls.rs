@@ -25,6 +25,32 @@ struct CallsOfRun {
 }
 
 impl UnnamedCalls {
+    /// Names a call: by its id where one is printed, else as the next one of its run.
+    pub(crate) fn call<'a>(
+        &mut self,
+        scope: Scope<'_>,
+        id: Option<&'a str>,
+        tool: &str,
+    ) -> CallRef<'a> {
+        match id {
+            None | Some("") => self.begin(scope, tool),
+            Some(id) => CallRef::Printed(id),
+        }
+    }
+
+    /// Names the call of a result: by its id where one is printed, else the oldest that is open.
+    pub(crate) fn result<'a>(
+        &mut self,
+        scope: Scope<'_>,
+        id: Option<&'a str>,
+        tool: Option<&str>,
+    ) -> CallRef<'a> {
+        match id {
+            None | Some("") => self.end(scope, tool),
+            Some(id) => CallRef::Printed(id),
+        }
+    }
+
     /// Names a call that begins.
     pub(crate) fn begin(&mut self, scope: Scope<'_>, tool: &str) -> CallRef<'static> {
         let run = self.run(scope);

@@ -2,15 +2,13 @@
 //!
 //! [`decode`] reads one value into a wire struct, sound ones quicker than `serde_json`. What JavaScript
 //! writes and `serde_json` refuses costs one character or number, and a known field of the wrong
-//! type costs that field; neither costs the line. [`pieces`] separates values from the text around
-//! them on one line, and [`Document`] gathers a value printed over many.
+//! type costs that field; neither costs the line. How values lie on lines is the matter of
+//! [`framing`](crate::framing).
 //!
 //! Wire structs are declared with `wire_struct!`, which also counts the keys it does not know.
 
 mod decode;
-mod document;
 pub mod number;
-mod pieces;
 mod quick;
 mod raw;
 mod reader;
@@ -21,9 +19,8 @@ mod text;
 mod weight;
 mod wire;
 
+pub use crate::framing::{Piece, pieces};
 pub use decode::{DecodeError, Decoded, Fault, decode};
-pub use document::{Document, Outside};
-pub use pieces::{Piece, Pieces, pieces};
 pub use raw::Raw;
 pub use text::Str;
 pub use weight::MOST_VALUES;

@@ -7,9 +7,11 @@ use runtape_core::{
 };
 use serde_json::Value;
 
-use super::Reducer;
 use super::pending::PendingCall;
+use super::run::Run;
+use super::step::OpenStep;
 use super::step_index::{CallPlace, ResultPlace};
+use super::tape::TapeState;
 use crate::signal::{Block, CallDetail, CallRef, Place};
 
 /// What a tool gave back.
@@ -29,22 +31,19 @@ fn annotate(note: &mut CallNote, detail: CallDetail) {
     }
 }
 
-impl Reducer {
+impl TapeState {
     pub(super) fn on_call(
         &mut self,
-        run: usize,
+        run: &mut Run,
         call: CallRef<'_>,
         name: &str,
         input: Value,
         detail: CallDetail,
         place: Place,
     ) {
-        let Some(state) = self.runs.get_mut(run) else {
-            return;
-        };
-        let mut id = state.call_id(call);
-        if !state.count_once("call", id.as_str()) {
-            let Some(other) = state.reuse(call, &id) else {
+        let mut id = run.call_id(call);
+        if !run.count_once("call", id.as_str()) {
+            let Some(other) = run.reuse(call, &id) else {
                 self.on_input(run, call, input, detail, place);
                 return;
             };
@@ -54,29 +53,29 @@ impl Reducer {
         self.make_room(run, bytes);
         self.close_part(run);
         // Calls of the root need no entry: it is the parent of whatever is not known.
-        if let (CallRef::Printed(text), true) = (call, run != 0) {
-            self.callers.insert(text.into(), run);
+        if let (CallRef::Printed(text), false) = (call, run.is_root()) {
+            self.callers.insert(text.into(), run.number);
         }
-        let part_id = self.part_id(run);
-        if self.step(run, place).is_none() {
-            return;
-        }
+        let part_id = run.next_part_id();
+        self.step(run, place);
         let tool_name = ToolName::from_printed(name);
         self.show_call(run, &id, name, &input, place);
-        let Some(state) = self.runs.get_mut(run) else {
-            return;
-        };
-        let hash = state.hash(id.as_str());
-        let Some(step) = state.open.as_mut() else {
-            return;
-        };
-        if let Some(place) = state.index.untied.remove(&hash) {
+        let hash = run.hash(id.as_str());
+        let Run {
+            open,
+            index,
+            pending,
+            step: number,
+            ..
+        } = run;
+        let step = open.get_or_insert_with(|| OpenStep::new(None, place.at));
+        if let Some(place) = index.untied.remove(&hash) {
             step.tie_result(place, &tool_name);
         } else {
-            state.pending.push(PendingCall {
+            pending.push(PendingCall {
                 id: id.clone(),
                 name: tool_name.clone(),
-                step: state.step,
+                step: *number,
                 at: place.at,
             });
         }
@@ -99,9 +98,9 @@ impl Reducer {
         let call_place = CallPlace {
             part: step.spoken.parts.len(),
             note,
-            batch: state.index.batch,
+            batch: index.batch,
         };
-        state.index.calls.insert(hash, call_place);
+        index.calls.insert(hash, call_place);
         let part = ToolCallPart {
             id: part_id,
             tool_call_id: id,
@@ -114,22 +113,19 @@ impl Reducer {
     /// Fills in the input of a call of the open step, where it was not known.
     pub(super) fn on_input(
         &mut self,
-        run: usize,
+        run: &mut Run,
         call: CallRef<'_>,
         input: Value,
         detail: CallDetail,
         place: Place,
     ) {
-        let Some(state) = self.runs.get_mut(run) else {
-            return;
-        };
-        let id = state.call_id(call);
-        let hash = state.hash(id.as_str());
-        let (Some(step), Some(known)) = (state.open.as_mut(), state.index.held_call(hash)) else {
+        let id = run.call_id(call);
+        let hash = run.hash(id.as_str());
+        let (Some(step), Some(known)) = (run.open.as_mut(), run.index.held_call(hash)) else {
             return;
         };
         let Some(ExpertPart::ToolCallPart(part)) = step.spoken.parts.get_mut(known.part) else {
-            return;
+            return self.impossible(run, "a call is not where its step has it", place);
         };
         if !part.args.is_null() || input.is_null() {
             return;
@@ -165,20 +161,17 @@ impl Reducer {
 
     pub(super) fn on_result(
         &mut self,
-        run: usize,
+        run: &mut Run,
         call: CallRef<'_>,
         answer: Answer<'_>,
         place: Place,
     ) {
-        let Some(state) = self.runs.get_mut(run) else {
-            return;
-        };
-        let id = state.call_id(call);
-        if !state.count_once("result", id.as_str()) {
+        let id = run.call_id(call);
+        if !run.count_once("result", id.as_str()) {
             return;
         }
-        let hash = state.hash(id.as_str());
-        let pending = state.pending.take(&id);
+        let hash = run.hash(id.as_str());
+        let pending = run.pending.take(&id);
         let unmatched = pending.is_none();
         let (tool_name, call_step, called_at) = match pending {
             Some(call) => (call.name, Some(call.step), Some(call.at)),
@@ -192,7 +185,7 @@ impl Reducer {
         let mut bytes = 0;
         let mut contents = Vec::with_capacity(answer.content.len());
         for block in answer.content {
-            let id = self.part_id(run);
+            let id = run.next_part_id();
             bytes += size_of::<ToolResultContent>();
             contents.push(match block {
                 Block::Text(text) => {
@@ -231,11 +224,15 @@ impl Reducer {
             .filter(|_| measured)
             .and_then(|at| u64::try_from(place.at.saturating_sub(at)).ok());
         let duration_ms = answer.duration_ms.or(waited);
-        let part_id = self.part_id(run);
+        let part_id = run.next_part_id();
         let is_error = answer.is_error;
-        let Some(step) = self.step_for_result(run, place) else {
-            return;
-        };
+        // A result does not reopen a turn that has its result: it may come from a task that went on
+        // in the background.
+        if run.open.is_none() {
+            self.open_step(run, None, place);
+        }
+        let number = run.step;
+        let open = run.open_step(place.at);
         let part = ToolResultPart {
             id: part_id,
             tool_call_id: id.clone(),
@@ -243,7 +240,6 @@ impl Reducer {
             contents,
             is_error,
         };
-        let (number, open) = step;
         let untied = unmatched.then_some(ResultPlace {
             part: open.answered.parts.len(),
             note: open.answered.notes.len(),
@@ -257,22 +253,8 @@ impl Reducer {
                 unmatched,
             });
         open.push_result(part, note, place, bytes);
-        if let (Some(untied), Some(state)) = (untied, self.runs.get_mut(run)) {
-            state.index.untied.insert(hash, untied);
+        if let Some(untied) = untied {
+            run.index.untied.insert(hash, untied);
         }
-    }
-
-    /// Returns the step that a result goes into. A result does not reopen a turn that has its
-    /// result: it may come from a task that went on in the background.
-    fn step_for_result(
-        &mut self,
-        run: usize,
-        place: Place,
-    ) -> Option<(u64, &mut super::step::OpenStep)> {
-        if self.runs.get(run)?.open.is_none() {
-            self.open_step(run, None, place);
-        }
-        let state = self.runs.get_mut(run)?;
-        Some((state.step, state.open.as_mut()?))
     }
 }

@@ -1,111 +1,131 @@
 //! Child runs: the work of sub-agents.
 
-use runtape_core::{CheckpointId, CheckpointStatus, DelegatedBy, RunId, ToolCallId};
+use std::collections::HashMap;
 
-use super::Reducer;
+use runtape_core::{
+    CheckpointId, CheckpointStatus, DelegatedBy, ErrorFamily, RunError, RunId, TokenCounts,
+    ToolCallId,
+};
+
 use super::run::Run;
-use super::steps::Ending;
+use super::steps::StepEnd;
+use super::tape::TapeState;
 use crate::failure;
 use crate::signal::{CHILD_LABEL, Place};
-use runtape_core::{ErrorFamily, RunError};
 
-impl Reducer {
+/// The child runs of a tape.
+#[derive(Debug, Default)]
+pub(super) struct Children {
+    /// In the order they appeared: the first one has number 1.
+    runs: Vec<Run>,
+    /// Where the child is that a call started, by the call's id as printed.
+    places: HashMap<Box<str>, usize>,
+}
+
+impl Children {
     /// Returns the child run that a call started, opening it with its first signal.
-    pub(super) fn child_of(&mut self, child: &str, place: Place) -> usize {
+    pub(super) fn run_of<'r>(
+        &'r mut self,
+        child: &str,
+        root: &'r mut Run,
+        tape: &mut TapeState,
+        place: Place,
+    ) -> &'r mut Run {
+        let known = self.places.get(child).copied();
         // What still comes after a sub-agent's end is kept as a further run of the same call.
-        let known = self.children.get(child).copied();
-        if let Some(child) = known
-            && self.runs.get(child).is_some_and(|run| !run.ended)
-        {
-            return child;
+        let open = known.filter(|at| self.runs.get(*at).is_some_and(|run| !run.ended));
+        let at = open.unwrap_or_else(|| self.open(child, root, tape, place));
+        if let Some(run) = self.runs.get_mut(at) {
+            run.last = place;
+            return run;
         }
-        let call = child.split(CHILD_LABEL).next().unwrap_or(child);
-        let parent = self.callers.get(call).copied().unwrap_or(0);
-        let ordinal = (self.runs.len() as u64).saturating_sub(1);
-        let key = child;
-        let child = self.runs.len();
-        self.children.insert(key.into(), child);
-        let Some(state) = self.runs.get(parent) else {
-            return 0;
-        };
-        let tool_call_id = ToolCallId::from_printed(call)
-            .unwrap_or_else(|| ToolCallId::derive(&state.id, u64::MAX));
-        let (tool_name, step) = state.call_of(&tool_call_id);
-        let delegated_by = DelegatedBy {
-            expert: self.expert(state),
-            tool_call_id,
-            tool_name,
-            checkpoint_id: CheckpointId::derive(&state.id, step),
-            run_id: state.id.clone(),
-        };
-        let version = state.version.clone();
-        let id = RunId::derive_child(&self.context.run_id, ordinal);
-        self.runs.push(Run::new(id, version, place));
-        self.open_run(child, Some(delegated_by), place);
-        child
+        tape.impossible(root, "a child run is not among the runs", place);
+        root
     }
 
-    /// Ends a child run. One that never showed itself is none.
-    pub(super) fn end_child(
+    /// Opens the run that a call started, and returns where it is.
+    fn open(&mut self, child: &str, root: &Run, tape: &mut TapeState, place: Place) -> usize {
+        let at = self.runs.len();
+        let call = child.split(CHILD_LABEL).next().unwrap_or(child);
+        // The root is the parent of whatever is not known to have another.
+        let caller = tape.callers.get(call).and_then(|at| at.checked_sub(1));
+        let parent = caller.and_then(|at| self.runs.get(at)).unwrap_or(root);
+        let tool_call_id = ToolCallId::from_printed(call)
+            .unwrap_or_else(|| ToolCallId::derive(&parent.id, u64::MAX));
+        let (tool_name, step) = parent.call_of(&tool_call_id);
+        let delegated_by = DelegatedBy {
+            expert: tape.expert(parent),
+            tool_call_id,
+            tool_name,
+            checkpoint_id: CheckpointId::derive(&parent.id, step),
+            run_id: parent.id.clone(),
+        };
+        let id = RunId::derive_child(&root.id, at as u64);
+        let mut run = Run::new(id, at + 1, parent.version.clone(), place);
+        tape.open_run(&mut run, Some(delegated_by), place);
+        self.runs.push(run);
+        self.places.insert(child.into(), at);
+        at
+    }
+
+    /// Ends the child run that a call started. A sub-agent that never showed itself has none.
+    pub(super) fn end(
         &mut self,
+        tape: &mut TapeState,
         call: &str,
         is_error: bool,
         text: Option<&str>,
         place: Place,
     ) {
-        let Some(child) = self.children.get(call).copied() else {
+        let at = self.places.get(call);
+        let Some(run) = at.and_then(|at| self.runs.get_mut(*at)) else {
             return;
         };
         let error = is_error.then(|| {
-            failure::error(
-                "SubagentFailed",
-                text.unwrap_or("the sub-agent failed"),
-                ErrorFamily::Other,
-            )
+            let message = text.unwrap_or("the sub-agent failed");
+            failure::error("SubagentFailed", message, ErrorFamily::Other)
         });
-        self.end_child_run(child, error, text, place);
+        end_child(tape, run, error, text, place);
     }
 
     /// Ends the children that are still open because the root run is over.
-    pub(super) fn end_children(&mut self, place: Place) {
-        for child in 1..self.runs.len() {
-            let error = failure::error(
-                "ParentEnded",
-                "the run that started this one ended first",
-                ErrorFamily::Process,
-            );
-            self.end_child_run(child, Some(error), None, place);
+    pub(super) fn end_all(&mut self, tape: &mut TapeState, place: Place) {
+        // A reasoning part that is open at the end was cut like any other.
+        for run in &mut self.runs {
+            tape.close_part(run);
+        }
+        for run in &mut self.runs {
+            let message = "the run that started this one ended first";
+            let error = failure::error("ParentEnded", message, ErrorFamily::Process);
+            end_child(tape, run, Some(error), None, place);
         }
     }
 
-    fn end_child_run(
-        &mut self,
-        child: usize,
-        error: Option<RunError>,
-        text: Option<&str>,
-        place: Place,
-    ) {
-        if self.runs.get(child).is_none_or(|state| state.ended) {
-            return;
-        }
-        let status = if error.is_some() {
-            CheckpointStatus::StoppedByError
-        } else {
-            CheckpointStatus::Completed
-        };
-        let text = if error.is_none() {
-            text.map(str::to_owned)
-        } else {
-            None
-        };
-        self.end_run(
-            child,
-            Ending {
-                status,
-                text,
-                error,
-            },
-            place,
-        );
+    /// Adds what all children used to a sum.
+    pub(super) fn usage(&self, sum: TokenCounts) -> TokenCounts {
+        self.runs.iter().fold(sum, |sum, run| sum.plus(run.usage))
     }
+}
+
+/// Ends a child run, unless it has ended before.
+fn end_child(
+    tape: &mut TapeState,
+    run: &mut Run,
+    error: Option<RunError>,
+    text: Option<&str>,
+    place: Place,
+) {
+    if run.ended {
+        return;
+    }
+    let status = match error {
+        Some(_) => CheckpointStatus::StoppedByError,
+        None => CheckpointStatus::Completed,
+    };
+    let end = StepEnd {
+        status,
+        text: text.filter(|_| error.is_none()).map(str::to_owned),
+        error,
+    };
+    tape.end_run(run, end, place);
 }

@@ -3,27 +3,26 @@
 use runtape_core::ExpertPart;
 use runtape_core::runtime_event::ApiRetry;
 
-use super::Reducer;
+use super::run::Run;
 use super::step::{OpenPart, OpenStep, Spoken};
+use super::tape::TapeState;
 use crate::signal::Place;
 
-impl Reducer {
+impl TapeState {
     /// Takes back what was said in the open message. What makes it longer than the limit, and what
     /// a tool was called for, has become a fact and stays.
-    pub(super) fn give_up_message(&mut self, run: usize, mut retry: ApiRetry, place: Place) {
+    pub(super) fn give_up_message(&mut self, run: &mut Run, mut retry: ApiRetry, place: Place) {
         self.close_part(run);
-        let step = self.runs.get_mut(run).and_then(|state| state.open.as_mut());
-        if let Some(text) = step.and_then(OpenStep::give_up) {
+        if let Some(text) = run.open.as_mut().and_then(OpenStep::give_up) {
             keep_text(&mut retry, &text);
         }
         self.on_event(run, retry.into(), place);
     }
 
     /// Takes back the last part of the open message: it was no answer, but is said again.
-    pub(super) fn give_up_part(&mut self, run: usize, mut retry: ApiRetry, place: Place) {
+    pub(super) fn give_up_part(&mut self, run: &mut Run, mut retry: ApiRetry, place: Place) {
         self.show_thinking_end(run, place);
-        let open = self.runs.get_mut(run).and_then(|state| state.open.as_mut());
-        if let Some(text) = open.and_then(OpenStep::take_back) {
+        if let Some(text) = run.open.as_mut().and_then(OpenStep::take_back) {
             keep_text(&mut retry, &text);
         }
         self.on_event(run, retry.into(), place);

@@ -10,43 +10,37 @@ use runtape_core::{
 };
 use serde_json::Value;
 
-use super::Reducer;
 use super::calls::Answer;
 use super::run::Run;
 use super::step::OpenPart;
-use super::steps::Ending;
+use super::steps::StepEnd;
+use super::tape::TapeState;
 use crate::output::LiveItem;
 use crate::signal::{Block, Place};
 
-impl Reducer {
-    fn show(&mut self, run: usize, kind: impl Into<TranscriptKind>, place: Place) {
+impl TapeState {
+    fn show(&mut self, run: &Run, kind: impl Into<TranscriptKind>, place: Place) {
         if !self.with_live {
             return;
         }
-        let Some(state) = self.runs.get(run) else {
-            return;
-        };
         let entry = TranscriptEntry::new(place.at, kind);
         self.output.live.push(LiveItem::Transcript {
-            run_id: state.id.clone(),
+            run_id: run.id.clone(),
             entry,
         });
     }
 
-    fn stream(&mut self, run: usize, kind: impl Into<RunEventKind>, place: Place) {
+    fn stream(&mut self, run: &mut Run, kind: impl Into<RunEventKind>, place: Place) {
         let given = self.context.expert.as_ref();
         let expert_key = given.map_or(self.runtime.as_str(), |expert| expert.key.as_str());
         let expert_key = expert_key.to_owned();
-        let Some(state) = self.runs.get_mut(run) else {
-            return;
-        };
         let event = RunEvent {
-            id: EventId::derive_live(&state.id, Run::next(&mut state.live_events)),
+            id: EventId::derive_live(&run.id, Run::next(&mut run.live_events)),
             expert_key,
             timestamp: place.at,
             job_id: self.context.job_id.clone(),
-            run_id: state.id.clone(),
-            step_number: state.step,
+            run_id: run.id.clone(),
+            step_number: run.step,
             kind: kind.into(),
         };
         self.output
@@ -55,19 +49,16 @@ impl Reducer {
     }
 
     /// Streams text of which nobody knows yet whether it is the answer.
-    fn stream_text(&mut self, run: usize, delta: &str, place: Place) {
-        let Some(state) = self.runs.get_mut(run) else {
-            return;
-        };
+    fn stream_text(&mut self, run: &mut Run, delta: &str, place: Place) {
         let kind = StreamText {
             channel: StreamChannel::Text,
             delta: delta.to_owned(),
         };
         let event = RuntimeEvent {
-            id: EventId::derive_live(&state.id, Run::next(&mut state.live_events)),
+            id: EventId::derive_live(&run.id, Run::next(&mut run.live_events)),
             timestamp: place.at,
             job_id: self.context.job_id.clone(),
-            run_id: state.id.clone(),
+            run_id: run.id.clone(),
             kind: RuntimeEventKind::from(kind),
         };
         self.output
@@ -75,18 +66,15 @@ impl Reducer {
             .push(LiveItem::Event(Box::new(Event::Runtime(event))));
     }
 
-    pub(super) fn show_init(&mut self, run: usize, place: Place) {
-        if !self.with_live || run != 0 {
+    pub(super) fn show_init(&mut self, run: &mut Run, place: Place) {
+        if !self.with_live || !run.is_root() {
             return;
         }
-        let Some(state) = self.runs.get(run) else {
-            return;
-        };
-        let model = state
+        let model = run
             .model
             .clone()
             .unwrap_or_else(|| self.runtime.as_str().to_owned());
-        let session = state.patch.session_id().unwrap_or_default().to_owned();
+        let session = run.patch.session_id().unwrap_or_default().to_owned();
         self.show(
             run,
             transcript::Init {
@@ -97,7 +85,7 @@ impl Reducer {
         );
     }
 
-    pub(super) fn show_user(&mut self, run: usize, text: &str, place: Place) {
+    pub(super) fn show_user(&mut self, run: &mut Run, text: &str, place: Place) {
         if self.with_live {
             self.show(
                 run,
@@ -109,7 +97,7 @@ impl Reducer {
         }
     }
 
-    pub(super) fn show_text(&mut self, run: usize, text: &str, delta: bool, place: Place) {
+    pub(super) fn show_text(&mut self, run: &mut Run, text: &str, delta: bool, place: Place) {
         if !self.with_live {
             return;
         }
@@ -119,7 +107,7 @@ impl Reducer {
         self.show(run, transcript::Assistant::new(text, delta), place);
     }
 
-    pub(super) fn show_thinking(&mut self, run: usize, text: &str, first: bool, place: Place) {
+    pub(super) fn show_thinking(&mut self, run: &mut Run, text: &str, first: bool, place: Place) {
         if !self.with_live {
             return;
         }
@@ -136,12 +124,13 @@ impl Reducer {
         self.show(run, transcript::Thinking::new(text, true), place);
     }
 
-    pub(super) fn show_thinking_end(&mut self, run: usize, place: Place) {
+    pub(super) fn show_thinking_end(&mut self, run: &mut Run, place: Place) {
         if !self.with_live {
             return;
         }
-        let step = self.runs.get(run).and_then(|state| state.open.as_ref());
-        let text = step
+        let text = run
+            .open
+            .as_ref()
             .filter(|step| step.open == OpenPart::Thinking)
             .and_then(|step| match step.spoken.parts.last() {
                 Some(ExpertPart::ThinkingPart(part)) => Some(part.thinking.clone()),
@@ -154,7 +143,7 @@ impl Reducer {
 
     pub(super) fn show_call(
         &mut self,
-        run: usize,
+        run: &mut Run,
         id: &ToolCallId,
         name: &str,
         input: &Value,
@@ -173,7 +162,7 @@ impl Reducer {
 
     pub(super) fn show_result(
         &mut self,
-        run: usize,
+        run: &mut Run,
         id: &ToolCallId,
         name: &ToolName,
         answer: &Answer<'_>,
@@ -199,7 +188,7 @@ impl Reducer {
         self.show(run, result, place);
     }
 
-    pub(super) fn show_event(&mut self, run: usize, event: &RuntimeEventKind, place: Place) {
+    pub(super) fn show_event(&mut self, run: &mut Run, event: &RuntimeEventKind, place: Place) {
         if !self.with_live {
             return;
         }
@@ -208,15 +197,12 @@ impl Reducer {
         }
     }
 
-    pub(super) fn show_end(&mut self, run: usize, ending: &Ending, place: Place) {
-        if !self.with_live || run != 0 {
+    pub(super) fn show_end(&mut self, run: &mut Run, end: &StepEnd, place: Place) {
+        if !self.with_live || !run.is_root() {
             return;
         }
-        let Some(state) = self.runs.get(run) else {
-            return;
-        };
-        let open = state.open.as_ref();
-        let usage = open.map_or(state.usage, |step| state.usage.plus(step.used()));
+        let open = run.open.as_ref();
+        let usage = open.map_or(run.usage, |step| run.usage.plus(step.used()));
         let spoken = open.map(|step| {
             let texts = step.spoken.parts.iter().filter_map(|part| match part {
                 ExpertPart::TextPart(part) => Some(part.text.as_str()),
@@ -224,14 +210,14 @@ impl Reducer {
             });
             texts.collect::<String>()
         });
-        let text = ending.text.clone().or(spoken).unwrap_or_default();
-        let cost = state.patch.cost_usd();
+        let text = end.text.clone().or(spoken).unwrap_or_default();
+        let cost = run.patch.cost_usd();
         let result = transcript::RunResult::new(
             text,
-            ending.status,
+            end.status,
             &usage.to_usage(),
             cost,
-            ending.error.as_ref(),
+            end.error.as_ref(),
         );
         self.show(run, result, place);
     }

@@ -4,10 +4,15 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault};
 
 use foldhash::quality::FixedState;
-use runtape_core::{DerivedIds, ExpertPart, Metadata, RunId, TokenCounts, ToolCallId, ToolName};
+use runtape_core::{
+    DerivedIds, ExpertPart, LateValue, MessageId, Metadata, PartId, RunId, TokenCounts, ToolCallId,
+    ToolName,
+};
+
+use serde_json::Value;
 
 use super::pending::PendingCalls;
-use super::step::OpenStep;
+use super::step::{OpenPart, OpenStep};
 use super::step_index::{ByHash, Hashed, StepIndex};
 use crate::signal::{CallRef, Place};
 
@@ -27,6 +32,8 @@ pub(super) struct Inputs {
 /// The state of one run.
 #[derive(Debug)]
 pub(super) struct Run {
+    /// Counts the runs of a tape in the order they appeared; the root is 0.
+    pub(super) number: usize,
     pub(super) id: RunId,
     pub(super) ids: DerivedIds,
     /// The next record's sequence number.
@@ -61,8 +68,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(id: RunId, version: Option<String>, at: Place) -> Self {
+    pub(super) fn new(id: RunId, number: usize, version: Option<String>, at: Place) -> Self {
         Self {
+            number,
             ids: DerivedIds::of(&id),
             id,
             seq: 0,
@@ -85,6 +93,52 @@ impl Run {
             seen: HashSet::default(),
             reused: ByHash::default(),
             hasher: FixedState::default(),
+        }
+    }
+
+    /// Tells whether this is the run that the tape is of.
+    pub(super) fn is_root(&self) -> bool {
+        self.number == 0
+    }
+
+    /// Learns something for the metadata; it is written with the next checkpoint.
+    pub(super) fn learn(&mut self, key: &'static str, value: impl Into<Value>) {
+        self.learn_late(key, value.into().into());
+    }
+
+    pub(super) fn learn_late(&mut self, key: &'static str, value: LateValue) {
+        self.patch.set_late(key.into(), value);
+    }
+
+    /// Returns the open step; a new one without a key where there is none.
+    pub(super) fn open_step(&mut self, at: i64) -> &mut OpenStep {
+        self.open.get_or_insert_with(|| OpenStep::new(None, at))
+    }
+
+    /// Returns the id of the next part.
+    pub(super) fn next_part_id(&mut self) -> PartId {
+        self.ids.part(Self::next(&mut self.parts))
+    }
+
+    /// Returns the id of the next message.
+    pub(super) fn next_message_id(&mut self) -> MessageId {
+        self.ids.message(Self::next(&mut self.messages))
+    }
+
+    /// Ends the open text part, if there is one.
+    pub(super) fn close_text(&mut self) {
+        if let Some(step) = &mut self.open
+            && step.open == OpenPart::Text
+        {
+            step.open = OpenPart::None;
+        }
+    }
+
+    /// Notes that the open message was cut off.
+    pub(super) fn cut(&mut self) {
+        if let Some(step) = &mut self.open {
+            step.cut = true;
+            step.open = OpenPart::None;
         }
     }
 

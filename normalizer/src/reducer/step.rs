@@ -159,25 +159,29 @@ impl OpenStep {
 
     /// Appends to the open text part; `false` if none is open.
     pub(super) fn append_text(&mut self, text: &str, place: Place) -> bool {
-        if self.open != OpenPart::Text {
+        let last = self.spoken.parts.last_mut();
+        let Some(ExpertPart::TextPart(part)) = last.filter(|_| self.open == OpenPart::Text) else {
+            debug_assert!(self.open != OpenPart::Text, "the open part is the last one");
             return false;
-        }
+        };
+        part.text.push_str(text);
         self.spoke(place, text.len());
-        if let Some(ExpertPart::TextPart(part)) = self.spoken.parts.last_mut() {
-            part.text.push_str(text);
-        }
         true
     }
 
     /// Appends to the open thinking part; `false` if none is open.
     pub(super) fn append_thinking(&mut self, text: &str, place: Place) -> bool {
-        if self.open != OpenPart::Thinking {
+        let last = self.spoken.parts.last_mut();
+        let Some(ExpertPart::ThinkingPart(part)) = last.filter(|_| self.open == OpenPart::Thinking)
+        else {
+            debug_assert!(
+                self.open != OpenPart::Thinking,
+                "the open part is the last one"
+            );
             return false;
-        }
+        };
+        part.thinking.push_str(text);
         self.spoke(place, text.len());
-        if let Some(ExpertPart::ThinkingPart(part)) = self.spoken.parts.last_mut() {
-            part.thinking.push_str(text);
-        }
         true
     }
 

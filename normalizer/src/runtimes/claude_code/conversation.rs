@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde::Deserialize;
-
 use super::argv::{Argv, Asked};
 use super::failure::ApiFailure;
 use super::result::RawUsages;
 use super::streams::Streams;
 use super::usage::Totals;
 use super::wire::Head;
-use crate::json::{DecodeError, Decoded, Str, decode};
+use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
+use crate::session_id::is_uuid;
 use crate::signal::{Scope, Signal};
 use crate::unnamed_calls::UnnamedCalls;
 
@@ -135,7 +134,7 @@ impl Conversation {
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
         let Some(tag) = tag_of(json)? else {
-            unparsed(out, None, "an object without a type");
+            out.unparsed(None, "an object without a type");
             return Ok(());
         };
         match tag.as_ref() {
@@ -146,7 +145,7 @@ impl Conversation {
             "result" => self.on_result(json, out)?,
             "rate_limit_event" => self.on_rate_limit(json, out)?,
             kind if super::system::is_aside(kind) => self.on_aside(kind, json, out)?,
-            kind => unparsed(out, Some(kind), "unknown type"),
+            kind => out.unparsed(Some(kind), "unknown type"),
         }
         self.shapes.result_first |= self.shapes.messages == 0 && tag == "result";
         self.shapes.messages = self.shapes.messages.saturating_add(1).min(2);
@@ -233,7 +232,7 @@ impl Conversation {
     pub(super) fn on_session(&mut self, session: Option<&Str<'_>>, out: &mut SignalSink<'_>) {
         if let Some(session) = session
             && *session != self.session.as_str()
-            && is_session_id(session)
+            && is_uuid(session)
         {
             self.session.clear();
             self.session.push_str(session);
@@ -279,43 +278,6 @@ pub(super) fn tag_of(json: &[u8]) -> Result<Option<Cow<'_, str>>, DecodeError> {
     Ok(head.value.kind.map(Str::into_cow))
 }
 
-/// Reads a message. What of it does not fit is reported and left out.
-pub(super) fn read<'a, T: Deserialize<'a>>(
-    tag: &str,
-    json: &'a [u8],
-    out: &mut SignalSink<'_>,
-) -> Result<T, DecodeError> {
-    let Decoded { value, faults } = decode(json)?;
-    for fault in faults {
-        unparsed(out, Some(tag), format!("{}: {}", fault.path, fault.reason));
-    }
-    Ok(value)
-}
-
-/// Reports what was not understood.
-pub(super) fn unparsed<'a>(
-    out: &mut SignalSink<'_>,
-    tag: Option<&'a str>,
-    reason: impl Into<Cow<'a, str>>,
-) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(Cow::Borrowed),
-        reason: reason.into(),
-    });
-}
-
-/// Reports the keys of a message that are not known.
-pub(super) fn note_keys(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
-    for key in keys {
-        out.emit(Signal::UnknownKey { message, key });
-    }
-}
-
-/// Uses a message's own time for what it says.
-pub(super) fn set_time(timestamp: Option<&Str<'_>>, out: &mut SignalSink<'_>) {
-    out.set_written_time(timestamp.map(Str::as_str));
-}
-
 /// Returns a time span as it is stored: the CLI measures some of them in fractions.
 pub(super) fn whole_millis(time: f64) -> Option<u64> {
     #[expect(
@@ -330,15 +292,6 @@ pub(super) fn whole_millis(time: f64) -> Option<u64> {
 pub(super) fn version_of(text: &str) -> Option<[u32; 3]> {
     let mut numbers = text.split('.').map(|number| number.parse().ok());
     Some([numbers.next()??, numbers.next()??, numbers.next()??])
-}
-
-/// Session ids are UUIDs.
-pub(super) fn is_session_id(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 #[cfg(test)]
@@ -365,18 +318,5 @@ mod tests {
             );
         }
         assert!(tag_of(br#"{"type":"res"#).is_err());
-    }
-
-    #[test]
-    fn prose_is_no_session_id() {
-        assert!(is_session_id("6baba7bc-061b-4fc8-9fe0-a222e7fee90d"));
-        for text in [
-            "",
-            "not found",
-            "6baba7bc-061b-4fc8-9fe0-a222e7fee90",
-            "6baba7bc_061b-4fc8-9fe0-a222e7fee90d",
-        ] {
-            assert!(!is_session_id(text), "{text}");
-        }
     }
 }

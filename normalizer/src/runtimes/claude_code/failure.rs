@@ -6,7 +6,16 @@
 use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
+use crate::exit::{Exit, code_is_signal};
 use crate::failure::{api_error, error, family_of_status, is_retryable};
+
+/// Returns the error of a run in the text format that failed: what was printed is its message. What
+/// kind of error it is, only prose could tell.
+pub(super) fn error_of_text(text: String, exit: &Exit) -> RunError {
+    let (name, cause) = exit.failure(code_is_signal);
+    let message = if text.trim().is_empty() { cause } else { text };
+    error(name, message, ErrorFamily::Process)
+}
 
 /// What is known of a failed request to the model's API.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use runtape_core::runtime_event::{Info, Warning};
 
 use super::content::{Block, Content, Loose};
-use super::conversation::{Conversation, note_keys, read, set_time, unparsed};
+use super::conversation::Conversation;
 use super::failure::{ApiFailure, retry_time};
 use super::partial::Kind;
 use super::tools;
@@ -24,10 +24,10 @@ impl Conversation {
         json: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let line: Assistant<'_> = read("assistant", json, out)?;
-        note_keys("assistant", &line.unknown, out);
-        note_keys("assistant.message", &line.message.unknown, out);
-        set_time(line.timestamp.as_ref(), out);
+        let line: Assistant<'_> = out.read("assistant", json)?;
+        out.unknown_keys("assistant", &line.unknown);
+        out.unknown_keys("assistant.message", &line.message.unknown);
+        out.set_written_time(line.timestamp.as_deref());
         self.on_session(line.session.as_ref(), out);
         if line.message.model.as_deref() == Some(SYNTHETIC) {
             self.on_synthetic(line, out);
@@ -107,7 +107,7 @@ impl Conversation {
             return;
         }
         key.clone_into(&mut self.counted);
-        note_keys("assistant.message.usage", &usage.unknown, out);
+        out.unknown_keys("assistant.message.usage", &usage.unknown);
         let counts = of_response(usage, false);
         self.totals.note_response(key, counts);
         let model = message
@@ -134,7 +134,7 @@ impl Conversation {
         let kind = Kind::of(&block.kind);
         if kind == Kind::Unknown {
             let tag = format!("assistant.{}", block.kind);
-            unparsed(out, Some(&tag), "unknown content block");
+            out.unparsed(Some(&tag), "unknown content block");
             return;
         }
         for (name, _) in &block.rest {
@@ -206,11 +206,7 @@ impl Conversation {
                         .background = true;
                 }
                 let detail = tools::detail(&name, &block.input);
-                let call = match begun {
-                    Some(call) => call,
-                    None if id.is_empty() => self.unnamed.begin(scope, &name),
-                    None => CallRef::Printed(&id),
-                };
+                let call = begun.unwrap_or_else(|| self.unnamed.call(scope, Some(&id), &name));
                 let input = block.input;
                 out.emit_in(
                     scope,
@@ -277,10 +273,10 @@ impl Conversation {
         json: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let line: User<'_> = read("user", json, out)?;
-        note_keys("user", &line.unknown, out);
-        note_keys("user.message", &line.message.unknown, out);
-        set_time(line.timestamp.as_ref(), out);
+        let line: User<'_> = out.read("user", json)?;
+        out.unknown_keys("user", &line.unknown);
+        out.unknown_keys("user.message", &line.message.unknown);
+        out.set_written_time(line.timestamp.as_deref());
         self.on_session(line.session.as_ref(), out);
         let scope = self.scope(line.parent.as_ref());
         let is_synthetic = line.is_synthetic == Some(true);
@@ -341,7 +337,7 @@ impl Conversation {
                 }
                 (_, block) => {
                     let tag = format!("user.{}", block.kind);
-                    unparsed(out, Some(&tag), "unknown content block");
+                    out.unparsed(Some(&tag), "unknown content block");
                 }
             }
         }
@@ -390,11 +386,7 @@ impl Conversation {
                 });
             }
         }
-        let call = if id.is_empty() {
-            self.unnamed.end(scope, None)
-        } else {
-            CallRef::Printed(&id)
-        };
+        let call = self.unnamed.result(scope, Some(&id), None);
         let result = Signal::ToolResult {
             call,
             name: None,
@@ -418,13 +410,9 @@ impl Conversation {
         });
         let id = block.tool_use_id.unwrap_or_default();
         let name = block.kind.strip_suffix("_tool_result").map(str::to_owned);
-        let call = if id.is_empty() {
-            // A tool of an MCP server has a name of its own.
-            let tool = name.as_deref().filter(|name| *name != "mcp");
-            self.unnamed.end(scope, tool)
-        } else {
-            CallRef::Printed(&id)
-        };
+        // A tool of an MCP server has a name of its own.
+        let tool = name.as_deref().filter(|name| *name != "mcp");
+        let call = self.unnamed.result(scope, Some(&id), tool);
         let result = Signal::ToolResult {
             call,
             name: name.map(Cow::Owned),

@@ -17,16 +17,15 @@
 //!   `success`; and there may be several in one run.
 //! - `modelUsage` and `total_cost_usd` are of the session, earlier runs included.
 
-mod answer;
 mod argv;
 mod content;
 mod conversation;
 mod failure;
 mod message;
-mod output;
 mod partial;
 mod result;
 mod sniff;
+mod stdout;
 mod streams;
 mod system;
 mod tools;
@@ -38,18 +37,18 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
 use self::argv::Argv;
 use self::conversation::Conversation;
-use self::output::Output;
+use self::stdout::Stdout;
 use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::session_id::is_uuid;
 use crate::signal::{Outcome, Signal, Verdict};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
@@ -98,7 +97,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "ANTHROPIC_AUTH_TOKEN",
         "CLAUDE_CODE_OAUTH_TOKEN",
     ],
-    is_session_id: conversation::is_session_id,
+    is_session_id: is_uuid,
     paperclip: Adapter {
         adapter_type: "claude_local",
         code_prefix: "claude",
@@ -110,7 +109,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
 /// Reads what one `claude` process prints.
 #[derive(Debug)]
 struct ClaudeCode {
-    output: Output,
+    stdout: Stdout,
     conversation: Conversation,
     /// What standard error says about a session that does not exist.
     unknown_session: Option<String>,
@@ -121,7 +120,7 @@ struct ClaudeCode {
 impl ClaudeCode {
     fn new(context: &Context) -> Self {
         Self {
-            output: Output::new(context.limit),
+            stdout: Stdout::new(context.limit),
             conversation: Conversation::new(Argv::of(context), context.limit),
             unknown_session: None,
             printed: false,
@@ -134,24 +133,26 @@ impl RuntimeParser for ClaudeCode {
         match stream {
             Stream::Stdout => {
                 self.printed = true;
-                self.output.push_line(line, &mut self.conversation, out);
+                // Nearly every line is one sound message, so it is read as that first.
+                let is_message = self.stdout.expects_message()
+                    && line.bytes.first() == Some(&b'{')
+                    && self.conversation.on_message(line.bytes, out).is_ok();
+                if !is_message {
+                    self.stdout.push_line(line, &mut self.conversation, out);
+                }
             }
             Stream::Stderr => {
                 let text = line.text();
-                if text.trim().is_empty() {
-                    return;
-                }
                 if self.unknown_session.is_none() && failure::is_unknown_session(&text) {
                     self.unknown_session = Some(text.trim().to_owned());
                 }
-                let text = text.into_owned();
-                out.emit(Signal::Event(StderrText { text }.into()));
+                out.stderr_text(text);
             }
         }
     }
 
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
-        let has_messages = self.output.finish(exit, &mut self.conversation, out);
+        let has_messages = self.stdout.finish(exit, &mut self.conversation, out);
         if has_messages {
             self.conversation.finish(out);
         } else if let Some(message) = self.unknown_session.take()

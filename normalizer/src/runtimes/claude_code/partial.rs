@@ -8,7 +8,7 @@
 use runtape_core::runtime_event::Warning;
 
 use super::content::Block;
-use super::conversation::{Conversation, note_keys, read, unparsed};
+use super::conversation::Conversation;
 use super::streams::OpenBlock;
 use super::usage::of_response;
 use super::wire::{Delta, StreamEvent, Usage};
@@ -62,20 +62,20 @@ impl Conversation {
         json: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let line: StreamEvent<'_> = read("stream_event", json, out)?;
-        note_keys("stream_event", &line.unknown, out);
+        let line: StreamEvent<'_> = out.read("stream_event", json)?;
+        out.unknown_keys("stream_event", &line.unknown);
         self.on_session(line.session.as_ref(), out);
         self.shapes.partial = true;
         let scope = self.scope(line.parent.as_ref());
         let event = line.event;
-        note_keys("stream_event.event", &event.unknown, out);
+        out.unknown_keys("stream_event.event", &event.unknown);
         if event.kind != "message_start" {
             self.streams.report_retry(out);
         }
         match event.kind.as_str() {
             "message_start" => {
                 let message = event.message.unwrap_or_default();
-                note_keys("assistant.message", &message.unknown, out);
+                out.unknown_keys("assistant.message", &message.unknown);
                 self.streams.begin(scope, &message, out);
                 self.on_message_start(scope, out);
             }
@@ -95,7 +95,7 @@ impl Conversation {
             }
             kind => {
                 let reason = format!("unknown event {kind:?}");
-                unparsed(out, Some("stream_event"), reason);
+                out.unparsed(Some("stream_event"), reason);
             }
         }
         Ok(())
@@ -154,7 +154,7 @@ impl Conversation {
             }
             Kind::Unknown => {
                 let reason = format!("unknown content block {:?}", block.kind.as_str());
-                unparsed(out, Some("stream_event"), reason);
+                out.unparsed(Some("stream_event"), reason);
             }
         }
         if let Some(stream) = self.streams.of(scope) {
@@ -164,7 +164,7 @@ impl Conversation {
     }
 
     fn on_delta(&mut self, scope: Scope<'_>, delta: Delta<'_>, out: &mut SignalSink<'_>) {
-        note_keys("stream_event.delta", &delta.unknown, out);
+        out.unknown_keys("stream_event.delta", &delta.unknown);
         let limit = self.limit;
         let open = self
             .streams
@@ -200,7 +200,7 @@ impl Conversation {
             "citations_delta" => {}
             kind => {
                 let reason = format!("unknown delta {kind:?}");
-                unparsed(out, Some("stream_event"), reason);
+                out.unparsed(Some("stream_event"), reason);
             }
         }
     }

@@ -7,7 +7,7 @@ use runtape_core::{ErrorFamily, ToolCallId};
 use serde_json::{Map, Value};
 
 use super::content::Loose;
-use super::conversation::{Conversation, note_keys, read, unparsed, whole_millis};
+use super::conversation::{Conversation, whole_millis};
 use super::failure::{ApiFailure, is_unknown_session, retry_time, unknown_session};
 use super::usage::Stated;
 use super::verdict::{Words, unclear_result};
@@ -23,8 +23,8 @@ impl Conversation {
         json: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let mut line: RunResult<'_> = read("result", json, out)?;
-        note_keys("result", &line.unknown, out);
+        let mut line: RunResult<'_> = out.read("result", json)?;
+        out.unknown_keys("result", &line.unknown);
         let said = errors_text(&line.errors);
         let unknown_session = line.is_error == Value::Bool(true) && is_unknown_session(&said);
         if unknown_session {
@@ -106,7 +106,7 @@ impl Conversation {
             total_cost: line.total_cost_usd,
         };
         if let Some(usage) = &stated.usage {
-            note_keys("result.usage", &usage.unknown, out);
+            out.unknown_keys("result.usage", &usage.unknown);
         }
         // Only the stream formats of 2.1 have it.
         self.shapes.stream |= stated.since_last.is_some();
@@ -142,7 +142,7 @@ impl Conversation {
                 };
                 let error = unclear_result(&faults, said);
                 for fault in faults {
-                    unparsed(out, Some("result"), fault);
+                    out.unparsed(Some("result"), fault);
                 }
                 return Verdict::Error(error);
             }

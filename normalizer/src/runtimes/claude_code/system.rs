@@ -10,9 +10,7 @@ use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
 use super::content::Loose;
-use super::conversation::{
-    Child, Conversation, note_keys, read, set_time, unparsed, version_of, whole_millis,
-};
+use super::conversation::{Child, Conversation, version_of, whole_millis};
 use super::failure::epoch_millis;
 use super::wire::{Aside, RateLimitEvent, System};
 use crate::json::{DecodeError, Str, decode};
@@ -53,11 +51,11 @@ impl Conversation {
         json: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let line: System<'_> = read("system", json, out)?;
+        let line: System<'_> = out.read("system", json)?;
         if !line.unknown.is_empty() {
-            note_keys(&format!("system/{}", line.subtype), &line.unknown, out);
+            out.unknown_keys(&format!("system/{}", line.subtype), &line.unknown);
         }
-        set_time(line.timestamp.as_ref(), out);
+        out.set_written_time(line.timestamp.as_deref());
         self.on_session(line.session.as_ref(), out);
         match line.subtype.as_str() {
             "init" => self.on_init(&line, out),
@@ -120,7 +118,7 @@ impl Conversation {
                     out.emit(Signal::Event(notice));
                 } else {
                     let reason = format!("unknown subtype {subtype:?}");
-                    unparsed(out, Some("system"), reason);
+                    out.unparsed(Some("system"), reason);
                 }
             }
         }
@@ -229,9 +227,9 @@ impl Conversation {
         json: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let line: RateLimitEvent<'_> = read("rate_limit_event", json, out)?;
-        note_keys("rate_limit_event", &line.unknown, out);
-        note_keys("rate_limit_event.rate_limit_info", &line.info.unknown, out);
+        let line: RateLimitEvent<'_> = out.read("rate_limit_event", json)?;
+        out.unknown_keys("rate_limit_event", &line.unknown);
+        out.unknown_keys("rate_limit_event.rate_limit_info", &line.info.unknown);
         self.on_session(line.session.as_ref(), out);
         let resets_at = line.info.resets_at.and_then(epoch_millis);
         if line.info.status == "rejected" {
@@ -253,7 +251,7 @@ impl Conversation {
         json: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let line: Aside<'_> = read(kind, json, out)?;
+        let line: Aside<'_> = out.read(kind, json)?;
         self.on_session(line.session.as_ref(), out);
         let info = |topic: &str, message: Cow<'_, str>| Info {
             topic: Some(topic.to_owned()),

@@ -1,17 +1,16 @@
 //! One line: a message, several, an array of them, or something else beside them.
 
-use std::borrow::Cow;
-
 use runtape_core::runtime_event::StdoutText;
 use serde::de::IgnoredAny;
 
-use super::conversation::{Conversation, tag_of, unparsed};
+use super::conversation::{Conversation, tag_of};
 use super::verdict::is_claimed;
 use super::wire::{Head, RunResult};
-use crate::json::{DecodeError, Piece, decode, pieces};
+use crate::framing::{Piece, pieces};
+use crate::json::{DecodeError, decode};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Place, Scope, Signal};
+use crate::signal::{Place, Signal};
 
 /// Tells whether a line is made of messages, or has one behind a banner.
 ///
@@ -145,7 +144,7 @@ pub(super) fn on_value(
     } else {
         tag_of(trimmed).ok().flatten()
     };
-    unparsed(out, tag.as_deref(), error.to_string());
+    out.unparsed(tag.as_deref(), error.to_string());
 }
 
 /// Reads an array of messages, one after the other.
@@ -181,18 +180,17 @@ fn on_array(
         count += 1;
         rest = tail;
         let place = part_place(element, bytes, line, out.place());
-        within(place, out, |out| {
-            if let Err(error) = conversation.on_message(element, out) {
-                unparsed(out, None, error.to_string());
-            }
-        });
+        let out = &mut out.at(place);
+        if let Err(error) = conversation.on_message(element, out) {
+            out.unparsed(None, error.to_string());
+        }
     }
     if count == 0 {
-        unparsed(out, None, "an array without messages");
+        out.unparsed(None, "an array without messages");
     }
     let after = rest.get(1..).unwrap_or_default();
     if !after.trim_ascii().is_empty() {
-        emit_stdout(&String::from_utf8_lossy(after), out.place(), out);
+        emit_stdout(&String::from_utf8_lossy(after), out);
     }
     Ok(())
 }
@@ -209,10 +207,10 @@ fn on_mixed(
         && first_head(inside_array(values)).is_ok_and(|head| head.is_message())
     {
         let place = part_place(banner, bytes, Some(line), out.place());
-        emit_stdout(&String::from_utf8_lossy(banner), place, out);
+        emit_stdout(&String::from_utf8_lossy(banner), &mut out.at(place));
         on_several(values, bytes, line, conversation, out);
     } else {
-        emit_stdout(&String::from_utf8_lossy(bytes), out.place(), out);
+        emit_stdout(&String::from_utf8_lossy(bytes), out);
     }
 }
 
@@ -235,13 +233,12 @@ fn on_several(
         rest = tail.trim_ascii_start();
         let is_last = rest.is_empty() && line.ending == Ending::None;
         let place = part_place(part, bytes, Some(line), out.place());
-        within(place, out, |out| {
-            if is_value {
-                on_value(part, None, is_last, conversation, out);
-            } else {
-                emit_stdout(&String::from_utf8_lossy(part), out.place(), out);
-            }
-        });
+        let out = &mut out.at(place);
+        if is_value {
+            on_value(part, None, is_last, conversation, out);
+        } else {
+            emit_stdout(&String::from_utf8_lossy(part), out);
+        }
     }
 }
 
@@ -268,31 +265,10 @@ fn part_place(part: &[u8], whole: &[u8], line: Option<&Line<'_>>, place: Place) 
     }
 }
 
-/// Ties what is emitted inside to a place.
-pub(super) fn within(
-    place: Place,
-    out: &mut SignalSink<'_>,
-    run: impl FnOnce(&mut SignalSink<'_>),
-) {
-    let mut apply = |emitted: Emitted<'_>| {
-        out.emit_at(emitted.place, emitted.scope, emitted.signal);
-    };
-    run(&mut SignalSink::new(place, &mut apply));
-}
-
 /// Reports lines that are no messages.
-pub(super) fn emit_stdout(text: &str, place: Place, out: &mut SignalSink<'_>) {
+pub(super) fn emit_stdout(text: &str, out: &mut SignalSink<'_>) {
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let event = StdoutText {
-            text: line.to_owned(),
-        };
-        out.emit_at(place, Scope::Main, Signal::Event(event.into()));
-    }
-}
-
-pub(super) fn cut_signal(reason: &str) -> Signal<'_> {
-    Signal::Unparsed {
-        tag: None,
-        reason: Cow::Borrowed(reason),
+        let text = line.to_owned();
+        out.event(StdoutText { text });
     }
 }

@@ -10,8 +10,8 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use serde_json::Value;
 
 use super::content::{Block, Content, Loose};
-use super::conversation::is_session_id;
 use crate::json::{Str, number, wire_struct};
+use crate::session_id::is_uuid;
 
 wire_struct! {
     /// A first look at a message.
@@ -31,7 +31,7 @@ impl Head<'_> {
     /// Every message has the session's id. A result has an id of its own as well; of the versions
     /// before that, it has the time it took.
     pub(super) fn is_message(&self) -> bool {
-        let has_session = self.session.as_ref().is_some_and(|id| is_session_id(id));
+        let has_session = self.session.as_ref().is_some_and(|id| is_uuid(id));
         match self.kind.as_deref() {
             Some("result") => has_session && (self.uuid.is_some() || self.duration.is_some()),
             Some(_) => has_session,

@@ -77,7 +77,7 @@ pub(super) fn query(context: &Context) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::context;
+    use super::super::tests::context;
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
 
-use crate::signal::{CallRef, Scope};
+use crate::signal::CallRef;
 use crate::unnamed_calls::UnnamedCalls;
 
 /// What is remembered of a call.
@@ -21,21 +21,10 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     known: HashMap<u64, Known, FixedState>,
-    unnamed: UnnamedCalls,
+    pub(super) unnamed: UnnamedCalls,
 }
 
 impl Calls {
-    /// Returns the reference of a call that was printed without an id: a new one when it starts,
-    /// else the oldest that is not over, of that tool if it is named.
-    pub(super) fn unnamed(&mut self, name: &str, starts: bool) -> CallRef<'static> {
-        if starts {
-            self.unnamed.begin(Scope::Main, name)
-        } else {
-            let name = Some(name).filter(|name| !name.is_empty());
-            self.unnamed.end(Scope::Main, name)
-        }
-    }
-
     fn hash(&self, call: CallRef<'_>) -> u64 {
         match call {
             CallRef::Printed(id) => self.known.hasher().hash_one(id),

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::events::Events;
 use super::failure::classify;
-use super::out::Out;
 use super::wire;
 use crate::bounds::Numbers;
 use crate::failure::error;
 use crate::json::{DecodeError, Str};
+use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
 use crate::verdict::{Reading, UnclearResult, VerdictWord, report_wrong_types};
 
@@ -19,10 +19,10 @@ impl Events {
     pub(super) fn on_result(
         &mut self,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let mut finished: wire::Finished<'_> = Self::read("result", event, out)?;
-        out.set_time(finished.at);
+        let mut finished: wire::Finished<'_> = out.read("result", event)?;
+        out.set_millis(finished.at);
         self.note("result", finished.session.as_ref(), &finished.unknown, out);
         if let Some(request) = finished
             .request
@@ -38,12 +38,7 @@ impl Events {
         if usage.is_object() {
             let mut numbers = Numbers::default();
             out.emit(Signal::Total(counts(&usage, &mut numbers)));
-            for reason in numbers.faults {
-                out.emit(Signal::Unparsed {
-                    tag: Some("result".into()),
-                    reason: reason.into(),
-                });
-            }
+            out.faulty_numbers(Some("result"), numbers.faults);
             out.emit(Signal::RawUsage(usage.into()));
         }
         if let Some(cost) = finished.cost {
@@ -87,7 +82,7 @@ impl Events {
     }
 
     /// In json mode, and in logs without their messages, the text is only in the result.
-    fn say_result(&mut self, finished: &wire::Finished<'_>, out: &mut Out<'_, '_>) {
+    fn say_result(&mut self, finished: &wire::Finished<'_>, out: &mut SignalSink<'_>) {
         if let (Some(text), false) = (&finished.result, self.has_text)
             && (!text.is_empty() || self.format == Some("json"))
         {
@@ -100,10 +95,10 @@ impl Events {
     pub(super) fn on_error(
         &mut self,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let finished: wire::Finished<'_> = Self::read("error", event, out)?;
-        out.set_time(finished.at);
+        let finished: wire::Finished<'_> = out.read("error", event)?;
+        out.set_millis(finished.at);
         self.note("error", finished.session.as_ref(), &finished.unknown, out);
         self.speech.break_off(out);
         self.has_result = true;
@@ -234,8 +229,8 @@ fn words(value: &Value) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::line::{SESSION, delta, init, last, other, result, started, user};
-    use super::super::testing::{Told, parse, parse_as};
+    use super::super::tests::line::{SESSION, delta, init, last, other, result, started, user};
+    use super::super::tests::{Told, parse, parse_as};
     use super::*;
     use crate::exit::Exit;
 

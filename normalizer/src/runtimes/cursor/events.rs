@@ -1,19 +1,16 @@
 //! stream-json and json: one event a line.
 
-use std::borrow::Cow;
-
-use runtape_core::runtime_event::StdoutText;
-use serde::de::Deserialize;
 use serde_json::Value;
 
 use super::argv::Asked;
 use super::calls::Calls;
-use super::out::Out;
 use super::speech::Speech;
 use super::wire::{self, tags};
-use crate::escapes::strip_escapes;
-use crate::json::{DecodeError, Decoded, Fault, Piece, Str, decode, pieces};
+use crate::framing::{Piece, each_value, pieces};
+use crate::json::{DecodeError, Decoded, Str, decode};
 use crate::lines::Ending;
+use crate::parser::SignalSink;
+use crate::session_id::is_word;
 use crate::signal::Signal;
 
 /// The events of one run.
@@ -41,18 +38,6 @@ const TYPES: &[&str] = &[
     "result",
     "error",
 ];
-
-/// Tells whether a session id has the form of one: it may become a word on a command line.
-///
-/// The CLI makes UUIDs, but takes any word that is given to `--resume`.
-pub(super) fn is_session(id: &str) -> bool {
-    let mut bytes = id.bytes();
-    id.len() <= 128
-        && bytes
-            .next()
-            .is_some_and(|first| first.is_ascii_alphanumeric())
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-}
 
 /// Removes the name of a stream that some logs put before each line, as in `stdout{"type":…`.
 pub(super) fn strip_stream_name(line: &[u8]) -> &[u8] {
@@ -117,7 +102,7 @@ impl Events {
     }
 
     /// Reads a line.
-    pub(super) fn on_line(&mut self, line: &[u8], ending: Ending, out: &mut Out<'_, '_>) {
+    pub(super) fn on_line(&mut self, line: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
         let trimmed = line.trim_ascii();
         if trimmed.is_empty() {
             return;
@@ -130,36 +115,30 @@ impl Events {
 
     /// Reads a line that is not one event: a notice, a cut event, or several things at once.
     #[cold]
-    fn on_pieces(&mut self, line: &[u8], stripped: &[u8], ending: Ending, out: &mut Out<'_, '_>) {
+    fn on_pieces(
+        &mut self,
+        line: &[u8],
+        stripped: &[u8],
+        ending: Ending,
+        out: &mut SignalSink<'_>,
+    ) {
         let is_named = stripped.len() < line.trim_ascii().len();
-        for piece in pieces(if is_named { stripped } else { line }) {
-            match piece {
-                Piece::Text(text) => {
-                    let text = String::from_utf8_lossy(text);
-                    if !strip_escapes(&text).trim().is_empty() {
-                        let text = text.into_owned();
-                        out.emit(Signal::Event(StdoutText { text }.into()));
-                    }
-                }
-                Piece::Json(json) => {
-                    if let Err(error) = self.on_event(json.trim_ascii(), out) {
-                        let tag = tags(json.trim_ascii()).0;
-                        out.emit(Signal::Unparsed {
-                            tag: tag.map(Cow::from),
-                            reason: error.to_string().into(),
-                        });
-                        if let Some(tag) = tag.filter(|tag| TYPES.contains(tag)) {
-                            self.note(tag, None, &[], out);
-                        }
-                        if ending == Ending::None {
-                            // The run went on after what it reported, and was cut.
-                            out.emit(Signal::TurnOpened);
-                            self.has_result = false;
-                        }
-                    }
-                }
+        each_value(if is_named { stripped } else { line }, out, |json, out| {
+            let json = json.trim_ascii();
+            let Err(error) = self.on_event(json, out) else {
+                return;
+            };
+            let tag = tags(json).0;
+            out.unparsed(tag, error.to_string());
+            if let Some(tag) = tag.filter(|tag| TYPES.contains(tag)) {
+                self.note(tag, None, &[], out);
             }
-        }
+            if ending == Ending::None {
+                // The run went on after what it reported, and was cut.
+                out.emit(Signal::TurnOpened);
+                self.has_result = false;
+            }
+        });
     }
 
     /// Reads an event that was printed over many lines. With a reason it cannot be read.
@@ -167,7 +146,7 @@ impl Events {
         &mut self,
         json: &[u8],
         reason: Option<&'static str>,
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) {
         let reason = match reason {
             Some(reason) => Some(reason.into()),
@@ -177,23 +156,19 @@ impl Events {
                 .map(|error| error.to_string()),
         };
         if let Some(reason) = reason {
-            let tag = tags(json).0.map(Cow::from);
-            out.emit(Signal::Unparsed {
-                tag,
-                reason: reason.into(),
-            });
+            out.unparsed(tags(json).0, reason);
         }
     }
 
     /// Ends what no line will end.
-    pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         if let (None, Some(asked)) = (self.format, self.asked) {
             self.set_format(asked.format(), out);
         }
         self.speech.finish(out);
     }
 
-    fn on_event(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+    fn on_event(&mut self, event: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
         let (tag, subtype) = tags(event);
         let head;
         let tag = if let Some(tag) = tag {
@@ -216,24 +191,13 @@ impl Events {
         }
     }
 
-    /// Reads an event, and does what all events have in common.
-    pub(super) fn read<'a, T: Deserialize<'a>>(
-        tag: &str,
-        event: &'a [u8],
-        out: &mut Out<'_, '_>,
-    ) -> Result<T, DecodeError> {
-        let Decoded { value, faults } = decode(event)?;
-        report(tag, &faults, out);
-        Ok(value)
-    }
-
     /// Notes session, format and unknown keys of an event.
     pub(super) fn note(
         &mut self,
         tag: &str,
         session: Option<&Str<'_>>,
         unknown: &[Box<str>],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) {
         if self.format.is_none() {
             let format = match self.asked {
@@ -247,22 +211,20 @@ impl Events {
         }
         if let Some(session) = session
             && self.session.as_deref() != Some(session.as_str())
-            && is_session(session)
+            && is_word(session)
         {
             self.session = Some(session.as_str().into());
             out.emit(Signal::Session(session));
         }
-        for key in unknown {
-            out.emit(Signal::UnknownKey { message: tag, key });
-        }
+        out.unknown_keys(tag, unknown);
     }
 
-    pub(super) fn set_format(&mut self, format: &'static str, out: &mut Out<'_, '_>) {
+    pub(super) fn set_format(&mut self, format: &'static str, out: &mut SignalSink<'_>) {
         self.format = Some(format);
         out.emit(Signal::Format(format));
     }
 
-    fn on_unknown(&mut self, event: &[u8], out: &mut Out<'_, '_>) -> Result<(), DecodeError> {
+    fn on_unknown(&mut self, event: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
         let Decoded { value: head, .. } = decode::<wire::Head<'_>>(event)?;
         let tag = head.tag.map(Str::into_cow);
         self.note(
@@ -276,34 +238,16 @@ impl Events {
         } else {
             "an object without a type"
         };
-        out.emit(Signal::Unparsed {
-            tag,
-            reason: reason.into(),
-        });
+        out.unparsed(tag.as_deref(), reason);
         Ok(())
     }
 }
 
-/// Reports fields that had to be left out.
-fn report(tag: &str, faults: &[Fault], out: &mut Out<'_, '_>) {
-    for Fault { path, reason } in faults {
-        let reason = format!("{path}: {reason}").into();
-        out.emit(Signal::Unparsed {
-            tag: Some(tag.to_owned().into()),
-            reason,
-        });
+pub(super) fn unknown_subtype(tag: &str, subtype: Option<&str>, out: &mut SignalSink<'_>) {
+    match subtype {
+        Some(subtype) => out.unparsed(Some(tag), format!("unknown subtype `{subtype}`")),
+        None => out.unparsed(Some(tag), "no subtype"),
     }
-}
-
-pub(super) fn unknown_subtype(tag: &str, subtype: Option<&str>, out: &mut Out<'_, '_>) {
-    let reason = match subtype {
-        Some(subtype) => format!("unknown subtype `{subtype}`").into(),
-        None => "no subtype".into(),
-    };
-    out.emit(Signal::Unparsed {
-        tag: Some(tag.to_owned().into()),
-        reason,
-    });
 }
 
 /// Tells whether an object claims to be a result though it has no session.
@@ -337,8 +281,8 @@ fn is_claimed(json: &[u8]) -> bool {
 mod tests {
     use serde_json::Value;
 
-    use super::super::testing::line::{completed, init, last, result, started, user};
-    use super::super::testing::{Told, parse};
+    use super::super::tests::line::{completed, init, last, result, started, user};
+    use super::super::tests::{Told, parse};
     use super::*;
     use crate::exit::Exit;
 

@@ -89,7 +89,7 @@ impl Diagnosis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::parse;
+    use super::super::tests::parse;
     use super::*;
     use crate::exit::Exit;
 

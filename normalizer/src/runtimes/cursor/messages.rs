@@ -5,21 +5,21 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::events::{Events, unknown_subtype};
-use super::out::Out;
 use super::outcome::{self, Judged};
 use super::tools::reference;
 use super::wire::{self, Block, Message};
 use crate::json::{DecodeError, Str};
+use crate::parser::SignalSink;
 use crate::signal::{self, Signal};
 
 impl Events {
     pub(super) fn on_thinking(
         &mut self,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let thinking: wire::Thinking<'_> = Self::read("thinking", event, out)?;
-        out.set_time(thinking.at);
+        let thinking: wire::Thinking<'_> = out.read("thinking", event)?;
+        out.set_millis(thinking.at);
         self.note(
             "thinking",
             thinking.session.as_ref(),
@@ -52,10 +52,10 @@ impl Events {
     pub(super) fn on_assistant(
         &mut self,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let assistant: wire::Assistant<'_> = Self::read("assistant", event, out)?;
-        out.set_time(assistant.at);
+        let assistant: wire::Assistant<'_> = out.read("assistant", event)?;
+        out.set_millis(assistant.at);
         self.note(
             "assistant",
             assistant.session.as_ref(),
@@ -75,7 +75,7 @@ impl Events {
         Ok(())
     }
 
-    fn on_delta(&mut self, blocks: Vec<Block<'_>>, out: &mut Out<'_, '_>) {
+    fn on_delta(&mut self, blocks: Vec<Block<'_>>, out: &mut SignalSink<'_>) {
         if self.format == Some("stream-json") {
             self.set_format("stream-json-partial", out);
         }
@@ -89,7 +89,7 @@ impl Events {
         }
     }
 
-    fn on_whole(&mut self, blocks: Vec<Block<'_>>, key: Option<&str>, out: &mut Out<'_, '_>) {
+    fn on_whole(&mut self, blocks: Vec<Block<'_>>, key: Option<&str>, out: &mut SignalSink<'_>) {
         let says = |block: &Block<'_>| {
             !is_text(block) || block.text.as_deref().is_some_and(|text| !text.is_empty())
         };
@@ -127,13 +127,14 @@ impl Events {
     }
 
     /// Takes a block that is no text: not recorded from the CLI so far, but not to be lost.
-    fn on_block(&mut self, tag: &str, block: Block<'_>, key: Option<&str>, out: &mut Out<'_, '_>) {
-        for unknown in &block.unknown {
-            out.emit(Signal::UnknownKey {
-                message: tag,
-                key: unknown,
-            });
-        }
+    fn on_block(
+        &mut self,
+        tag: &str,
+        block: Block<'_>,
+        key: Option<&str>,
+        out: &mut SignalSink<'_>,
+    ) {
+        out.unknown_keys(tag, &block.unknown);
         match block.kind.as_deref().unwrap_or_default() {
             "thinking" | "redacted_thinking" => {
                 if !self.speech.thought() {
@@ -166,23 +167,17 @@ impl Events {
                 };
                 self.answer_call(call, None, judged, out);
             }
-            kind => {
-                let reason = format!("unknown block `{kind}`").into();
-                out.emit(Signal::Unparsed {
-                    tag: Some(tag.to_owned().into()),
-                    reason,
-                });
-            }
+            kind => out.unparsed(Some(tag), format!("unknown block `{kind}`")),
         }
     }
 
     pub(super) fn on_user(
         &mut self,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let user: wire::User<'_> = Self::read("user", event, out)?;
-        out.set_time(user.at);
+        let user: wire::User<'_> = out.read("user", event)?;
+        out.set_millis(user.at);
         self.note("user", user.session.as_ref(), &user.unknown, out);
         let Some(Message { content, unknown }) = user.message else {
             return Ok(());
@@ -223,8 +218,8 @@ fn take_text<'a>(block: &mut Block<'a>) -> Option<Cow<'a, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::line::{SESSION, last};
-    use super::super::testing::parse;
+    use super::super::tests::line::{SESSION, last};
+    use super::super::tests::parse;
     use crate::exit::Exit;
 
     #[test]

@@ -17,7 +17,6 @@
 //! standard error and exit code 1; [`failure`] knows them. An unknown `--resume` id is none of them:
 //! a new chat starts under that id.
 
-mod answer;
 mod argv;
 mod body;
 mod calls;
@@ -27,7 +26,6 @@ mod events;
 mod failure;
 mod messages;
 mod notices;
-mod out;
 mod outcome;
 mod sniff;
 mod speech;
@@ -36,28 +34,28 @@ mod tools;
 mod wire;
 
 #[cfg(test)]
-mod testing;
+mod tests;
 
-use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
-use self::answer::Held;
 use self::argv::{Asked, asked};
 use self::events::Events;
 use self::failure::Diagnosis;
-use self::out::Out;
+
 use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::json::Document;
+use crate::framing::Document;
+use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Place, Signal};
+use crate::session_id::is_word_with_digit;
+use crate::signal::{Outcome, Signal, Verdict};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Cursor,
-    parser: |context| Box::new(Cursor::new(context)),
+    parser: |context| Box::new(CursorParser::new(context)),
     sniff: sniff::sniff,
     commands: &["cursor-agent", "agent"],
     is_script: |_| false,
@@ -90,9 +88,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     ],
     versions: &[],
     credentials: &["CURSOR_API_KEY"],
-    is_session_id: |text| {
-        events::is_session(text) && text.bytes().any(|byte| byte.is_ascii_digit())
-    },
+    // The CLI makes UUIDs, but takes any word that is given to `--resume`.
+    is_session_id: is_word_with_digit,
     paperclip: Adapter {
         adapter_type: "cursor",
         code_prefix: "cursor",
@@ -101,207 +98,204 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     },
 };
 
-/// What standard output turned out to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    /// No event was seen yet: all lines are held.
-    Undecided,
-    /// Events, one a line.
-    Events,
-    /// An answer too long to be held.
-    Answer,
-}
-
 /// An event printed over many lines, as `jq .` does.
-struct Pretty {
+struct LongEvent {
     document: Document,
-    first: Place,
     /// How many lines were held before it.
-    held: usize,
+    held_before: usize,
 }
 
 /// The parser of one run.
-struct Cursor {
+struct CursorParser {
     asked: Option<Asked>,
     limit: usize,
-    mode: Mode,
-    held: Held,
-    pretty: Option<Pretty>,
+    /// An event was seen: all lines are events.
+    has_events: bool,
+    /// The lines before the first event.
+    answer: AnswerLines,
+    long_event: Option<LongEvent>,
     events: Events,
     diagnosis: Diagnosis,
 }
 
-impl Cursor {
+impl CursorParser {
     fn new(context: &Context) -> Self {
         let asked = asked(context);
         Self {
             asked,
             limit: context.limit,
-            mode: Mode::Undecided,
-            held: Held::default(),
-            pretty: None,
+            has_events: false,
+            answer: AnswerLines::new(context.limit),
+            long_event: None,
             events: Events::new(asked, context.limit),
             diagnosis: Diagnosis::default(),
         }
     }
 
-    fn on_stdout(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
-        match self.mode {
-            Mode::Events => self.on_event_line(line, out),
-            Mode::Answer => self.held.stream_line(line, out),
-            Mode::Undecided => self.on_first_lines(line, out),
+    fn on_stdout(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        if self.has_events {
+            self.on_event_line(line, out);
+        } else if self.answer.is_streamed() {
+            self.answer.push(line.bytes, line.ending, out);
+        } else {
+            self.on_first_lines(line, out);
         }
     }
 
-    fn on_first_lines(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
-        if self.asked != Some(Asked::Text) && self.events.shows_event(line.bytes) {
-            self.pretty = None;
+    fn on_first_lines(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        let may_be_event = self.asked != Some(Asked::Text);
+        if may_be_event && self.events.shows_event(line.bytes) {
+            self.long_event = None;
             self.begin_events(usize::MAX, out);
             self.events.on_line(line.bytes, line.ending, out);
             return;
         }
-        let before = self.held.count();
-        self.held.push(line, out.place());
-        if self.asked != Some(Asked::Text)
-            && let Some(held) = self.gather(line, before, out)
-        {
-            self.begin_events(held, out);
-            self.finish_pretty(out);
-        } else if self.held.weight() > self.limit {
-            self.overflow(out);
+        let held_before = self.answer.held.len();
+        let held = &mut self.answer.held;
+        held.push(line.bytes, line.ending, out.place());
+        if may_be_event && let Some(held_before) = self.gather(line, held_before) {
+            self.begin_events(held_before, out);
+            self.finish_long_event(out);
+        } else if self.answer.held.is_full() {
+            // The lines held so far cannot be told apart any longer.
+            self.long_event = None;
+            if self.is_json_asked() {
+                self.begin_events(usize::MAX, out);
+            } else {
+                out.emit(Signal::Format("text"));
+                self.answer.stream(out);
+            }
         }
     }
 
-    /// The lines held so far cannot be told apart any longer.
-    fn overflow(&mut self, out: &mut Out<'_, '_>) {
-        self.pretty = None;
-        if matches!(self.asked, Some(Asked::Json | Asked::Stream)) {
-            self.begin_events(usize::MAX, out);
-        } else {
-            self.mode = Mode::Answer;
-            out.emit(Signal::Format("text"));
-            self.held.begin_stream(out);
-        }
+    fn is_json_asked(&self) -> bool {
+        matches!(self.asked, Some(Asked::Json | Asked::Stream))
     }
 
     /// From here on lines are events. Of the lines held, the first `count` are replayed.
-    fn begin_events(&mut self, count: usize, out: &mut Out<'_, '_>) {
-        self.mode = Mode::Events;
-        let held = std::mem::take(&mut self.held);
-        for (bytes, place, ending) in held.lines().take(count) {
-            self.events.on_line(bytes, ending, &mut out.at(place));
-        }
+    fn begin_events(&mut self, count: usize, out: &mut SignalSink<'_>) {
+        self.has_events = true;
+        let mut held = self.answer.held.take();
+        held.truncate(count);
+        held.replay(out, |line, out| {
+            self.events.on_line(line.bytes, line.ending, out);
+        });
     }
 
-    fn on_event_line(&mut self, line: &Line<'_>, out: &mut Out<'_, '_>) {
-        if self.pretty.is_some() && self.events.shows_event(line.bytes) {
-            self.drop_pretty(out);
+    fn on_event_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        if self.long_event.is_some() && self.events.shows_event(line.bytes) {
+            self.drop_long_event(out);
         }
-        if self.pretty.is_none() && line.bytes.trim_ascii() != b"{" {
+        if self.long_event.is_none() && line.bytes.trim_ascii() != b"{" {
             self.events.on_line(line.bytes, line.ending, out);
-        } else if self.gather(line, 0, out).is_some() {
-            self.finish_pretty(out);
+        } else if self.gather(line, 0).is_some() {
+            self.finish_long_event(out);
         }
     }
 
     /// Adds a line to an event that is printed over many. Returns how many lines were held before
     /// it, once it is complete; while nothing is decided, only if it is an event.
-    fn gather(&mut self, line: &Line<'_>, held: usize, out: &mut Out<'_, '_>) -> Option<usize> {
-        if self.pretty.is_none() && line.bytes.trim_ascii() == b"{" {
-            let document = Document::new(self.limit);
-            self.pretty = Some(Pretty {
-                document,
-                first: out.place(),
-                held,
+    fn gather(&mut self, line: &Line<'_>, held_before: usize) -> Option<usize> {
+        if self.long_event.is_none() && line.bytes.trim_ascii() == b"{" {
+            self.long_event = Some(LongEvent {
+                document: Document::new(self.limit),
+                held_before,
             });
         }
-        let pretty = self.pretty.as_mut()?;
-        pretty.document.push_line(line);
-        if !pretty.document.is_complete() {
+        let event = self.long_event.as_mut()?;
+        event.document.push_line(line);
+        if !event.document.is_complete() {
             return None;
         }
-        if self.mode == Mode::Undecided
-            && self.events.is_event(pretty.document.bytes()) != Some(true)
-        {
-            self.pretty = None;
+        if !self.has_events && self.events.is_event(event.document.bytes()) != Some(true) {
+            self.long_event = None;
             return None;
         }
-        Some(pretty.held)
+        Some(event.held_before)
     }
 
-    fn finish_pretty(&mut self, out: &mut Out<'_, '_>) {
-        if let Some(Pretty {
-            document, first, ..
-        }) = self.pretty.take()
-        {
-            let place = first.through(out.place());
-            let reason = document
-                .is_over_limit()
-                .then_some("the event is longer than the limit");
-            self.events
-                .on_document(document.bytes(), reason, &mut out.at(place));
+    fn finish_long_event(&mut self, out: &mut SignalSink<'_>) {
+        if let Some(LongEvent { document, .. }) = self.long_event.take() {
+            let is_too_long = document.is_over_limit();
+            let reason = is_too_long.then_some("the event is longer than the limit");
+            self.on_document(&document, reason, out);
         }
     }
 
     /// What began like an event over many lines is none.
-    fn drop_pretty(&mut self, out: &mut Out<'_, '_>) {
-        if let Some(Pretty {
-            document, first, ..
-        }) = self.pretty.take()
-        {
-            let reason = Some("the event does not end");
-            self.events
-                .on_document(document.bytes(), reason, &mut out.at(first));
+    fn drop_long_event(&mut self, out: &mut SignalSink<'_>) {
+        if let Some(LongEvent { document, .. }) = self.long_event.take() {
+            self.on_document(&document, Some("the event does not end"), out);
         }
     }
 
+    fn on_document(
+        &mut self,
+        document: &Document,
+        reason: Option<&'static str>,
+        out: &mut SignalSink<'_>,
+    ) {
+        let place = document.place(Stream::Stdout).unwrap_or(out.place());
+        let out = &mut out.at(place);
+        self.events.on_document(document.bytes(), reason, out);
+    }
+
     /// Judges lines among which there was no event.
-    fn finish_held(&mut self, exit: &Exit, out: &mut Out<'_, '_>) {
-        if self.held.is_empty() {
-            return;
-        }
-        if matches!(self.asked, Some(Asked::Json | Asked::Stream))
-            || (self.asked.is_none() && self.held.is_cut_json())
+    fn finish_answer(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        let is_killed = exit.signal.is_some() || exit.timed_out;
+        if self.answer.is_streamed() {
+            if is_killed {
+                return;
+            }
+            out.emit(Signal::TextEnd);
+        } else if self.is_json_asked() || (self.asked.is_none() && self.answer.cut_json().is_some())
         {
-            self.begin_events(usize::MAX, out);
+            return self.begin_events(usize::MAX, out);
         } else {
             out.emit(Signal::Format("text"));
-            self.held.finish(exit, out);
+            let place = self.answer.place(out);
+            let text = self.answer.held.text();
+            if is_killed {
+                return out.at(place).emit(Signal::TextDelta(text));
+            }
+            if !exit.is_success() && text.trim().is_empty() {
+                return;
+            }
+            out.at(place).emit(Signal::Text(text));
+        }
+        if !exit.is_failure() {
+            answer_stands(exit, Outcome::of(Verdict::Success), out);
         }
     }
 }
 
-impl RuntimeParser for Cursor {
-    fn push_line(&mut self, stream: Stream, line: &Line<'_>, sink: &mut SignalSink<'_>) {
-        let mut out = Out::new(sink);
+impl RuntimeParser for CursorParser {
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
         match stream {
-            Stream::Stdout => self.on_stdout(line, &mut out),
+            Stream::Stdout => self.on_stdout(line, out),
             Stream::Stderr => {
                 let text = line.text();
-                if !text.trim().is_empty() {
-                    self.diagnosis.read(&text);
-                    let text = text.into_owned();
-                    out.emit(Signal::Event(StderrText { text }.into()));
-                }
+                self.diagnosis.read(&text);
+                out.stderr_text(text);
             }
         }
     }
 
-    fn finish(&mut self, exit: &Exit, sink: &mut SignalSink<'_>) {
-        let mut out = Out::new(sink);
-        match self.mode {
-            Mode::Undecided => self.finish_held(exit, &mut out),
-            Mode::Answer => Held::finish_stream(exit, &mut out),
-            Mode::Events => self.drop_pretty(&mut out),
+    fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        if self.has_events {
+            self.drop_long_event(out);
+        } else if !self.answer.is_empty() {
+            self.finish_answer(exit, out);
         }
-        self.events.finish(&mut out);
+        self.events.finish(out);
+        let has_answer = !self.has_events && !self.answer.is_empty() && !exit.is_failure();
         let by_itself = exit.signal.is_none()
             && !exit.timed_out
             && exit.code != Some(0)
             && !exit.code.is_some_and(|code| self.exit_is_signal(code));
         if by_itself
             && !self.events.has_result
-            && !self.held.has_answer(exit)
+            && !has_answer
             && let Some(outcome) = self.diagnosis.outcome()
         {
             out.emit(Signal::Result(outcome));

@@ -5,19 +5,19 @@ use runtape_core::runtime_event::{ApiRetry, Connection, Info, Interaction, Task}
 use serde_json::Value;
 
 use super::events::{Events, unknown_subtype};
-use super::out::Out;
 use super::wire;
 use crate::json::{DecodeError, Str, decode};
+use crate::parser::SignalSink;
 use crate::signal::Signal;
 
 impl Events {
     pub(super) fn on_system(
         &mut self,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let system: wire::System<'_> = Self::read("system", event, out)?;
-        out.set_time(system.at);
+        let system: wire::System<'_> = out.read("system", event)?;
+        out.set_millis(system.at);
         let subtype = system.subtype.as_deref();
         let unknown = if subtype == Some("init") {
             system.unknown.as_slice()
@@ -62,10 +62,10 @@ impl Events {
         &mut self,
         tag: &str,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let connection: wire::Connection<'_> = Self::read(tag, event, out)?;
-        out.set_time(connection.at);
+        let connection: wire::Connection<'_> = out.read(tag, event)?;
+        out.set_millis(connection.at);
         self.note(tag, connection.session.as_ref(), &connection.unknown, out);
         let attempt = connection.attempt;
         match (tag, connection.subtype.as_deref()) {
@@ -112,11 +112,11 @@ impl Events {
     pub(super) fn on_interaction(
         &mut self,
         event: &[u8],
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
         let tag = "interaction_query";
-        let interaction: wire::Interaction<'_> = Self::read(tag, event, out)?;
-        out.set_time(interaction.at);
+        let interaction: wire::Interaction<'_> = out.read(tag, event)?;
+        out.set_millis(interaction.at);
         self.note(tag, interaction.session.as_ref(), &interaction.unknown, out);
         let payload = match interaction.subtype.as_deref() {
             Some("request") => interaction.query,
@@ -194,8 +194,8 @@ fn leftovers(event: &[u8]) -> Result<String, DecodeError> {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::line::{SESSION, init, other, result};
-    use super::super::testing::{Told, parse};
+    use super::super::tests::line::{SESSION, init, other, result};
+    use super::super::tests::{Told, parse};
     use crate::exit::Exit;
 
     fn run(lines: &[String]) -> Told {

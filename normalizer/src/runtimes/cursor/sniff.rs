@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::json::is_too_much;
 
-use super::events::{is_session, strip_stream_name};
+use super::events::strip_stream_name;
+use crate::session_id::is_word;
 
 /// How many lines are looked at.
 const LINES: usize = 40;
@@ -45,7 +46,7 @@ fn score(line: &[u8]) -> u8 {
     if event.contains_key("tool_call") && event.contains_key("call_id") {
         return 95;
     }
-    if !is_session(text("session_id")) || OTHERS.iter().any(|key| event.contains_key(*key)) {
+    if !is_word(text("session_id")) || OTHERS.iter().any(|key| event.contains_key(*key)) {
         return 0;
     }
     match (text("type"), text("subtype")) {

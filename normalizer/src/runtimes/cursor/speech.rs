@@ -14,8 +14,8 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::ApiRetry;
 
-use super::out::Out;
 use super::step::{Room, Step};
+use crate::parser::SignalSink;
 use crate::reducer::given_up::keep_text;
 use crate::signal::{Place, Signal};
 
@@ -75,7 +75,7 @@ impl Speech {
     }
 
     /// Takes a delta of text.
-    pub(super) fn say(&mut self, text: Cow<'_, str>, out: &mut Out<'_, '_>) {
+    pub(super) fn say(&mut self, text: Cow<'_, str>, out: &mut SignalSink<'_>) {
         if text.is_empty() {
             return;
         }
@@ -88,7 +88,7 @@ impl Speech {
     }
 
     /// Takes a delta of thinking.
-    pub(super) fn think(&mut self, text: Cow<'_, str>, out: &mut Out<'_, '_>) {
+    pub(super) fn think(&mut self, text: Cow<'_, str>, out: &mut SignalSink<'_>) {
         if !self.unplaced.is_empty() || self.text || (!self.thinking && self.must_wait(out)) {
             self.wait(Kind::Thinking, &text, out);
         } else {
@@ -97,7 +97,7 @@ impl Speech {
     }
 
     /// Ends a segment of thinking.
-    pub(super) fn end_thinking(&mut self, out: &mut Out<'_, '_>) {
+    pub(super) fn end_thinking(&mut self, out: &mut SignalSink<'_>) {
         if !self.unplaced.is_empty() || !self.late.is_empty() {
             self.wait(Kind::ThinkingEnd, "", out);
         } else {
@@ -106,7 +106,7 @@ impl Speech {
     }
 
     /// Makes ready for a whole segment. Returns whether it was said already, in deltas.
-    pub(super) fn begin_whole(&mut self, key: Option<&str>, out: &mut Out<'_, '_>) -> bool {
+    pub(super) fn begin_whole(&mut self, key: Option<&str>, out: &mut SignalSink<'_>) -> bool {
         self.settle(key.is_some() && self.step.is_named(key), out);
         if self.text {
             self.step.adopt(key);
@@ -128,7 +128,7 @@ impl Speech {
     }
 
     /// Makes ready for a tool call; returns the number of the step it belongs to.
-    pub(super) fn begin_call(&mut self, key: Option<&str>, out: &mut Out<'_, '_>) -> u32 {
+    pub(super) fn begin_call(&mut self, key: Option<&str>, out: &mut SignalSink<'_>) -> u32 {
         self.settle(key.is_none() || self.step.is_named(key), out);
         self.end_text(out);
         self.stop_thinking(out.place(), out);
@@ -146,7 +146,7 @@ impl Speech {
     }
 
     /// Ends the message: the user speaks, or a turn begins or ends.
-    pub(super) fn end_turn(&mut self, out: &mut Out<'_, '_>) {
+    pub(super) fn end_turn(&mut self, out: &mut SignalSink<'_>) {
         self.settle(false, out);
         self.end_text(out);
         self.stop_thinking(out.place(), out);
@@ -154,7 +154,7 @@ impl Speech {
     }
 
     /// Ends the message because the run failed: text that was still being written is cut.
-    pub(super) fn break_off(&mut self, out: &mut Out<'_, '_>) {
+    pub(super) fn break_off(&mut self, out: &mut SignalSink<'_>) {
         self.settle(false, out);
         if self.text {
             self.text = false;
@@ -167,7 +167,7 @@ impl Speech {
 
     /// Emits what waits. What was still being written stays open: it is cut, and so is a message
     /// of which nothing but thinking came.
-    pub(super) fn finish(&mut self, out: &mut Out<'_, '_>) {
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         self.settle(false, out);
         let is_late = self.text && !self.late.is_empty();
         if is_late {
@@ -179,7 +179,7 @@ impl Speech {
     }
 
     /// Takes back what was said of the open message: the runtime gave it up and asks again.
-    pub(super) fn give_up(&mut self, mut retry: ApiRetry, out: &mut Out<'_, '_>) {
+    pub(super) fn give_up(&mut self, mut retry: ApiRetry, out: &mut SignalSink<'_>) {
         if !self.step.is_open || self.step.has_calls() || self.step.ended {
             // What was said since waits for its step, and was told to nobody.
             let waiting = std::mem::take(&mut self.unplaced);
@@ -201,7 +201,7 @@ impl Speech {
     }
 
     /// Tells whether something said has to wait; opens the next step if it belongs there.
-    fn must_wait(&mut self, out: &mut Out<'_, '_>) -> bool {
+    fn must_wait(&mut self, out: &mut SignalSink<'_>) -> bool {
         if !self.unplaced.is_empty() {
             return true;
         }
@@ -218,7 +218,7 @@ impl Speech {
         }
     }
 
-    fn wait(&mut self, kind: Kind, text: &str, out: &mut Out<'_, '_>) {
+    fn wait(&mut self, kind: Kind, text: &str, out: &mut SignalSink<'_>) {
         let is_late = self.text && self.unplaced.is_empty() && kind != Kind::Text;
         let queue = if is_late {
             &mut self.late
@@ -251,7 +251,7 @@ impl Speech {
     }
 
     /// Emits what waited for its step: the open one, or the next.
-    fn settle(&mut self, here: bool, out: &mut Out<'_, '_>) {
+    fn settle(&mut self, here: bool, out: &mut SignalSink<'_>) {
         let Some(first) = self.unplaced.first() else {
             return;
         };
@@ -270,7 +270,7 @@ impl Speech {
         }
     }
 
-    fn release_late(&mut self, out: &mut Out<'_, '_>) {
+    fn release_late(&mut self, out: &mut SignalSink<'_>) {
         self.waiting = 0;
         for Waiting { kind, text, place } in std::mem::take(&mut self.late) {
             match kind {
@@ -280,24 +280,24 @@ impl Speech {
         }
     }
 
-    fn open_step(&mut self, key: Option<&str>, place: Place, out: &mut Out<'_, '_>) {
-        out.emit_at(place, Signal::Step(key));
+    fn open_step(&mut self, key: Option<&str>, place: Place, out: &mut SignalSink<'_>) {
+        out.at(place).emit(Signal::Step(key));
         self.step.open(key);
     }
 
-    fn say_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut Out<'_, '_>) {
+    fn say_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut SignalSink<'_>) {
         self.stop_thinking(place, out);
         self.text = true;
-        out.emit_at(place, Signal::TextDelta(text));
+        out.at(place).emit(Signal::TextDelta(text));
     }
 
-    fn think_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut Out<'_, '_>) {
+    fn think_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut SignalSink<'_>) {
         self.thinking = true;
         self.step.thought = true;
-        out.emit_at(place, Signal::ThinkingDelta(text));
+        out.at(place).emit(Signal::ThinkingDelta(text));
     }
 
-    fn end_text(&mut self, out: &mut Out<'_, '_>) {
+    fn end_text(&mut self, out: &mut SignalSink<'_>) {
         if self.text {
             self.text = false;
             self.step.ended = true;
@@ -306,20 +306,20 @@ impl Speech {
         }
     }
 
-    fn stop_thinking(&mut self, place: Place, out: &mut Out<'_, '_>) {
+    fn stop_thinking(&mut self, place: Place, out: &mut SignalSink<'_>) {
         if self.thinking {
             self.thinking = false;
-            out.emit_at(place, Signal::ThinkingEnd { signature: None });
+            out.at(place).emit(Signal::ThinkingEnd { signature: None });
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::line::{
+    use super::super::tests::line::{
         completed, delta, flush, init, last, other, result, started, thinking, thought, user,
     };
-    use super::super::testing::{Told, parse, parse_with_limit};
+    use super::super::tests::{Told, parse, parse_with_limit};
     use crate::exit::Exit;
 
     fn run(lines: &[String]) -> Told {

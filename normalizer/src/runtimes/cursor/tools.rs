@@ -10,17 +10,17 @@ use super::body::{FullEvent, LeanEvent};
 use super::calls::{Calls, Known};
 use super::detail::detail;
 use super::events::{Events, unknown_subtype};
-use super::out::Out;
 use super::outcome::{self, Denied, Judged};
 use crate::json::{DecodeError, Str, decode, is_too_much};
-use crate::signal::{CallRef, Signal};
+use crate::parser::SignalSink;
+use crate::signal::{CallRef, Scope, Signal};
 
 impl Events {
     pub(super) fn on_tool_call(
         &mut self,
         event: &[u8],
         subtype: Option<&str>,
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
         // Of a call that is known only the result is new.
         if subtype == Some("completed")
@@ -38,7 +38,7 @@ impl Events {
                 }
             }
         }
-        let mut full: FullEvent<'_> = Self::read("tool_call", event, out)?;
+        let mut full: FullEvent<'_> = out.read("tool_call", event)?;
         let subtype = full.subtype.take();
         match subtype.as_deref() {
             Some("started" | "start") => self.on_started(full, out),
@@ -58,9 +58,9 @@ impl Events {
         Ok(())
     }
 
-    fn on_started(&mut self, event: FullEvent<'_>, out: &mut Out<'_, '_>) {
+    fn on_started(&mut self, event: FullEvent<'_>, out: &mut SignalSink<'_>) {
         let mut event = event;
-        out.set_time(event.at);
+        out.set_millis(event.at);
         self.note_call(&event, out);
         let input = take_input(&mut event);
         let name = event.body.name();
@@ -73,9 +73,9 @@ impl Events {
         self.make_call(call, name.into(), input, event.key.as_deref(), out);
     }
 
-    fn on_completed(&mut self, event: FullEvent<'_>, judged: Judged<'_>, out: &mut Out<'_, '_>) {
+    fn on_completed(&mut self, event: FullEvent<'_>, judged: Judged<'_>, out: &mut SignalSink<'_>) {
         let mut event = event;
-        out.set_time(event.at);
+        out.set_millis(event.at);
         self.note_call(&event, out);
         let input = take_input(&mut event);
         let name = event.body.name();
@@ -89,7 +89,7 @@ impl Events {
         self.answer_call(call, Some(name), judged, out);
     }
 
-    fn note_call(&mut self, event: &FullEvent<'_>, out: &mut Out<'_, '_>) {
+    fn note_call(&mut self, event: &FullEvent<'_>, out: &mut SignalSink<'_>) {
         self.note("tool_call", event.session.as_ref(), &event.unknown, out);
         self.note("tool_call", None, &event.body.unknown, out);
     }
@@ -101,7 +101,7 @@ impl Events {
         name: Cow<'_, str>,
         input: Value,
         key: Option<&str>,
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) {
         let has_input = !input.is_null();
         if let Some(known) = self.calls.get(call) {
@@ -135,7 +135,7 @@ impl Events {
         call: CallRef<'_>,
         name: Option<&str>,
         judged: Judged<'_>,
-        out: &mut Out<'_, '_>,
+        out: &mut SignalSink<'_>,
     ) {
         if let Some(known) = self.calls.get(call)
             && !std::mem::replace(&mut known.is_done, true)
@@ -179,9 +179,12 @@ pub(super) fn reference<'a>(
     name: &str,
     starts: bool,
 ) -> CallRef<'a> {
-    match id.filter(|id| !id.is_empty()) {
-        Some(id) => CallRef::Printed(id),
-        None => calls.unnamed(name, starts),
+    let id = id.map(Str::as_str);
+    if starts {
+        calls.unnamed.call(Scope::Main, id, name)
+    } else {
+        let name = Some(name).filter(|name| !name.is_empty());
+        calls.unnamed.result(Scope::Main, id, name)
     }
 }
 
@@ -214,8 +217,8 @@ fn take_input(event: &mut FullEvent<'_>) -> Value {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::testing::line::{blocks, call, last, other, result, started};
-    use super::super::testing::{Call, Told, parse};
+    use super::super::tests::line::{blocks, call, last, other, result, started};
+    use super::super::tests::{Call, Told, parse};
     use crate::exit::Exit;
 
     fn run(lines: &[String]) -> Told {
@@ -284,10 +287,7 @@ mod tests {
         assert_eq!((call.is_error, call.output), (None, None));
         let begun = json!({"awaitToolCall": {}});
         assert_eq!(
-            only(&[super::super::testing::line::call(
-                "started", "c1", "k", begun
-            )])
-            .input,
+            only(&[super::super::tests::line::call("started", "c1", "k", begun)]).input,
             Value::Null
         );
     }

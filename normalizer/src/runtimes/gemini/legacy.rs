@@ -9,17 +9,17 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::result::message_in;
-use super::stream::{OpenPart, StreamJson, blocks, plain_text, set_time};
+use super::stream::{OpenPart, StreamJson, blocks, plain_text};
 use super::wire::{Content, Legacy, Output, Part};
 use crate::json::Str;
-use crate::parser::{SignalSink, note_unknown};
+use crate::parser::SignalSink;
 use crate::signal::{Scope, Signal};
 
 impl StreamJson {
     /// Reads one line of an older shape.
     pub(super) fn on_legacy(&mut self, tag: &str, line: Legacy<'_>, out: &mut SignalSink<'_>) {
-        set_time(line.timestamp.as_deref(), out);
-        note_unknown(tag, &line.unknown, out);
+        out.set_written_time(line.timestamp.as_deref());
+        out.unknown_keys(tag, &line.unknown);
         match tag {
             "system" => self.on_system(line, out),
             "assistant" => {
@@ -111,18 +111,10 @@ impl StreamJson {
     /// `{"tool_call": {NAME: {"args": …, "result": …}}}`, started and completed.
     fn on_tool_call(&mut self, line: Legacy<'_>, out: &mut SignalSink<'_>) {
         let Value::Object(call) = line.call else {
-            out.emit(Signal::Unparsed {
-                tag: Some("tool_call".into()),
-                reason: "no call in it".into(),
-            });
-            return;
+            return out.unparsed(Some("tool_call"), "no call in it");
         };
         let Some((name, payload)) = call.iter().find(|(_, payload)| payload.is_object()) else {
-            out.emit(Signal::Unparsed {
-                tag: Some("tool_call".into()),
-                reason: "no tool in it".into(),
-            });
-            return;
+            return out.unparsed(Some("tool_call"), "no tool in it");
         };
         let id = line.id.as_deref().filter(|id| !id.is_empty());
         let first = |keys: &[&str]| keys.iter().find_map(|key| payload.get(*key)).cloned();
@@ -182,7 +174,7 @@ impl StreamJson {
     }
 
     fn on_part(&mut self, part: Part<'_>, fragment: bool, out: &mut SignalSink<'_>) {
-        note_unknown("part", &part.unknown, out);
+        out.unknown_keys("part", &part.unknown);
         match part.kind.as_deref() {
             Some("thinking" | "thought" | "reasoning") => self.on_thought_part(part, fragment, out),
             _ if part.thought == Some(true) => self.on_thought_part(part, fragment, out),
@@ -214,10 +206,9 @@ impl StreamJson {
                 }
                 self.say(part.content, fragment, out);
             }
-            Some(kind) => out.emit(Signal::Unparsed {
-                tag: Some(Cow::Owned(format!("part.{kind}"))),
-                reason: "a part of unknown type".into(),
-            }),
+            Some(kind) => {
+                out.unparsed(Some(&format!("part.{kind}")), "a part of unknown type");
+            }
         }
     }
 

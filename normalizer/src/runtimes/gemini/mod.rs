@@ -28,10 +28,10 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Emitted, Outcome, Scope, Signal};
+use crate::session_id::is_word_with_digit;
+use crate::signal::{Outcome, Scope, Signal};
 
 mod command_line;
-mod cut;
 mod errors;
 mod legacy;
 mod report;
@@ -141,7 +141,7 @@ impl Gemini {
         let limit = context.limit;
         let stdout = match asked {
             None => Stdout::Undecided(Undecided::new(context.argv.is_some(), limit)),
-            Some(Format::Text) => Stdout::Text(Text::default()),
+            Some(Format::Text) => Stdout::Text(Text::new()),
             Some(Format::Json) => Stdout::Json(JsonReport::new(limit)),
             Some(Format::StreamJson) => Stdout::Stream(StreamJson::default()),
         };
@@ -219,26 +219,22 @@ impl Gemini {
     /// Goes on in the format that was decided on, from the first line that was held back.
     fn decide(&mut self, decision: &Decision, out: &mut SignalSink<'_>) {
         self.stdout = match decision.format {
-            Format::Text => Stdout::Text(Text::default()),
+            Format::Text => Stdout::Text(Text::new()),
             Format::Json => Stdout::Json(JsonReport::new(self.limit)),
             Format::StreamJson => Stdout::Stream(StreamJson::default()),
         };
-        for (ordinal, held) in decision.lines.iter().enumerate() {
+        let mut ordinal = 0;
+        decision.lines.replay(out, |held, out| {
             let line = held.line();
-            let is_before = ordinal < decision.start;
             match &mut self.stdout {
-                Stdout::Text(text) => text.push(&line, held.place, out),
-                _ if is_before => stream::on_stdout_text(line.bytes, held.place, out),
-                Stdout::Json(report) => report.push(&line, held.place, out),
-                Stdout::Stream(stream) => {
-                    let apply = &mut |emitted: Emitted<'_>| {
-                        out.emit_at(emitted.place, emitted.scope, emitted.signal);
-                    };
-                    stream.push_line(&line, &mut SignalSink::new(held.place, apply));
-                }
+                Stdout::Text(text) => text.push_line(&line, out),
+                _ if ordinal < decision.start => out.stdout_text(line.bytes),
+                Stdout::Json(report) => report.push_line(&line, out),
+                Stdout::Stream(stream) => stream.push_line(&line, out),
                 Stdout::Undecided(_) => {}
             }
-        }
+            ordinal += 1;
+        });
     }
 
     fn emit_format(&mut self, format: Format, out: &mut SignalSink<'_>) {
@@ -288,8 +284,7 @@ impl RuntimeParser for Gemini {
         let mut is_cut = false;
         if let Stdout::Undecided(undecided) = &mut self.stdout {
             if let Some((place, reason)) = undecided.cut_json() {
-                let reason = reason.into();
-                out.emit_at(place, Scope::Main, Signal::Unparsed { tag: None, reason });
+                out.at(place).unparsed(None, reason);
                 is_cut = true;
             } else if let Some(decision) = undecided.give_up() {
                 self.decide(&decision, out);
@@ -320,12 +315,6 @@ impl RuntimeParser for Gemini {
 /// The CLI makes UUIDs. What older versions and wrappers printed instead is taken if it is one word
 /// with letters and digits: `latest` and a bare number mean another session to `--resume`.
 fn session_id(text: &str) -> Option<&str> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let bytes = text.as_bytes();
-    let is_id = (1..=128).contains(&bytes.len())
-        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().copied().all(is_word)
-        && bytes.iter().any(u8::is_ascii_digit)
-        && bytes.iter().any(|byte| !byte.is_ascii_digit());
-    is_id.then_some(text)
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_word_with_digit(text) && !is_number).then_some(text)
 }

@@ -2,20 +2,20 @@
 
 use std::borrow::Cow;
 
-use runtape_core::RuntimeEventKind;
+use runtape_core::Stream;
 use runtape_core::runtime_event::Warning;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::cut::supply_end;
 use super::errors::Stated;
 use super::result::{code_of, message_in};
-use super::stream::on_stdout_text;
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};
 use crate::bounds::Numbers;
 use crate::exit::Exit;
-use crate::json::{Document, Str, decode};
+use crate::framing::Document;
+use crate::framing::cut_json::supply_end;
+use crate::json::{Str, decode};
 use crate::lines::Line;
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
@@ -25,7 +25,6 @@ use crate::verdict::{UnclearResult, VerdictWord};
 #[derive(Debug)]
 pub(super) struct JsonReport {
     document: Document,
-    place: Option<Place>,
     /// An error that was reported; the exit code may say more about it.
     failure: Option<(Place, Stated)>,
     has_ended: bool,
@@ -36,7 +35,6 @@ impl JsonReport {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             document: Document::new(limit),
-            place: None,
             failure: None,
             has_ended: false,
         }
@@ -49,114 +47,71 @@ impl JsonReport {
 
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        self.push(line, out.place(), out);
-    }
-
-    /// Reads one line that was held back.
-    pub(super) fn push(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
         let outside = self.document.push_line(line);
-        on_stdout_text(outside.before, place, out);
-        if !self.document.has_begun() {
-            return;
-        }
-        let whole = self.place.map_or(place, |first| first.through(place));
-        self.place = Some(whole);
+        out.stdout_text(outside.before);
         if self.document.is_complete() {
-            self.on_document(whole, out);
+            self.on_document(out);
             self.document.clear();
-            self.place = None;
         }
-        on_stdout_text(outside.after, place, out);
+        out.stdout_text(outside.after);
     }
 
     /// Judges the end. Returns whether the runtime told how it ended.
     pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
-        if let (true, Some(place)) = (self.document.has_begun(), self.place) {
+        if let Some(place) = self.document.place(Stream::Stdout) {
             self.emit_failure(None, out);
-            self.on_cut_document(place, out);
+            self.on_cut_document(&mut out.at(place));
         }
         self.emit_failure(exit.code, out);
         self.has_ended
     }
 
-    fn on_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
+    fn on_document(&mut self, out: &mut SignalSink<'_>) {
         self.emit_failure(None, out);
-        let mut emit = |signal: Signal<'_>| out.emit_at(place, Scope::Main, signal);
+        let place = self.document.place(Stream::Stdout).unwrap_or(out.place());
+        let out = &mut out.at(place);
         if self.document.is_over_limit() {
-            emit(Signal::Unparsed {
-                tag: None,
-                reason: "longer than the limit".into(),
-            });
-            return;
+            return out.unparsed(None, "longer than the limit");
         }
         let report = match decode::<Report<'_>>(self.document.bytes()) {
             Ok(report) => report,
-            Err(error) => {
-                emit(Signal::Unparsed {
-                    tag: None,
-                    reason: error.to_string().into(),
-                });
-                return;
-            }
+            Err(error) => return out.unparsed(None, error.to_string()),
         };
-        for fault in &report.faults {
-            let reason = format!("{}: {}", fault.path, fault.reason);
-            emit(Signal::Unparsed {
-                tag: None,
-                reason: reason.into(),
-            });
-        }
+        out.faulty_fields(None, &report.faults);
         let report = report.value;
         if let Some(session) = report.session.as_deref().and_then(session_id) {
-            emit(Signal::Session(session));
+            out.emit(Signal::Session(session));
         }
         if let Some(model) = usage::main_model(&report.stats) {
-            emit(Signal::Model(model));
+            out.emit(Signal::Model(model));
         }
         for warning in &report.warnings {
             let message = warning.as_str().to_owned();
-            emit(Signal::Event(RuntimeEventKind::Warning(Warning {
-                message,
-            })));
+            out.event(Warning { message });
         }
         let has_answer = report.response.is_some();
         if let Some(answer) = report.response {
-            emit(Signal::Step(None));
-            emit(Signal::Text(answer.into_cow()));
+            out.emit(Signal::Step(None));
+            out.emit(Signal::Text(answer.into_cow()));
         }
         if report.stats.is_object() {
             let mut numbers = Numbers::default();
             let counts = usage::of_stats(&report.stats, &mut numbers);
-            for reason in numbers.faults {
-                emit(Signal::Unparsed {
-                    tag: None,
-                    reason: reason.into(),
-                });
-            }
+            out.faulty_numbers(None, numbers.faults);
             if !counts.is_unknown() {
-                emit(Signal::Total(counts));
+                out.emit(Signal::Total(counts));
             }
-            emit(Signal::RawUsage(report.stats.into()));
+            out.emit(Signal::RawUsage(report.stats.into()));
         }
-        for key in &report.unknown {
-            emit(Signal::UnknownKey {
-                message: "json",
-                key,
-            });
-        }
+        out.unknown_keys("json", &report.unknown);
         self.failure = None;
         self.has_ended = true;
         match (&report.error, has_answer) {
             // A response and no error is how the format reports success.
-            (Value::Null, true) => emit(Signal::Result(Outcome::of(Verdict::Success))),
+            (Value::Null, true) => out.emit(Signal::Result(Outcome::of(Verdict::Success))),
             (error, _) if says_something(error) => {
                 let (error, unknown) = stated(error, place.at);
-                for key in &unknown {
-                    emit(Signal::UnknownKey {
-                        message: "error",
-                        key,
-                    });
-                }
+                out.unknown_keys("error", &unknown);
                 self.failure = Some((place, error));
                 self.has_ended = false;
             }
@@ -168,22 +123,17 @@ impl JsonReport {
                 if !error.is_null() {
                     doubts = doubts.with("error", &VerdictWord::from(error));
                 }
-                let error = doubts.report("json", None, &mut emit);
-                emit(Signal::Result(Outcome::of(Verdict::Error(error))));
+                let error = doubts.report("json", None, |signal| out.emit(signal));
+                out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
             }
         }
     }
 
     /// To a pipe, a long answer ends in mid-string at a multiple of 64 KiB, with exit 0 (0.61.0).
-    fn on_cut_document(&mut self, place: Place, out: &mut SignalSink<'_>) {
-        let mut emit = |signal: Signal<'_>| out.emit_at(place, Scope::Main, signal);
-        let reason = "the output ends within the object";
-        emit(Signal::Unparsed {
-            tag: None,
-            reason: reason.into(),
-        });
+    fn on_cut_document(&mut self, out: &mut SignalSink<'_>) {
+        out.unparsed(None, "the output ends within the object");
         if self.has_ended {
-            emit(Signal::TurnOpened);
+            out.emit(Signal::TurnOpened);
             self.has_ended = false;
         }
         let bytes = self.document.bytes();
@@ -195,11 +145,11 @@ impl JsonReport {
         };
         let report = report.value;
         if let Some(session) = report.session.as_deref().and_then(session_id) {
-            emit(Signal::Session(session));
+            out.emit(Signal::Session(session));
         }
         if let Some(answer) = report.response {
-            emit(Signal::Step(None));
-            emit(Signal::Text(answer.into_cow()));
+            out.emit(Signal::Step(None));
+            out.emit(Signal::Text(answer.into_cow()));
             return;
         }
         if self.document.is_over_limit() {
@@ -212,8 +162,8 @@ impl JsonReport {
             return;
         };
         if let Some(answer) = report.value.response {
-            emit(Signal::Step(None));
-            emit(Signal::TextDelta(answer.into_cow()));
+            out.emit(Signal::Step(None));
+            out.emit(Signal::TextDelta(answer.into_cow()));
         }
     }
 

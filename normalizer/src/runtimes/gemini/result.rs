@@ -7,12 +7,12 @@ use runtape_core::runtime_event::Warning;
 use serde_json::Value;
 
 use super::errors::Stated;
-use super::stream::{OpenPart, StreamJson, set_time};
+use super::stream::{OpenPart, StreamJson};
 use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
 use crate::json::Raw;
-use crate::parser::{SignalSink, note_faults, note_unknown};
+use crate::parser::SignalSink;
 use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
 use crate::verdict::{Reading, UnclearResult, VerdictWord, report_wrong_types};
 
@@ -44,8 +44,8 @@ impl StreamJson {
     }
 
     pub(super) fn on_error(&mut self, line: &ErrorLine<'_>, out: &mut SignalSink<'_>) {
-        set_time(line.timestamp.as_deref(), out);
-        note_unknown("error", &line.unknown, out);
+        out.set_written_time(line.timestamp.as_deref());
+        out.unknown_keys("error", &line.unknown);
         let said = [&line.message, &line.error, &line.detail];
         let message = said
             .iter()
@@ -75,8 +75,8 @@ impl StreamJson {
     }
 
     pub(super) fn on_result(&mut self, mut result: ResultLine<'_>, out: &mut SignalSink<'_>) {
-        set_time(result.timestamp.as_deref(), out);
-        note_unknown("result", &result.unknown, out);
+        out.set_written_time(result.timestamp.as_deref());
+        out.unknown_keys("result", &result.unknown);
         self.emit_failure(None, out);
         if !self.has_session {
             self.on_session(result.session.as_deref(), out);
@@ -270,7 +270,7 @@ impl ResultLine<'_> {
         };
         if stats.is_object() {
             let mut summed = usage::sum(&mut stats);
-            note_faults("result", std::mem::take(&mut summed.faults), out);
+            out.faulty_numbers(Some("result"), std::mem::take(&mut summed.faults));
             if !summed.counts.is_unknown() {
                 out.emit(Signal::Total(summed.counts));
             }

@@ -1,19 +1,22 @@
 //! Standard error: notices line by line, and in the json format the error object among them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use runtape_core::RuntimeEventKind;
-use runtape_core::runtime_event::{ApiRetry, StderrText};
+use runtape_core::Stream;
+use runtape_core::runtime_event::ApiRetry;
 use serde_json::Value;
 
 use super::errors::Stated;
 use super::report::stated;
 use super::session_id;
 use super::wire::{Report, skip};
-use crate::json::{Document, Str, decode};
+use crate::framing::Document;
+use crate::framing::held_lines::HeldLines;
+use crate::json::{Str, decode};
 use crate::lines::Line;
 use crate::parser::SignalSink;
-use crate::signal::{Place, Scope, Signal};
+use crate::signal::Place;
 
 /// How many of the last lines are kept for the message of an error that only the exit tells.
 const LAST_WORDS: usize = 3;
@@ -36,10 +39,9 @@ pub(super) struct Reported {
 /// Reads standard error.
 #[derive(Debug)]
 pub(super) struct Stderr {
-    limit: usize,
     document: Document,
     /// The lines that may turn out to be an object, or a message about a retry.
-    held: Vec<(Place, String)>,
+    held: HeldLines,
     holds_retry: bool,
     /// The error object, the first one of several alike.
     pub(super) reported: Option<Reported>,
@@ -50,9 +52,8 @@ impl Stderr {
     /// Creates a reader that holds at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            limit,
             document: Document::new(limit),
-            held: Vec::new(),
+            held: HeldLines::new(limit),
             holds_retry: false,
             reported: None,
             last_words: VecDeque::new(),
@@ -61,11 +62,9 @@ impl Stderr {
 
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        let place = out.place();
         if self.document.has_begun() {
             if self.continues_object(line) {
-                self.push_object(line, place, out);
-                return;
+                return self.push_object(line, out);
             }
             self.release(out);
         }
@@ -77,11 +76,11 @@ impl Stderr {
             self.release(out);
         }
         if may_be_object {
-            self.push_object(line, place, out);
+            self.push_object(line, out);
         } else if is_attempt || self.holds_retry {
-            self.push_retry(&text, place, out);
+            self.push_retry(line, out);
         } else {
-            self.on_text(place, text.into_owned(), out);
+            self.on_text(text, out);
         }
     }
 
@@ -104,14 +103,14 @@ impl Stderr {
         keys.iter().any(|key| skip(line.bytes, key).is_some())
     }
 
-    fn push_object(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
+    fn push_object(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
         self.document.push_line(line);
-        self.held.push((place, line.text().into_owned()));
-        if !self.document.has_begun() || self.document.is_over_limit() {
+        self.held.push(line.bytes, line.ending, out.place());
+        if !self.document.has_begun() || self.document.is_over_limit() || self.held.is_full() {
             self.release(out);
         } else if self.document.is_complete() {
             if self.read_object() {
-                self.held.clear();
+                self.held.take();
             }
             self.release(out);
         }
@@ -123,7 +122,7 @@ impl Stderr {
         };
         let report = report.value;
         let error = report.error;
-        let (Some(&(first, _)), Some(&(last, _))) = (self.held.first(), self.held.last()) else {
+        let Some(place) = self.document.place(Stream::Stderr) else {
             return false;
         };
         if !error.get("message").is_some_and(Value::is_string)
@@ -131,7 +130,6 @@ impl Stderr {
         {
             return false;
         }
-        let place = first.through(last);
         let session = report.session.map(Str::into_owned);
         let session = session.filter(|session| session_id(session).is_some());
         let (error, _) = stated(&error, place.at);
@@ -144,9 +142,10 @@ impl Stderr {
     }
 
     /// `Attempt 1 failed: … Retrying after 5656ms...`, where the API's message may have newlines.
-    fn push_retry(&mut self, text: &str, place: Place, out: &mut SignalSink<'_>) {
-        self.held.push((place, text.to_owned()));
+    fn push_retry(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        self.held.push(line.bytes, line.ending, out.place());
         self.holds_retry = true;
+        let text = line.text();
         if text.contains("Retrying after ") || text.contains("Retrying with ") {
             self.on_retry(out);
         } else if text.contains("Max attempts reached") || self.held.len() >= LONGEST_RETRY {
@@ -155,13 +154,10 @@ impl Stderr {
     }
 
     fn on_retry(&mut self, out: &mut SignalSink<'_>) {
-        let held = std::mem::take(&mut self.held);
+        let held = self.held.take();
         self.holds_retry = false;
-        let (Some(&(first, _)), Some(&(last, _))) = (held.first(), held.last()) else {
-            return;
-        };
-        let lines: Vec<&str> = held.iter().map(|(_, text)| text.as_str()).collect();
-        let text = lines.join("\n");
+        let lines = held.iter().map(|line| line.line().text().into_owned());
+        let text = lines.collect::<Vec<String>>().join("\n");
         let delay = text
             .split_once("Retrying after ")
             .and_then(|(_, rest)| leading_number(rest));
@@ -175,22 +171,19 @@ impl Stderr {
             status_code: status.and_then(|status| u16::try_from(status).ok()),
             reason: Some(text),
         };
-        let event = Signal::Event(RuntimeEventKind::ApiRetry(retry));
-        out.emit_at(first.through(last), Scope::Main, event);
+        let place = held.place_from(0).unwrap_or(out.place());
+        out.at(place).event(retry);
     }
 
     /// Gives out the lines that turned out to be nothing more.
     fn release(&mut self, out: &mut SignalSink<'_>) {
         self.holds_retry = false;
-        if self.document.has_begun() {
-            self.document = Document::new(self.limit);
-        }
-        for (place, text) in std::mem::take(&mut self.held) {
-            self.on_text(place, text, out);
-        }
+        self.document.clear();
+        let held = self.held.take();
+        held.replay(out, |line, out| self.on_text(line.line().text(), out));
     }
 
-    fn on_text(&mut self, place: Place, text: String, out: &mut SignalSink<'_>) {
+    fn on_text(&mut self, text: Cow<'_, str>, out: &mut SignalSink<'_>) {
         let word = text.trim();
         if word.is_empty() {
             return;
@@ -204,8 +197,7 @@ impl Stderr {
             self.last_words
                 .push_back(word.chars().take(LONGEST_WORD).collect());
         }
-        let event = Signal::Event(RuntimeEventKind::StderrText(StderrText { text }));
-        out.emit_at(place, Scope::Main, event);
+        out.stderr_text(text);
     }
 }
 

@@ -3,22 +3,22 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use runtape_core::runtime_event::{Info, PermissionDenied, StdoutText};
+use runtape_core::runtime_event::{Info, PermissionDenied};
 use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
-use super::cut::supply_end;
 use super::errors::Stated;
 use super::result::Failure;
 use super::wire::{
     Content, Head, Init, Message, Output, ToolResult, ToolUse, leading_tag, plain_fragment,
 };
 use super::{session_id, tools};
-use crate::escapes::strip_escapes;
-use crate::json::{DecodeError, Piece, Str, decode, pieces};
+use crate::framing::cut_json::supply_end;
+use crate::framing::each_value;
+use crate::json::{DecodeError, Str, decode};
 use crate::lines::{Ending, Line};
-use crate::parser::{SignalSink, note_unknown, read};
-use crate::signal::{Block, CallRef, Place, Scope, Signal};
+use crate::parser::SignalSink;
+use crate::signal::{Block, Scope, Signal};
 use crate::unnamed_calls::UnnamedCalls;
 
 /// What a run of fragments is open for.
@@ -74,16 +74,11 @@ impl StreamJson {
         if line.bytes.first() == Some(&b'{') && self.on_value(line.bytes, out).is_ok() {
             return;
         }
-        for piece in pieces(line.bytes) {
-            match piece {
-                Piece::Text(text) => on_stdout_text(text, out.place(), out),
-                Piece::Json(bytes) => {
-                    if let Err(error) = self.on_value(bytes, out) {
-                        self.on_unreadable(bytes, &error, line.ending == Ending::None, out);
-                    }
-                }
+        each_value(line.bytes, out, |bytes, out| {
+            if let Err(error) = self.on_value(bytes, out) {
+                self.on_unreadable(bytes, &error, line.ending == Ending::None, out);
             }
-        }
+        });
     }
 
     fn on_value(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
@@ -99,25 +94,21 @@ impl StreamJson {
             head.as_deref().unwrap_or_default()
         };
         match tag {
-            "message" => self.on_message(read(tag, bytes, out)?, out),
-            "tool_use" => self.on_tool_use(read(tag, bytes, out)?, out),
-            "tool_result" => self.on_tool_result(read(tag, bytes, out)?, out),
-            "init" => self.on_init(&read(tag, bytes, out)?, out),
-            "error" => self.on_error(&read(tag, bytes, out)?, out),
-            "result" => self.on_result(read(tag, bytes, out)?, out),
+            "message" => self.on_message(out.read(tag, bytes)?, out),
+            "tool_use" => self.on_tool_use(out.read(tag, bytes)?, out),
+            "tool_result" => self.on_tool_result(out.read(tag, bytes)?, out),
+            "init" => self.on_init(&out.read(tag, bytes)?, out),
+            "error" => self.on_error(&out.read(tag, bytes)?, out),
+            "result" => self.on_result(out.read(tag, bytes)?, out),
             "system" | "assistant" | "user" | "thinking" | "tool_call" => {
-                self.on_legacy(tag, read(tag, bytes, out)?, out);
+                self.on_legacy(tag, out.read(tag, bytes)?, out);
             }
             _ => {
                 decode::<serde::de::IgnoredAny>(bytes)?;
-                let (tag, reason) = match tag {
-                    "" => (None, "a message without a type"),
-                    tag => (Some(Cow::Borrowed(tag)), "a message of unknown type"),
-                };
-                out.emit(Signal::Unparsed {
-                    tag,
-                    reason: reason.into(),
-                });
+                match tag {
+                    "" => out.unparsed(None, "a message without a type"),
+                    tag => out.unparsed(Some(tag), "a message of unknown type"),
+                }
                 return Ok(());
             }
         }
@@ -126,8 +117,8 @@ impl StreamJson {
     }
 
     fn on_init(&mut self, init: &Init<'_>, out: &mut SignalSink<'_>) {
-        set_time(init.timestamp.as_deref(), out);
-        note_unknown("init", &init.unknown, out);
+        out.set_written_time(init.timestamp.as_deref());
+        out.unknown_keys("init", &init.unknown);
         self.open_turn(out);
         self.on_session(init.session.as_deref(), out);
         if let Some(model) = init.model.as_deref().filter(|model| !model.is_empty()) {
@@ -143,8 +134,8 @@ impl StreamJson {
     }
 
     fn on_message(&mut self, message: Message<'_>, out: &mut SignalSink<'_>) {
-        set_time(message.timestamp.as_deref(), out);
-        note_unknown("message", &message.unknown, out);
+        out.set_written_time(message.timestamp.as_deref());
+        out.unknown_keys("message", &message.unknown);
         let role = message.role.as_deref().unwrap_or_default();
         match role {
             "assistant" | "model" => match (message.content, message.delta) {
@@ -152,10 +143,7 @@ impl StreamJson {
                 (content, delta) => self.say(content, delta == Some(true), out),
             },
             "user" => self.on_user(message.content, out),
-            "" => out.emit(Signal::Unparsed {
-                tag: Some("message".into()),
-                reason: "a message without a role".into(),
-            }),
+            "" => out.unparsed(Some("message"), "a message without a role"),
             role => {
                 let message = plain_text(message.content);
                 let topic = Some(role.to_owned());
@@ -184,8 +172,8 @@ impl StreamJson {
     }
 
     fn on_tool_use(&mut self, tool: ToolUse<'_>, out: &mut SignalSink<'_>) {
-        set_time(tool.timestamp.as_deref(), out);
-        note_unknown("tool_use", &tool.unknown, out);
+        out.set_written_time(tool.timestamp.as_deref());
+        out.unknown_keys("tool_use", &tool.unknown);
         let name = tool.name.unwrap_or_default();
         self.call(tool.id.as_deref(), name, tool.parameters, out);
     }
@@ -203,10 +191,7 @@ impl StreamJson {
         self.has_answered = false;
         self.has_only_thought = false;
         let detail = tools::detail(&name, &input);
-        let call = match id {
-            None | Some("") => self.unnamed.begin(Scope::Main, &name),
-            Some(id) => CallRef::Printed(id),
-        };
+        let call = self.unnamed.call(Scope::Main, id, &name);
         out.emit(Signal::ToolCall {
             call,
             name: name.into_cow(),
@@ -216,12 +201,12 @@ impl StreamJson {
     }
 
     fn on_tool_result(&mut self, result: ToolResult<'_>, out: &mut SignalSink<'_>) {
-        set_time(result.timestamp.as_deref(), out);
-        note_unknown("tool_result", &result.unknown, out);
+        out.set_written_time(result.timestamp.as_deref());
+        out.unknown_keys("tool_result", &result.unknown);
         let id = result.id.as_deref().unwrap_or_default();
         let name = tools::name_in_id(id);
         let error = result.error.unwrap_or_default();
-        note_unknown("tool_result.error", &error.unknown, out);
+        out.unknown_keys("tool_result.error", &error.unknown);
         let denied = match (error.kind.as_deref(), name) {
             (Some(kind), name) if tools::is_denial(kind, name.unwrap_or_default()) => {
                 let message = error.message.as_deref().map(str::to_owned);
@@ -264,10 +249,7 @@ impl StreamJson {
     ) {
         self.error_is_last = false;
         self.end_message(out);
-        let call = match id {
-            None | Some("") => self.unnamed.end(Scope::Main, name),
-            Some(id) => CallRef::Printed(id),
-        };
+        let call = self.unnamed.result(Scope::Main, id, name);
         let name = name.map(Cow::Borrowed);
         out.emit(Signal::ToolResult {
             call,
@@ -287,10 +269,7 @@ impl StreamJson {
         out: &mut SignalSink<'_>,
     ) {
         let tag = leading_tag(bytes);
-        out.emit(Signal::Unparsed {
-            tag: tag.map(Cow::Borrowed),
-            reason: error.to_string().into(),
-        });
+        out.unparsed(tag, error.to_string());
         if !is_cut {
             return;
         }
@@ -374,23 +353,6 @@ impl StreamJson {
         self.end_part(out);
         self.step_open = false;
         self.has_only_thought = false;
-    }
-}
-
-/// Uses the time on a line.
-pub(super) fn set_time(timestamp: Option<&str>, out: &mut SignalSink<'_>) {
-    out.set_written_time(timestamp);
-}
-
-/// Reports text that is no message.
-pub(super) fn on_stdout_text(text: &[u8], place: Place, out: &mut SignalSink<'_>) {
-    let text = String::from_utf8_lossy(text);
-    if !strip_escapes(&text).trim().is_empty() {
-        let event = StdoutText {
-            text: text.into_owned(),
-        };
-        let event = Signal::Event(RuntimeEventKind::StdoutText(event));
-        out.emit_at(place, Scope::Main, event);
     }
 }
 

@@ -1,14 +1,10 @@
 //! The text format: what the model said in all its turns, and nothing else.
 
-use std::borrow::Cow;
-
-use serde_json::Value;
-
-use super::stream::on_stdout_text;
 use crate::exit::Exit;
+use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Signal, Verdict};
 
 /// What the CLI itself writes to stdout before the answer, the first one without a newline.
 pub(super) const BANNERS: &[&str] = &[
@@ -24,42 +20,36 @@ pub(super) fn split_banner(bytes: &[u8]) -> Option<(&'static str, &[u8])> {
         .find_map(|banner| Some((*banner, bytes.strip_prefix(banner.as_bytes())?)))
 }
 
-/// Reads the text format.
-#[derive(Debug, Default)]
+/// Reads the text format. Nothing is held: it is shown while it comes.
+#[derive(Debug)]
 pub(super) struct Text {
     has_begun: bool,
-    /// How the last line ended, which is part of the text only if another line follows: the CLI
-    /// puts a newline at the end.
-    ending: Option<Ending>,
+    lines: AnswerLines,
 }
 
 impl Text {
-    /// Reads one line.
-    pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        self.push(line, out.place(), out);
+    pub(super) fn new() -> Self {
+        Self {
+            has_begun: false,
+            lines: AnswerLines::streaming(),
+        }
     }
 
-    /// Reads one line that was held back.
-    pub(super) fn push(&mut self, line: &Line<'_>, place: Place, out: &mut SignalSink<'_>) {
+    /// Reads one line.
+    pub(super) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
         let mut bytes = line.bytes;
         if !self.has_begun {
             if let Some((banner, rest)) = split_banner(bytes) {
-                on_stdout_text(banner.as_bytes(), place, out);
+                out.stdout_text(banner.as_bytes());
                 bytes = rest;
                 if rest.trim_ascii().is_empty() {
                     return;
                 }
             }
             self.has_begun = true;
-            out.emit_at(place, Scope::Main, Signal::Step(None));
+            out.emit(Signal::Step(None));
         }
-        if let Some(ending) = self.ending {
-            let ending = Cow::Borrowed(ending.as_str());
-            out.emit_at(place, Scope::Main, Signal::TextDelta(ending));
-        }
-        let text = String::from_utf8_lossy(bytes);
-        out.emit_at(place, Scope::Main, Signal::TextDelta(text));
-        self.ending = Some(line.ending);
+        self.lines.push(bytes, line.ending, out);
     }
 
     /// Judges the end. Returns whether it is one.
@@ -70,17 +60,14 @@ impl Text {
         if !self.has_begun {
             return false;
         }
-        let is_whole = self.ending.is_some_and(|ending| ending != Ending::None);
+        let is_whole = self.lines.last_ending() != Some(Ending::None);
         if !exit.is_failure() || is_whole {
             out.emit(Signal::TextEnd);
         }
         if exit.is_failure() {
             return false;
         }
-        if exit.is_unknown() {
-            out.emit(Signal::Metadata("exitUnknown", Value::Bool(true)));
-        }
-        out.emit(Signal::Result(Outcome::of(Verdict::Success)));
+        answer_stands(exit, Outcome::of(Verdict::Success), out);
         true
     }
 }

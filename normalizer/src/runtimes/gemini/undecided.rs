@@ -1,7 +1,5 @@
 //! Which format it is, from the output itself.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -9,8 +7,10 @@ use serde_json::Value;
 use super::Format;
 use super::text::split_banner;
 use super::wire::{leading_tag, skip};
-use crate::json::{DecodeError, Document, Piece, Str, decode, pieces, wire_struct};
-use crate::lines::{Ending, HEAD, Line};
+use crate::framing::held_lines::{HeldLine, HeldLines};
+use crate::framing::{Document, Piece, pieces};
+use crate::json::{DecodeError, Str, decode, wire_struct};
+use crate::lines::{HEAD, Line};
 use crate::signal::Place;
 use crate::times::iso_millis;
 
@@ -52,56 +52,10 @@ const FIRST_KEYS: &[&[u8]] = &[
 #[derive(Debug)]
 pub(super) struct Undecided {
     is_hasty: bool,
-    limit: usize,
-    lines: Vec<HeldLine>,
+    lines: HeldLines,
     bytes: usize,
     /// An object that may be the report, and the first line of it.
     report: Option<(Document, usize)>,
-}
-
-/// A line that was held back.
-#[derive(Debug)]
-pub(super) struct HeldLine {
-    pub(super) place: Place,
-    bytes: Vec<u8>,
-    ending: Ending,
-    start: u64,
-    end: u64,
-    number: u64,
-    received_at: i64,
-}
-
-impl HeldLine {
-    fn new(line: &Line<'_>, place: Place) -> Self {
-        Self {
-            place,
-            bytes: line.bytes.to_vec(),
-            ending: line.ending,
-            start: line.start,
-            end: line.end,
-            number: line.number,
-            received_at: line.received_at,
-        }
-    }
-
-    /// Returns the line as it came.
-    pub(super) fn line(&self) -> Line<'_> {
-        Line {
-            bytes: &self.bytes,
-            ending: self.ending,
-            start: self.start,
-            end: self.end,
-            number: self.number,
-            received_at: self.received_at,
-        }
-    }
-
-    /// Returns the line without a banner before it.
-    fn content(&self) -> &[u8] {
-        let bytes = self.bytes.as_slice();
-        let rest = split_banner(bytes).map_or(bytes, |(_, rest)| rest);
-        rest.trim_ascii()
-    }
 }
 
 /// What the first lines are.
@@ -109,7 +63,7 @@ impl HeldLine {
 pub(super) struct Decision {
     pub(super) format: Format,
     /// The lines that were held back.
-    pub(super) lines: Vec<HeldLine>,
+    pub(super) lines: HeldLines,
     /// The first of them that is of the format.
     pub(super) start: usize,
 }
@@ -120,8 +74,7 @@ impl Undecided {
     pub(super) fn new(is_hasty: bool, limit: usize) -> Self {
         Self {
             is_hasty,
-            limit,
-            lines: Vec::new(),
+            lines: HeldLines::new(limit),
             bytes: 0,
             report: None,
         }
@@ -131,7 +84,7 @@ impl Undecided {
     pub(super) fn push_line(&mut self, line: &Line<'_>, place: Place) -> Option<Decision> {
         self.bytes = self.bytes.saturating_add(line.bytes.len());
         let last = self.lines.len();
-        self.lines.push(HeldLine::new(line, place));
+        self.lines.push(line.bytes, line.ending, place);
         if begins_stream(line.bytes) {
             return Some(self.decide(Format::StreamJson, last));
         }
@@ -139,7 +92,7 @@ impl Undecided {
         if decision.is_some() || self.report.is_some() {
             return decision;
         }
-        let is_text = self.lines.iter().any(HeldLine::is_prose);
+        let is_text = self.lines.iter().any(|line| is_prose(line.bytes));
         let most_lines = if self.is_hasty && is_text {
             0
         } else {
@@ -155,7 +108,7 @@ impl Undecided {
     fn push_report(&mut self, line: &Line<'_>, last: usize) -> Option<Decision> {
         if let Some((document, start)) = &mut self.report {
             // The second line of an object tells whether it may be the report.
-            let is_opened = last == *start + 1 && self.lines.get(*start)?.is_opening();
+            let is_opened = last == *start + 1 && is_opening(self.lines.get(*start)?.bytes);
             if is_opened && !has_first_key(line.bytes) {
                 self.report = None;
             } else {
@@ -172,10 +125,12 @@ impl Undecided {
         let start = *start;
         if document.is_complete() {
             self.report = None;
-            let is_report = is_report(&self.joined(start));
+            let is_report = is_report(&self.lines.printed_from(start));
             return is_report.then(|| self.decide(Format::Json, start));
         }
-        (self.bytes > self.limit).then(|| self.decide(Format::Json, start))
+        self.lines
+            .is_full()
+            .then(|| self.decide(Format::Json, start))
     }
 
     /// Tells whether the line at `last` may begin the report: with a first key of it, or with a
@@ -184,19 +139,12 @@ impl Undecided {
         let Some(line) = self.lines.get(last) else {
             return false;
         };
-        let is_first = self.lines.iter().take(last).all(HeldLine::is_banner);
-        line.is_opening() || (is_first && skip(line.content(), b"{").is_some_and(has_first_key))
-    }
-
-    /// Returns the lines from one on as they were printed.
-    fn joined(&self, start: usize) -> Cow<'_, [u8]> {
-        match self.lines.get(start..).unwrap_or_default() {
-            [only] => Cow::Borrowed(&only.bytes),
-            lines => {
-                let lines: Vec<&[u8]> = lines.iter().map(|line| line.bytes.as_slice()).collect();
-                Cow::Owned(lines.join(&b'\n'))
-            }
-        }
+        let is_first = self
+            .filled()
+            .next()
+            .is_none_or(|first| first.place == line.place);
+        is_opening(line.bytes)
+            || (is_first && skip(content(line.bytes), b"{").is_some_and(has_first_key))
     }
 
     /// Returns where the output is and why it is not read, if it is JSON that was cut off: one line
@@ -209,27 +157,24 @@ impl Undecided {
         {
             return None;
         }
-        let start = self.lines.iter().position(|line| !line.is_banner())?;
-        let (first, last) = (self.lines.get(start)?, self.lines.last()?);
-        let text = self.joined(start);
+        let start = self.lines.iter().position(|line| !is_banner(line.bytes))?;
+        let first = self.lines.get(start)?;
+        let place = self.lines.place_from(start)?;
+        let text = self.lines.printed_from(start);
         let error = serde_json::from_slice::<IgnoredAny>(&text).err()?;
         let is_single = self.filled().count() == 1;
-        let is_json = matches!(pieces(&first.bytes).next(), Some(Piece::Json(_)));
+        let is_json = matches!(pieces(first.bytes).next(), Some(Piece::Json(_)));
         let begins = match skip(&text, b"{").map(<[u8]>::trim_ascii_start) {
             Some(rest) => matches!(rest.first(), None | Some(b'"')),
             None => is_single,
         };
-        (is_json && begins && (is_single || error.is_eof())).then(|| {
-            (
-                first.place.through(last.place),
-                format!("not JSON: {error}"),
-            )
-        })
+        let is_cut = is_json && begins && (is_single || error.is_eof());
+        is_cut.then(|| (place, format!("not JSON: {error}")))
     }
 
     /// Returns the lines on which anybody but the CLI speaks.
-    fn filled(&self) -> impl Iterator<Item = &HeldLine> {
-        self.lines.iter().filter(|line| !line.is_banner())
+    fn filled(&self) -> impl Iterator<Item = HeldLine<'_>> {
+        self.lines.iter().filter(|line| !is_banner(line.bytes))
     }
 
     /// Tells whether this is a stream whose first line is lost or broken: several lines, each a
@@ -238,9 +183,10 @@ impl Undecided {
         let mut messages = 0_usize;
         let mut broken = 0_usize;
         for line in self.filled() {
-            match decode::<Message<'_>>(line.content()) {
+            let content = content(line.bytes);
+            match decode::<Message<'_>>(content) {
                 Ok(message) if is_message(&message.value) => messages += 1,
-                Err(DecodeError::Syntax(_)) if skip(line.content(), b"{\"").is_some() => {
+                Err(DecodeError::Syntax(_)) if skip(content, b"{\"").is_some() => {
                     broken += 1;
                 }
                 _ => return false,
@@ -270,7 +216,7 @@ impl Undecided {
 
     /// Tells whether what begins at a line and does not end there is the report, as far as it goes.
     fn begins_report(&self, start: usize) -> bool {
-        let text = self.joined(start);
+        let text = self.lines.printed_from(start);
         let object = memchr::memchr(b'{', &text).and_then(|at| text.get(at + 1..));
         object.is_some_and(|rest| {
             FIRST_KEYS
@@ -283,28 +229,33 @@ impl Undecided {
     fn decide(&mut self, format: Format, start: usize) -> Decision {
         Decision {
             format,
-            lines: std::mem::take(&mut self.lines),
+            lines: self.lines.take(),
             start,
         }
     }
 }
 
-impl HeldLine {
-    /// Tells whether nothing but the CLI speaks on this line.
-    fn is_banner(&self) -> bool {
-        self.content().is_empty()
-    }
+/// Returns a line without a banner before it.
+fn content(line: &[u8]) -> &[u8] {
+    split_banner(line)
+        .map_or(line, |(_, rest)| rest)
+        .trim_ascii()
+}
 
-    /// Tells whether this line can be no part of JSON.
-    fn is_prose(&self) -> bool {
-        let content = self.content();
-        !content.is_empty() && !content.starts_with(b"{") && !content.ends_with(b"{")
-    }
+/// Tells whether nothing but the CLI speaks on a line.
+fn is_banner(line: &[u8]) -> bool {
+    content(line).is_empty()
+}
 
-    /// Tells whether an object over many lines may begin at the end of this line.
-    fn is_opening(&self) -> bool {
-        self.content().ends_with(b"{")
-    }
+/// Tells whether a line can be no part of JSON.
+fn is_prose(line: &[u8]) -> bool {
+    let content = content(line);
+    !content.is_empty() && !content.starts_with(b"{") && !content.ends_with(b"{")
+}
+
+/// Tells whether an object over many lines may begin at the end of a line.
+fn is_opening(line: &[u8]) -> bool {
+    content(line).ends_with(b"{")
 }
 
 wire_struct! {

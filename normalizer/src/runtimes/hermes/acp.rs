@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use runtape_core::runtime_event::{Interaction, StdoutText};
+use runtape_core::runtime_event::Interaction;
 use runtape_core::{ErrorFamily, TokenCounts};
 use serde_json::{Value, json};
 
@@ -17,7 +17,8 @@ use super::session::is_session_id;
 use super::stderr::Stderr;
 use crate::bounds;
 use crate::failure;
-use crate::json::{Decoded, Fault, Piece, Str, decode, pieces};
+use crate::framing::each_value;
+use crate::json::{Decoded, Str, decode};
 use crate::parser::SignalSink;
 use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Scope, Signal, Verdict};
 use crate::verdict::{UnclearResult, VerdictWord};
@@ -81,24 +82,10 @@ impl Acp {
         if let Ok(decoded) = decode::<Message<'_>>(line) {
             return self.on_message(decoded, out);
         }
-        for piece in pieces(line) {
-            match piece {
-                Piece::Json(json) => match decode::<Message<'_>>(json) {
-                    Ok(decoded) => self.on_message(decoded, out),
-                    Err(error) => {
-                        let reason = error.to_string().into();
-                        out.emit(Signal::Unparsed { tag: None, reason });
-                    }
-                },
-                Piece::Text(text) => {
-                    let text = String::from_utf8_lossy(text);
-                    if !text.trim().is_empty() {
-                        let text = text.into_owned();
-                        out.emit(Signal::Event(StdoutText { text }.into()));
-                    }
-                }
-            }
-        }
+        each_value(line, out, |json, out| match decode::<Message<'_>>(json) {
+            Ok(decoded) => self.on_message(decoded, out),
+            Err(error) => out.unparsed(None, error.to_string()),
+        });
     }
 
     fn on_message(&mut self, decoded: Decoded<Message<'_>>, out: &mut SignalSink<'_>) {
@@ -110,17 +97,8 @@ impl Acp {
             .method
             .as_ref()
             .map_or("response", |method| method.as_str());
-        for Fault { path, reason } in faults {
-            let (tag, reason) = (
-                Cow::Owned(tag.to_owned()),
-                format!("{path}: {reason}").into(),
-            );
-            out.emit(Signal::Unparsed {
-                tag: Some(tag),
-                reason,
-            });
-        }
-        note_unknown(tag, &message.unknown, out);
+        out.faulty_fields(Some(tag), &faults);
+        out.unknown_keys(tag, &message.unknown);
         match message.method.as_deref() {
             None => {
                 if let Some(error) = message.error {
@@ -134,7 +112,7 @@ impl Acp {
             }
             Some("session/update") => {
                 let Some(params) = message.params else { return };
-                note_unknown("session/update", &params.unknown, out);
+                out.unknown_keys("session/update", &params.unknown);
                 self.on_session(params.session.as_deref().unwrap_or_default(), out);
                 if let Some(update) = params.update {
                     self.on_update(update, out);
@@ -147,9 +125,7 @@ impl Acp {
             // What a client offers: files and terminals.
             Some(method) if method.starts_with("fs/") || method.starts_with("terminal/") => {}
             Some(method) => {
-                let reason = "unknown method".into();
-                let tag = Some(Cow::Owned(method.to_owned()));
-                out.emit(Signal::Unparsed { tag, reason });
+                out.unparsed(Some(method), "unknown method");
             }
         }
     }
@@ -162,7 +138,7 @@ impl Acp {
     }
 
     fn on_response(&mut self, response: Response<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("response", &response.unknown, out);
+        out.unknown_keys("response", &response.unknown);
         if let Some(agent) = &response.agent {
             self.replaying = true;
             if let Some(version) = &agent.version {
@@ -265,7 +241,7 @@ impl Acp {
 
     fn on_update(&mut self, update: Update<'_>, out: &mut SignalSink<'_>) {
         let kind = update.tag.as_deref().unwrap_or_default();
-        note_unknown(kind, &update.unknown, out);
+        out.unknown_keys(kind, &update.unknown);
         match kind {
             "agent_message_chunk" | "agent_thought_chunk" | "tool_call" | "tool_call_update"
                 if self.replaying => {}
@@ -284,13 +260,7 @@ impl Acp {
             | "plan"
             | "available_commands_update"
             | "current_mode_update" => {}
-            _ => {
-                let tag = Some(Cow::Owned(kind.to_owned()));
-                out.emit(Signal::Unparsed {
-                    tag,
-                    reason: "unknown session update".into(),
-                });
-            }
+            _ => out.unparsed(Some(kind), "unknown session update"),
         }
     }
 
@@ -495,11 +465,5 @@ fn verdict_of(reason: &str, out: &mut SignalSink<'_>) -> Verdict {
             let unclear = UnclearResult::default().with("stopReason", &reason);
             Verdict::Error(unclear.report("response", None, |signal| out.emit(signal)))
         }
-    }
-}
-
-fn note_unknown(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
-    for key in keys {
-        out.emit(Signal::UnknownKey { message, key });
     }
 }

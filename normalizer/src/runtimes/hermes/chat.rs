@@ -26,7 +26,7 @@ use super::verbose::Verbose;
 use crate::exit::Exit;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Outcome, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Scope, Signal, Verdict};
 
 /// The indentation of answer lines, and of panel lines.
 const ANSWER: &str = "    ";
@@ -161,12 +161,10 @@ impl Chat {
             return false;
         };
         let (text, place) = long.into_parts();
-        let mut apply =
-            |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
-        let mut out = SignalSink::new(place, &mut apply);
+        let out = &mut out.at(place);
         match tool_line::of_chat(&text).filter(|_| completion == Completion::Whole) {
-            Some(tool) => self.on_tool(&tool, rank, &mut out),
-            None => notices::stray(text, &mut out),
+            Some(tool) => self.on_tool(&tool, rank, out),
+            None => notices::stray(text, out),
         }
         true
     }

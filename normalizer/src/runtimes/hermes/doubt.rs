@@ -9,7 +9,7 @@ use super::exit_summary::ExitSummary;
 use super::report;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Place};
+use crate::signal::Place;
 
 /// The most bytes that are held in doubt. A report has some dozen lines.
 const MOST: usize = 64 * 1024;
@@ -41,9 +41,7 @@ impl Doubt {
         mut each: impl FnMut(&str, Ending, &mut SignalSink<'_>),
     ) {
         for (place, line, ending) in self.lines {
-            let mut apply =
-                |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            each(&line, ending, &mut SignalSink::new(place, &mut apply));
+            each(&line, ending, &mut out.at(place));
         }
     }
 }

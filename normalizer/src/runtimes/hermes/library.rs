@@ -18,7 +18,7 @@ use super::tools::DELEGATE;
 use crate::exit::Exit;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Outcome, Signal, Verdict};
+use crate::signal::{Outcome, Signal, Verdict};
 
 /// The longest error text that is kept.
 const MOST_ERROR: usize = 64 * 1024;
@@ -202,12 +202,10 @@ impl Library {
             return false;
         };
         let (text, place) = long.into_parts();
-        let mut apply =
-            |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
-        let mut out = SignalSink::new(place, &mut apply);
+        let out = &mut out.at(place);
         match tool_line::of_library(&text).filter(|_| completion == Completion::Whole) {
-            Some(tool) => self.on_tool(&tool, &mut out),
-            None => notices::stray(text, &mut out),
+            Some(tool) => self.on_tool(&tool, out),
+            None => notices::stray(text, out),
         }
         true
     }

@@ -67,7 +67,7 @@ use crate::exit::Exit;
 use crate::lines::{Ending, Line};
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Emitted, Outcome, Place, Scope, Signal};
+use crate::signal::{Outcome, Place, Scope, Signal};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Hermes,
@@ -422,9 +422,7 @@ impl Hermes {
             ..
         } in lines
         {
-            let mut apply =
-                |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            quiet.push(&printed, ending, &mut SignalSink::new(place, &mut apply));
+            quiet.push(&printed, ending, &mut out.at(place));
         }
     }
 

@@ -22,10 +22,11 @@ use super::tool_line::{self, ToolLine};
 use super::tools;
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
-use crate::json::{Piece, decode, pieces};
+use crate::framing::{Piece, pieces};
+use crate::json::decode;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
 
 /// How much of an answer is held until the exit tells whether it is one. Error texts are short.
 const MOST_HELD: usize = 1024 * 1024;
@@ -296,12 +297,7 @@ impl Quiet {
             return;
         }
         for (place, line, _) in std::mem::take(&mut self.behind) {
-            let mut apply =
-                |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            take_leak(
-                &strip_escapes(&line),
-                &mut SignalSink::new(place, &mut apply),
-            );
+            take_leak(&strip_escapes(&line), &mut out.at(place));
         }
         if self.flushed {
             out.emit(Signal::TextEnd);
@@ -314,9 +310,8 @@ impl Quiet {
         }
         let place = self.place(out);
         if self.lines == 1 && !self.asked.is_answer_alone() && is_cut_json(&text) {
-            let reason = "begins like JSON and does not parse".into();
-            out.emit_at(place, Scope::Main, Signal::Unparsed { tag: None, reason });
-            return;
+            let reason = "begins like JSON and does not parse";
+            return out.at(place).unparsed(None, reason);
         }
         if exit.is_failure() && !killed {
             return Self::fail(text, place, stderr.verdict(exit), out);

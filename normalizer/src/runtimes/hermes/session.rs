@@ -1,10 +1,12 @@
 //! Session ids, and the times that hermes prints.
 
+use crate::session_id::is_uuid;
+
 /// Tells whether `text` is an id of a session: `20261115_234656_5eb98f`, or a UUID.
 ///
 /// Anything else is prose: no word of an answer may become a session to resume.
 pub(super) fn is_session_id(text: &str) -> bool {
-    is_dated_id(text.as_bytes()) || is_uuid(text.as_bytes())
+    is_dated_id(text.as_bytes()) || is_lower_uuid(text)
 }
 
 fn is_dated_id(bytes: &[u8]) -> bool {
@@ -16,12 +18,9 @@ fn is_dated_id(bytes: &[u8]) -> bool {
         })
 }
 
-fn is_uuid(bytes: &[u8]) -> bool {
-    bytes.len() == 36
-        && bytes.iter().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => is_lower_hex(*byte),
-        })
+/// Python prints UUIDs in small letters.
+fn is_lower_uuid(text: &str) -> bool {
+    is_uuid(text) && !text.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 fn is_lower_hex(byte: u8) -> bool {

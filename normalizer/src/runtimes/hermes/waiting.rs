@@ -9,7 +9,7 @@ use runtape_core::Stream;
 use super::stderr::{is_logged, session_in};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Place};
+use crate::signal::Place;
 
 /// The most bytes of one stream that wait. An answer is far shorter.
 const MOST: usize = 8 * 1024 * 1024;
@@ -89,10 +89,7 @@ impl Waiting {
         for line in self.lines {
             let bytes = self.bytes.get(start..line.end).unwrap_or_default();
             start = line.end;
-            let mut apply =
-                |emitted: Emitted<'_>| out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            let mut sink = SignalSink::new(line.place, &mut apply);
-            each(line.stream, bytes, line.ending, &mut sink);
+            each(line.stream, bytes, line.ending, &mut out.at(line.place));
         }
     }
 }

@@ -4,6 +4,7 @@ use memchr::memchr2;
 use serde::de::IgnoredAny;
 
 use crate::escapes::{ESCAPE, sequence_length};
+use crate::parser::SignalSink;
 
 /// How many times over a line may be read in search of a value.
 ///
@@ -35,7 +36,7 @@ pub enum Piece<'a> {
 /// This reads the line once more than its decoder will. Where most lines are sound, decode first.
 ///
 /// ```
-/// use runtape_normalizer::json::{Piece, pieces};
+/// use runtape_normalizer::framing::{Piece, pieces};
 ///
 /// let found: Vec<Piece<'_>> = pieces(b"ready.{\"a\":1} {\"b\":").collect();
 /// assert_eq!(
@@ -59,6 +60,20 @@ pub fn pieces(line: &[u8]) -> Pieces<'_> {
         rest: line,
         value: None,
         budget: line.len().saturating_mul(READINGS),
+    }
+}
+
+/// Hands out the values on a line; the text around them is reported as no message.
+pub(crate) fn each_value(
+    line: &[u8],
+    out: &mut SignalSink<'_>,
+    mut each: impl FnMut(&[u8], &mut SignalSink<'_>),
+) {
+    for piece in pieces(line) {
+        match piece {
+            Piece::Text(text) => out.stdout_text(text),
+            Piece::Json(json) => each(json, out),
+        }
     }
 }
 

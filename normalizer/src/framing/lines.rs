@@ -100,7 +100,7 @@ pub enum Framed<'a> {
 /// that lies within one chunk is borrowed from it; only one that crosses an edge is copied.
 ///
 /// ```
-/// use runtape_normalizer::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
+/// use runtape_normalizer::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
 ///
 /// let mut seen = Vec::new();
 /// let mut each = |framed: Framed<'_>| {

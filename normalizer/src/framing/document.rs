@@ -1,9 +1,11 @@
 //! One JSON value printed over many lines.
 
 use memchr::memchr2;
+use runtape_core::{Span, Stream};
 
+use super::lines::{HEAD, Line};
 use super::pieces::find_opening;
-use crate::lines::{HEAD, Line};
+use crate::signal::Place;
 
 /// Gathers a JSON document that is printed over many lines.
 ///
@@ -14,8 +16,8 @@ use crate::lines::{HEAD, Line};
 /// Each byte is looked at once, however many lines there are.
 ///
 /// ```
-/// use runtape_normalizer::json::Document;
-/// use runtape_normalizer::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
+/// use runtape_normalizer::framing::Document;
+/// use runtape_normalizer::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
 ///
 /// let mut document = Document::new(DEFAULT_LIMIT);
 /// let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
@@ -33,6 +35,10 @@ pub struct Document {
     bytes: Vec<u8>,
     over_limit: bool,
     span: Option<(u64, u64)>,
+    /// The number of its first line.
+    line: u64,
+    /// When its last line was received.
+    received_at: i64,
     scan: Scan,
 }
 
@@ -54,6 +60,8 @@ impl Document {
             bytes: Vec::new(),
             over_limit: false,
             span: None,
+            line: 0,
+            received_at: 0,
             scan: Scan::default(),
         }
     }
@@ -81,8 +89,12 @@ impl Document {
         let (before, inside) = line.bytes.split_at(start);
         let (inside, after) = inside.split_at(self.scan.push(inside));
         self.keep(inside);
+        if self.span.is_none() {
+            self.line = line.number;
+        }
         let (first, _) = self.span.unwrap_or((line.start, line.end));
         self.span = Some((first, line.end));
+        self.received_at = line.received_at;
         Outside { before, after }
     }
 
@@ -108,6 +120,18 @@ impl Document {
     #[must_use]
     pub fn span(&self) -> Option<(u64, u64)> {
         self.span
+    }
+
+    /// Returns the place of the document's lines on a stream, once it has begun: the number of its
+    /// first line, the time of its last.
+    #[must_use]
+    pub fn place(&self, stream: Stream) -> Option<Place> {
+        let (start, end) = self.span?;
+        Some(Place {
+            span: Some(Span { stream, start, end }),
+            line: self.line,
+            at: self.received_at,
+        })
     }
 
     /// Returns whether the document has outgrown its limit, so that only its beginning is kept.
@@ -203,7 +227,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
+    use crate::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
 
     /// Pushes every line; returns the text before the document, and after it.
     fn push(document: &mut Document, text: &[u8]) -> (String, String) {
@@ -281,6 +305,10 @@ mod tests {
         assert_eq!(document.span(), None);
         push(&mut document, b"text\nmore {\n}\nafter\n");
         assert_eq!(document.span(), Some((5, 14)));
+        let place = document.place(Stream::Stderr).unwrap();
+        let span = place.span.unwrap();
+        assert_eq!((span.stream, span.start, span.end), (Stream::Stderr, 5, 14));
+        assert_eq!((place.line, place.at), (2, 0));
     }
 
     #[test]

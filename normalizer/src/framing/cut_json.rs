@@ -1,13 +1,11 @@
-//! JSON that was cut off.
-//!
-//! To a pipe, the json format ends in the middle of a long answer with exit 0 (0.61.0), and a kill
-//! ends stream-json in the middle of a line. What came before the cut is still true.
+//! JSON that was cut off: a kill ends a stream in the middle of a line, and some CLIs end their
+//! report in the middle of a long answer. What came before the cut is still true.
 
 /// Returns a JSON object that was cut anywhere with its end supplied.
 ///
 /// A string value that the cut went through is closed if `keep_string`, and left out otherwise, as
 /// is any other value that is not complete. `None` if `bytes` do not begin an object.
-pub(super) fn supply_end(bytes: &[u8], keep_string: bool) -> Option<Vec<u8>> {
+pub(crate) fn supply_end(bytes: &[u8], keep_string: bool) -> Option<Vec<u8>> {
     let mut scan = Scan::default();
     scan.read(bytes)?;
     let mut whole = if keep_string && scan.in_string && scan.at_value {
