@@ -147,6 +147,7 @@ impl RuntimeParser for ClaudeCode {
                 let text = text.into_owned();
                 out.emit(Signal::Event(StderrText { text }.into()));
             }
+            Stream::Stdin | Stream::History => {}
         }
     }
 

@@ -284,6 +284,7 @@ impl RuntimeParser for Cursor {
                     out.emit(Signal::Event(StderrText { text }.into()));
                 }
             }
+            Stream::Stdin | Stream::History => {}
         }
     }
 
