@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One of the two streams of a process.
+/// A stream on the tape.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -13,20 +13,29 @@ pub enum Stream {
     Stdout,
     /// Standard error.
     Stderr,
+    /// Standard input: what the recorder gave to the process.
+    Stdin,
+    /// The runtime's own session file.
+    History,
 }
 
 impl Stream {
+    /// All streams that a tape can have.
+    pub const ALL: [Self; 4] = [Self::Stdout, Self::Stderr, Self::Stdin, Self::History];
+
     /// Returns the name as in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
             Self::Stderr => "stderr",
+            Self::Stdin => "stdin",
+            Self::History => "history",
         }
     }
 }
 
-/// A half-open range of bytes in one stream of the recorded raw output.
+/// A half-open range of bytes in one stream of the tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Span {

@@ -74,13 +74,15 @@ impl Normalizer {
         received_at: i64,
         output: &mut Output,
     ) {
-        self.last_at = received_at;
-        self.reducer.swap_output(output);
-        let (parser, reducer) = (&mut self.parser, &mut self.reducer);
         let splitter = match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
+            // No parser reads these: they are on the tape, and make no records.
+            Stream::Stdin | Stream::History => return,
         };
+        self.last_at = received_at;
+        self.reducer.swap_output(output);
+        let (parser, reducer) = (&mut self.parser, &mut self.reducer);
         splitter.push(bytes, received_at, |framed| {
             feed(parser.as_mut(), reducer, stream, framed);
         });

@@ -2,7 +2,7 @@
 
 use runtape_core::{Record, RunSummary, Runtime, Stream, Summarizer};
 use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
-use runtape_store::TapeChunk;
+use runtape_store::{StreamLengths, TapeChunk};
 
 use crate::error::RecordError;
 use crate::kept::begin_at;
@@ -13,10 +13,8 @@ pub struct Detached {
     normalizer: Normalizer,
     /// Absent where nobody wants the summary.
     summarizer: Option<Summarizer>,
-    /// Bytes seen of standard output.
-    stdout: u64,
-    /// Bytes seen of standard error.
-    stderr: u64,
+    /// Bytes seen of each stream.
+    lengths: StreamLengths,
 }
 
 /// What a piece of output became.
@@ -64,8 +62,7 @@ impl Detached {
         Self {
             normalizer,
             summarizer,
-            stdout: 0,
-            stderr: 0,
+            lengths: StreamLengths::default(),
         }
     }
 
@@ -76,17 +73,13 @@ impl Detached {
 
     /// Takes the next bytes of a stream.
     pub fn push(&mut self, stream: Stream, bytes: Vec<u8>, received_at: i64) -> Printed {
-        let length = match stream {
-            Stream::Stdout => &mut self.stdout,
-            Stream::Stderr => &mut self.stderr,
-        };
         let chunk = TapeChunk {
             stream,
-            start: *length,
+            start: self.lengths.of(stream),
             received_at,
             bytes,
         };
-        *length = chunk.end();
+        self.lengths.advance(stream, chunk.end());
         let output = self.normalizer.push(stream, &chunk.bytes, received_at);
         if let Some(summarizer) = &mut self.summarizer {
             let records = output.records.iter();

@@ -174,7 +174,12 @@ mod tests {
             let context = context("run");
             let started = Recorder::start_with(store, Runtime::Hermes, &context, &options);
             let mut recorder = started.unwrap();
-            let stored = || other.tape_lengths(&context.run_id).unwrap().0;
+            let stored = || {
+                other
+                    .tape_lengths(&context.run_id)
+                    .unwrap()
+                    .of(Stream::Stdout)
+            };
             let wait = || std::thread::sleep(std::time::Duration::from_millis(60));
             recorder.push(Stream::Stdout, b"one\n").unwrap();
             wait();

@@ -1,8 +1,8 @@
 //! Closing runs whose recorder died: from their tape, and from what was spooled after it.
 
-use runtape_core::{Record, RunId, RunSummary, Stream, Summarizer};
+use runtape_core::{Record, RunId, RunSummary, Summarizer};
 use runtape_normalizer::Exit;
-use runtape_store::{BeginRun, Store, StoreError, TapeChunk};
+use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
 
 use crate::error::RecordError;
 use crate::kept::{exit_from_json, exit_to_json};
@@ -220,11 +220,8 @@ fn conflict(run: &RunId, what: &str) -> StoreError {
 }
 
 /// Returns what of a piece is not on the tape yet.
-pub(crate) fn beyond(mut chunk: TapeChunk, (stdout, stderr): (u64, u64)) -> Option<TapeChunk> {
-    let end = match chunk.stream {
-        Stream::Stdout => stdout,
-        Stream::Stderr => stderr,
-    };
+pub(crate) fn beyond(mut chunk: TapeChunk, stored: StreamLengths) -> Option<TapeChunk> {
+    let end = stored.of(chunk.stream);
     let known = usize::try_from(end.saturating_sub(chunk.start)).unwrap_or(usize::MAX);
     if known >= chunk.bytes.len() {
         return None;
@@ -290,7 +287,7 @@ impl<'a> Batch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::{CheckpointStatus, Runtime};
+    use runtape_core::{CheckpointStatus, Runtime, Stream};
 
     use super::*;
     use crate::kept::begin_run;

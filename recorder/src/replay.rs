@@ -115,7 +115,7 @@ pub fn renormalize(
         return Err(StoreError::Invalid { run, fault }.into());
     }
     let begin = store.begin_of(run_id)?;
-    if store.tape_lengths(run_id)? == (0, 0) {
+    if store.tape_lengths(run_id)?.total() == 0 {
         // A run that was begun here has a context, if only an empty one.
         if begin.context.is_null() {
             let fault = "it came as records, without a tape".to_owned();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use runtape_core::{Record, RunId, Runtime};
 use runtape_normalizer::{Context, Exit};
-use runtape_store::TapeChunk;
+use runtape_store::{StreamLengths, TapeChunk};
 
 use crate::error::RecordError;
 use crate::kept::{begin_run, exit_to_json};
@@ -102,7 +102,7 @@ impl Writer {
     /// database is gone, that is all of the output. Until the store is dropped, or lets go of the
     /// run, nobody else closes it.
     pub fn give_up(self, error: &RecordError, mut each: impl FnMut(&TapeChunk)) {
-        let mut lengths = (0, 0);
+        let mut lengths = StreamLengths::default();
         if error.is_database_gone() {
             // Those who have a deleted file open can still read it.
             let store = self.store.lock();

@@ -161,7 +161,7 @@ impl Store {
             .push("run.error_name IS NOT NULL".to_owned());
         let sql = format!(
             "SELECT {} FROM {} WHERE {} ORDER BY run.started_at DESC, run.key DESC LIMIT {}",
-            runs::INFO,
+            *runs::INFO,
             runs::INFO_FROM,
             condition.sql(),
             sql_limit(limit) - 1,
@@ -174,22 +174,18 @@ impl Store {
         let condition = condition(filter);
         let (of_entry, of_run) = match by {
             UsageBy::Day => (
-                "strftime('%Y-%m-%d', usage.at / 1000, 'unixepoch')",
+                "substr(entry.at, 1, 10)",
                 "strftime('%Y-%m-%d', run.started_at / 1000, 'unixepoch')",
             ),
-            UsageBy::Runtime => ("runtime.text", "runtime.text"),
-            UsageBy::Model => ("coalesce(entry_model.text, model.text)", "model.text"),
-            UsageBy::Job => ("job.id", "job.id"),
+            UsageBy::Runtime => ("entry.runtime", "runtime.text"),
+            UsageBy::Model => ("entry.model", "model.text"),
+            UsageBy::Job => ("entry.job_id", "job.id"),
         };
-        let from = "JOIN job ON job.key = run.job
-             JOIN word AS runtime ON runtime.key = run.runtime
-             LEFT JOIN word AS model ON model.key = run.model";
         let sql = format!(
             "SELECT {of_entry}, count(DISTINCT coalesce(run.root, run.key)), {}
-             FROM usage JOIN run ON run.key = usage.run {from}
-             LEFT JOIN word AS entry_model ON entry_model.key = usage.model
-             WHERE NOT usage.repeated AND {} GROUP BY 1 ORDER BY 1",
-            bounded_counts("usage"),
+             FROM v_usage AS entry JOIN run ON run.id = entry.run_id
+             WHERE NOT entry.is_repeated AND {} GROUP BY 1 ORDER BY 1",
+            bounded_counts("entry"),
             condition.sql(),
         );
         let mut groups = self.select(&sql, &condition, |row| {
@@ -201,7 +197,9 @@ impl Store {
             })
         })?;
         let sql = format!(
-            "SELECT {of_run}, sum(run.cost_usd) FROM run {from}
+            "SELECT {of_run}, sum(run.cost_usd) FROM run JOIN job ON job.key = run.job
+             JOIN word AS runtime ON runtime.key = run.runtime
+             LEFT JOIN word AS model ON model.key = run.model
              WHERE run.cost_usd IS NOT NULL AND {} GROUP BY 1",
             condition.sql(),
         );

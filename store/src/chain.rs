@@ -3,10 +3,11 @@
 //! Each record's hash covers its canonical JSON, which holds run, sequence number and span, and
 //! the hash before it. Tape blocks form a chain of their own, and so do seals.
 
-use runtape_core::{Message, Record, RecordKind, RunId, ToolResultContent, json};
+use runtape_core::{Message, Record, RecordKind, RunId, Stream, ToolResultContent, json};
 use rusqlite::Row;
 
 use crate::error::{Result, StoreError};
+use crate::stream_lengths::StreamLengths;
 
 /// A BLAKE3 hash.
 pub(crate) type Hash = [u8; 32];
@@ -107,8 +108,17 @@ impl TapeRule {
 
     /// Returns the hash of a tape block from where it begins, when its first and last bytes were
     /// received, what it holds and the hash before it.
-    pub(crate) fn next(self, before: &Hash, starts: [u64; 2], times: [i64; 2], raw: &[u8]) -> Hash {
-        let [stdout, stderr] = starts.map(u64::to_le_bytes);
+    ///
+    /// Where the streams that were added later begin follows from the blocks before.
+    pub(crate) fn next(
+        self,
+        before: &Hash,
+        starts: &StreamLengths,
+        times: [i64; 2],
+        raw: &[u8],
+    ) -> Hash {
+        let [stdout, stderr] =
+            [Stream::Stdout, Stream::Stderr].map(|stream| starts.of(stream).to_le_bytes());
         let mut hasher = blake3::Hasher::new();
         hasher.update(before).update(&stdout).update(&stderr);
         if self == Self::Times {

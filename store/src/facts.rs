@@ -120,6 +120,8 @@ pub(crate) struct UsageFact {
     pub(crate) model: Option<String>,
     pub(crate) counts: TokenCounts,
     pub(crate) session_key: Option<i64>,
+    /// The numbers are the total of the session so far.
+    pub(crate) of_session: bool,
 }
 
 /// Folds the records of one run.
@@ -132,6 +134,8 @@ pub(crate) struct FactFolder {
     step_calls: u64,
     /// Whether the work has begun: calls before that belong to the run that this one continues.
     started: bool,
+    /// The last total of the whole session that the run stated.
+    session_total: Option<TokenCounts>,
 }
 
 impl FactFolder {
@@ -226,7 +230,13 @@ impl FactFolder {
     }
 
     fn usage(&mut self, record: &Record, entry: &UsageEntry, facts: &mut Vec<Fact>) {
-        self.run.usage = self.run.usage.plus(entry.counts);
+        let used = if entry.of_session {
+            let before = self.session_total.replace(entry.counts);
+            before.map_or(entry.counts, |before| above(entry.counts, before))
+        } else {
+            entry.counts
+        };
+        self.run.usage = self.run.usage.plus(used);
         // Only a response can be reported again by a run that resumes the session.
         let session = self.run.session.as_ref();
         let session = session.filter(|_| entry.source == UsageSource::Response);
@@ -239,6 +249,7 @@ impl FactFolder {
             model: entry.model.clone(),
             counts: entry.counts,
             session_key: session.map(|session| session_key(session, &entry.key)),
+            of_session: entry.of_session,
         }));
     }
 
@@ -298,6 +309,19 @@ fn first_of_each<'a, T>(
     notes: impl DoubleEndedIterator<Item = (&'a ToolCallId, T)>,
 ) -> HashMap<&'a ToolCallId, T> {
     notes.rev().collect()
+}
+
+/// Returns what a total holds beyond an earlier one: never less than nothing, for a session that was
+/// begun anew counts from zero again.
+fn above(total: TokenCounts, before: TokenCounts) -> TokenCounts {
+    let rest = total.beyond(before);
+    let positive = |count: Option<i64>| count.map(|count| count.max(0));
+    TokenCounts {
+        input_tokens: positive(rest.input_tokens),
+        output_tokens: positive(rest.output_tokens),
+        reasoning_tokens: positive(rest.reasoning_tokens),
+        cached_input_tokens: positive(rest.cached_input_tokens),
+    }
 }
 
 /// Cuts a text to what a derived table holds.

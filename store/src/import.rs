@@ -1,7 +1,7 @@
 //! Taking in the runs of a bundle.
 
+use runtape_core::RunId;
 use runtape_core::report::{RemovalReason, RunOrigin, SealHead};
-use runtape_core::{RunId, Stream};
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 
@@ -204,7 +204,7 @@ impl Arrival<'_> {
         let mut begin = begin_of(&self.root)?;
         begin.context = self.context()?;
         store.begin_run(&begin)?;
-        let [stdout, stderr] = tape::end(self.source, self.root.key, id)?.lengths;
+        let lengths = tape::end(self.source, self.root.key, id)?.lengths;
         for run in tree {
             let mut from = 0;
             while let Some(block) = records::block_from(self.source, run.key, from)? {
@@ -212,10 +212,9 @@ impl Arrival<'_> {
                 let mut records = block.records(&run.id)?;
                 for record in &mut records {
                     // What is not on the tape cannot be shown.
-                    record.span = record.span.filter(|span| match span.stream {
-                        Stream::Stdout => span.end <= stdout,
-                        Stream::Stderr => span.end <= stderr,
-                    });
+                    record.span = record
+                        .span
+                        .filter(|span| span.end <= lengths.of(span.stream));
                 }
                 store.append(id, &records, &[])?;
             }

@@ -102,6 +102,7 @@ mod search;
 mod stats;
 mod steps;
 mod store;
+mod stream_lengths;
 mod tape;
 mod tool_calls;
 mod transfer;
@@ -130,6 +131,7 @@ pub use runtape_core::report::{
     StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
 pub use store::Store;
+pub use stream_lengths::StreamLengths;
 pub use tape::TapeChunk;
 
 pub use write::{BeginRun, OpenRun};

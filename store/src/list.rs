@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
 use crate::filter::{Condition, RunFilter};
-use crate::place::{bounded_counts, bounded_sum, unsigned};
+use crate::place::{COUNTERS, bounded_sum, counted_of_run, unsigned};
 use crate::runs;
 use crate::steps::{self, counts};
 use crate::store::Store;
@@ -112,7 +112,7 @@ impl Store {
         }
         let sql = format!(
             "SELECT {} FROM {} WHERE {} ORDER BY run.started_at DESC, run.key DESC LIMIT {}",
-            runs::INFO,
+            *runs::INFO,
             runs::INFO_FROM,
             condition.sql(),
             sql_limit(limit),
@@ -209,7 +209,16 @@ fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
                 min(run.started_at), max(run.finished_at), sum(run.root IS NULL), sum(run.cost_usd)
              FROM job JOIN run ON run.job = job.key WHERE job.key = ?1 GROUP BY job.key",
             bounded_sum("run.steps"),
-            bounded_counts("run"),
+            COUNTERS
+                .map(|counter| {
+                    let counted = counted_of_run(counter);
+                    // A run that repeats all that it says still says how much it was.
+                    format!(
+                        "CASE WHEN count(run.{counter}) > 0
+                         THEN CAST(min(max(total({counted}), -9.2e18), 9.2e18) AS INTEGER) END"
+                    )
+                })
+                .join(", "),
         ))?
         .query_row([key], |row| {
             let open: i64 = row.get(1)?;

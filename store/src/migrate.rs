@@ -19,7 +19,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_keys.sql"),
     include_str!("../migrations/0005_bundles.sql"),
     include_str!("../migrations/0006_sums.sql"),
-    include_str!("../migrations/0007_ids.sql"),
+    include_str!("../migrations/0007_streams.sql"),
+    include_str!("../migrations/0008_sessions.sql"),
+    include_str!("../migrations/0009_ids.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
@@ -28,8 +30,14 @@ pub(crate) const TIMES_IN_CHAIN: i64 = 3;
 /// The schema from which on keys are counted, so that none is given twice.
 pub(crate) const KEYS_ARE_COUNTED: i64 = 4;
 
+/// The schema from which on a tape has named streams.
+pub(crate) const TAPES_HAVE_STREAMS: i64 = 7;
+
+/// The schema from which on the ledger says which numbers are totals of a session.
+pub(crate) const LEDGER_KNOWS_TOTALS: i64 = 8;
+
 /// The schema from which on ids derive from a specified hash.
-pub(crate) const IDS_ARE_SPECIFIED: i64 = 7;
+pub(crate) const IDS_ARE_SPECIFIED: i64 = 9;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {

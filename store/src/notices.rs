@@ -1,12 +1,12 @@
 //! The `notice` and `unparsed` tables: what runtimes reported besides, and what no parser
 //! understood.
 
-use runtape_core::Stream;
 use rusqlite::{Connection, params};
 
 use crate::error::Result;
 use crate::facts::{NoticeFact, UnparsedFact};
 use crate::place::signed;
+use crate::stream_lengths;
 use crate::words::Words;
 
 /// Adds a notice.
@@ -49,7 +49,7 @@ pub(crate) fn insert_unparsed(
             run,
             signed(output.seq),
             output.at,
-            output.stream == Stream::Stderr,
+            stream_lengths::number(output.stream),
             signed(output.line),
             tag,
             output.reason,

@@ -49,10 +49,31 @@ pub(crate) fn bounded_sum(column: &str) -> String {
     )
 }
 
+/// The four counters, as columns are named.
+pub(crate) const COUNTERS: [&str; 4] = [
+    "input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "cached_input_tokens",
+];
+
+/// Writes what counts of a run's usage, as the view `v_runs` has it: what its columns say, unless
+/// other runs of the same session may have reported some of it, too.
+pub(crate) fn counted_of_run(counter: &str) -> String {
+    format!(
+        "CASE WHEN run.session IS NULL OR run.{counter} IS NULL OR NOT EXISTS (
+            SELECT 1 FROM run AS other WHERE other.session = run.session AND other.key <> run.key
+         ) THEN run.{counter} ELSE (
+            SELECT CAST(min(max(total(entry.{counter}), -9.2e18), 9.2e18) AS INTEGER)
+            FROM v_usage AS entry WHERE entry.run_id = run.id AND NOT entry.is_repeated
+         ) END"
+    )
+}
+
 /// Writes such sums of the four counters of a table.
 pub(crate) fn bounded_counts(table: &str) -> String {
-    ["input", "output", "reasoning", "cached_input"]
-        .map(|counter| bounded_sum(&format!("{table}.{counter}_tokens")))
+    COUNTERS
+        .map(|counter| bounded_sum(&format!("{table}.{counter}")))
         .join(", ")
 }
 

@@ -79,7 +79,7 @@ impl PreparedRun {
         if let Some(root) = self.runs.first() {
             let mut end = TapeEnd::first(&root.id);
             self.tape = tape::encode(&mut end, output);
-            self.tape_bytes = end.lengths.iter().sum();
+            self.tape_bytes = end.lengths.total();
         }
         for run in &mut self.runs {
             run.rows.compress();

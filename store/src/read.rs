@@ -8,11 +8,12 @@ use runtape_core::{
 use rusqlite::Connection;
 
 use crate::error::{Result, StoreError};
-use crate::place::{self, unsigned};
+use crate::place;
 use crate::records;
 use crate::runs::{self, RunRow};
 use crate::steps;
 use crate::store::Store;
+use crate::stream_lengths::StreamLengths;
 use crate::tape::{self, TapeChunk};
 
 /// Returns a range of a root run's output.
@@ -305,18 +306,11 @@ impl Store {
         })
     }
 
-    /// Returns how many bytes of stdout and stderr the tape of a run has.
-    pub fn tape_lengths(&self, run: &RunId) -> Result<(u64, u64)> {
+    /// Returns how many bytes of each stream the tape of a run has.
+    pub fn tape_lengths(&self, run: &RunId) -> Result<StreamLengths> {
         self.read(|connection| {
             let root = root_of(connection, runs::get(connection, run)?)?;
-            let (first, last) = place::range(root.key);
-            let lengths: (i64, i64) = connection
-                .prepare_cached(
-                    "SELECT coalesce(sum(stdout_length), 0), coalesce(sum(stderr_length), 0)
-                     FROM tape_block WHERE place BETWEEN ?1 AND ?2",
-                )?
-                .query_row([first, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok((unsigned(lengths.0), unsigned(lengths.1)))
+            Ok(tape::end(connection, root.key, &root.id)?.lengths)
         })
     }
 }

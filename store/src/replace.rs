@@ -1,7 +1,7 @@
 //! New records in the place of a finished run's, piece by piece and all or nothing.
 
 use runtape_core::report::RemovalReason;
-use runtape_core::{Message, Record, RecordKind, RunId, Stream};
+use runtape_core::{Message, Record, RecordKind, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -107,7 +107,6 @@ fn check_tape(connection: &Connection, root: &RunRow) -> Result<()> {
     if is_empty && seals::was_tape_dropped(connection, &root.id)? {
         return Err(no_tape("its tape was dropped".to_owned()));
     }
-    let [stdout, stderr] = end.lengths;
     for run in runs::tree(connection, root.key)? {
         records::each_from(connection, run.key, &run.id, 0, |record| {
             let place = || format!("record {} of run {}", record.seq, run.id);
@@ -120,10 +119,7 @@ fn check_tape(connection: &Connection, root: &RunRow) -> Result<()> {
             let Some(span) = record.span else {
                 return Ok(true);
             };
-            let length = match span.stream {
-                Stream::Stdout => stdout,
-                Stream::Stderr => stderr,
-            };
+            let length = end.lengths.of(span.stream);
             if span.end > length {
                 let (name, end) = (span.stream.as_str(), span.end);
                 return Err(no_tape(format!(

@@ -44,7 +44,7 @@ fn reseal_tree(connection: &Connection, tree: &[RunRow], at: i64) -> Result<()> 
     for number in 0..tape::end(connection, root.key, &root.id)?.blocks {
         let block = tape::one(connection, root.key, number)?;
         let raw = block.raw(&root.id)?;
-        hash = TapeRule::Times.next(&hash, block.starts, block.times, &raw);
+        hash = TapeRule::Times.next(&hash, &block.starts, block.times, &raw);
         tape::set_hash(connection, root.key, number, &hash)?;
     }
     if root.seal.is_some() {

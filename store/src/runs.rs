@@ -1,5 +1,7 @@
 //! The `job` and `run` tables.
 
+use std::sync::LazyLock;
+
 use runtape_core::report::{Failure, RunInfo};
 use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunId, Runtime};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -7,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::error::{Result, StoreError};
 use crate::facts::RunFacts;
 use crate::keys::Counted;
-use crate::place::{signed, unsigned};
+use crate::place::{COUNTERS, counted_of_run, signed, unsigned};
 use crate::steps::counts;
 use crate::words::Words;
 
@@ -304,12 +306,16 @@ pub(crate) fn update(
 }
 
 /// Columns of [`info`], over the tables that [`INFO_FROM`] joins.
-pub(crate) const INFO: &str = "job.id, run.id, root.id, parent.id, runtime.text, status.text, \
-     expert.text, model.text, session.text, cwd.text, cli_version.text, run.started_at, \
-     run.finished_at, run.duration_ms, run.steps, run.messages, run.records, run.unparsed, \
-     run.input_tokens, run.output_tokens, run.reasoning_tokens, run.cached_input_tokens, \
-     run.cost_usd, error_name.text, error_family.text, run.error_message, run.error_status, \
-     run.error_retryable, run.error_retry_at, coalesce(run.seal, root.seal), run.key";
+pub(crate) static INFO: LazyLock<String> = LazyLock::new(|| {
+    let usage = COUNTERS.map(counted_of_run).join(", ");
+    format!(
+        "job.id, run.id, root.id, parent.id, runtime.text, status.text, expert.text, model.text, \
+         session.text, cwd.text, cli_version.text, run.started_at, run.finished_at, \
+         run.duration_ms, run.steps, run.messages, run.records, run.unparsed, {usage}, \
+         run.cost_usd, error_name.text, error_family.text, run.error_message, run.error_status, \
+         run.error_retryable, run.error_retry_at, coalesce(run.seal, root.seal), run.key"
+    )
+});
 
 /// Joins what a run refers to.
 pub(crate) const INFO_FROM: &str = "run JOIN job ON job.key = run.job
@@ -382,7 +388,8 @@ pub(crate) fn info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
 pub(crate) fn one_info(connection: &Connection, key: i64) -> Result<RunInfo> {
     Ok(connection
         .prepare_cached(&format!(
-            "SELECT {INFO} FROM {INFO_FROM} WHERE run.key = ?1"
+            "SELECT {} FROM {INFO_FROM} WHERE run.key = ?1",
+            *INFO
         ))?
         .query_row([key], info)?)
 }

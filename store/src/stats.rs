@@ -64,7 +64,8 @@ impl Store {
                 records: number(connection, "SELECT coalesce(sum(records), 0) FROM run")?,
                 tape_bytes: number(
                     connection,
-                    "SELECT coalesce(sum(stdout_length + stderr_length), 0) FROM tape_block",
+                    "SELECT coalesce(sum(stdout_length + stderr_length + stdin_length + history_length), 0)
+                     FROM tape_block",
                 )?,
                 record_bytes: number(
                     connection,

@@ -8,7 +8,9 @@ use rusqlite::{Connection, Row, params};
 use crate::chain::{self, Hash, TapeRule};
 use crate::codec;
 use crate::error::{Result, StoreError};
+use crate::migrate;
 use crate::place;
+use crate::stream_lengths::{self, StreamLengths};
 use crate::varint;
 
 /// Length from which on a block is closed.
@@ -38,16 +40,11 @@ impl TapeChunk {
     }
 }
 
-/// Returns a stream's place in pairs of numbers.
-fn index(stream: Stream) -> usize {
-    usize::from(stream == Stream::Stderr)
-}
-
 /// How far the tape of a run has been written.
 #[derive(Clone, Debug)]
 pub(crate) struct TapeEnd {
-    /// Bytes of stdout and stderr.
-    pub(crate) lengths: [u64; 2],
+    /// Bytes of each stream.
+    pub(crate) lengths: StreamLengths,
     /// Blocks.
     pub(crate) blocks: u64,
     /// The chain's hash.
@@ -58,7 +55,7 @@ impl TapeEnd {
     /// Returns the end of a tape that has nothing on it.
     pub(crate) fn first(run: &RunId) -> Self {
         Self {
-            lengths: [0; 2],
+            lengths: StreamLengths::default(),
             blocks: 0,
             hash: TapeRule::Times.first(run),
         }
@@ -69,98 +66,179 @@ impl TapeEnd {
 #[derive(Debug)]
 pub(crate) struct TapeBlock {
     pub(crate) number: u64,
-    pub(crate) starts: [u64; 2],
-    pub(crate) lengths: [u64; 2],
+    pub(crate) starts: StreamLengths,
+    pub(crate) lengths: StreamLengths,
     pub(crate) times: [i64; 2],
     pub(crate) length: usize,
     pub(crate) hash: Hash,
     pub(crate) body: Vec<u8>,
 }
 
-const COLUMNS: &str = "place, stdout_start, stdout_length, stderr_start, stderr_length, \
-                       first_at, last_at, length, hash, body";
+const COLUMNS: &str = "place, first_at, last_at, length, hash, body, stdout_start, stdout_length, \
+     stderr_start, stderr_length";
 
-const INSERT: &str = "INSERT INTO tape_block (place, stdout_start, stdout_length, stderr_start,
-     stderr_length, first_at, last_at, length, hash, body)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+/// What was added when tapes got more streams.
+const MORE_COLUMNS: &str = ", stdin_start, stdin_length, history_start, history_length";
+
+/// Returns the columns that a database of a version has: one that came from elsewhere may be of an
+/// earlier schema, where a tape had two streams.
+fn columns(connection: &Connection) -> Result<String> {
+    let version: i64 = connection
+        .prepare_cached("PRAGMA user_version")?
+        .query_row([], |row| row.get(0))?;
+    let more = if version < migrate::TAPES_HAVE_STREAMS {
+        ", 0, 0, 0, 0"
+    } else {
+        MORE_COLUMNS
+    };
+    Ok(format!("{COLUMNS}{more}"))
+}
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<TapeBlock> {
     let unsigned = |column| place::not_negative(column, row.get(column)?);
-    let length: i64 = row.get(7)?;
+    let each = |first: usize| -> rusqlite::Result<StreamLengths> {
+        Ok(StreamLengths::from_numbers([
+            unsigned(first)?,
+            unsigned(first + 2)?,
+            unsigned(first + 4)?,
+            unsigned(first + 6)?,
+        ]))
+    };
+    let length: i64 = row.get(3)?;
     Ok(TapeBlock {
         number: place::split(row.get(0)?).1,
-        starts: [unsigned(1)?, unsigned(3)?],
-        lengths: [unsigned(2)?, unsigned(4)?],
-        times: [row.get(5)?, row.get(6)?],
+        starts: each(6)?,
+        lengths: each(7)?,
+        times: [row.get(1)?, row.get(2)?],
         length: usize::try_from(length).unwrap_or(usize::MAX),
-        hash: chain::from_row(row, 8)?,
-        body: row.get(9)?,
+        hash: chain::from_row(row, 4)?,
+        body: row.get(5)?,
     })
+}
+
+/// Stands before the table of a block that has more streams than standard output and error: a
+/// table never begins with none, which is how many chunks the first form counts.
+const ANY_STREAM: u64 = 0;
+
+/// Which streams a block can have, by the form of its table. An entry of the table is the length of
+/// a chunk, with the stream's number in the lowest bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Standard output and error: as every block was before tapes had more streams.
+    Pair,
+    /// Any stream.
+    Any,
+}
+
+impl Form {
+    /// Returns how many bits of an entry name the stream.
+    fn bits(self) -> u32 {
+        match self {
+            Self::Pair => 1,
+            Self::Any => 2,
+        }
+    }
+
+    /// Returns an entry of the table.
+    fn entry(self, stream: Stream, length: u64) -> u64 {
+        (length << self.bits()) | u64::from(stream_lengths::number(stream))
+    }
+
+    /// Takes an entry apart.
+    fn split(self, entry: u64) -> (Stream, u64) {
+        let stream = match entry & ((1 << self.bits()) - 1) {
+            0 => Stream::Stdout,
+            1 => Stream::Stderr,
+            2 => Stream::Stdin,
+            _ => Stream::History,
+        };
+        (stream, entry >> self.bits())
+    }
+
+    /// Reads which form a table has and how many chunks are in it, and moves on to its entries.
+    fn read(table: &mut &[u8]) -> Option<(Self, u64)> {
+        match varint::read(table)? {
+            ANY_STREAM => Some((Self::Any, varint::read(table)?)),
+            count => Some((Self::Pair, count)),
+        }
+    }
+}
+
+/// Returns how many chunks a block claims to have.
+pub(crate) fn claimed_chunks(mut raw: &[u8]) -> u64 {
+    Form::read(&mut raw).map_or(0, |(_, count)| count)
 }
 
 /// Output that is about to be written as one block.
 #[derive(Debug, Default)]
 struct Pending<'a> {
-    /// How many chunks, then stream, length and time of each.
-    table: Vec<u8>,
-    chunks: u64,
-    streams: [Vec<Cow<'a, [u8]>>; 2],
-    lengths: [usize; 2],
-    times: Option<[i64; 2]>,
+    /// Stream, receive time and bytes of each chunk.
+    chunks: Vec<(Stream, i64, Cow<'a, [u8]>)>,
+    lengths: StreamLengths,
+    length: usize,
 }
 
 impl<'a> Pending<'a> {
     fn len(&self) -> usize {
-        self.lengths.iter().sum()
+        self.length
     }
 
     fn push(&mut self, stream: Stream, received_at: i64, bytes: Cow<'a, [u8]>) {
-        let [first, last] = self.times.unwrap_or([received_at, received_at]);
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        varint::write(
-            &mut self.table,
-            (length << 1) | u64::from(index(stream) == 1),
-        );
-        varint::write_signed(&mut self.table, received_at.wrapping_sub(last));
-        self.chunks += 1;
-        self.times = Some([first, received_at]);
-        let at = index(stream);
-        if let (Some(pieces), Some(sum)) = (self.streams.get_mut(at), self.lengths.get_mut(at)) {
-            *sum += bytes.len();
-            pieces.push(bytes);
-        }
+        *self.lengths.of_mut(stream) += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.length += bytes.len();
+        self.chunks.push((stream, received_at, bytes));
     }
 
-    /// Returns the block's data: table, stdout, stderr.
-    fn raw(&self) -> Vec<u8> {
-        let mut raw = Vec::with_capacity(self.table.len() + self.len() + 4);
-        varint::write(&mut raw, self.chunks);
-        raw.extend_from_slice(&self.table);
-        for piece in self.streams.iter().flatten() {
-            raw.extend_from_slice(piece);
+    /// Returns the block's data: a table with stream, length and time of each chunk, then the bytes
+    /// of one stream after the other.
+    fn raw(&self, first_at: i64) -> Vec<u8> {
+        let mut streams = self.chunks.iter().map(|(stream, ..)| *stream);
+        let form = if streams.all(|of| matches!(of, Stream::Stdout | Stream::Stderr)) {
+            Form::Pair
+        } else {
+            Form::Any
+        };
+        // Most entries take five bytes.
+        let mut raw = Vec::with_capacity(self.length + self.chunks.len() * 8 + 8);
+        if form == Form::Any {
+            varint::write(&mut raw, ANY_STREAM);
+        }
+        varint::write(
+            &mut raw,
+            u64::try_from(self.chunks.len()).unwrap_or(u64::MAX),
+        );
+        let mut last = first_at;
+        for (stream, received_at, bytes) in &self.chunks {
+            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            varint::write(&mut raw, form.entry(*stream, length));
+            varint::write_signed(&mut raw, received_at.wrapping_sub(last));
+            last = *received_at;
+        }
+        let streams = Stream::ALL.into_iter();
+        for stream in streams.filter(|stream| self.lengths.of(*stream) > 0) {
+            let of_stream = self.chunks.iter().filter(|(of, ..)| *of == stream);
+            for (.., bytes) in of_stream {
+                raw.extend_from_slice(bytes);
+            }
         }
         raw
     }
 
     /// Closes the block, if there is anything in it, and moves the end on.
     fn take(&mut self, end: &mut TapeEnd) -> Option<TapeBlock> {
-        let times = self.times?;
-        let raw = self.raw();
-        let lengths = self
-            .lengths
-            .map(|length| u64::try_from(length).unwrap_or(u64::MAX));
+        let times = [self.chunks.first()?.1, self.chunks.last()?.1];
+        let [first_at, _] = times;
+        let raw = self.raw(first_at);
         let block = TapeBlock {
             number: end.blocks,
             starts: end.lengths,
-            lengths,
+            lengths: self.lengths,
             times,
             length: raw.len(),
-            hash: TapeRule::Times.next(&end.hash, end.lengths, times, &raw),
+            hash: TapeRule::Times.next(&end.hash, &end.lengths, times, &raw),
             body: codec::TAPES.encode(&raw),
         };
-        let [stdout, stderr] = &mut end.lengths;
-        *stdout += lengths[0];
-        *stderr += lengths[1];
+        end.lengths = end.lengths.plus(self.lengths);
         end.blocks += 1;
         end.hash = block.hash;
         *self = Self::default();
@@ -168,22 +246,31 @@ impl<'a> Pending<'a> {
     }
 }
 
+const INSERT: &str = "INSERT INTO tape_block (place, first_at, last_at, length, hash, body,
+     stdout_start, stdout_length, stderr_start, stderr_length, stdin_start, stdin_length,
+     history_start, history_length)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+
 /// Adds a block.
 fn insert(connection: &Connection, run: i64, block: &TapeBlock) -> Result<()> {
-    let [stdout_start, stderr_start] = block.starts.map(place::signed);
-    let [stdout_length, stderr_length] = block.lengths.map(place::signed);
+    let start = |stream| place::signed(block.starts.of(stream));
+    let length = |stream| place::signed(block.lengths.of(stream));
     let [first_at, last_at] = block.times;
     connection.prepare_cached(INSERT)?.execute(params![
         place::place(run, block.number)?,
-        stdout_start,
-        stdout_length,
-        stderr_start,
-        stderr_length,
         first_at,
         last_at,
         i64::try_from(block.length).unwrap_or(i64::MAX),
         block.hash,
         block.body,
+        start(Stream::Stdout),
+        length(Stream::Stdout),
+        start(Stream::Stderr),
+        length(Stream::Stderr),
+        start(Stream::Stdin),
+        length(Stream::Stdin),
+        start(Stream::History),
+        length(Stream::History),
     ])?;
     Ok(())
 }
@@ -229,37 +316,35 @@ impl TapeBlock {
         mut each: impl FnMut(Stream, u64, i64, &'a [u8]),
     ) -> Option<()> {
         let mut table = raw;
-        let count = varint::read(&mut table)?;
+        let (form, count) = Form::read(&mut table)?;
         // The data begins where the table ends.
         let mut rest = table;
         for _ in 0..count {
             varint::read(&mut rest)?;
             varint::read_signed(&mut rest)?;
         }
-        let [stdout_length, stderr_length] = self.lengths.map(usize::try_from);
-        let (stdout, stderr) = rest.split_at_checked(stdout_length.ok()?)?;
-        if stderr.len() != stderr_length.ok()? {
+        let mut data = [&rest[..0]; Stream::ALL.len()];
+        for (stream, data) in Stream::ALL.into_iter().zip(&mut data) {
+            let length = usize::try_from(self.lengths.of(stream)).ok()?;
+            (*data, rest) = rest.split_at_checked(length)?;
+        }
+        if !rest.is_empty() {
             return None;
         }
         let [mut at, last] = self.times;
-        let mut streams = [stdout, stderr];
         let mut starts = self.starts;
         for _ in 0..count {
-            let tagged = varint::read(&mut table)?;
+            let (stream, length) = form.split(varint::read(&mut table)?);
             at = at.wrapping_add(varint::read_signed(&mut table)?);
-            let stream = if tagged & 1 == 0 {
-                Stream::Stdout
-            } else {
-                Stream::Stderr
-            };
-            let data = streams.get_mut(index(stream))?;
-            let start = starts.get_mut(index(stream))?;
-            let (bytes, after) = data.split_at_checked(usize::try_from(tagged >> 1).ok()?)?;
+            let mut streams = Stream::ALL.into_iter().zip(&mut data);
+            let (_, data) = streams.find(|(of, _)| *of == stream)?;
+            let (bytes, after) = data.split_at_checked(usize::try_from(length).ok()?)?;
             *data = after;
+            let start = starts.of_mut(stream);
             each(stream, *start, at, bytes);
-            *start = start.checked_add(tagged >> 1)?;
+            *start = start.checked_add(length)?;
         }
-        (at == last && streams.iter().all(|rest| rest.is_empty())).then_some(())
+        (at == last && data.iter().all(|rest| rest.is_empty())).then_some(())
     }
 }
 
@@ -287,19 +372,15 @@ pub(crate) fn encode<'a>(
 pub(crate) fn end(connection: &Connection, run: i64, id: &RunId) -> Result<TapeEnd> {
     let mut end = TapeEnd::first(id);
     let sql = format!(
-        "SELECT {COLUMNS} FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place DESC LIMIT 1"
+        "SELECT {} FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place DESC LIMIT 1",
+        columns(connection)?
     );
     let (first, last) = place::range(run);
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query_map([first, last], from_row)?;
     if let Some(block) = rows.next() {
         let block = block?;
-        let [stdout, stderr] = block.starts;
-        let [more_stdout, more_stderr] = block.lengths;
-        end.lengths = [
-            stdout.saturating_add(more_stdout),
-            stderr.saturating_add(more_stderr),
-        ];
+        end.lengths = block.starts.plus(block.lengths);
         end.blocks = block.number + 1;
         end.hash = block.hash;
     }
@@ -312,8 +393,10 @@ pub(crate) fn each_block(
     run: i64,
     mut each: impl FnMut(TapeBlock) -> Result<()>,
 ) -> Result<()> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place");
+    let sql = format!(
+        "SELECT {} FROM tape_block WHERE place BETWEEN ?1 AND ?2 ORDER BY place",
+        columns(connection)?
+    );
     let (first, last) = place::range(run);
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map([first, last], from_row)?;
@@ -342,8 +425,9 @@ pub(crate) fn blocks_of(
     end: u64,
 ) -> Result<Vec<TapeBlock>> {
     let name = stream.as_str();
+    let columns = columns(connection)?;
     let sql = format!(
-        "SELECT {COLUMNS} FROM tape_block
+        "SELECT {columns} FROM tape_block
          WHERE place BETWEEN ?1 AND ?2 AND {name}_start < ?4 AND {name}_start + {name}_length > ?3
          ORDER BY place"
     );
@@ -407,7 +491,8 @@ fn rewrite(connection: &Connection, run: i64, id: &RunId) -> Result<()> {
 pub(crate) fn one(connection: &Connection, run: i64, number: u64) -> Result<TapeBlock> {
     Ok(connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM tape_block WHERE place = ?1"
+            "SELECT {} FROM tape_block WHERE place = ?1",
+            columns(connection)?
         ))?
         .query_row([place::place(run, number)?], from_row)?)
 }
@@ -434,8 +519,8 @@ pub(crate) fn delete(connection: &Connection, run: i64) -> Result<u64> {
     let (first, last) = place::range(run);
     let bytes: i64 = connection
         .prepare_cached(
-            "SELECT coalesce(sum(stdout_length + stderr_length), 0) FROM tape_block
-             WHERE place BETWEEN ?1 AND ?2",
+            "SELECT coalesce(sum(stdout_length + stderr_length + stdin_length + history_length), 0)
+             FROM tape_block WHERE place BETWEEN ?1 AND ?2",
         )?
         .query_row([first, last], |row| row.get(0))?;
     connection

@@ -266,19 +266,16 @@ impl TreeState {
         chunks: &'a [TapeChunk],
     ) -> Result<Vec<(Stream, i64, &'a [u8])>> {
         let mut fresh = Vec::new();
-        let [mut stdout, mut stderr] = self.tape.lengths;
+        let mut ends = self.tape.lengths;
         for chunk in chunks {
             let name = chunk.stream.as_str();
-            let end = match chunk.stream {
-                Stream::Stdout => &mut stdout,
-                Stream::Stderr => &mut stderr,
-            };
-            if chunk.start > *end {
+            let end = ends.of(chunk.stream);
+            if chunk.start > end {
                 let start = chunk.start;
                 let fault = format!("{name} goes on at byte {start}, but the tape ends at {end}");
                 return Err(StoreError::invalid(&self.root.id, fault));
             }
-            let known = usize::try_from(*end - chunk.start).unwrap_or(usize::MAX);
+            let known = usize::try_from(end - chunk.start).unwrap_or(usize::MAX);
             let (old, new) = chunk
                 .bytes
                 .split_at_checked(known)
@@ -298,7 +295,7 @@ impl TreeState {
             }
             if !new.is_empty() {
                 fresh.push((chunk.stream, chunk.received_at, new));
-                *end = chunk.end();
+                ends.advance(chunk.stream, chunk.end());
             }
         }
         Ok(fresh)

@@ -16,14 +16,11 @@ impl Store {
         self.read(|connection| {
             let row = runs::get(connection, run)?;
             let mut statement = connection.prepare_cached(
-                "SELECT seq, at, usage.key, source.text, step, model.text, input_tokens,
-                        output_tokens, reasoning_tokens, cached_input_tokens, repeated
-                 FROM usage
-                 JOIN word AS source ON source.key = usage.source
-                 LEFT JOIN word AS model ON model.key = usage.model
-                 WHERE run = ?1 ORDER BY seq",
+                "SELECT seq, at_ms, key, source, step, entry_model, input_tokens,
+                        output_tokens, reasoning_tokens, cached_input_tokens, is_repeated, of_session
+                 FROM v_usage WHERE run_id = ?1 ORDER BY seq",
             )?;
-            let rows = statement.query_map([row.key], |row| {
+            let rows = statement.query_map([row.id.as_str()], |row| {
                 let source = match row.get_ref(3)?.as_str()? {
                     "response" => UsageSource::Response,
                     "total" => UsageSource::Total,
@@ -39,7 +36,7 @@ impl Store {
                     model: row.get(5)?,
                     usage: counts(row, 6)?,
                     is_repeated: row.get(10)?,
-                    of_session: false,
+                    of_session: row.get(11)?,
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

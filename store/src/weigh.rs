@@ -86,7 +86,7 @@ fn records_fit(block: &RecordBlock) -> std::result::Result<(), String> {
 fn tape_fits(body: &[u8], length: usize) -> std::result::Result<(), String> {
     bounded(length)?;
     let raw = codec::decode(body, length)?;
-    let pieces = varint::read(&mut raw.as_slice()).unwrap_or(0);
+    let pieces = tape::claimed_chunks(&raw);
     if pieces > MOST_PIECES {
         return Err(format!("claims to be of {pieces} pieces"));
     }

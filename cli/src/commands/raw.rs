@@ -31,6 +31,19 @@ pub(crate) struct RawArgs {
 enum StreamName {
     Stdout,
     Stderr,
+    Stdin,
+    History,
+}
+
+impl From<StreamName> for Stream {
+    fn from(name: StreamName) -> Self {
+        match name {
+            StreamName::Stdout => Self::Stdout,
+            StreamName::Stderr => Self::Stderr,
+            StreamName::Stdin => Self::Stdin,
+            StreamName::History => Self::History,
+        }
+    }
 }
 
 pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliError> {
@@ -49,7 +62,7 @@ pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliEr
         return record(session, &store, &run, seq);
     }
     match resolve_run(&store, text) {
-        Ok(run) => tape(session, &store, &run, args.stream),
+        Ok(run) => tape(session, &store, &run, args.stream.into()),
         Err(error @ CliError::UnknownRun { .. }) => match find_event(&store, text)? {
             Some((run, seq)) => record(session, &store, &run, seq),
             None => Err(error),
@@ -82,12 +95,8 @@ fn tape(
     session: &mut Session<'_>,
     store: &Store,
     run: &RunId,
-    stream: StreamName,
+    stream: Stream,
 ) -> Result<(), CliError> {
-    let stream = match stream {
-        StreamName::Stdout => Stream::Stdout,
-        StreamName::Stderr => Stream::Stderr,
-    };
     let mut result = Ok(());
     // A character may lie across two pieces; its beginning waits for the rest.
     let mut held: Vec<u8> = Vec::new();
@@ -109,11 +118,7 @@ fn tape(
     if held.is_empty() {
         return Ok(());
     }
-    let (stdout, stderr) = store.tape_lengths(run)?;
-    let length = match stream {
-        Stream::Stdout => stdout,
-        Stream::Stderr => stderr,
-    };
+    let length = store.tape_lengths(run)?.of(stream);
     let piece = Piece {
         seq: None,
         stream,

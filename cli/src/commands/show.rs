@@ -1,7 +1,7 @@
 //! `runtape show`: one run.
 
 use runtape_core::report::{RunDetail, RunOrigin};
-use runtape_core::{TokenCounts, summarize};
+use runtape_core::{Stream, TokenCounts, summarize};
 use runtape_store::Store;
 
 use crate::commands::Session;
@@ -30,7 +30,7 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
     let children = tree
         .into_iter()
         .filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
-    let (stdout_bytes, stderr_bytes) = store.tape_lengths(&run_id)?;
+    let tape = store.tape_lengths(&run_id)?;
     let final_text = summarize(&store.records(&run_id, 0, usize::MAX)?);
     Ok(RunDetail {
         children: children.collect(),
@@ -40,8 +40,8 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
             .exit(&run_id)?
             .as_ref()
             .map(runtape_recorder::exit_info),
-        stdout_bytes,
-        stderr_bytes,
+        stdout_bytes: tape.of(Stream::Stdout),
+        stderr_bytes: tape.of(Stream::Stderr),
         origin: store.origin(run.root_run_id.as_ref().unwrap_or(&run_id))?,
         run,
     })

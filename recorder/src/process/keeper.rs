@@ -159,6 +159,8 @@ impl Spooler<'_> {
         let from = match chunk.stream {
             Stream::Stdout => &mut missing.stdout_from,
             Stream::Stderr => &mut missing.stderr_from,
+            // Their bytes are counted; records are not made from them.
+            Stream::Stdin | Stream::History => return,
         };
         from.get_or_insert(chunk.start);
     }

@@ -24,6 +24,7 @@ use crate::links;
 use crate::migrate;
 use crate::runs::{self, RunRow};
 use crate::store::Store;
+use crate::stream_lengths::StreamLengths;
 use crate::words::{self, Words};
 
 use self::terms::Terms;
@@ -32,12 +33,12 @@ use self::terms::Terms;
 pub(crate) struct Verifier<'a> {
     connection: &'a Connection,
     report: VerifyReport,
+    /// The schema.
+    version: i64,
     /// What the hashes of tape blocks cover.
     rule: TapeRule,
-    /// Whether ids derive from the hash that they do now.
-    specified_ids: bool,
-    /// How far into stdout and stderr the records of the tree reach.
-    reach: [u64; 2],
+    /// How far into each stream the records of the tree reach.
+    reach: StreamLengths,
     /// Runs whose tape was dropped, and said to be.
     dropped: HashSet<RunId>,
     /// Root runs by their seals.
@@ -67,7 +68,7 @@ impl KnownWords {
     }
 }
 
-/// What the rows of a schema's version cover with hashes.
+/// What the rows of the schema's version cover with hashes.
 fn rule_of(version: i64) -> TapeRule {
     if version < migrate::TIMES_IN_CHAIN {
         TapeRule::Distances
@@ -162,13 +163,13 @@ fn hash(head: &str) -> Result<Hash> {
 
 impl<'a> Verifier<'a> {
     fn new(connection: &'a Connection) -> Result<Self> {
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let version = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         Ok(Self {
             connection,
             report: VerifyReport::default(),
+            version,
             rule: rule_of(version),
-            specified_ids: version >= migrate::IDS_ARE_SPECIFIED,
-            reach: [0; 2],
+            reach: StreamLengths::default(),
             dropped: HashSet::new(),
             sealed: HashMap::new(),
             may_be_bundle: false,
@@ -237,7 +238,7 @@ impl<'a> Verifier<'a> {
         let Some(tree) = self.read(FaultPlace::Run { run_id }, tree)? else {
             return Ok(());
         };
-        self.reach = [0; 2];
+        self.reach = StreamLengths::default();
         for run in &tree {
             self.run(run, &tree)?;
         }

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use runtape_core::{Stream, TokenCounts};
+use runtape_core::TokenCounts;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::error::Result;
 use crate::facts::{CallFact, Fact, NoticeFact, ResultFact, StepFact, UnparsedFact, UsageFact};
-use crate::ledger;
+use crate::migrate;
 use crate::place::{signed, unsigned};
+use crate::stream_lengths;
 
 use super::KnownWords;
 use super::run::maybe;
@@ -51,8 +52,15 @@ const UNPARSED: Table = Table {
     columns: "at, stream, line, tag, reason, excerpt",
 };
 
-// Whether an entry is `repeated` follows from other runs, too.
 const USAGE: Table = Table {
+    name: "usage",
+    key: &["seq"],
+    columns: "at, key, source, step, model, input_tokens, output_tokens, reasoning_tokens, \
+              cached_input_tokens, session_key, of_session",
+};
+
+/// The ledger of a schema that did not know totals of sessions.
+const EARLIER_USAGE: Table = Table {
     name: "usage",
     key: &["seq"],
     columns: "at, key, source, step, model, input_tokens, output_tokens, reasoning_tokens, \
@@ -177,22 +185,25 @@ pub(super) struct Rows {
     notices: Cursor,
     unparsed: Cursor,
     usage: Cursor,
+    knows_totals: bool,
     steps: Steps,
     /// What the rows of calls say about results that did not come yet.
     results: BTreeMap<(u64, u64), Stored>,
 }
 
 impl Rows {
-    /// Prepares the rows of a run. `specified_ids` tells whether ids derive from the hash that they
-    /// do now: what an older version derived cannot be derived again.
-    pub(super) fn new(run: i64, specified_ids: bool) -> Self {
+    /// Prepares the rows of a run in a schema of a version. What a version before ids were specified
+    /// derived cannot be derived again.
+    pub(super) fn new(run: i64, version: i64) -> Self {
+        let knows_totals = version >= migrate::LEDGER_KNOWS_TOTALS;
         Self {
             run,
             calls: Cursor::new(CALLS),
             notices: Cursor::new(NOTICES),
             unparsed: Cursor::new(UNPARSED),
-            usage: Cursor::new(USAGE),
-            steps: Steps::new(specified_ids),
+            usage: Cursor::new(if knows_totals { USAGE } else { EARLIER_USAGE }),
+            knows_totals,
+            steps: Steps::new(version >= migrate::IDS_ARE_SPECIFIED),
             results: BTreeMap::new(),
         }
     }
@@ -238,7 +249,9 @@ impl Rows {
                 Fact::Usage(usage) => {
                     let (source, model) =
                         (word(Some(&usage.source))?, word(usage.model.as_deref())?);
-                    let row = usage_row(usage, source, model);
+                    let of_session = usage.of_session;
+                    let mut row = usage_row(usage, source, model);
+                    row.extend(self.knows_totals.then_some(of_session.into()));
                     self.usage.take(connection, self.run, &row)?;
                 }
             }
@@ -288,10 +301,6 @@ impl Rows {
         ] {
             let fault = cursor.finish(connection, self.run)?;
             faults.extend(fault.map(|(seq, fault)| (cursor.table.name, seq, fault)));
-        }
-        if let Some(seq) = ledger::wrongly_repeated(connection, self.run)? {
-            let fault = "changed: its mark as a repetition is wrong";
-            faults.push(("usage", seq, fault));
         }
         Ok(faults)
     }
@@ -417,7 +426,7 @@ fn unparsed_row(output: UnparsedFact, tag: Value) -> Stored {
     vec![
         signed(output.seq).into(),
         output.at.into(),
-        (output.stream == Stream::Stderr).into(),
+        i64::from(stream_lengths::number(output.stream)).into(),
         signed(output.line).into(),
         tag,
         output.reason.into(),

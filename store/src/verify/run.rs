@@ -1,7 +1,7 @@
 //! A run: the chain of its records, and its row.
 
 use runtape_core::report::FaultPlace;
-use runtape_core::{CheckpointStatus, ErrorFamily, Record, Stream};
+use runtape_core::{CheckpointStatus, ErrorFamily, Record};
 use rusqlite::types::Value;
 
 use crate::chain::{self, Hash, MARK};
@@ -53,7 +53,7 @@ impl Verifier<'_> {
         self.begin_terms(run)?;
         let mut folder = FactFolder::default();
         let mut facts = Vec::new();
-        let mut rows = Rows::new(run.key, self.specified_ids);
+        let mut rows = Rows::new(run.key, self.version);
         let intact = self.chain(run, |verifier, record| {
             folder.push(record, &mut facts);
             verifier.add_terms(record)?;
@@ -183,12 +183,7 @@ impl Verifier<'_> {
             }
             self.report.records += 1;
             if let Some(span) = record.span {
-                let [stdout, stderr] = &mut self.reach;
-                let reach = match span.stream {
-                    Stream::Stdout => stdout,
-                    Stream::Stderr => stderr,
-                };
-                *reach = span.end.max(*reach);
+                self.reach.advance(span.stream, span.end);
             }
             let taken = each(self, &record);
             if self.read(at(seq), taken)?.is_none() {

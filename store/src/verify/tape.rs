@@ -1,6 +1,5 @@
 //! The chain of a tape's blocks.
 
-use runtape_core::Stream;
 use runtape_core::report::FaultPlace;
 use rusqlite::Connection;
 
@@ -8,6 +7,7 @@ use crate::chain::TapeRule;
 use crate::error::Result;
 use crate::place;
 use crate::runs::RunRow;
+use crate::stream_lengths::StreamLengths;
 use crate::tape;
 
 use super::Verifier;
@@ -30,7 +30,7 @@ impl Verifier<'_> {
             block,
         };
         let mut hash = self.rule.first(&root.id);
-        let mut starts = [0_u64; 2];
+        let mut starts = StreamLengths::default();
         let mut count = 0;
         loop {
             let next = next_number(self.connection, root.key, count);
@@ -53,11 +53,11 @@ impl Verifier<'_> {
                 return Ok(());
             };
             let before = hash;
-            hash = self.rule.next(&before, starts, block.times, &raw);
+            hash = self.rule.next(&before, &starts, block.times, &raw);
             if block.starts != starts || hash != block.hash {
                 let earlier = TapeRule::Distances;
                 let first = earlier.first(&root.id);
-                let is_earlier = earlier.next(&first, starts, block.times, &raw) == block.hash;
+                let is_earlier = earlier.next(&first, &starts, block.times, &raw) == block.hash;
                 self.fault(
                     at(count),
                     if count == 0 && self.rule != earlier && is_earlier {
@@ -69,24 +69,18 @@ impl Verifier<'_> {
                 );
                 return Ok(());
             }
-            let [stdout, stderr] = &mut starts;
             let taken_apart = block.each_chunk(&root.id, &raw, |stream, start, _, bytes| {
-                let end = start + u64::try_from(bytes.len()).unwrap_or(0);
-                match stream {
-                    Stream::Stdout => *stdout = end,
-                    Stream::Stderr => *stderr = end,
-                }
+                starts.advance(stream, start + u64::try_from(bytes.len()).unwrap_or(0));
             });
             if self.read(at(count), taken_apart)?.is_none() {
                 return Ok(());
             }
             count += 1;
         }
-        let [stdout, stderr] = starts;
-        self.report.tape_bytes += stdout + stderr;
-        let is_dropped = stdout + stderr == 0 && self.dropped.contains(&root.id);
+        self.report.tape_bytes += starts.total();
+        let is_dropped = starts.total() == 0 && self.dropped.contains(&root.id);
         // While a run is written, its records and their output may come in either order.
-        let is_short = stdout < self.reach[0] || stderr < self.reach[1];
+        let is_short = starts.is_short_of(&self.reach);
         if root.seal.is_some() && is_short && !is_dropped {
             self.fault(at(count), "missing: records were made from it");
         }

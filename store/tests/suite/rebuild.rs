@@ -122,7 +122,7 @@ fn changes(connection: &Connection) -> Vec<String> {
                 _ if name == "job" => {
                     format!("(SELECT max(key) FROM job WHERE key <> {table}.job)")
                 }
-                _ if name == "repeated" => "1 - repeated".to_owned(),
+                _ if name == "of_session" => "1 - of_session".to_owned(),
                 // Far from any other, so that no two rows get the same.
                 _ => format!("coalesce({name}, 0) + 700"),
             };
@@ -209,7 +209,7 @@ fn one_tree_is_rebuilt_without_the_others() {
     let mut store = Store::open(&path, &Options::default()).unwrap();
     let connection = Connection::open(&path).unwrap();
     let damage = "UPDATE step SET messages = 99; DELETE FROM notice; UPDATE run SET steps = 99;
-                  UPDATE usage SET repeated = 1; UPDATE run SET parent = NULL";
+                  UPDATE usage SET of_session = 1; UPDATE run SET parent = NULL";
     connection.execute_batch(damage).unwrap();
     let faulty = |store: &Store| {
         let report = store.verify().unwrap();

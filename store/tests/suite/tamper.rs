@@ -76,7 +76,7 @@ fn each_kind_of_change_is_named() {
         ("edit the tape", format!("UPDATE tape_block SET body = CAST(body || x'00' AS BLOB) WHERE place = {big}"), "run big, tape block 0"),
         ("delete from the tape", format!("DELETE FROM tape_block WHERE place = {big}"), "run big, tape block 0: missing"),
         ("delete a whole tape", format!("DELETE FROM tape_block WHERE place >> 32 = {one}"), "run one, tape block 0: missing"),
-        ("insert into the tape", format!("INSERT INTO tape_block SELECT place + 9, stdout_start, stdout_length, stderr_start, stderr_length, first_at, last_at, length, hash, body FROM tape_block WHERE place = {one} << 32"), "run one, tape block 1"),
+        ("insert into the tape", format!("INSERT INTO tape_block SELECT place + 9, stdout_start, stdout_length, stderr_start, stderr_length, first_at, last_at, length, hash, body, 0, 0, 0, 0 FROM tape_block WHERE place = {one} << 32"), "run one, tape block 1"),
         ("change a receive time", format!("UPDATE tape_block SET first_at = first_at + 1 WHERE place = {one} << 32"), "run one, tape block 0"),
         // The ledger.
         ("edit the ledger", format!("UPDATE usage SET output_tokens = 1 WHERE run = {one} AND seq = (SELECT min(seq) FROM usage)"), "run one, table usage, record 6: changed"),
@@ -84,7 +84,7 @@ fn each_kind_of_change_is_named() {
         ("delete from the ledger", format!("DELETE FROM usage WHERE run = {one} AND seq = 6"), "run one, table usage, record 6: missing"),
         ("insert into the ledger", format!("INSERT INTO usage SELECT run, 7, at, key, source, step, model, 1, 1, 1, 1, NULL, 0 FROM usage WHERE run = {one} AND seq = 6"), "run one, table usage, record 7: inserted"),
         ("swap in the ledger", format!("UPDATE usage SET seq = -1 WHERE run = {one} AND seq = 6; UPDATE usage SET seq = 6 WHERE run = {one} AND seq = (SELECT min(seq) FROM usage WHERE run = {one} AND seq > 6); UPDATE usage SET seq = 13 WHERE seq = -1"), "run one, table usage"),
-        ("hide usage", format!("UPDATE usage SET repeated = 1 WHERE run = {one} AND seq = 6"), "run one, table usage, record 6"),
+        ("hide usage", format!("UPDATE usage SET of_session = 1 WHERE run = {one} AND seq = 6"), "run one, table usage, record 6"),
         // Seals.
         ("edit a seal", "UPDATE seal SET at = at + 1 WHERE number = 2".into(), "seal 2: changed"),
         ("edit a digest", "UPDATE seal SET digest = zeroblob(32) WHERE number = 3".into(), "seal 3: changed"),
@@ -213,7 +213,7 @@ fn a_hundred_random_edits_are_found() {
                 "output_tokens",
                 "cached_input_tokens",
                 "session_key",
-                "repeated",
+                "of_session",
                 "step",
             ][..],
         ),

@@ -19,6 +19,8 @@ mod planted;
 mod prepared;
 mod queries;
 mod retention;
+mod sessions;
+mod streams;
 #[allow(dead_code, reason = "other suites use more of it")]
 mod synthetic;
 

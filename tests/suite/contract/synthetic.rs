@@ -247,6 +247,8 @@ pub(crate) struct Plan {
     pub(crate) session: Option<String>,
     pub(crate) fails: bool,
     pub(crate) at: i64,
+    /// What the runtime states as the total of the session so far.
+    pub(crate) session_total: Option<TokenCounts>,
 }
 
 impl Plan {
@@ -260,6 +262,7 @@ impl Plan {
             session: Some(format!("session-of-{run}")),
             fails: false,
             at: 1_790_000_000_000,
+            session_total: None,
         }
     }
 
@@ -325,6 +328,20 @@ impl Plan {
                     },
                 );
             }
+        }
+        if let Some(total) = self.session_total {
+            maker.usage = maker.usage.plus(total);
+            maker.record(
+                None,
+                UsageEntry {
+                    key: "total".to_owned(),
+                    source: UsageSource::Total,
+                    step: None,
+                    model: None,
+                    of_session: true,
+                    counts: total,
+                },
+            );
         }
         let mut set = Metadata::default();
         set.set("costUsd", 0.1 + 0.2);

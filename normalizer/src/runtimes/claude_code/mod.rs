@@ -148,6 +148,7 @@ impl RuntimeParser for ClaudeCode {
                 }
                 out.stderr_text(text);
             }
+            Stream::Stdin | Stream::History => {}
         }
     }
 

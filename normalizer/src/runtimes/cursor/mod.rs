@@ -278,6 +278,7 @@ impl RuntimeParser for CursorParser {
                 self.diagnosis.read(&text);
                 out.stderr_text(text);
             }
+            Stream::Stdin | Stream::History => {}
         }
     }
 

@@ -276,6 +276,7 @@ impl RuntimeParser for Gemini {
         match stream {
             Stream::Stdout => self.on_stdout(line, out),
             Stream::Stderr => self.stderr.push_line(line, out),
+            Stream::Stdin | Stream::History => {}
         }
     }
 

@@ -262,6 +262,7 @@ impl Hermes {
                 (Ending::None, Some(text)) => self.on_stdout(text, Ending::CrLf, out),
                 _ => self.on_stdout(&text, ending, out),
             },
+            Stream::Stdin | Stream::History => {}
         }
     }
 

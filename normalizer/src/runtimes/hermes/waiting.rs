@@ -61,6 +61,7 @@ impl Waiting {
                 self.names_session |= session_in(&text).is_some();
                 self.is_log |= is_logged(&text);
             }
+            Stream::Stdin | Stream::History => {}
         }
         self.bytes.extend_from_slice(line.bytes);
         self.lines.push(WaitingLine {
