@@ -1,3 +1,5 @@
-//! Home of the end-to-end suite (see `suite/`), and of the input that benchmarks share.
+//! Home of the end-to-end suite (see `suite/`), and of the input that benchmarks and suites share.
 
+#[cfg(feature = "runs")]
+pub mod runs;
 pub mod synthetic;
