@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use runtape_core::{CheckpointStatus, Message, Record, RecordKind, RunId};
-use runtape_store::{BeginRun, PreparedRun, Store, StoreError};
+use runtape_store::{BeginRun, PreparedRun, SealName, Store, StoreError};
 use serde_json::{Value, json};
 
 /// Stores a root run and its children from all their records, and seals it: all of it or nothing.
 ///
-/// Returns the number of its seal; `None` if the first record opens no run. `now` is in
+/// Returns the name of its seal; `None` if the first record opens no run. `now` is in
 /// milliseconds since 1970.
 pub fn store_records(
     store: &mut Store,
     records: &[Record],
     now: i64,
-) -> Result<Option<u64>, StoreError> {
+) -> Result<Option<SealName>, StoreError> {
     match prepare_records(records)? {
         Some(run) => store.put_run(run, now).map(Some),
         None => Ok(None),

@@ -2,6 +2,7 @@
 
 use runtape_core::{RunId, Runtime, Stream, Summarizer};
 use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
+use runtape_store::SealName;
 
 use crate::clock::Clock;
 use crate::detached::Detached;
@@ -38,8 +39,8 @@ pub struct Finished {
     pub summary: runtape_core::RunSummary,
     /// What can be shown of its end.
     pub live: Vec<LiveItem>,
-    /// The number of its seal.
-    pub seal: u64,
+    /// The name of its seal.
+    pub seal: SealName,
 }
 
 impl Recorder {
@@ -134,8 +135,8 @@ impl Recorder {
         })
     }
 
-    /// Ends the run without a summary. Returns the number of its seal.
-    pub fn close(mut self, exit: &Exit) -> Result<u64, RecordError> {
+    /// Ends the run without a summary. Returns the name of its seal.
+    pub fn close(mut self, exit: &Exit) -> Result<SealName, RecordError> {
         self.writer.add(self.run.finish(exit).records, None);
         self.writer.finish(exit, self.clock.now())
     }
@@ -228,7 +229,10 @@ mod tests {
             })
         };
         let threads: Vec<_> = (0..4).map(recording).collect();
-        let mut seals: Vec<u64> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+        let mut seals: Vec<u64> = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap().number)
+            .collect();
         seals.sort_unstable();
         assert_eq!(seals, [1, 2, 3, 4]);
         assert_eq!(store.lock().verify().unwrap().faults, []);

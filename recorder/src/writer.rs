@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use runtape_core::{Record, RunId, Runtime};
 use runtape_normalizer::{Context, Exit};
-use runtape_store::{StreamLengths, TapeChunk};
+use runtape_store::{SealName, StreamLengths, TapeChunk};
 
 use crate::error::RecordError;
 use crate::kept::{begin_run, exit_to_json};
@@ -79,7 +79,7 @@ impl Writer {
     }
 
     /// Writes what has arrived and ends the run with a seal; returns its number.
-    pub fn finish(&mut self, exit: &Exit, now: i64) -> Result<u64, RecordError> {
+    pub fn finish(&mut self, exit: &Exit, now: i64) -> Result<SealName, RecordError> {
         let exit = exit_to_json(exit);
         let (records, chunks) = (&self.records, &self.chunks);
         let seal =

@@ -10,17 +10,13 @@
     reason = "a bench prints, and may fail in any way"
 )]
 
-#[path = "../../tests/suite/contract/synthetic.rs"]
-#[allow(dead_code, reason = "tests use more of it")]
-mod synthetic;
-
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use runtape_core::CheckpointId;
 use runtape_store::{Options, RunFilter, Store};
-use synthetic::{Plan, run_id};
+use runtape_tests::runs::{Plan, run_id};
 
 /// How much longer what is asked first may take on the large database.
 const MOST: f64 = 3.0;

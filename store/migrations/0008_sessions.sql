@@ -17,6 +17,10 @@ CREATE INDEX usage_of_session ON usage (run) WHERE of_session;
 DROP INDEX run_by_session;
 CREATE INDEX run_by_session ON run (session, started_at) WHERE session IS NOT NULL;
 
+-- Lists go by time and id: a key means nothing outside of this file.
+DROP INDEX run_by_start;
+CREATE INDEX run_by_start ON run (started_at, id);
+
 CREATE VIEW v_usage AS
 SELECT
     run.id AS run_id,
@@ -206,13 +210,13 @@ SELECT
             END
             FROM run AS latest JOIN word ON word.key = latest.status
             WHERE latest.job = job.key AND latest.root IS NULL
-            ORDER BY latest.started_at DESC, latest.key DESC LIMIT 1
+            ORDER BY latest.started_at DESC, latest.id DESC LIMIT 1
         ), 'running')
     END AS status,
     (
         SELECT word.text FROM run AS first JOIN word ON word.key = coalesce(first.expert, first.runtime)
         WHERE first.job = job.key AND first.root IS NULL
-        ORDER BY first.started_at, first.key LIMIT 1
+        ORDER BY first.started_at, first.id LIMIT 1
     ) AS expert,
     sum(run.root IS NULL) AS root_runs,
     count(*) AS runs,

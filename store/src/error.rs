@@ -106,15 +106,15 @@ pub enum StoreError {
         /// Why it failed.
         source: io::Error,
     },
-    /// `SQLite` failed.
+    /// The database failed.
     #[error("{}: {fault}: {source}", path.display())]
     Database {
         /// The database.
         path: PathBuf,
         /// What kind of failure, and what to do.
         fault: DatabaseFault,
-        /// What `SQLite` said.
-        source: rusqlite::Error,
+        /// What the database said.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A migration failed; the database is as it was.
     #[error("{}: failed to apply migration {number:04}: {source}", path.display())]
@@ -123,8 +123,8 @@ pub enum StoreError {
         path: PathBuf,
         /// The migration.
         number: i64,
-        /// What `SQLite` said.
-        source: rusqlite::Error,
+        /// What the database said.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// No such run.
     #[error("no run {run}: list the runs there are")]
@@ -214,14 +214,6 @@ pub enum StoreError {
         /// What is wrong.
         fault: String,
     },
-    /// A search that cannot be understood.
-    #[error("cannot search for {query:?}: {fault}")]
-    BadQuery {
-        /// The query.
-        query: String,
-        /// What is wrong with it, and how to write it.
-        fault: String,
-    },
     /// A query in SQL that cannot be answered.
     #[error("the query failed: {fault}")]
     BadSql {
@@ -234,11 +226,11 @@ pub enum StoreError {
         /// The head.
         head: String,
     },
-    /// A cursor that no page gave.
-    #[error("bad cursor {cursor:?}: use the one that came with the last page")]
-    BadCursor {
-        /// The cursor.
-        cursor: String,
+    /// A mark that no page gave.
+    #[error("bad page mark {mark:?}: use the one that came with the last page")]
+    BadPageMark {
+        /// The mark.
+        mark: String,
     },
     /// The value cannot be written as JSON.
     #[error("run {run}: failed to write JSON: {source}")]
@@ -253,7 +245,7 @@ pub enum StoreError {
     Core(#[from] runtape_core::CoreError),
 }
 
-/// What kind of failure of `SQLite` it was.
+/// What kind of failure of the database it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DatabaseFault {
@@ -286,28 +278,6 @@ impl std::fmt::Display for DatabaseFault {
             Self::Endless => "reading it takes more work than a file of its size can be worth",
             Self::Other => "the database failed",
         })
-    }
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(source: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode as Code;
-        let fault = match source.sqlite_error_code() {
-            Some(Code::DiskFull) => DatabaseFault::Full,
-            Some(Code::ReadOnly | Code::PermissionDenied | Code::CannotOpen) => {
-                DatabaseFault::ReadOnly
-            }
-            Some(Code::DatabaseCorrupt) => DatabaseFault::Damaged,
-            Some(Code::NotADatabase) => DatabaseFault::NoDatabase,
-            Some(Code::DatabaseBusy | Code::DatabaseLocked) => DatabaseFault::Busy,
-            Some(Code::OperationInterrupted) => DatabaseFault::Endless,
-            _ => DatabaseFault::Other,
-        };
-        Self::Database {
-            path: PathBuf::new(),
-            fault,
-            source,
-        }
     }
 }
 

@@ -35,6 +35,11 @@
 //! hold what queries need; `VIEWS.md` documents the views on them, [`Store::rebuild`] makes them
 //! anew.
 //!
+//! # How it is built
+//!
+//! `format` (blocks, chains, seals) and `derive` (what follows from records) know no database. `write`
+//! and `read` are the algorithms, written once over the seam in `backend`; `sqlite` is behind it.
+//!
 //! # What can be proved
 //!
 //! A record's hash covers its run, number, span, content and the hash before it; tape blocks form
@@ -66,72 +71,36 @@
 //! [`Options::sync_each_commit`] the loss of power. A writer holds a lock on each run it writes;
 //! [`Store::open_runs`] lists the runs whose writer is gone.
 
-mod audit;
-mod bundle;
-mod chain;
-mod codec;
-mod depth;
-mod drift;
-mod erase;
+mod backend;
+mod derive;
 mod error;
-mod facts;
-mod file;
 mod filter;
-mod import;
-mod keys;
-mod ledger;
-mod links;
-mod list;
-mod lock;
-mod migrate;
-mod notices;
+mod format;
 mod options;
-mod place;
-mod prepared;
+mod page;
 mod read;
-mod rebuild;
-mod records;
-mod replace;
-mod reseal;
-mod retention;
-mod run_writer;
-mod runs;
-mod schema;
-mod seals;
-mod search;
-mod stats;
-mod steps;
+mod search_query;
+mod sqlite;
 mod store;
-mod stream_lengths;
-mod tape;
-mod tool_calls;
-mod transfer;
-mod tree;
-mod untrusted;
-mod usage;
-mod varint;
-mod verify;
-mod weigh;
-mod words;
 mod write;
 
-pub use audit::UsageBy;
-pub use erase::Erased;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
-pub use import::{Import, Trust};
-pub use list::{Cursor, Page};
+pub use format::seals::SealName;
+pub use format::streams::StreamLengths;
+pub use format::tape::TapeChunk;
 pub use options::{Options, Patience};
-pub use prepared::PreparedRun;
-pub use replace::Replaced;
-pub use retention::DroppedTapes;
+pub use page::{Page, PageMark};
+pub use read::audit::UsageBy;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, RebuiltRun, Removal,
     RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SearchHit, SnippetPart, StepInfo,
     StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
 };
+pub use sqlite::Erased;
 pub use store::Store;
-pub use stream_lengths::StreamLengths;
-pub use tape::TapeChunk;
-
-pub use write::{BeginRun, OpenRun};
+pub use write::begin::{BeginRun, OpenRun};
+pub use write::import::{Import, Trust};
+pub use write::put::PreparedRun;
+pub use write::replace::Replaced;
+pub use write::retention::DroppedTapes;

@@ -10,7 +10,7 @@ use crate::terminal::table::short;
 
 /// Search what was said, what tools were given and what they gave back
 ///
-/// Words must all be there; "a phrase", pre*, AND, OR, NOT, and said:, input: or output: before a
+/// Words must all be there; "a phrase", pre*, AND, OR, NOT, ( ), and said:, input: or output: before a
 /// word to look only there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SearchArgs {

@@ -4,7 +4,7 @@ mod pipeline;
 
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::{Context, Exit, Normalizer, Output};
-use runtape_store::{PreparedRun, Store, StoreError};
+use runtape_store::{PreparedRun, SealName, Store, StoreError};
 
 use self::pipeline::{Most, SharedLine};
 use crate::error::RecordError;
@@ -67,8 +67,8 @@ impl Capture {
 /// Something that becomes a run, or was found not to; `T` says what it is.
 pub type Found<T> = (T, Option<Capture>);
 
-/// What became of a capture: the number of its seal.
-pub type Stored = Option<Result<u64, RecordError>>;
+/// What became of a capture: the name of its seal.
+pub type Stored = Option<Result<SealName, RecordError>>;
 
 type Ready<T> = (T, Option<Result<PreparedRun, RecordError>>);
 

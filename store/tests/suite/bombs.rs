@@ -7,8 +7,8 @@ use std::path::Path;
 use runtape_store::{Options, Store, Trust};
 use rusqlite::{Connection, params};
 
-use crate::synthetic::{Plan, run_id};
 use crate::writers::{start, work};
+use runtape_tests::runs::{Plan, run_id};
 
 /// The most memory that importing may take, in MiB: a block, and what is made of it.
 const MOST: u64 = 768;

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::synthetic::{Made, Plan, child, run_id};
+use runtape_tests::runs::{Made, Plan, child, run_id};
 
 /// A database in a directory of its own.
 fn database() -> (TempDir, Store) {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use runtape_store::{Options, Store};
 use serde_json::json;
 
-use crate::synthetic::{Dice, Made, Plan};
 use crate::writers::{start, work};
+use runtape_tests::runs::{Dice, Made, Plan};
 
 fn made(round: u64) -> Made {
     Plan::new(&format!("round{round}"), 400).make()

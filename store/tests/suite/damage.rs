@@ -6,7 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 
 use runtape_store::{DatabaseFault, Options, PreparedRun, RunFilter, Store, StoreError};
 
-use crate::synthetic::{Made, Plan};
+use runtape_tests::runs::{Made, Plan};
 
 #[test]
 fn a_full_disk_loses_nothing_that_was_acknowledged() {

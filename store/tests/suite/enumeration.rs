@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use runtape_store::{Options, Store};
 use rusqlite::Connection;
 
-use crate::synthetic::{Plan, child, run_id};
+use runtape_tests::runs::{Plan, child, run_id};
 
 /// Changes that change no answer, and why nobody can tell them from what we do ourselves.
 const HARMLESS: &[(&str, &str)] = &[

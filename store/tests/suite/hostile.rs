@@ -5,7 +5,7 @@ use std::path::Path;
 use runtape_store::{Options, Store, VerifyReport};
 use rusqlite::{Connection, params};
 
-use crate::synthetic::{Plan, run_id};
+use runtape_tests::runs::{Plan, run_id};
 
 /// Stack that is plenty for records, and little for a nesting without end.
 const STACK: usize = 1 << 20;

@@ -6,7 +6,7 @@ use std::path::Path;
 use runtape_store::{Options, Store};
 use rusqlite::Connection;
 
-use crate::synthetic::{Dice, Plan, run_id};
+use runtape_tests::runs::{Dice, Plan, run_id};
 
 const TABLES: [&str; 3] = ["run", "job", "word"];
 

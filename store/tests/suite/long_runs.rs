@@ -6,8 +6,8 @@ use std::path::Path;
 
 use runtape_store::{Options, Store};
 
-use crate::synthetic::Plan;
 use crate::writers::{start, work};
+use runtape_tests::runs::Plan;
 
 /// How much more memory four times the steps may take, in KiB: caches fill up, and a few bytes are
 /// kept for each step.

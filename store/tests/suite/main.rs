@@ -14,15 +14,15 @@ mod bundles;
 mod crash;
 mod damage;
 mod enumeration;
+mod erasing;
+mod files;
 mod hostile;
 mod keys;
 mod long_runs;
 mod migrations;
+mod planted;
 mod rebuild;
 mod reseal;
-#[path = "../../../tests/suite/contract/synthetic.rs"]
-#[allow(dead_code, reason = "other suites use more of it")]
-mod synthetic;
 mod tamper;
 mod views;
 mod writers;

@@ -4,7 +4,7 @@ use runtape_core::{Span, Stream};
 use runtape_store::{Options, Store, StoreError};
 use rusqlite::Connection;
 
-use crate::synthetic::{Plan, run_id};
+use runtape_tests::runs::{Plan, run_id};
 
 #[test]
 fn a_newer_database_is_refused_unharmed() {

@@ -6,7 +6,7 @@ use runtape_store::{Options, RunFilter, Store, StoreError};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::synthetic::{Plan, child, job_id, run_id};
+use runtape_tests::runs::{Plan, child, job_id, run_id};
 
 /// The derived tables, and which of their columns name words.
 const DERIVED: &[(&str, &[&str])] = &[

@@ -5,7 +5,7 @@ use std::path::Path;
 use runtape_store::{FaultPlace, Options, Store, VerifyReport};
 use rusqlite::Connection;
 
-use crate::synthetic::{Dice, Plan, child, run_id};
+use runtape_tests::runs::{Dice, Plan, child, run_id};
 
 /// A database of three runs and a child; the big one has several blocks of each kind.
 fn fill(path: &Path) -> Store {

@@ -3,7 +3,7 @@
 use runtape_store::{Options, Store};
 use rusqlite::Connection;
 
-use crate::synthetic::Plan;
+use runtape_tests::runs::Plan;
 
 /// Returns the views and columns that VIEWS.md documents.
 fn documented() -> Vec<(String, Vec<String>)> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use runtape_store::{Options, RunFilter, Store};
 
-use crate::synthetic::{Plan, run_id};
+use runtape_tests::runs::{Plan, run_id};
 
 const WRITERS: u64 = 16;
 const READERS: u64 = 4;

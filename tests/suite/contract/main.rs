@@ -1,35 +1,144 @@
 //! What a store must do, whatever it keeps its runs in: through the public API only.
 //!
-//! A second backend is held to the same by exchanging [`backend`]. What only `SQLite` can do (views,
-//! damaged pages, tampering, crashes of a process in mid-write) is tested beside that backend.
+//! A [`Backend`] says how a store is made that has nothing in it, and how it is opened again. All
+//! of the suite is run for each of them: one line at the end of this file. What only a database file has
+//! (views, damaged pages, tampering, crashes of a process in mid-write) is tested beside that backend.
 
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::print_stdout,
     clippy::too_many_lines,
     reason = "a failing test may fail in any way"
 )]
 
 mod append;
-mod erasing;
-mod planted;
+mod asking;
 mod prepared;
 mod queries;
+mod recovering;
 mod retention;
+mod searching;
 mod sessions;
 mod streams;
-#[allow(dead_code, reason = "other suites use more of it")]
-mod synthetic;
 
-/// The store that is held to the contract.
-mod backend {
-    pub(crate) use runtape_store::*;
+use runtape_store::{Options, Store};
 
-    /// Opens a store that has nothing in it.
-    pub(crate) fn fresh() -> Store {
-        Store::open_in_memory().unwrap()
+/// Something that a store can be in, and that is gone when it is dropped.
+trait Backend: Sync {
+    /// Makes a store that has nothing in it.
+    fn fresh() -> Self;
+    /// Opens it, maybe once more.
+    fn open(&self) -> Store;
+    /// Opens it for reading.
+    fn open_to_read(&self) -> Store;
+}
+
+/// A `SQLite` file.
+struct SqliteFile(tempfile::TempDir);
+
+impl Backend for SqliteFile {
+    fn fresh() -> Self {
+        // Where files are in memory, if there is such a place.
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let home = Self(directory.unwrap());
+        drop(home.open());
+        home
+    }
+
+    fn open(&self) -> Store {
+        Store::open(self.0.path().join("db"), &Options::default()).unwrap()
+    }
+
+    fn open_to_read(&self) -> Store {
+        Store::open(self.0.path().join("db"), &Options::read_only()).unwrap()
     }
 }
+
+/// Runs all of the suite for a backend.
+macro_rules! hold_to_the_contract {
+    ($name:ident, $backend:ident) => {
+        hold_to_the_contract! {
+            $name, $backend,
+            append {
+                records_and_tape_come_back_exactly,
+                a_checkpoint_is_the_one_that_the_live_records_gave,
+                a_record_shows_the_bytes_it_came_from,
+                the_last_records_and_the_end_are_written_together_or_not_at_all,
+                the_same_again_changes_nothing_and_other_content_is_refused,
+                gaps_strangers_and_late_records_are_refused,
+                children_share_the_tape_and_the_seal_of_their_root,
+                replacing_records_keeps_the_tape_and_leaves_a_tombstone,
+                odd_numbers_and_deep_nesting_come_back,
+                a_live_run_of_many_small_batches_comes_back,
+                a_batch_is_all_or_nothing,
+            }
+            asking {
+                auditors_are_answered,
+                what_was_not_understood_is_told,
+                a_query_of_ones_own_may_only_read,
+                rows_that_are_asked_for_come_in_pages,
+            }
+            prepared {
+                all_that_can_be_asked_is_the_same,
+                the_same_again_changes_nothing_and_other_content_is_refused,
+                a_run_that_is_not_whole_is_not_prepared,
+                a_failed_batch_leaves_none_of_its_runs,
+            }
+            queries {
+                filters_let_through_what_they_say,
+                ids_are_found_by_prefixes_of_any_length,
+                pages_follow_one_another_without_gap_or_overlap,
+                a_job_is_what_its_runs_are,
+                steps_are_listed,
+                a_search_finds_all_that_was_committed,
+                a_resumed_session_is_not_counted_twice,
+            }
+            recovering {
+                a_run_whose_writer_is_gone_can_be_taken_over,
+                records_are_given_up_and_made_again,
+                a_run_is_replaced_piece_by_piece,
+                a_head_that_was_kept_proves_what_came_before,
+                rebuilding_changes_nothing_that_is_right,
+                a_bundle_is_taken_in_whole,
+            }
+            retention {
+                deleting_leaves_tombstones_and_nothing_else,
+                tapes_are_dropped_by_date_and_records_stay,
+                what_a_living_writer_writes_is_not_deleted,
+                what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape,
+                a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_none,
+            }
+            searching {
+                any_text_can_be_searched_for,
+                the_grammar_is_the_same_everywhere,
+                hits_are_those_of_the_fields,
+            }
+            sessions {
+                a_total_of_a_session_counts_what_it_holds_beyond_the_last_one,
+                without_the_run_in_the_middle_the_next_one_counts_more,
+                sessions_that_run_side_by_side_have_nothing_to_do_with_each_other,
+                a_total_that_fell_counts_nothing_rather_than_less,
+                the_order_in_which_runs_are_stored_does_not_matter,
+            }
+            streams {
+                all_streams_come_back,
+                a_run_that_is_written_at_once_has_the_same_tape,
+                each_stream_goes_on_where_it_ended,
+                records_are_replaced_only_where_the_streams_they_came_from_are_there,
+            }
+        }
+    };
+    ($name:ident, $backend:ident, $($module:ident { $($test:ident,)* })*) => {
+        mod $name {
+            $(mod $module {
+                $(#[test]
+                fn $test() {
+                    crate::$module::$test::<crate::$backend>();
+                })*
+            })*
+        }
+    };
+}
+
+hold_to_the_contract!(sqlite, SqliteFile);

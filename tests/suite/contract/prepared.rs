@@ -1,10 +1,12 @@
 //! A run that is written at once is the run that would have been written as it went.
 
 use runtape_core::Stream;
+use runtape_store::{PreparedRun, RunFilter, SealName, Store, StoreError};
+
+use runtape_tests::runs::{Made, Plan, child, run_id};
 use serde_json::{Value, json};
 
-use crate::backend::{self, PreparedRun, RunFilter, Store, StoreError};
-use crate::synthetic::{Made, Plan, child, run_id};
+use crate::Backend;
 
 fn prepare(made: &Made, exit: &Value) -> PreparedRun {
     let chunks = made.chunks.iter();
@@ -13,7 +15,7 @@ fn prepare(made: &Made, exit: &Value) -> PreparedRun {
     run.with_output(output)
 }
 
-fn put(store: &mut Store, made: &Made) -> u64 {
+fn put(store: &mut Store, made: &Made) -> SealName {
     store
         .put_run(prepare(made, &json!({"code": 0})), 1)
         .unwrap()
@@ -28,11 +30,11 @@ fn tree(name: &str, steps: u64) -> Made {
     made
 }
 
-#[test]
-fn all_that_can_be_asked_is_the_same() {
+pub(crate) fn all_that_can_be_asked_is_the_same<B: Backend>() {
     for steps in [0, 1, 3, 40, 300] {
         let made = tree("r", steps);
-        let (mut at_once, mut live) = (backend::fresh(), backend::fresh());
+        let homes = (B::fresh(), B::fresh());
+        let (mut at_once, mut live) = (homes.0.open(), homes.1.open());
         put(&mut at_once, &made);
         made.store_live(&mut live, 7);
         for id in [made.id().clone(), run_id("r-child")] {
@@ -58,9 +60,9 @@ fn all_that_can_be_asked_is_the_same() {
     }
 }
 
-#[test]
-fn the_same_again_changes_nothing_and_other_content_is_refused() {
-    let mut store = backend::fresh();
+pub(crate) fn the_same_again_changes_nothing_and_other_content_is_refused<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     let made = tree("r", 5);
     let seal = put(&mut store, &made);
     let head = store.verify().unwrap().head;
@@ -88,8 +90,7 @@ fn the_same_again_changes_nothing_and_other_content_is_refused() {
     assert_eq!(store.verify().unwrap().faults, []);
 }
 
-#[test]
-fn a_run_that_is_not_whole_is_not_prepared() {
+pub(crate) fn a_run_that_is_not_whole_is_not_prepared<B: Backend>() {
     let made = Plan::new("r", 3).make();
     let prepare = |records: &[_]| PreparedRun::new(&made.begin, records, &Value::Null).map(drop);
     let count = made.records.len();
@@ -111,9 +112,9 @@ fn a_run_that_is_not_whole_is_not_prepared() {
     assert!(prepare(&made.records[1..]).is_err());
 }
 
-#[test]
-fn a_failed_batch_leaves_none_of_its_runs() {
-    let mut store = backend::fresh();
+pub(crate) fn a_failed_batch_leaves_none_of_its_runs<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     let (one, two) = (Plan::new("one", 2).make(), Plan::new("two", 2).make());
     put(&mut store, &one);
     let failed = store.batch(|store| {

@@ -1,22 +1,19 @@
-//! Deleting, dropping tapes, compacting, copying.
+//! Deleting, and dropping tapes.
 
-use crate::backend::{DroppedTapes, Options, RemovalReason, RunFilter, Store, StoreError};
+use runtape_store::{DroppedTapes, RemovalReason, RunFilter, StoreError};
+use runtape_tests::runs::{Plan, job_id, run_id};
 
-use crate::backend;
-use crate::synthetic::{Plan, job_id, run_id};
+use crate::Backend;
 
-#[test]
-fn deleting_leaves_tombstones_and_nothing_else() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("db");
-    let mut store = Store::open(&path, &Options::default()).unwrap();
+pub(crate) fn deleting_leaves_tombstones_and_nothing_else<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     for name in ["a", "b", "c", "d"] {
         let mut plan = Plan::new(name, 200);
         plan.job = if name == "d" { "other" } else { "job" }.to_owned();
         plan.make().store(&mut store);
     }
     store.complete_search().unwrap();
-    let full = store.stats().unwrap();
     store.delete_run(&run_id("a"), 11).unwrap();
     assert!(matches!(
         store.run(&run_id("a")),
@@ -33,10 +30,8 @@ fn deleting_leaves_tombstones_and_nothing_else() {
     );
     let left = store.runs(&RunFilter::default(), None, 10).unwrap();
     assert_eq!(left.items.len(), 1);
-    assert!(store.compact().unwrap().is_complete);
-    let small = store.stats().unwrap();
-    assert!(small.database_bytes < full.database_bytes / 2);
-    assert_eq!((small.free_bytes, small.jobs, small.runs), (0, 1, 1));
+    let stats = store.stats().unwrap();
+    assert_eq!((stats.jobs, stats.runs), (1, 1));
     let report = store.verify().unwrap();
     assert_eq!(report.faults, []);
     assert_eq!(report.removals, removals);
@@ -45,9 +40,9 @@ fn deleting_leaves_tombstones_and_nothing_else() {
     assert!(store.verify().unwrap().is_intact());
 }
 
-#[test]
-fn tapes_are_dropped_by_date_and_records_stay() {
-    let mut store = backend::fresh();
+pub(crate) fn tapes_are_dropped_by_date_and_records_stay<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     let old = Plan::new("old", 10).make();
     let new = Plan {
         at: 1_800_000_000_000,
@@ -79,14 +74,12 @@ fn tapes_are_dropped_by_date_and_records_stay() {
     assert_eq!(report.removals[0].reason, RemovalReason::TapeDropped);
 }
 
-#[test]
-fn what_a_living_writer_writes_is_not_deleted() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("db");
-    let mut writer = Store::open(&path, &Options::default()).unwrap();
+pub(crate) fn what_a_living_writer_writes_is_not_deleted<B: Backend>() {
+    let home = B::fresh();
+    let mut writer = home.open();
     let made = Plan::new("a", 1).make();
     writer.begin_run(&made.begin).unwrap();
-    let mut other = Store::open(&path, &Options::default()).unwrap();
+    let mut other = home.open();
     assert!(matches!(
         other.delete_run(made.id(), 0),
         Err(StoreError::Locked { .. })
@@ -102,11 +95,9 @@ fn what_a_living_writer_writes_is_not_deleted() {
     assert!(other.verify().unwrap().is_intact());
 }
 
-#[test]
-fn what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("db");
-    let mut worker = Store::open(&path, &Options::default()).unwrap();
+pub(crate) fn what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape<B: Backend>() {
+    let home = B::fresh();
+    let mut worker = home.open();
     for name in ["a", "b"] {
         let mut plan = Plan::new(name, 2);
         plan.job = "job".to_owned();
@@ -114,7 +105,7 @@ fn what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape() {
     }
     // It has ended, but somebody has it in hand, as one who makes its records again would.
     worker.resume_run(&run_id("b")).unwrap();
-    let mut other = Store::open(&path, &Options::default()).unwrap();
+    let mut other = home.open();
     for store in [&mut other, &mut worker] {
         let deleted = store.delete_run(&run_id("b"), 0);
         assert!(matches!(deleted, Err(StoreError::Locked { .. })));
@@ -128,24 +119,15 @@ fn what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape() {
     worker.release_run(&run_id("b"));
     assert_eq!(other.delete_job(&job_id("job"), 0).unwrap(), 2);
     assert!(other.verify().unwrap().is_intact());
-    // Nothing is left of the locks either.
-    assert_eq!(
-        std::fs::read_dir(path.with_extension("locks"))
-            .unwrap()
-            .count(),
-        0
-    );
 }
 
-#[test]
-fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_none() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("db");
+pub(crate) fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_none<B: Backend>() {
+    let home = B::fresh();
     let made = Plan::new("a", 3).make();
-    let mut deleter = Store::open(&path, &Options::default()).unwrap();
+    let mut deleter = home.open();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let mut store = Store::open(&path, &Options::default()).unwrap();
+            let mut store = home.open();
             let (mut done, mut held) = (0, 0);
             while done < 60 {
                 match store.begin_run(&made.begin) {
@@ -178,69 +160,4 @@ fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_none() {
     let report = deleter.verify().unwrap();
     assert_eq!(report.faults, []);
     assert!(!report.removals.is_empty());
-}
-
-#[test]
-fn a_backup_is_a_whole_database() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(directory.path().join("db"), &Options::default()).unwrap();
-    let made = Plan::new("a", 50).make();
-    made.store(&mut store);
-    let open = Plan::new("b", 5).make();
-    store.begin_run(&open.begin).unwrap();
-    store
-        .append(open.id(), &open.records[..9], &open.chunks[..2])
-        .unwrap();
-    let copy = directory.path().join("copy");
-    store.backup(&copy).unwrap();
-    assert!(matches!(store.backup(&copy), Err(StoreError::File { .. })));
-    store
-        .append(open.id(), &open.records, &open.chunks)
-        .unwrap();
-    let copied = Store::open(&copy, &Options::default()).unwrap();
-    assert_eq!(
-        copied.records(made.id(), 0, usize::MAX).unwrap(),
-        made.records
-    );
-    assert_eq!(
-        copied.records(open.id(), 0, usize::MAX).unwrap(),
-        open.records[..9]
-    );
-    assert!(copied.verify().unwrap().is_intact());
-    assert_eq!(copied.head().unwrap(), store.head().unwrap());
-}
-
-#[test]
-fn bytes_per_step_stay_flat() {
-    let mut per_step = Vec::new();
-    for steps in [100, 1000, 10_000] {
-        let directory = tempfile::tempdir().unwrap();
-        let mut store = Store::open(directory.path().join("db"), &Options::default()).unwrap();
-        let made = Plan::new("r", steps).make();
-        store.begin_run(&made.begin).unwrap();
-        made.append_live(&mut store, 400);
-        store
-            .finish_run(made.id(), &serde_json::json!(0), 1)
-            .unwrap();
-        assert!(store.compact().unwrap().is_complete);
-        let stats = store.stats().unwrap();
-        // An empty database has its tables.
-        let bytes = stats.database_bytes - stats.search_bytes - (90 << 10);
-        per_step.push(bytes / steps);
-        println!(
-            "{steps} steps: {} bytes a step, {:.2} of {} bytes ingested",
-            bytes / steps,
-            bytes as f64 / stats.tape_bytes as f64,
-            stats.tape_bytes
-        );
-        for table in &stats.tables {
-            println!(
-                "    {:24} {:8.1}",
-                table.name,
-                table.bytes as f64 / steps as f64
-            );
-        }
-    }
-    assert!(per_step[2] <= per_step[0] * 11 / 10, "{per_step:?}");
-    assert!(per_step[2] <= per_step[1] * 11 / 10, "{per_step:?}");
 }

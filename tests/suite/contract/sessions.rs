@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use runtape_core::TokenCounts;
 use runtape_core::record::UsageSource;
 
-use crate::backend::{self, RunFilter, Store, UsageBy};
-use crate::synthetic::{Dice, Made, Plan, run_id};
+use runtape_store::{RunFilter, Store, UsageBy};
+use runtape_tests::runs::{Dice, Made, Plan, run_id};
+
+use crate::Backend;
 
 /// A run that states nothing but the total of its session.
 fn stating(run: &str, session: &str, at: i64, input: i64, output: i64) -> Made {
@@ -69,9 +71,9 @@ fn sums(store: &Store) -> i64 {
     expected
 }
 
-#[test]
-fn a_total_of_a_session_counts_what_it_holds_beyond_the_last_one() {
-    let mut store = backend::fresh();
+pub(crate) fn a_total_of_a_session_counts_what_it_holds_beyond_the_last_one<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     for made in [
         stating("one", "s", 1, 100, 10),
         stating("two", "s", 2, 250, 10),
@@ -95,9 +97,9 @@ fn a_total_of_a_session_counts_what_it_holds_beyond_the_last_one() {
     assert!(store.verify().unwrap().is_intact());
 }
 
-#[test]
-fn without_the_run_in_the_middle_the_next_one_counts_more() {
-    let mut store = backend::fresh();
+pub(crate) fn without_the_run_in_the_middle_the_next_one_counts_more<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     for made in [
         stating("one", "s", 1, 100, 10),
         stating("two", "s", 2, 250, 20),
@@ -114,9 +116,9 @@ fn without_the_run_in_the_middle_the_next_one_counts_more() {
     assert!(store.verify().unwrap().is_intact());
 }
 
-#[test]
-fn sessions_that_run_side_by_side_have_nothing_to_do_with_each_other() {
-    let mut store = backend::fresh();
+pub(crate) fn sessions_that_run_side_by_side_have_nothing_to_do_with_each_other<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     for made in [
         stating("a1", "a", 1, 100, 10),
         stating("b1", "b", 2, 1000, 10),
@@ -130,9 +132,9 @@ fn sessions_that_run_side_by_side_have_nothing_to_do_with_each_other() {
     assert_eq!(sums(&store), 150 + 1800);
 }
 
-#[test]
-fn a_total_that_fell_counts_nothing_rather_than_less() {
-    let mut store = backend::fresh();
+pub(crate) fn a_total_that_fell_counts_nothing_rather_than_less<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     stating("one", "s", 1, 100, 10).store(&mut store);
     stating("two", "s", 2, 40, 30).store(&mut store);
     stating("three", "s", 3, 60, 31).store(&mut store);
@@ -141,8 +143,7 @@ fn a_total_that_fell_counts_nothing_rather_than_less() {
     assert_eq!(sums(&store), 120);
 }
 
-#[test]
-fn the_order_in_which_runs_are_stored_does_not_matter() {
+pub(crate) fn the_order_in_which_runs_are_stored_does_not_matter<B: Backend>() {
     let mut dice = Dice::new(5);
     let mut made: Vec<Made> = (1..=12)
         .map(|number| {
@@ -173,7 +174,8 @@ fn the_order_in_which_runs_are_stored_does_not_matter() {
             let other = usize::try_from(dice.roll(at as u64 + 1)).unwrap();
             made.swap(at, other);
         }
-        let mut store = backend::fresh();
+        let home = B::fresh();
+        let mut store = home.open();
         made.iter().for_each(|made| made.store(&mut store));
         let runs = store.runs(&RunFilter::default(), None, 100).unwrap().items;
         let counted = runs

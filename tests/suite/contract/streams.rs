@@ -3,8 +3,10 @@
 use runtape_core::{Span, Stream};
 use serde_json::json;
 
-use crate::backend::{self, PreparedRun, Store, StoreError, TapeChunk};
-use crate::synthetic::{Dice, Made, Plan, run_id};
+use runtape_store::{PreparedRun, Store, StoreError, TapeChunk};
+use runtape_tests::runs::{Dice, Made, Plan, run_id};
+
+use crate::Backend;
 
 /// Puts chunks of all streams on the tape of a run, and spans into them on some of its records.
 fn with_all_streams(name: &str, steps: u64, seed: u64) -> Made {
@@ -89,11 +91,11 @@ fn check(store: &Store, made: &Made) {
     store.check_tape(made.id()).unwrap();
 }
 
-#[test]
-fn all_streams_come_back() {
+pub(crate) fn all_streams_come_back<B: Backend>() {
     for (steps, batch) in [(3, 1), (30, 4), (300, 50), (300, 100_000)] {
         let made = with_all_streams("r", steps, steps);
-        let mut store = backend::fresh();
+        let home = B::fresh();
+        let mut store = home.open();
         store.begin_run(&made.begin).unwrap();
         made.append_live(&mut store, batch);
         check(&store, &made);
@@ -102,10 +104,10 @@ fn all_streams_come_back() {
     }
 }
 
-#[test]
-fn a_run_that_is_written_at_once_has_the_same_tape() {
+pub(crate) fn a_run_that_is_written_at_once_has_the_same_tape<B: Backend>() {
     let made = with_all_streams("r", 100, 3);
-    let mut store = backend::fresh();
+    let home = B::fresh();
+    let mut store = home.open();
     let chunks = made.chunks.iter();
     let output = chunks.map(|chunk| (chunk.stream, chunk.received_at, chunk.bytes.as_slice()));
     let prepared = PreparedRun::new(&made.begin, &made.records, &json!({"code": 0})).unwrap();
@@ -113,9 +115,9 @@ fn a_run_that_is_written_at_once_has_the_same_tape() {
     check(&store, &made);
 }
 
-#[test]
-fn each_stream_goes_on_where_it_ended() {
-    let mut store = backend::fresh();
+pub(crate) fn each_stream_goes_on_where_it_ended<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     let made = with_all_streams("r", 10, 4);
     store.begin_run(&made.begin).unwrap();
     store
@@ -145,9 +147,9 @@ fn each_stream_goes_on_where_it_ended() {
     }
 }
 
-#[test]
-fn records_are_replaced_only_where_the_streams_they_came_from_are_there() {
-    let mut store = backend::fresh();
+pub(crate) fn records_are_replaced_only_where_the_streams_they_came_from_are_there<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
     let made = with_all_streams("r", 10, 5);
     made.store(&mut store);
     let mut again = made.records.clone();

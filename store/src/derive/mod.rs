@@ -1,0 +1,7 @@
+//! What follows from records, computed from them and nothing else: rows for queries, text for
+//! searches. Nothing here knows of a database.
+
+pub(crate) mod cells;
+pub(crate) mod facts;
+pub(crate) mod run_writer;
+pub(crate) mod text;

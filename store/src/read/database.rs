@@ -1,0 +1,74 @@
+//! The database as a whole: how much there is, its head, copies of it.
+
+use std::path::Path;
+
+use runtape_core::report::{Removal, SealHead, StoreStats};
+
+use super::verify;
+use crate::backend::Backend;
+use crate::error::Result;
+use crate::format::chain;
+use crate::format::seals::SealName;
+use crate::store::Store;
+
+impl Store {
+    /// Returns the number of the database's schema.
+    pub fn schema_version(&self) -> Result<u64> {
+        self.read(|tables| tables.schema_version())
+    }
+
+    /// Counts what there is and what it takes. Reads all of the database.
+    pub fn stats(&self) -> Result<StoreStats> {
+        self.read(|tables| tables.stats())
+    }
+
+    /// Returns the end of the chain of seals; absent while nothing was sealed. Keep it elsewhere:
+    /// against it, `verify` finds even changes by someone who computed all hashes anew.
+    pub fn head(&self) -> Result<Option<SealHead>> {
+        self.read(verify::head)
+    }
+
+    /// Returns what tells this database from others: the hash of its first seal, which never
+    /// changes; absent while nothing was sealed. A copy has the same.
+    pub fn database_id(&self) -> Result<Option<String>> {
+        self.read(|tables| {
+            let first = tables.seal(SealName::in_first_chain(1))?;
+            Ok(first.map(|first| chain::hex(&first.hash)))
+        })
+    }
+
+    /// Returns what was removed from the database, in order.
+    pub fn removals(&self) -> Result<Vec<Removal>> {
+        self.read(|tables| tables.removals())
+    }
+
+    /// Returns where the database is, by its own path without links; `None` in memory.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.path(),
+        }
+    }
+
+    /// Returns how many bytes a database file takes, without its log.
+    pub fn size(&self) -> Result<u64> {
+        self.read(|_| match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.size(),
+        })
+    }
+
+    /// Looks at the pages of a database file, not at what they say: returns the first fault, if any.
+    pub fn file_fault(&self) -> Result<Option<String>> {
+        self.read(|_| match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.file_fault(),
+        })
+    }
+
+    /// Writes a copy of a database file, as it is at one moment, to a new file. Others may go on
+    /// writing.
+    pub fn backup(&self, target: impl AsRef<Path>) -> Result<()> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.backup(target.as_ref()),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The chain of seals, and what each of them covers.
+
+use runtape_core::report::{FaultPlace, RunSeal};
+
+use super::Verifier;
+use crate::backend::{RunKey, RunRow, Tables};
+use crate::error::Result;
+use crate::format::chain::{self, Hash};
+use crate::format::links::{Before, Links};
+use crate::format::seals::{SealEntry, SealName};
+use crate::read::sealed;
+
+/// Returns the seals of the runs of a bundle in order.
+pub(super) fn seals_of_runs(tables: &dyn Tables) -> Result<Vec<RunSeal>> {
+    let mut found = Vec::new();
+    for run in tables.sealed_roots()? {
+        if let Some(name) = run.seal {
+            let seal = tables.seal(name)?;
+            found.extend(seal.map(|seal| seal.of_run(&run.id)));
+        }
+    }
+    Ok(found)
+}
+
+/// Names the place of an entry.
+fn at(seal: SealName) -> FaultPlace {
+    FaultPlace::Seal {
+        number: seal.number,
+    }
+}
+
+impl Verifier<'_> {
+    /// Notes the seal of a root run.
+    pub(super) fn seal_of(&mut self, root: &RunRow) {
+        let run_id = root.id.clone();
+        let Some(seal) = root.seal else {
+            self.report.open_runs += 1;
+            if root.exit.is_some() {
+                let fault = "it has ended, but no seal covers it";
+                self.fault(FaultPlace::Run { run_id }, fault);
+            }
+            return;
+        };
+        if self.sealed.insert(seal, root.key.clone()).is_some() {
+            let fault = format!("seal {seal} is not its own");
+            self.fault(FaultPlace::Run { run_id }, fault);
+        }
+    }
+
+    /// Follows the chain of seals, and compares each with what it covers.
+    pub(super) fn seals(&mut self) -> Result<()> {
+        let tables = self.tables;
+        let mut links = Links::new(tables.left_out()?);
+        if links.is_bundle() {
+            if !self.may_be_bundle {
+                let fault = "it is a bundle and no whole database: verify it with --bundle";
+                self.fault(FaultPlace::File, fault);
+            }
+            self.report.bundle = Some(seals_of_runs(tables)?);
+        }
+        let mut is_followed = true;
+        tables.each_seal(&mut |seal| {
+            is_followed = self.follow(&mut links, &seal)?;
+            Ok(is_followed)
+        })?;
+        if !is_followed {
+            return Ok(());
+        }
+        if let Some(number) = links.unused() {
+            self.fault(FaultPlace::Seal { number }, "missing");
+        }
+        self.unfounded(links.end())
+    }
+
+    /// Takes the next entry of the chain; tells whether those after it can be verified.
+    fn follow(&mut self, links: &mut Links, seal: &SealEntry) -> Result<bool> {
+        let before = match links.before(seal.name.number) {
+            Before::Hash(before) => before,
+            Before::Missing(number) => {
+                self.fault(FaultPlace::Seal { number }, "missing");
+                return Ok(false);
+            }
+            Before::Torn => {
+                self.fault(at(seal.name), "changed: two hashes stand before it");
+                return Ok(false);
+            }
+        };
+        let is_right = self.seal(seal, &before)?;
+        if is_right {
+            links.pass(seal);
+        }
+        Ok(is_right)
+    }
+
+    /// Verifies an entry; tells whether those after it can be.
+    fn seal(&mut self, seal: &SealEntry, before: &Hash) -> Result<bool> {
+        let at = at(seal.name);
+        let covered = match (seal.removes, self.sealed.remove(&seal.name)) {
+            (None, Some(key)) => self.tables.run_at(&key)?,
+            (Some(_), Some(_)) => {
+                self.fault(at, "a run has it, but it says that one was removed");
+                return Ok(false);
+            }
+            (_, None) => None,
+        };
+        let run_id = match (&covered, &seal.run_id) {
+            (Some(root), None) => root.id.to_string(),
+            (None, Some(run_id)) => run_id.clone(),
+            (Some(root), Some(_)) => {
+                self.fault(at, format!("removed, but run {} still has it", root.id));
+                return Ok(false);
+            }
+            (None, None) => {
+                self.fault(at, "the run it covers is missing");
+                return Ok(false);
+            }
+        };
+        // The hash cannot tell nothing from zero, or from an empty text.
+        let is_told = match (seal.removes, seal.reason.as_deref()) {
+            (None, None) => true,
+            (Some(removed), Some(reason)) => removed > 0 && !reason.is_empty(),
+            _ => false,
+        };
+        if !is_told || seal.hash != seal.expected_hash(before, &run_id) {
+            self.fault(at, "changed: its hash does not fit the one before");
+            return Ok(false);
+        }
+        if let Some(root) = covered {
+            let tree = self.tables.tree(&root.key)?;
+            self.seal_covers(&root, &tree)?;
+        } else if let Some(removed) = seal.removes {
+            if !self.is_tombstone(seal.name, removed, &run_id)? {
+                self.fault(at, format!("seal {removed} is not one of run {run_id}"));
+            }
+        } else if !self.tables.is_removed(seal.name)? {
+            self.fault(at, format!("run {run_id} was removed without a word"));
+        }
+        Ok(true)
+    }
+
+    /// Tells whether the seal that an entry says was removed came before it and is a tombstone of
+    /// the same run.
+    fn is_tombstone(&self, seal: SealName, removed: u64, run_id: &str) -> Result<bool> {
+        let number = removed;
+        let removed = self.tables.seal(SealName { number, ..seal })?;
+        Ok(removed.is_some_and(|removed| {
+            removed.name < seal
+                && removed.run_id.as_deref() == Some(run_id)
+                && removed.removes.is_none()
+        }))
+    }
+
+    /// Compares the seal of a tree with what it covers, if there is one.
+    pub(super) fn seal_covers(&mut self, root: &RunRow, tree: &[RunRow]) -> Result<()> {
+        let Some(name) = root.seal else {
+            return Ok(());
+        };
+        let digest = sealed::digest(self.tables, tree);
+        let Some(digest) = self.read(at(name), digest)? else {
+            return Ok(());
+        };
+        if !sealed::has_digest(self.tables, name, &digest)? {
+            let fault = format!("run {} is not as it was sealed", root.id);
+            self.fault(at(name), fault);
+        }
+        Ok(())
+    }
+
+    /// Names runs whose seal is not in the chain, which ends before a number.
+    fn unfounded(&mut self, end: u64) -> Result<()> {
+        let mut left: Vec<(SealName, RunKey)> = self.sealed.drain().collect();
+        left.sort_unstable_by_key(|(seal, key)| (*seal, key.number));
+        for (seal, key) in left {
+            let Some(row) = self.tables.run_at(&key)? else {
+                continue;
+            };
+            let fault = if seal.number < end {
+                format!("seal {seal} is not its own")
+            } else {
+                format!("its seal {seal} is missing")
+            };
+            self.fault(FaultPlace::Run { run_id: row.id }, fault);
+        }
+        for (run_id, seal) in self.tables.children_with_seals()? {
+            let fault = format!("seal {seal} is not its own");
+            self.fault(FaultPlace::Run { run_id }, fault);
+        }
+        Ok(())
+    }
+
+    /// Looks for a head that was kept elsewhere.
+    pub(super) fn head(&mut self, head: &Hash) -> Result<()> {
+        if self.tables.seal_with_hash(head)?.is_none() {
+            let head = chain::hex(head);
+            let fault = format!("no seal has the hash {head}: what it covered was changed");
+            self.fault(FaultPlace::File, fault);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use runtape_core::report::RemovalReason;
+    use runtape_core::{JobId, RunId, Runtime};
+
+    use super::*;
+    use crate::store::Store;
+    use crate::write::sealing;
+
+    /// Returns how long it takes to verify a chain in which as many seals were removed.
+    fn time(removals: usize) -> Duration {
+        let mut store = Store::open_in_memory().unwrap();
+        store
+            .write(|tables| {
+                for number in 0..removals {
+                    let id = RunId::parse(format!("run-{number}")).unwrap();
+                    let seal = sealing::append_seal(tables, [7; 32], &id, 1)?;
+                    let root = RunRow {
+                        key: RunKey {
+                            root: id.clone(),
+                            number: -1,
+                        },
+                        id,
+                        root: None,
+                        job: JobId::parse("job").unwrap(),
+                        runtime: Runtime::Hermes,
+                        records: 0,
+                        seal: Some(seal),
+                        context: None,
+                        exit: None,
+                        started_at: 0,
+                    };
+                    sealing::remove(tables, &root, RemovalReason::Deleted, 2)?;
+                }
+                Ok(())
+            })
+            .unwrap();
+        let begin = Instant::now();
+        let report = store.verify().unwrap();
+        assert_eq!((report.faults.len(), report.removals.len()), (0, removals));
+        begin.elapsed()
+    }
+
+    #[test]
+    fn verifying_takes_twice_as_long_for_twice_the_removals() {
+        let best = |removals| (0..3).map(|_| time(removals)).min().unwrap();
+        let (once, twice) = (best(2000), best(4000));
+        assert!(twice < once * 3, "{once:?}, then {twice:?}");
+    }
+}

@@ -1,0 +1,240 @@
+//! Questions of an auditor, in SQL.
+
+use std::fmt::{Display, Write as _};
+
+use runtape_core::report::{Drift, DriftKind, FileUse, RunInfo, ToolCallInfo, ToolUse};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use serde_json::{Map, Value};
+
+use super::columns::{self, job_id, run_id, runtime, unsigned};
+use super::condition::{Condition, select};
+use super::{list, runs};
+use crate::backend::EndedRoot;
+use crate::error::{Result, StoreError};
+use crate::filter::RunFilter;
+
+/// Returns tool calls, the latest first.
+pub(crate) fn tool_calls(
+    connection: &Connection,
+    filter: &RunFilter,
+    limit: usize,
+) -> Result<Vec<ToolCallInfo>> {
+    let mut condition = Condition::of(filter);
+    if let Some(tool) = &filter.tool {
+        condition.add("tool.text = ?", tool.clone());
+    }
+    let sql = format!(
+        "SELECT job.id, run.id, runtime.text, call.step, call.seq, call.at, tool.text,
+                call.command, json_extract(call.paths, '$[0]'), call.url, call.is_error,
+                call.duration_ms, call.result_seq
+         FROM tool_call AS call
+         JOIN run ON run.key = call.run
+         JOIN job ON job.key = run.job
+         JOIN word AS runtime ON runtime.key = run.runtime
+         JOIN word AS tool ON tool.key = call.tool
+         WHERE {} ORDER BY call.at DESC, run.id DESC, call.seq DESC, call.part DESC LIMIT {}",
+        condition.sql(),
+        columns::limit(limit),
+    );
+    select(connection, &sql, &condition, |row| {
+        Ok(ToolCallInfo {
+            job_id: job_id(row, 0)?,
+            run_id: run_id(row, 1)?,
+            runtime: runtime(row, 2)?,
+            step: row.get(3).map(unsigned)?,
+            seq: row.get(4).map(unsigned)?,
+            at: row.get(5)?,
+            tool: row.get(6)?,
+            command: row.get(7)?,
+            path: row.get(8)?,
+            url: row.get(9)?,
+            is_error: row.get(10)?,
+            duration_ms: row.get(11)?,
+            result_seq: row.get::<_, Option<i64>>(12)?.map(unsigned),
+        })
+    })
+}
+
+/// Returns how tools were used, the most used first.
+pub(crate) fn tools(
+    connection: &Connection,
+    filter: &RunFilter,
+    limit: usize,
+) -> Result<Vec<ToolUse>> {
+    let mut condition = Condition::of(filter);
+    if let Some(tool) = &filter.tool {
+        condition.add("tool.text = ?", tool.clone());
+    }
+    let sql = format!(
+        "SELECT runtime.text, tool.text, count(*), coalesce(sum(call.is_error), 0),
+                sum(call.result_seq IS NULL), count(DISTINCT call.run), avg(call.duration_ms),
+                max(call.at)
+         FROM tool_call AS call
+         JOIN run ON run.key = call.run
+         JOIN word AS runtime ON runtime.key = run.runtime
+         JOIN word AS tool ON tool.key = call.tool
+         WHERE {} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT {}",
+        condition.sql(),
+        columns::limit(limit),
+    );
+    select(connection, &sql, &condition, |row| {
+        Ok(ToolUse {
+            runtime: runtime(row, 0)?,
+            tool: row.get(1)?,
+            calls: row.get(2).map(unsigned)?,
+            errors: row.get(3).map(unsigned)?,
+            unanswered: row.get(4).map(unsigned)?,
+            runs: row.get(5).map(unsigned)?,
+            mean_ms: row.get(6)?,
+            last_at: row.get(7)?,
+        })
+    })
+}
+
+/// Returns how files were used, the latest first.
+pub(crate) fn files(
+    connection: &Connection,
+    filter: &RunFilter,
+    limit: usize,
+) -> Result<Vec<FileUse>> {
+    let mut condition = Condition::of(filter);
+    if let Some(tool) = &filter.tool {
+        condition.add("file.tool = ?", tool.clone());
+    }
+    let sql = format!(
+        "SELECT file.path, file.tool, count(*), coalesce(sum(file.is_error), 0),
+                count(DISTINCT file.run_id), file.run_id, max(file.at)
+         FROM v_files AS file JOIN run ON run.id = file.run_id
+         WHERE {} GROUP BY 1, 2 ORDER BY 7 DESC, 1, 2 LIMIT {}",
+        condition.sql(),
+        columns::limit(limit),
+    );
+    select(connection, &sql, &condition, |row| {
+        Ok(FileUse {
+            path: row.get(0)?,
+            tool: row.get(1)?,
+            calls: row.get(2).map(unsigned)?,
+            errors: row.get(3).map(unsigned)?,
+            runs: row.get(4).map(unsigned)?,
+            run_id: run_id(row, 5)?,
+            last_at: row.get(6)?,
+        })
+    })
+}
+
+/// Returns runs that failed, the latest first.
+pub(crate) fn errors(
+    connection: &Connection,
+    filter: &RunFilter,
+    limit: usize,
+) -> Result<Vec<RunInfo>> {
+    let mut condition = Condition::of(filter);
+    let failed = "run.error_name IS NOT NULL".to_owned();
+    condition.terms.push(failed);
+    list::latest(connection, &condition, limit)
+}
+
+/// Returns lines that were not understood, by kind, the most frequent first.
+pub(crate) fn unparsed_lines(
+    connection: &Connection,
+    filter: &RunFilter,
+    limit: usize,
+) -> Result<Vec<Drift>> {
+    let condition = Condition::of(filter);
+    let sql = format!(
+        "SELECT output.runtime, output.cli_version, output.tag, output.reason, count(*),
+                count(DISTINCT output.run_id), output.run_id, output.seq, output.excerpt
+         FROM v_unparsed AS output JOIN run ON run.id = output.run_id
+         WHERE {} GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT {}",
+        condition.sql(),
+        columns::limit(limit),
+    );
+    select(connection, &sql, &condition, |row| {
+        Ok(Drift {
+            kind: DriftKind::Line,
+            runtime: runtime(row, 0)?,
+            cli_version: row.get(1)?,
+            tag: row.get(2)?,
+            reason: row.get(3)?,
+            lines: row.get(4).map(unsigned)?,
+            runs: row.get(5).map(unsigned)?,
+            run_id: run_id(row, 6)?,
+            seq: row.get(7).map(unsigned)?,
+            excerpt: row.get(8)?,
+        })
+    })
+}
+
+/// Returns the root runs that have ended, the latest first.
+pub(crate) fn ended_roots(connection: &Connection, filter: &RunFilter) -> Result<Vec<EndedRoot>> {
+    let mut condition = Condition::of(filter);
+    condition.terms.push("run.root IS NULL".to_owned());
+    condition.terms.push("run.status IS NOT NULL".to_owned());
+    let sql = format!(
+        "SELECT run.key, run.id, runtime.text, cli_version.text, coalesce((
+            SELECT step.seq FROM step WHERE step.run = run.key
+            ORDER BY step.step DESC LIMIT 1 OFFSET 1
+         ), 0)
+         FROM run JOIN word AS runtime ON runtime.key = run.runtime
+         LEFT JOIN word AS cli_version ON cli_version.key = run.cli_version
+         WHERE {} ORDER BY run.started_at DESC, run.id DESC",
+        condition.sql(),
+    );
+    select(connection, &sql, &condition, |row| {
+        Ok(EndedRoot {
+            key: runs::key(row, 0, 1, 1)?,
+            id: run_id(row, 1)?,
+            runtime: runtime(row, 2)?,
+            cli_version: row.get(3)?,
+            last_step_after: row.get(4).map(unsigned)?,
+        })
+    })
+}
+
+/// Calls `each` with the rows of a query until it returns `false`. Only reading is possible.
+pub(crate) fn query(
+    connection: &Connection,
+    sql: &str,
+    each: &mut dyn FnMut(Map<String, Value>) -> bool,
+) -> Result<()> {
+    let bad = |error: &dyn Display| StoreError::BadSql {
+        fault: error.to_string(),
+    };
+    let mut statement = connection.prepare(sql).map_err(|error| bad(&error))?;
+    if !statement.readonly() {
+        return Err(bad(
+            &"it would change the database, and only reading is allowed",
+        ));
+    }
+    let names: Vec<String> = statement.column_names().map(Into::into).collect();
+    let mut rows = statement.query([]).map_err(|error| bad(&error))?;
+    while let Some(row) = rows.next().map_err(|error| bad(&error))? {
+        let mut object = Map::new();
+        for (index, name) in names.iter().enumerate() {
+            object.insert(name.clone(), json(row.get_ref(index)?));
+        }
+        if !each(object) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Makes JSON of a column; a blob becomes its hexadecimal digits.
+fn json(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        ValueRef::Blob(bytes) => {
+            let mut text = String::with_capacity(bytes.len() * 2);
+            for byte in bytes {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{byte:02x}");
+            }
+            text.into()
+        }
+    }
+}

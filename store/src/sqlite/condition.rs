@@ -1,0 +1,136 @@
+//! Which runs a query is about, in SQL.
+
+use runtape_core::{ErrorFamily, Runtime};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::fts;
+use crate::backend::Selection;
+use crate::error::Result;
+use crate::filter::RunFilter;
+
+/// A condition in SQL over the `run` table, with its parameters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Condition {
+    pub(crate) terms: Vec<String>,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Condition {
+    /// Makes the condition that a filter stands for, besides its text.
+    pub(crate) fn of(filter: &RunFilter) -> Self {
+        let mut condition = Self::default();
+        condition.apply(filter);
+        condition
+    }
+
+    /// Makes the condition that a selection stands for.
+    pub(crate) fn selecting(selection: Selection<'_>) -> Self {
+        let mut condition = Self::of(selection.filter);
+        let Some(query) = selection.text else {
+            return condition;
+        };
+        let text = fts::compile(query);
+        let indexed = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
+        if selection.unindexed.is_empty() {
+            condition.add(indexed, text);
+            return condition;
+        }
+        let keys = selection.unindexed.iter().map(|key| key.number);
+        let others = serde_json::Value::from(keys.collect::<Vec<i64>>()).to_string();
+        let number = condition.next();
+        condition.values.extend([text, others].map(Into::into));
+        condition.terms.push(format!(
+            "({} OR run.key IN (SELECT value FROM json_each(?{})))",
+            indexed.replace('?', &format!("?{number}")),
+            number + 1
+        ));
+        condition
+    }
+
+    /// Adds a term; `?` in it stands for the value.
+    pub(crate) fn add(&mut self, term: &str, value: impl Into<Value>) {
+        self.values.push(value.into());
+        let number = self.values.len();
+        self.terms.push(term.replace('?', &format!("?{number}")));
+    }
+
+    /// Returns the number of the next parameter.
+    pub(crate) fn next(&self) -> usize {
+        self.values.len() + 1
+    }
+
+    /// Returns the whole condition.
+    pub(crate) fn sql(&self) -> String {
+        if self.terms.is_empty() {
+            return "TRUE".to_owned();
+        }
+        self.terms.join(" AND ")
+    }
+}
+
+impl Condition {
+    /// Adds a filter's terms, besides the text.
+    fn apply(&mut self, filter: &RunFilter) {
+        let word = |column: &str| format!("run.{column} = (SELECT key FROM word WHERE text = ?)");
+        let words = [
+            ("runtime", filter.runtime.as_ref().map(Runtime::as_str)),
+            ("expert", filter.expert.as_deref()),
+            ("model", filter.model.as_deref()),
+            ("session", filter.session.as_deref()),
+            ("error_family", filter.error_family.map(ErrorFamily::as_str)),
+        ];
+        for (column, value) in words {
+            if let Some(value) = value {
+                self.add(&word(column), value.to_owned());
+            }
+        }
+        match filter.status {
+            Some(status) if status.is_terminal() => {
+                self.add(&word("status"), status.as_str().to_owned());
+            }
+            Some(_) => self.terms.push("run.status IS NULL".to_owned()),
+            None => {}
+        }
+        if let Some(job) = &filter.job {
+            let term = "run.job = (SELECT key FROM job WHERE id = ?)";
+            self.add(term, job.as_str().to_owned());
+        }
+        if let Some(cwd) = &filter.cwd {
+            let term = "run.cwd IN (SELECT key FROM word
+                WHERE text = ? OR substr(text, 1, length(?) + 1) = ? || '/')";
+            let cwd = if cwd.len() > 1 {
+                cwd.trim_end_matches('/')
+            } else {
+                cwd
+            };
+            self.add(term, cwd.to_owned());
+        }
+        if let Some(since) = filter.since {
+            self.add("run.started_at >= ?", since);
+        }
+        if let Some(until) = filter.until {
+            self.add("run.started_at < ?", until);
+        }
+        if let Some(tool) = &filter.tool {
+            let term = "EXISTS (SELECT 1 FROM tool_call WHERE tool_call.run = run.key
+                AND tool_call.tool = (SELECT key FROM word WHERE text = ?))";
+            self.add(term, tool.clone());
+        }
+        if filter.roots_only {
+            self.terms.push("run.root IS NULL".to_owned());
+        }
+    }
+}
+
+/// Returns the rows of a query with a condition in it.
+pub(crate) fn select<T>(
+    connection: &Connection,
+    sql: &str,
+    condition: &Condition,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params_from_iter(&condition.values), read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,145 @@
+//! The `usage` table: the ledger of tokens. Which of its numbers count is said by the view `v_usage`.
+
+use runtape_core::record::UsageSource;
+use runtape_core::report::{DailyUsage, LedgerEntry, UsageGroup};
+use rusqlite::{Connection, params};
+
+use super::columns::{counts, runtime, signed, unsigned};
+use super::condition::{Condition, select};
+use super::sums::bounded_counts;
+use super::words::Words;
+use crate::backend::RunRow;
+use crate::derive::facts::UsageFact;
+use crate::error::Result;
+use crate::filter::RunFilter;
+use crate::read::audit::UsageBy;
+
+/// Adds an entry.
+pub(crate) fn insert(
+    connection: &Connection,
+    words: &mut Words,
+    run: i64,
+    usage: &UsageFact,
+) -> Result<()> {
+    let source = words.key(connection, &usage.source)?;
+    let model = words.maybe(connection, usage.model.as_deref())?;
+    connection
+        .prepare_cached(
+            "INSERT INTO usage (run, seq, at, key, source, step, model, input_tokens,
+                output_tokens, reasoning_tokens, cached_input_tokens, session_key, of_session)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?
+        .execute(params![
+            run,
+            signed(usage.seq),
+            usage.at,
+            usage.key,
+            source,
+            usage.step.map(signed),
+            model,
+            usage.counts.input_tokens,
+            usage.counts.output_tokens,
+            usage.counts.reasoning_tokens,
+            usage.counts.cached_input_tokens,
+            usage.session_key,
+            usage.of_session,
+        ])?;
+    Ok(())
+}
+
+/// Returns the ledger of a run.
+pub(crate) fn of_run(connection: &Connection, run: &RunRow) -> Result<Vec<LedgerEntry>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, at_ms, key, source, step, entry_model, input_tokens, output_tokens,
+                reasoning_tokens, cached_input_tokens, is_repeated, of_session
+         FROM v_usage WHERE run_id = ?1 ORDER BY seq",
+    )?;
+    let rows = statement.query_map([run.id.as_str()], |row| {
+        let source = match row.get_ref(3)?.as_str()? {
+            "response" => UsageSource::Response,
+            "total" => UsageSource::Total,
+            _ => UsageSource::Remainder,
+        };
+        Ok(LedgerEntry {
+            run_id: run.id.clone(),
+            seq: row.get(0).map(unsigned)?,
+            at: row.get(1)?,
+            key: row.get(2)?,
+            source,
+            step: row.get::<_, Option<i64>>(4)?.map(unsigned),
+            model: row.get(5)?,
+            usage: counts(row, 6)?,
+            is_repeated: row.get(10)?,
+            of_session: row.get(11)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns what was used by day, runtime and model.
+pub(crate) fn daily(connection: &Connection) -> Result<Vec<DailyUsage>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT day, runtime, model, runs, input_tokens, output_tokens, reasoning_tokens,
+                cached_input_tokens
+         FROM v_usage_daily ORDER BY day, runtime, model",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok(DailyUsage {
+            day: row.get(0)?,
+            runtime: runtime(row, 1)?,
+            model: row.get(2)?,
+            runs: row.get(3).map(unsigned)?,
+            usage: counts(row, 4)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Adds up what runs used.
+pub(crate) fn by(
+    connection: &Connection,
+    filter: &RunFilter,
+    by: UsageBy,
+) -> Result<Vec<UsageGroup>> {
+    let condition = Condition::of(filter);
+    let (of_entry, of_run) = match by {
+        UsageBy::Day => (
+            "substr(entry.at, 1, 10)",
+            "strftime('%Y-%m-%d', run.started_at / 1000, 'unixepoch')",
+        ),
+        UsageBy::Runtime => ("entry.runtime", "runtime.text"),
+        UsageBy::Model => ("entry.model", "model.text"),
+        UsageBy::Job => ("entry.job_id", "job.id"),
+    };
+    let sql = format!(
+        "SELECT {of_entry}, count(DISTINCT coalesce(run.root, run.key)), {}
+         FROM v_usage AS entry JOIN run ON run.id = entry.run_id
+         WHERE NOT entry.is_repeated AND {} GROUP BY 1 ORDER BY 1",
+        bounded_counts("entry"),
+        condition.sql(),
+    );
+    let mut groups = select(connection, &sql, &condition, |row| {
+        Ok(UsageGroup {
+            name: row.get(0)?,
+            runs: row.get(1).map(unsigned)?,
+            usage: counts(row, 2)?,
+            cost_usd: None,
+        })
+    })?;
+    let sql = format!(
+        "SELECT {of_run}, sum(run.cost_usd) FROM run JOIN job ON job.key = run.job
+         JOIN word AS runtime ON runtime.key = run.runtime
+         LEFT JOIN word AS model ON model.key = run.model
+         WHERE run.cost_usd IS NOT NULL AND {} GROUP BY 1",
+        condition.sql(),
+    );
+    let costs = select(connection, &sql, &condition, |row| {
+        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, f64>(1)?))
+    })?;
+    for (name, cost) in costs {
+        if let Some(group) = groups.iter_mut().find(|group| group.name == name) {
+            group.cost_usd = Some(cost);
+        }
+    }
+    Ok(groups)
+}

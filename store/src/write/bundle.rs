@@ -1,0 +1,186 @@
+//! Some runs of a database as a database of their own: a bundle.
+//!
+//! It is written anew, from the runs and nothing else, so what it holds, its size and the time it
+//! takes depend on them and not on what else there is. Its chain has the entries that are about
+//! its runs, and for each neighbour that was left out a hash.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use runtape_core::RunId;
+use runtape_core::report::{RunSeal, VerifyFault};
+
+use super::transfer;
+use crate::backend::{RunRow, Tables};
+use crate::error::{Result, StoreError};
+use crate::format::chain::Hash;
+use crate::format::seals::{BEFORE_ALL, SealEntry, SealName};
+use crate::read::runs::get_root;
+use crate::read::verify;
+use crate::sqlite::Sqlite;
+use crate::store::Store;
+
+impl Store {
+    /// Writes some root runs, with their children and tapes, as a bundle: a database that holds
+    /// nothing else, and the proof of their place in the chain of seals. Returns their seals.
+    ///
+    /// `path` must not be there, or be empty. What was written is verified, so a run that is
+    /// damaged gives no bundle; after a failure what is at `path` is of no use. The caller syncs
+    /// the file and gives it its name.
+    pub fn write_bundle(&self, roots: &[RunId], path: &Path) -> Result<Vec<RunSeal>> {
+        let bundle = Sqlite::create_bundle(path)?;
+        let written = self.read(|source| {
+            bundle.begin_writing()?;
+            let seals = write(source, roots, &bundle)?;
+            bundle.commit()?;
+            Ok(seals)
+        })?;
+        let report = verify::bundle(&bundle, None).map_err(|error| error.in_file(path))?;
+        match report.faults.as_slice() {
+            [] => Ok(written),
+            [first, ..] => Err(damaged(first)),
+        }
+    }
+}
+
+/// Refuses to write what is not as it was sealed.
+fn damaged(fault: &VerifyFault) -> StoreError {
+    StoreError::damaged(fault.place.to_string(), fault.fault.clone())
+}
+
+/// Writes the runs in the order they were sealed, and what the chain says of them.
+fn write(source: &dyn Tables, roots: &[RunId], target: &dyn Tables) -> Result<Vec<RunSeal>> {
+    let mut wanted: BTreeMap<SealName, RunRow> = BTreeMap::new();
+    for run in roots {
+        let root = get_root(source, run)?;
+        let Some(seal) = root.seal else {
+            return Err(StoreError::Unsealed { run: root.id });
+        };
+        wanted.insert(seal, root);
+    }
+    let mut entries: BTreeMap<SealName, SealEntry> = BTreeMap::new();
+    let mut written = Vec::new();
+    for (name, root) in wanted {
+        let Some(seal) = source.seal(name)? else {
+            let fault = format!("its seal {name} is missing");
+            return Err(StoreError::damaged(format!("run {}", root.id), fault));
+        };
+        let key = transfer::copy_tree(source, &source.tree(&root.key)?, target)?;
+        target.set_seal(&key, Some(name))?;
+        written.push(seal.of_run(&root.id));
+        let others = source.seals_of_run(&root.id)?;
+        entries.extend(others.into_iter().map(|entry| (entry.name, entry)));
+        entries.insert(name, seal);
+    }
+    write_chain(source, target, &entries)?;
+    Ok(written)
+}
+
+/// Writes some entries of a chain, in order, with the hashes that stand for those left out.
+fn write_chain(
+    source: &dyn Tables,
+    target: &dyn Tables,
+    entries: &BTreeMap<SealName, SealEntry>,
+) -> Result<()> {
+    let mut last = None;
+    for (name, entry) in entries {
+        let before = name.before();
+        if last.is_none() || last != before {
+            let hash = match before {
+                Some(before) => stand_in(source, *name, before)?,
+                None => BEFORE_ALL,
+            };
+            target.insert_left_out(*name, &hash)?;
+        }
+        target.insert_seal(entry)?;
+        last = Some(*name);
+    }
+    Ok(())
+}
+
+/// Returns the hash of the entry before another, which itself may have been left out.
+fn stand_in(source: &dyn Tables, name: SealName, before: SealName) -> Result<Hash> {
+    if let Some(entry) = source.seal(before)? {
+        return Ok(entry.hash);
+    }
+    let left_out = source.left_out()?;
+    let found = left_out.into_iter().find(|(after, _)| *after == name);
+    found
+        .map(|(_, hash)| hash)
+        .ok_or_else(|| StoreError::damaged(format!("seal {before}"), "it is missing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use runtape_core::record::{CheckpointHead, RunOpened};
+    use runtape_core::{CheckpointStatus, JobId, Record, RecordKind, Runtime};
+
+    use super::*;
+    use crate::BeginRun;
+
+    fn store_run(store: &mut Store, name: &str) {
+        let (job_id, run_id) = (
+            JobId::parse(format!("job-{name}")).unwrap(),
+            RunId::parse(name).unwrap(),
+        );
+        let runtime = Runtime::Gemini;
+        let begin = BeginRun {
+            job_id: job_id.clone(),
+            run_id: run_id.clone(),
+            runtime: runtime.clone(),
+            started_at: 0,
+            context: serde_json::json!({}),
+        };
+        let opened = RunOpened {
+            job_id,
+            runtime,
+            delegated_by: None,
+        };
+        let head: CheckpointHead = serde_json::from_value(serde_json::json!({
+            "step": 1, "status": CheckpointStatus::Completed, "startedAt": 0, "messages": 0,
+            "usage": {}, "stepUsage": {}, "pending": []
+        }))
+        .unwrap();
+        let record = |seq, kind: RecordKind| Record {
+            run_id: run_id.clone(),
+            seq,
+            at: 0,
+            span: None,
+            kind,
+        };
+        let records = [record(0, opened.into()), record(1, Box::new(head).into())];
+        store.begin_run(&begin).unwrap();
+        store.append(&run_id, &records, &[]).unwrap();
+        let exit = serde_json::json!({});
+        store.finish_run(&run_id, &exit, 1).unwrap();
+    }
+
+    /// Returns how many steps of `SQLite`'s machine it takes to read a run for a bundle.
+    fn work(runs: usize) -> u64 {
+        let mut store = Store::open_in_memory().unwrap();
+        for number in 0..runs {
+            store_run(&mut store, &format!("run-{number}"));
+        }
+        let steps = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&steps);
+        let count = move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        store.count_steps(count);
+        let directory = tempfile::tempdir().unwrap();
+        let run = RunId::parse(format!("run-{}", runs / 2)).unwrap();
+        let path = directory.path().join("bundle");
+        store.write_bundle(&[run], &path).unwrap();
+        steps.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn the_work_of_a_bundle_does_not_grow_with_the_database() {
+        let (few, many) = (work(10), work(200));
+        assert!(many <= few + few / 10, "{few} steps grew to {many}");
+    }
+}

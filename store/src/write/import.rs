@@ -1,0 +1,303 @@
+//! Taking in the runs of a bundle.
+
+use std::path::{Path, PathBuf};
+
+use runtape_core::RunId;
+use runtape_core::report::{RemovalReason, RunOrigin, SealHead};
+use serde_json::{Map, Value};
+
+use super::begin::{begin_of, json, value};
+use super::{sealing, transfer};
+use crate::backend::{Backend, RunRow, Tables};
+use crate::error::{Result, StoreError};
+use crate::format::chain::{self, Hash};
+use crate::format::codec;
+use crate::format::seals::SealEntry;
+use crate::read::{sealed, tape, verify};
+use crate::sqlite::Sqlite;
+use crate::store::Store;
+
+/// The key in a run's context that says where the run was before it was imported.
+const ORIGIN: &str = "origin";
+
+/// What to do with a bundle that is not as it was sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Refuse it.
+    Verified,
+    /// Take in what can be read, and mark the runs.
+    Unverified,
+}
+
+/// What became of a root run of a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Import {
+    /// It was stored.
+    Stored,
+    /// It was there already, with the same content.
+    Known,
+}
+
+impl Store {
+    /// Opens a bundle for reading: a file that may have been made to do harm.
+    ///
+    /// Whatever it holds, its schema is ours when this returns, no block of it unfolds to more
+    /// than a few hundred megabytes, and reading it ends. Whether what it says is true is for
+    /// [`verify_bundle`](Self::verify_bundle) to find out.
+    pub fn open_bundle(path: impl AsRef<Path>) -> Result<Self> {
+        let sqlite = Sqlite::open_bundle(path.as_ref())?;
+        Ok(Self::over(Backend::Sqlite(Box::new(sqlite)), true))
+    }
+
+    /// Takes in the root runs of a bundle, with their children and tapes: all of them or none.
+    ///
+    /// The bundle is verified first. Each run keeps its records, tape, context and exit, and is
+    /// sealed anew; the seal that covered it before is kept in its context. A run that is there
+    /// already with the same content is left as it is; other content is an error.
+    pub fn import_bundle(
+        &mut self,
+        bundle: &Self,
+        trust: Trust,
+        at: i64,
+    ) -> Result<Vec<(RunId, Import)>> {
+        let report = bundle.verify_bundle(None)?;
+        if let ([first, ..], Trust::Verified) = (report.faults.as_slice(), trust) {
+            let refused = StoreError::Refused {
+                path: PathBuf::new(),
+                fault: first.to_string(),
+            };
+            return Err(bundle.named(refused));
+        }
+        let is_verified = report.is_intact();
+        let tapeless: Vec<RunId> = report
+            .removals
+            .into_iter()
+            .filter(|removal| removal.reason == RemovalReason::TapeDropped)
+            .map(|removal| removal.run_id)
+            .collect();
+        bundle.read(|source| {
+            let is_current = source.rules()?.are_current;
+            let roots = source.sealed_roots()?;
+            self.batch(|store| {
+                let mut imports = Vec::new();
+                for root in roots {
+                    let arrival = Arrival {
+                        source,
+                        seal: match root.seal {
+                            Some(name) => source.seal(name)?,
+                            None => None,
+                        },
+                        is_verified,
+                        is_current,
+                        is_tapeless: tapeless.contains(&root.id),
+                        root,
+                        at,
+                    };
+                    let import = arrival.enter(store)?;
+                    imports.push((arrival.root.id, import));
+                }
+                Ok(imports)
+            })
+        })
+    }
+
+    /// Returns where a root run was before it was imported.
+    pub fn origin(&self, root: &RunId) -> Result<Option<RunOrigin>> {
+        let context = self.begin_of(root)?.context;
+        let origin = context.get(ORIGIN).cloned();
+        Ok(origin.and_then(|origin| serde_json::from_value(origin).ok()))
+    }
+}
+
+/// A root run on its way in.
+struct Arrival<'a> {
+    source: &'a dyn Tables,
+    root: RunRow,
+    seal: Option<SealEntry>,
+    is_verified: bool,
+    /// Its hashes cover what ours do; those of an older schema may not.
+    is_current: bool,
+    /// The chain of the bundle says that its tape was dropped.
+    is_tapeless: bool,
+    at: i64,
+}
+
+impl Arrival<'_> {
+    fn enter(&self, store: &mut Store) -> Result<Import> {
+        let tree = self.source.tree(&self.root.key)?;
+        let conflict = |run: &RunId| StoreError::Conflict {
+            run: run.clone(),
+            what: "the run".to_owned(),
+        };
+        let is_known = store.read(|target| {
+            if let Some(found) = target.find_run(&self.root.id)? {
+                let is_same = same(self.source, &self.root, target, &found)?;
+                return is_same.then_some(true).ok_or_else(|| conflict(&found.id));
+            }
+            for run in &tree {
+                if target.find_run(&run.id)?.is_some() {
+                    return Err(conflict(&run.id));
+                }
+            }
+            Ok(false)
+        })?;
+        if is_known {
+            return Ok(Import::Known);
+        }
+        match &self.seal {
+            Some(seal) if self.is_verified && self.is_current => {
+                store.write_surely(|target| self.copy(&tree, seal, target))?;
+            }
+            None if self.is_verified => {
+                let run = self.root.id.clone();
+                return Err(StoreError::Unsealed { run });
+            }
+            _ => self.write_anew(&tree, store)?,
+        }
+        Ok(Import::Stored)
+    }
+
+    /// Copies the runs as they are, and proves again that they are what was sealed: the file may
+    /// have been changed since it was verified.
+    fn copy(&self, tree: &[RunRow], seal: &SealEntry, target: &dyn Tables) -> Result<()> {
+        let key = transfer::copy_tree(self.source, tree, target)?;
+        let copied = target.tree(&key)?;
+        let mut is_same = sealed::digest(target, &copied)? == seal.digest;
+        let context = codec::pack(&json(&self.root.id, &self.context()?)?);
+        target.set_context(&key, &context)?;
+        sealing::seal(target, &key, self.at)?;
+        if let Some(row) = target.run_at(&key)? {
+            if self.is_tapeless {
+                // Here, too, the chain must say why there is no tape.
+                sealing::remove(target, &row, RemovalReason::TapeDropped, self.at)?;
+                sealing::seal(target, &key, self.at)?;
+            }
+            is_same &= verify::is_tree_intact(target, &row, self.is_tapeless)?;
+        }
+        if !is_same {
+            let fault = "the bundle was changed while it was read";
+            return Err(StoreError::invalid(&self.root.id, fault));
+        }
+        Ok(())
+    }
+
+    /// Writes the runs as if they were new: what the bundle proves is of no use here.
+    fn write_anew(&self, tree: &[RunRow], store: &mut Store) -> Result<()> {
+        let id = &self.root.id;
+        let mut begin = begin_of(&self.root)?;
+        begin.context = self.context()?;
+        store.begin_run(&begin)?;
+        let lengths = tape::end(self.source, &self.root.key, id)?.lengths;
+        for run in tree {
+            let mut from = 0;
+            while let Some(block) = self.source.record_block_from(&run.key, from)? {
+                from = block.first_seq.saturating_add(block.count.max(1));
+                let mut records = block.records(&run.id)?;
+                for record in &mut records {
+                    // What is not on the tape cannot be shown.
+                    record.span = record
+                        .span
+                        .filter(|span| span.end <= lengths.of(span.stream));
+                }
+                store.append(id, &records, &[])?;
+            }
+        }
+        tape::each_block(self.source, &self.root.key, |block| {
+            let raw = block.raw(id)?;
+            store.append(id, &[], &block.chunks(id, &raw)?)?;
+            Ok(true)
+        })?;
+        let exit = exit_of(&self.root)?;
+        store.finish_run(id, &exit, self.at)?;
+        Ok(())
+    }
+
+    /// Returns what was known of the run, and where it was.
+    fn context(&self) -> Result<Value> {
+        let mut context = match begin_of(&self.root)?.context {
+            Value::Object(context) => context,
+            Value::Null => Map::new(),
+            other => Map::from_iter([("context".to_owned(), other)]),
+        };
+        let seal = self.seal.as_ref();
+        let origin = RunOrigin {
+            seal: seal.map(|seal| SealHead {
+                number: seal.name.number,
+                hash: chain::hex(&seal.hash),
+            }),
+            sealed_at: seal.map(|seal| seal.at),
+            is_verified: self.is_verified,
+            imported_at: self.at,
+        };
+        let failed = |source| StoreError::Json {
+            run: self.root.id.clone(),
+            source,
+        };
+        let mut origin = serde_json::to_value(origin).map_err(failed)?;
+        // A run that came a long way still says where it began.
+        if let (Some(earlier), Value::Object(origin)) = (context.shift_remove(ORIGIN), &mut origin)
+        {
+            origin.insert(ORIGIN.to_owned(), earlier);
+        }
+        context.insert(ORIGIN.to_owned(), origin);
+        Ok(Value::Object(context))
+    }
+}
+
+/// Returns how the process of a root run ended.
+fn exit_of(row: &RunRow) -> Result<Value> {
+    value(&row.id, "exit", row.exit.as_deref())
+}
+
+/// Tells whether two root runs are the same, with all their records, children and output.
+fn same(source: &dyn Tables, one: &RunRow, target: &dyn Tables, other: &RunRow) -> Result<bool> {
+    let is_alike = other.root.is_none()
+        && other.seal.is_some()
+        && one.job == other.job
+        && one.runtime == other.runtime
+        && exit_of(one)? == exit_of(other)?
+        && known_before(one)? == known_before(other)?;
+    Ok(is_alike
+        && content(source, one)? == content(target, other)?
+        && output(source, one)? == output(target, other)?)
+}
+
+/// Returns what was known of a run before it began, wherever it was since.
+fn known_before(row: &RunRow) -> Result<Map<String, Value>> {
+    let Value::Object(mut context) = begin_of(row)?.context else {
+        return Ok(Map::new());
+    };
+    context.shift_remove(ORIGIN);
+    Ok(context)
+}
+
+/// Returns a hash of the records of each run of a tree, however they lie in blocks.
+fn content(tables: &dyn Tables, root: &RunRow) -> Result<Vec<(RunId, Hash)>> {
+    let mut found = Vec::new();
+    for run in tables.tree(&root.key)? {
+        let mut hasher = blake3::Hasher::new();
+        let mut from = 0;
+        while let Some(block) = tables.record_block_from(&run.key, from)? {
+            from = block.first_seq.saturating_add(block.count.max(1));
+            hasher.update(&block.lines(&run.id)?);
+        }
+        found.push((run.id, *hasher.finalize().as_bytes()));
+    }
+    Ok(found)
+}
+
+/// Returns a hash of the output of a run's process, however it lies in blocks.
+fn output(tables: &dyn Tables, root: &RunRow) -> Result<Hash> {
+    let mut hasher = blake3::Hasher::new();
+    tape::each_block(tables, &root.key, |block| {
+        let raw = block.raw(&root.id)?;
+        for chunk in block.chunks(&root.id, &raw)? {
+            hasher.update(chunk.stream.as_str().as_bytes());
+            hasher.update(&chunk.received_at.to_le_bytes());
+            hasher.update(&chunk.end().to_le_bytes());
+            hasher.update(&chunk.bytes);
+        }
+        Ok(true)
+    })?;
+    Ok(*hasher.finalize().as_bytes())
+}

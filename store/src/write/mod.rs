@@ -1,0 +1,15 @@
+//! Writing: runs as they go and at once, what replaces them, and what gives them up. Written once, over
+//! the seam.
+
+pub(crate) mod append;
+pub(crate) mod begin;
+mod bundle;
+pub(crate) mod import;
+mod merge;
+pub(crate) mod put;
+mod rebuild;
+pub(crate) mod replace;
+pub(crate) mod reseal;
+pub(crate) mod retention;
+pub(crate) mod sealing;
+mod transfer;

@@ -1,0 +1,265 @@
+//! Whole runs, written at once.
+//!
+//! Most of what storing takes is hashing and compressing, which need no database. So a run that
+//! has ended is prepared first, on any thread, and then written in one go: no lock, no row that is
+//! written and changed again, no block that is merged later.
+
+use runtape_core::{JobId, Record, RecordKind, RunId, Runtime, Stream};
+use serde_json::Value;
+
+use super::append::write_rows;
+use super::begin::{BeginRun, json};
+use super::sealing;
+use crate::backend::{NewRun, RunKey, Tables};
+use crate::derive::facts::{Fact, RunFacts};
+use crate::derive::run_writer::{Rows, RunWriter};
+use crate::error::{Result, StoreError};
+use crate::format::chain::Hash;
+use crate::format::codec;
+use crate::format::seals::{SealName, Sealed};
+use crate::format::tape::{TapeBlock, TapeEnd, encode};
+use crate::read::sealed;
+use crate::store::Store;
+
+/// A root run and its children, ready to be written.
+#[derive(Debug)]
+pub struct PreparedRun {
+    job: JobId,
+    runtime: Runtime,
+    context: Vec<u8>,
+    exit: Vec<u8>,
+    /// The root run first.
+    runs: Vec<Prepared>,
+    tape: Vec<TapeBlock>,
+    tape_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Prepared {
+    id: RunId,
+    /// Which of the runs started it.
+    parent: Option<usize>,
+    started_at: i64,
+    facts: RunFacts,
+    rows: Rows,
+    hash: Hash,
+}
+
+impl PreparedRun {
+    /// Prepares a run that has ended: all its records, and those of its children, in order; and how
+    /// the process ended.
+    pub fn new(begin: &BeginRun, records: &[Record], exit: &Value) -> Result<Self> {
+        let root = &begin.run_id;
+        let mut tree = Tree {
+            root,
+            job: &begin.job_id,
+            runs: vec![(root.clone(), None, begin.started_at, RunWriter::new(root))],
+        };
+        records.iter().try_for_each(|record| tree.push(record))?;
+        Ok(Self {
+            job: begin.job_id.clone(),
+            runtime: begin.runtime.clone(),
+            context: codec::pack(&json(root, &begin.context)?),
+            exit: codec::pack(&json(root, exit)?),
+            runs: tree.finish()?,
+            tape: Vec::new(),
+            tape_bytes: 0,
+        })
+    }
+
+    /// Adds the tape: what the process printed, as stream, receive time and bytes, in the order it
+    /// was received; and compresses it and the records. A step of its own, because it takes as long
+    /// as all the rest: it can be done on another thread.
+    #[must_use]
+    pub fn with_output<'a>(
+        mut self,
+        output: impl IntoIterator<Item = (Stream, i64, &'a [u8])>,
+    ) -> Self {
+        if let Some(root) = self.runs.first() {
+            let mut end = TapeEnd::first(&root.id);
+            self.tape = encode(&mut end, output);
+            self.tape_bytes = end.lengths.total();
+        }
+        for run in &mut self.runs {
+            run.rows.compress();
+        }
+        self
+    }
+
+    /// Returns how many bytes its process printed.
+    #[must_use]
+    pub fn tape_bytes(&self) -> u64 {
+        self.tape_bytes
+    }
+
+    /// Returns what a seal covers.
+    fn sealed(&self) -> Sealed<'_> {
+        Sealed {
+            job: &self.job,
+            runtime: &self.runtime,
+            context: &self.context,
+            exit: &self.exit,
+            runs: self
+                .runs
+                .iter()
+                .map(|run| (&run.id, run.facts.records, run.hash))
+                .collect(),
+            tape: self.tape.iter().map(|block| block.hash).collect(),
+        }
+    }
+}
+
+/// The runs of a tree while they are prepared.
+struct Tree<'a> {
+    root: &'a RunId,
+    job: &'a JobId,
+    /// Id, which of them started it, when, and its records. Few enough to be searched.
+    runs: Vec<(RunId, Option<usize>, i64, RunWriter)>,
+}
+
+impl Tree<'_> {
+    fn find(&self, run: &RunId) -> Option<usize> {
+        self.runs.iter().rposition(|(id, ..)| id == run)
+    }
+
+    fn push(&mut self, record: &Record) -> Result<()> {
+        let at = match self.find(&record.run_id) {
+            Some(at) => at,
+            None => self.open_child(record)?,
+        };
+        match self.runs.get_mut(at) {
+            Some((.., writer)) => writer.push(record, self.job),
+            None => Ok(()),
+        }
+    }
+
+    fn open_child(&mut self, record: &Record) -> Result<usize> {
+        let not_open = || StoreError::NotOpen {
+            run: record.run_id.clone(),
+        };
+        let RecordKind::Run(opened) = &record.kind else {
+            return Err(not_open());
+        };
+        let Some(by) = &opened.delegated_by else {
+            let fault = format!("it is no child of run {}", self.root);
+            return Err(StoreError::invalid(&record.run_id, fault));
+        };
+        let (id, parent) = (record.run_id.clone(), self.find(&by.run_id));
+        let writer = RunWriter::new(&id);
+        self.runs.push((id, parent, record.at, writer));
+        Ok(self.runs.len() - 1)
+    }
+
+    fn finish(self) -> Result<Vec<Prepared>> {
+        let runs = self.runs.into_iter();
+        let prepared = runs.map(|(id, parent, started_at, mut writer)| {
+            if !writer.has_ended() {
+                return Err(StoreError::NotEnded { run: id });
+            }
+            let mut rows = writer.rows();
+            answer_calls(&mut rows.facts);
+            Ok(Prepared {
+                id,
+                parent,
+                started_at,
+                rows,
+                hash: writer.hash(),
+                facts: writer.folder.run,
+            })
+        });
+        prepared.collect()
+    }
+}
+
+/// Puts results beside their calls, so that a call's row is written once.
+fn answer_calls(facts: &mut Vec<Fact>) {
+    let mut calls = std::collections::HashMap::new();
+    let mut answers = Vec::new();
+    for (at, fact) in facts.iter().enumerate() {
+        match fact {
+            Fact::Call(call) => drop(calls.insert((call.seq, call.part), at)),
+            Fact::Result(result) => answers.extend(calls.get(&result.call).map(|call| (*call, at))),
+            _ => {}
+        }
+    }
+    for (call, answer) in answers {
+        let Some(Fact::Result(result)) = facts.get(answer).cloned() else {
+            continue;
+        };
+        if let Some(Fact::Call(call)) = facts.get_mut(call) {
+            call.result = Some(result);
+        }
+    }
+    facts.retain(|fact| !matches!(fact, Fact::Result(_)));
+}
+
+impl Store {
+    /// Writes a run that has ended, and seals it: all of it or nothing. Returns its seal's name.
+    ///
+    /// The same again changes nothing; other content under the same id is an error. For many short
+    /// runs, write several in one [`batch`](Self::batch).
+    pub fn put_run(&mut self, run: PreparedRun, at: i64) -> Result<SealName> {
+        let digest = run.sealed().digest();
+        if self.in_batch {
+            if let Some(seal) = self.read(|tables| known(tables, &run, &digest))? {
+                return Ok(seal);
+            }
+            return self.write_surely(|tables| put(tables, run, digest, at));
+        }
+        self.write(|tables| match known(tables, &run, &digest)? {
+            Some(seal) => Ok(seal),
+            None => put(tables, run, digest, at),
+        })
+    }
+}
+
+/// Returns the seal of a run that is there already; if it is another one, that is an error.
+fn known(tables: &dyn Tables, run: &PreparedRun, digest: &Hash) -> Result<Option<SealName>> {
+    for part in &run.runs {
+        let Some(found) = tables.find_run(&part.id)? else {
+            continue;
+        };
+        if let Some(seal) = found.seal
+            && sealed::has_digest(tables, seal, digest)?
+        {
+            return Ok(Some(seal));
+        }
+        return Err(StoreError::Conflict {
+            run: part.id.clone(),
+            what: "the run".to_owned(),
+        });
+    }
+    Ok(None)
+}
+
+/// Writes a run that is not there yet.
+fn put(tables: &dyn Tables, run: PreparedRun, digest: Hash, at: i64) -> Result<SealName> {
+    let Some(root_id) = run.runs.first().map(|root| root.id.clone()) else {
+        return Err(StoreError::damaged("a prepared run", "it has no runs"));
+    };
+    let seal = sealing::append_seal(tables, digest, &root_id, at)?;
+    let mut keys: Vec<RunKey> = Vec::with_capacity(run.runs.len());
+    for part in run.runs {
+        let is_root = keys.is_empty();
+        let key = tables.insert_run(&NewRun {
+            id: &part.id,
+            job: &run.job,
+            runtime: &run.runtime,
+            root: keys.first(),
+            parent: part.parent.and_then(|parent| keys.get(parent)),
+            started_at: part.started_at,
+            context: is_root.then_some(run.context.as_slice()),
+            facts: Some(&part.facts),
+            exit: is_root.then_some(run.exit.as_slice()),
+            seal: is_root.then_some(seal),
+        })?;
+        write_rows(tables, &key, part.rows)?;
+        keys.push(key);
+    }
+    if let Some(root) = keys.first() {
+        for block in &run.tape {
+            tables.insert_tape_block(root, block)?;
+        }
+    }
+    Ok(seal)
+}

@@ -1,0 +1,166 @@
+//! Making anew what follows from records: the tables for queries, a run's columns, the search
+//! index, the shared words. Records, tapes and seals are only read.
+
+use std::collections::HashMap;
+
+use runtape_core::RunId;
+use runtape_core::report::RebuiltRun;
+
+use crate::backend::{BareRun, Opening, RunKey, Tables};
+use crate::derive::facts::{Fact, FactFolder};
+use crate::derive::text::Text;
+use crate::error::{Result, StoreError};
+use crate::read::{records, sealed};
+use crate::store::Store;
+
+/// Rows that are held until they are written: memory must not grow with a run.
+const MOST_ROWS: usize = 4096;
+
+impl Store {
+    /// Makes anew what follows from the records of a run, its root and all of its tree, in one
+    /// transaction.
+    ///
+    /// A run whose records do not fit their chain, or are not what was sealed, is refused and left
+    /// as it is.
+    pub fn rebuild(&mut self, run: &RunId) -> Result<RebuiltRun> {
+        let root = self.read(|tables| root_of(tables, run))?;
+        self.with_lock(&root, |store| {
+            store.write(|tables| rebuild_tree(tables, &root))
+        })
+    }
+
+    /// Makes anew what follows from the records of all runs, a tree at a time, and calls `each` with
+    /// what became of it; one that is refused does not keep the others from it. Derived rows that
+    /// belong to no run, and words that nothing refers to, are deleted.
+    pub fn rebuild_all(&mut self, mut each: impl FnMut(&RunId, Result<RebuiltRun>)) -> Result<()> {
+        self.write(|tables| {
+            tables.repair_structure()?;
+            // A run that cannot be read could not be put into the index again.
+            if all_proved(tables)? {
+                tables.clear_search()?;
+            }
+            Ok(())
+        })?;
+        for root in self.read(roots)? {
+            let rebuilt = self.rebuild(&root);
+            each(&root, rebuilt);
+        }
+        self.write(|tables| tables.delete_unused())
+    }
+}
+
+/// Returns the root of the tree that a run belongs to.
+fn root_of(tables: &dyn Tables, run: &RunId) -> Result<RunId> {
+    let tree = tables.bare_tree(run)?;
+    let root = tree.into_iter().next();
+    root.map(|root| root.id)
+        .ok_or_else(|| StoreError::UnknownRun {
+            run: run.to_string(),
+        })
+}
+
+fn roots(tables: &dyn Tables) -> Result<Vec<RunId>> {
+    let mut roots = Vec::new();
+    tables.each_root(&mut |_, id| {
+        roots.push(RunId::parse(id)?);
+        Ok(())
+    })?;
+    Ok(roots)
+}
+
+/// Tells whether the records of all runs fit their chains.
+fn all_proved(tables: &dyn Tables) -> Result<bool> {
+    let mut is_proved = true;
+    tables.each_run(&mut |key, id| {
+        match records::each_proved(tables, key, id, |_| Ok(())) {
+            Err(StoreError::Damaged { .. }) => is_proved = false,
+            proved => proved?,
+        }
+        Ok(is_proved)
+    })?;
+    Ok(is_proved)
+}
+
+fn rebuild_tree(tables: &dyn Tables, root: &RunId) -> Result<RebuiltRun> {
+    let mut rebuilt = RebuiltRun {
+        run_id: root.clone(),
+        runs: 0,
+        records: 0,
+        steps: 0,
+        tool_calls: 0,
+        notices: 0,
+        unparsed: 0,
+        usage_entries: 0,
+    };
+    let members = tables.bare_tree(root)?;
+    let keys: HashMap<&RunId, &RunKey> = members.iter().map(|run| (&run.id, &run.key)).collect();
+    for run in &members {
+        let folder = rebuild_run(tables, run, &mut rebuilt)?;
+        let is_root = run.id == *root;
+        let parent = folder.parent().filter(|_| !is_root);
+        let parent = parent.and_then(|parent| keys.get(parent).copied());
+        if let Some(opened) = &folder.run.opened {
+            let (job, runtime) = (&opened.job_id, &opened.runtime);
+            let opening = Opening {
+                job,
+                runtime,
+                parent,
+            };
+            tables.set_opening(&run.key, &opening)?;
+        }
+        rebuilt.runs += 1;
+    }
+    let Some(BareRun {
+        key,
+        seal: Some(seal),
+        ..
+    }) = members.first()
+    else {
+        return Ok(rebuilt);
+    };
+    let digest = sealed::digest(tables, &tables.tree(key)?)?;
+    if !sealed::has_digest(tables, *seal, &digest)? {
+        let fault = "it is not as it was sealed";
+        return Err(StoreError::damaged(format!("run {root}"), fault));
+    }
+    Ok(rebuilt)
+}
+
+/// Makes the rows anew that follow from the records of one run.
+fn rebuild_run(tables: &dyn Tables, run: &BareRun, rebuilt: &mut RebuiltRun) -> Result<FactFolder> {
+    tables.delete_facts(&run.key)?;
+    let mut folder = FactFolder::default();
+    let mut facts = Vec::new();
+    records::each_proved(tables, &run.key, &run.id, |record| {
+        folder.push(&record, &mut facts);
+        if facts.len() >= MOST_ROWS {
+            count(&facts, rebuilt);
+            tables.insert_facts(&run.key, &facts)?;
+            facts.clear();
+        }
+        match Text::of(&record) {
+            Some(text) => tables.insert_text(&run.key, record.seq, &text),
+            None => Ok(()),
+        }
+    })?;
+    count(&facts, rebuilt);
+    tables.insert_facts(&run.key, &facts)?;
+    tables.update_run(&run.key, &folder.run)?;
+    tables.set_searched(&run.key, folder.run.records)?;
+    rebuilt.records += folder.run.records;
+    Ok(folder)
+}
+
+fn count(facts: &[Fact], rebuilt: &mut RebuiltRun) {
+    for fact in facts {
+        match fact {
+            Fact::Step(_) => rebuilt.steps += 1,
+            Fact::Call(_) => rebuilt.tool_calls += 1,
+            Fact::Notice(_) => rebuilt.notices += 1,
+            Fact::Unparsed(_) => rebuilt.unparsed += 1,
+            Fact::Usage(_) => rebuilt.usage_entries += 1,
+            // It stands in the row of its call.
+            Fact::Result(_) => {}
+        }
+    }
+}
