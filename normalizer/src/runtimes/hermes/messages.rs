@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
-use super::held::Held;
+use super::call_result::CallResult;
 use super::late_results::{LateResults, own};
 use super::notices;
 use super::progress::Progress;
@@ -44,7 +44,7 @@ pub(super) struct Messages {
     has_completed: bool,
     /// The open step has text.
     has_text: bool,
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, CallResult>,
     /// A box is open: its text is one part, whatever is printed between its lines.
     in_box: bool,
     /// What waits until the box is closed.
@@ -240,7 +240,7 @@ impl Messages {
             Some(call) => call.name.clone(),
             None => done.tool.unwrap_or(done.verb).into(),
         };
-        let held = Held {
+        let held = CallResult {
             place: out.place(),
             name,
             summary: done.detail.into(),
@@ -269,7 +269,7 @@ impl Messages {
             };
             self.end_call(
                 ordinal,
-                Held {
+                CallResult {
                     output: early.output,
                     ..held
                 },
@@ -295,7 +295,7 @@ impl Messages {
         ordinal
     }
 
-    fn hold_or_end(&mut self, ordinal: u64, held: Held, out: &mut SignalSink<'_>) {
+    fn hold_or_end(&mut self, ordinal: u64, held: CallResult, out: &mut SignalSink<'_>) {
         if tools::prints_diff(&held.name) && held.failure.is_none() && held.output.is_none() {
             self.hold(ordinal, held, out);
         } else {
@@ -303,7 +303,7 @@ impl Messages {
         }
     }
 
-    fn hold(&mut self, ordinal: u64, held: Held, out: &mut SignalSink<'_>) {
+    fn hold(&mut self, ordinal: u64, held: CallResult, out: &mut SignalSink<'_>) {
         self.held.insert(ordinal, held);
         if self.held.len() > MOST_HELD
             && let Some((ordinal, held)) = self.held.pop_first()
@@ -331,7 +331,7 @@ impl Messages {
 
     /// A diff was printed for a file that a call wrote.
     pub(super) fn diff(&mut self, diff: super::diff::Diff, out: &mut SignalSink<'_>) {
-        let of_file = |(_, held): &(&u64, &Held)| diff.is_of(&held.summary);
+        let of_file = |(_, held): &(&u64, &CallResult)| diff.is_of(&held.summary);
         let writes = self
             .held
             .iter()
@@ -365,7 +365,7 @@ impl Messages {
             return notices::stray(text, out);
         };
         self.open_calls = self.open_calls.saturating_sub(1);
-        let held = Held {
+        let held = CallResult {
             place: out.place(),
             name: call.name,
             summary: "".into(),
@@ -434,7 +434,7 @@ impl Messages {
             held.output = output.or(held.output);
             self.end_call(ordinal, held, is_previous, out);
         } else {
-            let held = Held {
+            let held = CallResult {
                 place: out.place(),
                 name: name.into(),
                 summary: "".into(),
@@ -451,7 +451,13 @@ impl Messages {
     }
 
     /// Ends a call: its input if nothing better is known, and its result.
-    fn end_call(&mut self, ordinal: u64, held: Held, at_once: bool, out: &mut SignalSink<'_>) {
+    fn end_call(
+        &mut self,
+        ordinal: u64,
+        held: CallResult,
+        at_once: bool,
+        out: &mut SignalSink<'_>,
+    ) {
         let known = self
             .late
             .as_mut()

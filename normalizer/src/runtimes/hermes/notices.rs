@@ -172,8 +172,8 @@ pub(super) fn stray(text: String, out: &mut SignalSink<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::collect;
     use super::*;
+    use crate::testing::collect;
 
     #[test]
     fn known_lines_are_typed_and_others_are_left() {

@@ -388,8 +388,8 @@ fn shorten(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::collect;
     use super::*;
+    use crate::testing::collect;
 
     fn reported(lines: &[&str]) -> (Report, Vec<String>) {
         let mut report = Report::default();

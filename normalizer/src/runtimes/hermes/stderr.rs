@@ -164,8 +164,8 @@ fn logged_message(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::collect;
     use super::*;
+    use crate::testing::collect;
 
     fn read(lines: &[&str]) -> (Stderr, Vec<String>) {
         let mut stderr = Stderr::new(true);
