@@ -122,12 +122,12 @@ pub struct LineSplitter {
     /// How long the current line was in earlier chunks, which the carry does not say once it is
     /// over the limit.
     carried: usize,
-    place: Place,
+    place: LinePosition,
 }
 
 /// Where the current line stands.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LinePosition {
     start: u64,
     number: u64,
     received_at: i64,
@@ -143,7 +143,7 @@ impl LineSplitter {
             limit,
             carry: Vec::new(),
             carried: 0,
-            place: Place {
+            place: LinePosition {
                 start: 0,
                 number: 1,
                 received_at: 0,
@@ -244,8 +244,14 @@ fn head_length(limit: usize) -> usize {
 }
 
 /// Makes a line of `kept`, which is all `length` bytes of it, or a part if that is over the limit.
-fn frame(kept: &[u8], length: usize, terminated: bool, limit: usize, place: Place) -> Framed<'_> {
-    let Place {
+fn frame(
+    kept: &[u8],
+    length: usize,
+    terminated: bool,
+    limit: usize,
+    place: LinePosition,
+) -> Framed<'_> {
+    let LinePosition {
         start,
         number,
         received_at,

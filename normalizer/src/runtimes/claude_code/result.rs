@@ -57,7 +57,7 @@ impl Conversation {
         let has_answer =
             words == Words::Success || is_unclear && line.is_error != Value::Bool(true);
         let verdict = self.verdict(&line, words, text.as_deref(), said, out);
-        self.streams.settle(out);
+        self.open_messages.settle(out);
         let mut outcome = Outcome {
             subtype: line.subtype.into_text(),
             duration_ms: line.duration_ms.and_then(whole_millis),

@@ -63,7 +63,7 @@ impl Conversation {
             "thinking_tokens" => self.thought = true,
             "api_retry" => {
                 let retry = api_retry(line);
-                self.streams.on_retry(retry, out);
+                self.open_messages.on_retry(retry, out);
             }
             "permission_denied" => on_permission_denied(line, out),
             "task_started" | "task_progress" | "task_updated" | "task_notification" => {

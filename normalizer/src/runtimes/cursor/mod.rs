@@ -7,7 +7,7 @@
 //! - **text** prints the answer and a newline, nothing else.
 //! - **json** prints one object at the end: the `result` event of stream-json. Nothing on failure.
 //! - **stream-json** prints one event a line. Thinking always comes in deltas; the text of the model
-//!   comes in whole segments, or in deltas *and* whole segments ([`speech`] tells them apart).
+//!   comes in whole segments, or in deltas *and* whole segments ([`spoken_segments`] tells them apart).
 //!
 //! Which one it is shows in the output: an event has a `type` and a `session_id` (or `call_id` and
 //! `tool_call`), and an answer in text mode has not, even if it is JSON with a `type`. Lines are
@@ -18,19 +18,20 @@
 //! a new chat starts under that id.
 
 mod argv;
-mod body;
-mod calls;
-mod detail;
-mod ending;
+mod call_wire;
 mod events;
 mod failure;
+mod known_calls;
 mod messages;
 mod notices;
-mod outcome;
+mod open_step;
+mod result;
 mod sniff;
-mod speech;
-mod step;
+mod spoken_segments;
+mod tool_events;
+mod tool_result;
 mod tools;
+mod usage;
 mod wire;
 
 #[cfg(test)]

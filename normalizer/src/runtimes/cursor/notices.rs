@@ -27,7 +27,7 @@ impl Events {
         self.note("system", system.session.as_ref(), unknown, out);
         match subtype {
             Some("init") => {
-                self.speech.end_turn(out);
+                self.segments.end_turn(out);
                 self.has_result = false;
                 out.emit(Signal::TurnOpened);
                 if let Some(cwd) = &system.cwd {
@@ -99,7 +99,7 @@ impl Events {
                 };
                 // One that is no resumption repeats what was said of the open message.
                 if connection.is_resume == Some(false) {
-                    self.speech.give_up(retry, out);
+                    self.segments.give_up(retry, out);
                 } else {
                     out.emit(Signal::Event(retry.into()));
                 }

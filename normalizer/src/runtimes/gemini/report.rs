@@ -7,7 +7,7 @@ use runtape_core::runtime_event::Warning;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::errors::Stated;
+use super::failure::Stated;
 use super::result::{code_of, message_in};
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};

@@ -6,7 +6,7 @@ use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::Warning;
 use serde_json::Value;
 
-use super::errors::Stated;
+use super::failure::Stated;
 use super::stream::{OpenPart, StreamJson};
 use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};

@@ -52,7 +52,7 @@ wire_struct! {
         "timestamp" => timestamp: Option<Str<'a>>,
         "tool_id" => id: Option<Str<'a>>,
         "status" => status: Option<Str<'a>>,
-        "output" => output: Output<'a>,
+        "output" => output: ToolOutput<'a>,
         "error" => error: Option<ErrorObject<'a>>,
         ; known "type"
     }
@@ -156,7 +156,7 @@ wire_struct! {
         "name" | "tool" | "tool_name" => name: Option<Str<'a>>,
         "tool_use_id" | "toolUseId" | "call_id" | "callId" | "tool_id" | "id" => id: Option<Str<'a>>,
         "input" | "arguments" | "args" | "parameters" => input: Value,
-        "output" | "result" | "response" => output: Output<'a>,
+        "output" | "result" | "response" => output: ToolOutput<'a>,
         "is_error" | "isError" => is_error: Option<bool>,
         "status" => status: Option<Str<'a>>,
         ; known "role"
@@ -232,7 +232,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 
 /// What a tool gave back: text, or whatever else JSON can say, as it stands.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Output<'a> {
+pub(super) enum ToolOutput<'a> {
     /// Nothing was there.
     #[default]
     Absent,
@@ -242,57 +242,57 @@ pub(super) enum Output<'a> {
     Json(Value),
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Output<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ToolOutput<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyOutput;
 
         impl<'de> Visitor<'de> for AnyOutput {
-            type Value = Output<'de>;
+            type Value = ToolOutput<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a value")
             }
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Output::Text(Str::from(text)))
+                Ok(ToolOutput::Text(Str::from(text)))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Output::Text(Str::from(text.to_owned())))
+                Ok(ToolOutput::Text(Str::from(text.to_owned())))
             }
 
             fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
-                Ok(Output::Text(Str::from(text)))
+                Ok(ToolOutput::Text(Str::from(text)))
             }
 
             fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
+                Ok(ToolOutput::Json(value.into()))
             }
 
             fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
+                Ok(ToolOutput::Json(value.into()))
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
+                Ok(ToolOutput::Json(value.into()))
             }
 
             fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
+                Ok(ToolOutput::Json(value.into()))
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Output::Absent)
+                Ok(ToolOutput::Absent)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
                 let items = serde::de::value::SeqAccessDeserializer::new(items);
-                Value::deserialize(items).map(Output::Json)
+                Value::deserialize(items).map(ToolOutput::Json)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
                 let fields = serde::de::value::MapAccessDeserializer::new(fields);
-                Value::deserialize(fields).map(Output::Json)
+                Value::deserialize(fields).map(ToolOutput::Json)
             }
         }
 

@@ -10,11 +10,11 @@ use runtape_core::{ErrorFamily, TokenCounts};
 use serde_json::{Value, json};
 
 use super::acp_title::tool_of_title;
-use super::acp_wire::{Content, Message, Params, Response, Update, UsageCounts};
-use super::progress::Progress;
-use super::report::{NO_REPLY, error_of_text, looks_like_failure};
+use super::failure::{NO_REPLY, error_of_text, looks_like_failure};
 use super::session::is_session_id;
 use super::stderr::Stderr;
+use super::step_progress::StepProgress;
+use super::wire::{Content, Message, Params, Response, Update, UsageCounts};
 use crate::bounds;
 use crate::failure;
 use crate::framing::each_value;
@@ -47,7 +47,7 @@ pub(super) struct Acp {
     session: String,
     /// The agent has introduced itself, but no session is open: what comes is history.
     replaying: bool,
-    progress: Progress,
+    progress: StepProgress,
     /// A call was made since the last text.
     separated: bool,
     part: Part,
@@ -63,7 +63,7 @@ impl Acp {
         Self {
             session: String::new(),
             replaying: false,
-            progress: Progress::None,
+            progress: StepProgress::None,
             separated: false,
             part: Part::None,
             held: None,
@@ -299,10 +299,10 @@ impl Acp {
         self.end_turn(None, out);
         self.release(out);
         self.end_part(out);
-        if self.progress == Progress::None {
+        if self.progress == StepProgress::None {
             self.speak(out.place(), out);
         }
-        self.progress = Progress::Calling;
+        self.progress = StepProgress::Calling;
         self.separated = true;
         let id = update.call.unwrap_or_default();
         let title = update.title.unwrap_or_default();
@@ -382,7 +382,7 @@ impl Acp {
             self.release(out);
             out.emit(Signal::TextEnd);
         }
-        self.progress = Progress::None;
+        self.progress = StepProgress::None;
         out.emit(Signal::Result(Outcome {
             subtype: Some(Cow::Owned(ended.reason)),
             answer: silent.then_some(Cow::Borrowed("")),

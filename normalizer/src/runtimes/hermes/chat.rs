@@ -12,10 +12,10 @@ use super::borders::{
 };
 use super::diff::Diff;
 use super::exit_summary::ExitSummary;
+use super::failure::{self, Report, Reported};
 use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices;
-use super::report::{self, Report, Reported};
 use super::session::is_session_id;
 use super::text::{Boxed, is_blank, rank};
 use super::tool_line::{self, ToolLine};
@@ -518,7 +518,7 @@ impl Chat {
         if let Some(message) = &self.unknown_session
             && !self.messages.has_spoken()
         {
-            return Some(Verdict::Error(report::unknown_session(message)));
+            return Some(Verdict::Error(failure::unknown_session(message)));
         }
         if self.report.has_failed() {
             let text = (!self.error_text.is_empty()).then_some(self.error_text.as_str());
@@ -552,5 +552,5 @@ impl Chat {
 
 /// Tells whether a line may be the first one after reasoning that was never closed.
 fn may_begin_report(line: &str) -> bool {
-    report::is_head(line) || is_panel_top(line) || ExitSummary::begins_with(line)
+    failure::is_head(line) || is_panel_top(line) || ExitSummary::begins_with(line)
 }

@@ -7,10 +7,10 @@ use runtape_core::RunId;
 use runtape_core::runtime_event::Info;
 
 use super::diff::Diff;
+use super::failure::{Report, Reported, is_head};
 use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices::{self, CONTEXT_LIMIT, ended_task, is_compaction};
-use super::report::{Report, Reported, is_head};
 use super::subagents::{Branch, Subagents};
 use super::text::{Boxed, Plain, is_blank};
 use super::tool_line::{self, Begun, ToolLine, is_batch, opens_completion};

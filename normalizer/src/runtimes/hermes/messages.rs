@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::call_result::CallResult;
 use super::late_results::{LateResults, own};
 use super::notices;
-use super::progress::Progress;
+use super::step_progress::StepProgress;
 use super::tool_line::{Begun, Done};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
@@ -35,7 +35,7 @@ struct OpenCall {
 #[derive(Debug)]
 pub(super) struct Messages {
     run: RunId,
-    progress: Progress,
+    progress: StepProgress,
     next: u64,
     open: HashMap<Key, VecDeque<OpenCall>>,
     /// How many calls of the open step have no completion line.
@@ -58,7 +58,7 @@ impl Messages {
     pub(super) fn new(run: RunId) -> Self {
         Self {
             run,
-            progress: Progress::None,
+            progress: StepProgress::None,
             next: 0,
             open: HashMap::new(),
             open_calls: 0,
@@ -78,12 +78,12 @@ impl Messages {
 
     /// Tells whether the model said or called anything.
     pub(super) fn has_spoken(&self) -> bool {
-        self.progress != Progress::None
+        self.progress != StepProgress::None
     }
 
     /// Tells whether the last thing that the model did was to say something.
     pub(super) fn has_answer(&self) -> bool {
-        self.progress == Progress::Speaking && self.has_text
+        self.progress == StepProgress::Speaking && self.has_text
     }
 
     /// The model speaks: after a call that is the next step.
@@ -143,7 +143,7 @@ impl Messages {
     /// All calls of a message are prepared before the first of them is done: when none is open, the
     /// next message has begun.
     pub(super) fn prepare(&mut self, name: &str, out: &mut SignalSink<'_>) -> u64 {
-        if self.progress == Progress::Calling && self.open_calls == 0 {
+        if self.progress == StepProgress::Calling && self.open_calls == 0 {
             let in_box = self.in_box;
             self.close_box(out);
             self.speak(out);
@@ -187,7 +187,7 @@ impl Messages {
     ) -> u64 {
         let ordinal = self.next;
         self.next += 1;
-        self.progress = Progress::Calling;
+        self.progress = StepProgress::Calling;
         if open {
             self.open_calls += 1;
             let call = OpenCall {

@@ -18,7 +18,6 @@
 
 mod acp;
 mod acp_title;
-mod acp_wire;
 mod argv;
 mod borders;
 mod both_streams;
@@ -26,16 +25,17 @@ mod call_result;
 mod chat;
 mod diff;
 mod exit_summary;
+mod failure;
 mod late_results;
 mod library;
 mod long_completion;
 mod messages;
 mod notices;
-mod progress;
 mod quiet;
-mod report;
 mod session;
+mod sniff;
 mod stderr;
+mod step_progress;
 mod subagents;
 #[cfg(test)]
 mod tests;
@@ -43,10 +43,10 @@ mod text;
 mod tool_line;
 mod tools;
 mod verbose;
+mod wire;
 
 use std::borrow::Cow;
 
-use memchr::memmem;
 use runtape_core::{RunId, Runtime, Stream};
 
 use self::acp::{Acp, is_acp_line};
@@ -70,7 +70,7 @@ use crate::signal::{Outcome, Place, Signal};
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Hermes,
     parser: |context| Box::new(Hermes::new(context)),
-    sniff,
+    sniff: sniff::sniff,
     commands: &["hermes"],
     is_script: argv::is_script,
     query,
@@ -135,36 +135,6 @@ const ESCAPE: u8 = 0x1B;
 
 /// The line that ends the echo of the prompt.
 const INITIALIZING: &str = "Initializing agent...";
-
-/// Tells how surely the first bytes of an output are of hermes.
-fn sniff(bytes: &[u8]) -> u8 {
-    let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
-    let text = String::from_utf8_lossy(bytes);
-    let first = strip_escapes(
-        text.lines()
-            .find(|line| !is_blank(line))
-            .unwrap_or_default(),
-    );
-    if first.starts_with('{') && has("\"jsonrpc\"") {
-        return if has("\"hermes") { 100 } else { 20 };
-    }
-    if first.starts_with("Query:") {
-        return if has(INITIALIZING) { 100 } else { 30 };
-    }
-    // What only hermes prints before an answer.
-    let leaks = [
-        "┌─ Reasoning ─",
-        "  ┊ ",
-        "↻ Resumed session ",
-        "↩ Background ",
-        "(clarify timed out after ",
-        "  ⏱ Timeout — denying command",
-    ];
-    if leaks.iter().any(|leak| first.starts_with(leak)) {
-        return 95;
-    }
-    if is_library_line(&first) { 80 } else { 0 }
-}
 
 /// The echo of the prompt, or an answer that looks like it.
 #[derive(Debug)]

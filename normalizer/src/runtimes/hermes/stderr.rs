@@ -3,8 +3,8 @@
 use runtape_core::TokenCounts;
 use runtape_core::runtime_event::StderrText;
 
+use super::failure::{self, Report, Reported};
 use super::notices::resumed;
-use super::report::{self, Report, Reported};
 use super::session::is_session_id;
 use super::text::is_blank;
 use crate::exit::Exit;
@@ -120,11 +120,11 @@ impl Stderr {
             return None;
         }
         let error = if let Some(message) = &self.unknown_session {
-            report::unknown_session(message)
+            failure::unknown_session(message)
         } else if self.report.has_failed() {
             self.report.error(None)
         } else {
-            report::error_of_text(self.error.as_deref()?)
+            failure::error_of_text(self.error.as_deref()?)
         };
         Some(Verdict::Error(error))
     }

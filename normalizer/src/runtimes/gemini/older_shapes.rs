@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::result::message_in;
 use super::stream::{OpenPart, StreamJson, blocks, plain_text};
-use super::wire::{Content, Legacy, Output, Part};
+use super::wire::{Content, Legacy, Part, ToolOutput};
 use crate::json::Str;
 use crate::parser::SignalSink;
 use crate::signal::{Scope, Signal};
@@ -145,7 +145,7 @@ impl StreamJson {
             || payload.get("error").is_some_and(|error| !error.is_null())
             || payload.get("is_error").and_then(Value::as_bool) == Some(true)
             || line.is_error == Some(true);
-        let output = output.and_then(|output| Output::deserialize(output).ok());
+        let output = output.and_then(|output| ToolOutput::deserialize(output).ok());
         let content = blocks(output.unwrap_or_default());
         self.result_of(id, Some(name), content, Some(failed), out);
     }
@@ -190,10 +190,10 @@ impl StreamJson {
                 let failed = part.is_error == Some(true)
                     || matches!(part.status.as_deref(), Some("error" | "failed"));
                 let content = match part.output {
-                    Output::Absent => match (part.text, part.content) {
-                        (Some(text), _) => blocks(Output::Text(text)),
+                    ToolOutput::Absent => match (part.text, part.content) {
+                        (Some(text), _) => blocks(ToolOutput::Text(text)),
                         (None, Content::Absent) => Vec::new(),
-                        (None, content) => blocks(Output::Text(Str::from(plain_text(content)))),
+                        (None, content) => blocks(ToolOutput::Text(Str::from(plain_text(content)))),
                     },
                     output => blocks(output),
                 };

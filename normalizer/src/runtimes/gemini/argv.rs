@@ -1,7 +1,7 @@
 //! What the command line tells.
 
 use super::Format;
-use super::errors::Resume;
+use super::failure::Resume;
 use crate::context::Context;
 
 /// Flags that the next word belongs to. Others are switches.
