@@ -1,6 +1,6 @@
 //! For tests: outputs given to a parser or a normalizer, and what came of them.
 
-use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Span, Stream, summarize};
+use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 
 use crate::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
 use crate::parser::{RuntimeParser, SignalSink};
@@ -35,13 +35,8 @@ pub(crate) fn feed(
         let Framed::Line(line) = framed else {
             panic!("no line is too long")
         };
-        let (start, end) = (line.start, line.end);
-        let place = Place {
-            span: Some(Span { stream, start, end }),
-            line: line.number,
-            at: line.received_at,
-        };
-        parser.push_line(stream, &line, &mut SignalSink::new(place, apply));
+        let mut out = SignalSink::new(line.place(stream), apply);
+        parser.push_line(stream, &line, &mut out);
     };
     let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
     splitter.push(bytes, 7, &mut each);

@@ -42,7 +42,8 @@ use runtape_core::{Runtime, Stream};
 use self::argv::Argv;
 use self::conversation::Conversation;
 use self::stdout::Stdout;
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Cost, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
@@ -62,32 +63,18 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         OutputFormat {
             name: "text",
             flags: "--output-format text",
-            carries: &[Carried::Text],
+            carries: &[Text],
         },
         OutputFormat {
             name: "json",
             flags: "--output-format json",
-            carries: &[
-                Carried::Text,
-                Carried::Tokens,
-                Carried::Cost,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Tokens, Cost, Session, Model],
         },
         OutputFormat {
             name: "stream-json",
             flags: "--output-format stream-json --verbose",
             carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Cost,
-                Carried::Session,
-                Carried::Model,
+                Text, Thinking, Calls, Arguments, Results, Tokens, Cost, Session, Model,
             ],
         },
     ],

@@ -169,7 +169,7 @@ impl OpenMessages {
         if self.of(Scope::Main).is_some_and(|stream| stream.is_open()) {
             self.retry = Some((retry, out.place()));
         } else {
-            out.emit(Signal::Event(retry.into()));
+            out.event(retry);
         }
     }
 
@@ -265,7 +265,7 @@ impl OpenMessages {
 
 fn emit_retry(held: Option<(ApiRetry, Place)>, out: &mut SignalSink<'_>) {
     if let Some((retry, place)) = held {
-        out.emit_at(place, Scope::Main, Signal::Event(retry.into()));
+        out.at(place).emit(Signal::Event(retry.into()));
     }
 }
 

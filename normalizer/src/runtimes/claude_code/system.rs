@@ -42,7 +42,7 @@ fn call_id(id: Option<&Str<'_>>) -> Option<ToolCallId> {
 }
 
 fn emit(event: impl Into<RuntimeEventKind>, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Event(event.into()));
+    out.event(event);
 }
 
 impl Conversation {

@@ -43,7 +43,8 @@ use self::argv::{Asked, asked};
 use self::events::Events;
 use self::failure::Diagnosis;
 
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::framing::Document;
@@ -65,25 +66,18 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         OutputFormat {
             name: "text",
             flags: "--output-format text",
-            carries: &[Carried::Text],
+            carries: &[Text],
         },
         OutputFormat {
             name: "json",
             flags: "--output-format json",
-            carries: &[Carried::Text, Carried::Tokens, Carried::Session],
+            carries: &[Text, Tokens, Session],
         },
         OutputFormat {
             name: "stream-json",
             flags: "--output-format stream-json",
             carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
+                Text, Thinking, Calls, Arguments, Results, Tokens, Session, Model,
             ],
         },
     ],

@@ -190,7 +190,7 @@ impl SpokenSegments {
             }
             self.waiting = 0;
             self.text = false;
-            out.emit(Signal::Event(retry.into()));
+            out.event(retry);
         } else {
             self.late.clear();
             self.waiting = 0;

@@ -58,35 +58,38 @@ impl Events {
         Ok(())
     }
 
-    fn on_started(&mut self, event: FullEvent<'_>, out: &mut SignalSink<'_>) {
-        let mut event = event;
-        out.set_millis(event.at);
-        self.note_call(&event, out);
+    fn on_started(&mut self, mut event: FullEvent<'_>, out: &mut SignalSink<'_>) {
         let input = take_input(&mut event);
-        let name = event.body.name();
-        let id = event
-            .id
-            .as_ref()
-            .filter(|id| !id.is_empty())
-            .or(event.body.call_id.as_ref());
-        let call = reference(&mut self.calls, id, name, true);
-        self.make_call(call, name.into(), input, event.key.as_deref(), out);
+        self.on_call(&event, input, true, out);
     }
 
-    fn on_completed(&mut self, event: FullEvent<'_>, judged: Judged<'_>, out: &mut SignalSink<'_>) {
-        let mut event = event;
-        out.set_millis(event.at);
-        self.note_call(&event, out);
+    fn on_completed(
+        &mut self,
+        mut event: FullEvent<'_>,
+        judged: Judged<'_>,
+        out: &mut SignalSink<'_>,
+    ) {
         let input = take_input(&mut event);
+        let call = self.on_call(&event, input, false, out);
+        self.answer_call(call, Some(event.body.name()), judged, out);
+    }
+
+    /// Emits the call of an event, unless it is known, and returns how it is named.
+    fn on_call<'e>(
+        &mut self,
+        event: &'e FullEvent<'_>,
+        input: Value,
+        starts: bool,
+        out: &mut SignalSink<'_>,
+    ) -> CallRef<'e> {
+        out.set_millis(event.at);
+        self.note_call(event, out);
         let name = event.body.name();
-        let id = event
-            .id
-            .as_ref()
-            .filter(|id| !id.is_empty())
-            .or(event.body.call_id.as_ref());
-        let call = reference(&mut self.calls, id, name, false);
+        let id = event.id.as_ref().filter(|id| !id.is_empty());
+        let id = id.or(event.body.call_id.as_ref());
+        let call = reference(&mut self.calls, id, name, starts);
         self.make_call(call, name.into(), input, event.key.as_deref(), out);
-        self.answer_call(call, Some(name), judged, out);
+        call
     }
 
     fn note_call(&mut self, event: &FullEvent<'_>, out: &mut SignalSink<'_>) {
@@ -160,7 +163,7 @@ impl Events {
                 tool_call_id,
                 message,
             };
-            out.emit(Signal::Event(denied.into()));
+            out.event(denied);
         }
         out.emit(Signal::ToolResult {
             call,

@@ -21,15 +21,15 @@ use self::first_lines::{Decision, FirstLines};
 use self::report::JsonReport;
 use self::stderr::Stderr;
 use self::stream::StreamJson;
-use self::text::Text;
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::session_id::is_word_with_digit;
-use crate::signal::{Outcome, Scope, Signal};
+use crate::signal::{Outcome, Signal};
 
 mod argv;
 mod failure;
@@ -58,30 +58,17 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         OutputFormat {
             name: "text",
             flags: "--output-format text",
-            carries: &[Carried::Text],
+            carries: &[Text],
         },
         OutputFormat {
             name: "json",
             flags: "--output-format json",
-            carries: &[
-                Carried::Text,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Tokens, Session, Model],
         },
         OutputFormat {
             name: "stream-json",
             flags: "--output-format stream-json",
-            carries: &[
-                Carried::Text,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Calls, Arguments, Results, Tokens, Session, Model],
         },
     ],
     versions: &[],
@@ -131,7 +118,7 @@ impl Format {
 
 enum Stdout {
     FirstLines(FirstLines),
-    Text(Text),
+    Text(text::Text),
     Json(JsonReport),
     Stream(StreamJson),
 }
@@ -142,7 +129,7 @@ impl Gemini {
         let limit = context.limit;
         let stdout = match asked {
             None => Stdout::FirstLines(FirstLines::new(context.argv.is_some(), limit)),
-            Some(Format::Text) => Stdout::Text(Text::new()),
+            Some(Format::Text) => Stdout::Text(text::Text::new()),
             Some(Format::Json) => Stdout::Json(JsonReport::new(limit)),
             Some(Format::StreamJson) => Stdout::Stream(StreamJson::default()),
         };
@@ -222,7 +209,7 @@ impl Gemini {
     /// Goes on in the format that was decided on, from the first line that was held back.
     fn decide(&mut self, decision: &Decision, out: &mut SignalSink<'_>) {
         self.stdout = match decision.format {
-            Format::Text => Stdout::Text(Text::new()),
+            Format::Text => Stdout::Text(text::Text::new()),
             Format::Json => Stdout::Json(JsonReport::new(self.limit)),
             Format::StreamJson => Stdout::Stream(StreamJson::default()),
         };
@@ -251,7 +238,7 @@ impl Gemini {
         if let Some(reported) = self.stderr.reported.take() {
             self.emit_format(Format::Json, out);
             if let Some(session) = reported.session.as_deref() {
-                out.emit_at(reported.place, Scope::Main, Signal::Session(session));
+                out.at(reported.place).emit(Signal::Session(session));
             }
             report::emit_failure(reported.place, &reported.error, exit.code, out);
             return;

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::{Info, Warning};
 use serde::Deserialize;
 use serde_json::Value;
@@ -54,17 +53,12 @@ impl StreamJson {
                     .or_else(|| message_in(&line.detail))
                     .unwrap_or_else(|| "error".to_owned());
                 self.keep_error(Some("Error"), message.clone(), out);
-                out.emit(Signal::Event(RuntimeEventKind::Warning(Warning {
-                    message,
-                })));
+                out.event(Warning { message });
             }
             subtype => {
                 let topic = Some(subtype.unwrap_or("system").to_owned());
                 let message = plain_text(line.message);
-                out.emit(Signal::Event(RuntimeEventKind::Info(Info {
-                    topic,
-                    message,
-                })));
+                out.event(Info { topic, message });
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use runtape_core::ToolCallId;
 use runtape_core::runtime_event::{Info, PermissionDenied};
-use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
 use super::failure::Stated;
@@ -147,10 +147,7 @@ impl StreamJson {
             role => {
                 let message = plain_text(message.content);
                 let topic = Some(role.to_owned());
-                out.emit(Signal::Event(RuntimeEventKind::Info(Info {
-                    topic,
-                    message,
-                })));
+                out.event(Info { topic, message });
             }
         }
     }
@@ -234,7 +231,7 @@ impl StreamJson {
                 tool_call_id,
                 message,
             };
-            out.emit(Signal::Event(RuntimeEventKind::PermissionDenied(denied)));
+            out.event(denied);
         }
     }
 

@@ -20,7 +20,7 @@ use crate::failure;
 use crate::framing::each_value;
 use crate::json::{Decoded, Str, decode};
 use crate::parser::SignalSink;
-use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Signal, Verdict};
 use crate::verdict::{UnclearResult, VerdictWord};
 
 /// What hermes puts before the first text after a call. The model did not say it.
@@ -236,7 +236,7 @@ impl Acp {
             query_id: None,
             payload,
         };
-        out.emit(Signal::Event(interaction.into()));
+        out.event(interaction);
     }
 
     fn on_update(&mut self, update: Update<'_>, out: &mut SignalSink<'_>) {
@@ -333,7 +333,7 @@ impl Acp {
 
     fn speak(&mut self, place: Place, out: &mut SignalSink<'_>) {
         if self.progress.speak() {
-            out.emit_at(place, Scope::Main, Signal::Step(None));
+            out.at(place).emit(Signal::Step(None));
         }
     }
 
@@ -341,7 +341,7 @@ impl Acp {
     fn release(&mut self, out: &mut SignalSink<'_>) {
         if let Some((place, text)) = self.held.take() {
             self.speak(place, out);
-            out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
+            out.at(place).emit(Signal::TextDelta(Cow::Owned(text)));
         }
     }
 

@@ -268,7 +268,7 @@ impl Library {
                 topic: Some("hermes".to_owned()),
                 message: rest.to_owned(),
             };
-            out.emit(Signal::Event(info.into()));
+            out.event(info);
             return true;
         }
         if let Some(branch) = Branch::parse(trimmed) {

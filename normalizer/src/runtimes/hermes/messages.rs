@@ -16,7 +16,7 @@ use super::step_progress::StepProgress;
 use super::tool_line::{Begun, Done};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
-use crate::signal::{CallDetail, CallRef, Place, Scope, Signal};
+use crate::signal::{CallDetail, CallRef, Place, Signal};
 
 /// How many results are held for what may follow.
 const MOST_HELD: usize = 64;
@@ -326,7 +326,7 @@ impl Messages {
         });
         let mut denied = tools::denied(name, message);
         denied.tool_call_id = ordinal.map(|ordinal| ToolCallId::derive(&self.run, ordinal));
-        out.emit(Signal::Event(denied.into()));
+        out.event(denied);
     }
 
     /// A diff was printed for a file that a call wrote.
@@ -472,7 +472,7 @@ impl Messages {
         });
         for signal in input.into_iter().chain([signal]) {
             if at_once {
-                out.emit_at(place, Scope::Main, signal);
+                out.at(place).emit(signal);
             } else {
                 self.send(place, signal, out);
             }
@@ -501,7 +501,7 @@ impl Messages {
         }
         let queue = self.late.as_mut().map(|late| late.take_queue());
         for (place, signal) in queue.unwrap_or_default() {
-            out.emit_at(place, Scope::Main, signal);
+            out.at(place).emit(signal);
         }
     }
 
@@ -554,7 +554,7 @@ impl Messages {
                     self.release(out);
                 }
             }
-            _ => out.emit_at(place, Scope::Main, signal),
+            _ => out.at(place).emit(signal),
         }
     }
 }

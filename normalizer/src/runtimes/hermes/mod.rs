@@ -57,7 +57,8 @@ use self::library::{Library, is_library_line};
 use self::quiet::{Quiet, Taken};
 use self::stderr::Stderr;
 use self::text::{is_blank, rank};
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::escapes::strip_escapes;
 use crate::exit::{Exit, code_is_signal};
@@ -78,45 +79,23 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         OutputFormat {
             name: "chat",
             flags: "chat",
-            carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Results,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Thinking, Calls, Results, Session, Model],
         },
         OutputFormat {
             name: "quiet",
             flags: "chat --quiet",
-            carries: &[Carried::Text, Carried::Session],
+            carries: &[Text, Session],
         },
         OutputFormat {
             name: "verbose",
             flags: "chat --verbose",
-            carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Thinking, Calls, Results, Tokens, Session, Model],
         },
         OutputFormat {
             name: "acp",
             flags: "acp",
             carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
+                Text, Thinking, Calls, Arguments, Results, Tokens, Session, Model,
             ],
         },
     ],

@@ -25,7 +25,7 @@ use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::framing::held_lines::HeldLines;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Place, Signal, Verdict};
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ impl Quiet {
             let event = StdoutText {
                 text: diff.into_text(),
             };
-            out.emit_at(place, Scope::Main, Signal::Event(event.into()));
+            out.at(place).emit(Signal::Event(event.into()));
         }
     }
 
@@ -225,7 +225,7 @@ impl Quiet {
             if killed {
                 if let Some(text) = self.thinking.get_or_insert_default().push(&line) {
                     let delta = Signal::ThinkingDelta(Cow::Borrowed(text));
-                    out.emit_at(place, Scope::Main, delta);
+                    out.at(place).emit(delta);
                 }
                 return;
             }
@@ -263,11 +263,11 @@ impl Quiet {
             let message = format!("No reply: {message}");
             let warning = Signal::Event(Warning { message }.into());
             // What the model gave was a message all the same, an empty one.
-            out.emit_at(place, Scope::Main, Signal::Text(Cow::Borrowed("")));
-            out.emit_at(place, Scope::Main, warning);
+            out.at(place).emit(Signal::Text(Cow::Borrowed("")));
+            out.at(place).emit(warning);
             return self.judge(exit, Some(""), out);
         }
-        out.emit_at(place, Scope::Main, Signal::Text(Cow::Owned(text)));
+        out.at(place).emit(Signal::Text(Cow::Owned(text)));
         if !killed {
             self.judge(exit, None, out);
         }
@@ -278,7 +278,7 @@ impl Quiet {
         let verdict = match told {
             Some(Verdict::Error(error)) => {
                 if !looks_like_failure(&text) && !text.contains(&error.message) {
-                    out.emit_at(place, Scope::Main, Signal::Text(Cow::Owned(text)));
+                    out.at(place).emit(Signal::Text(Cow::Owned(text)));
                 }
                 Verdict::Error(error)
             }
@@ -319,7 +319,7 @@ impl Quiet {
 fn take_leak(line: &str, out: &mut SignalSink<'_>) {
     if line.starts_with("  ⏱ Timeout — ") {
         let denied = tools::denied(tools::TERMINAL, line.trim_start());
-        return out.emit(Signal::Event(denied.into()));
+        return out.event(denied);
     }
     notices::take(line, out);
 }

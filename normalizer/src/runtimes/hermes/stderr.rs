@@ -65,12 +65,9 @@ impl Stderr {
         } else if let Some(error) = line.strip_prefix("hermes -z: ") {
             self.error = Some(error.to_owned());
         }
-        out.emit(Signal::Event(
-            StderrText {
-                text: line.to_owned(),
-            }
-            .into(),
-        ));
+        out.event(StderrText {
+            text: line.to_owned(),
+        });
     }
 
     /// `1: model=M provider=P in=1100 out=20 total=1120 latency=0.3s cache=900/1100 (82%)`
