@@ -16,6 +16,13 @@
 //! - `result` is the last text block, not the last message; it may be an error with the subtype
 //!   `success`; and there may be several in one run.
 //! - `modelUsage` and `total_cost_usd` are of the session, earlier runs included.
+//!
+//! Read the files in this order: a line of stream-json comes in here, `conversation` finds its type,
+//! and `message`, `stream_events`, `system` or `result` says what it means; nothing else is between
+//! a line and its first signal. `wire` and `content` are what these read. `stdout` has the first
+//! lines, the text format and values over many lines, `line_values` what else may be on a line.
+//! `open_messages` are those that are being written. `tools`, `usage`, `verdict` and `failure` know
+//! the CLI's words; `argv` and `sniff` tell the format before a line is read.
 
 mod argv;
 mod content;

@@ -13,6 +13,11 @@
 //! `tool_call`), and an answer in text mode has not, even if it is JSON with a `type`. Lines are
 //! held until the first event, or the end, tells. A command line that names the format is believed.
 //!
+//! Read the files in this order: lines come in here, `events` finds the type of an event, and
+//! `messages`, `tool_events`, `notices` or `result` says what it means; `wire` and `call_wire` are
+//! what these read. `spoken_segments` and `open_step` put what was said where it belongs,
+//! `tool_result` tells what came of a call, and `tools`, `usage` and `failure` know the CLI's words.
+//!
 //! Failures before the first event (no login, workspace not trusted, unknown model) are words on
 //! standard error and exit code 1; [`failure`] knows them. An unknown `--resume` id is none of them:
 //! a new chat starts under that id.

@@ -11,6 +11,11 @@
 //!   failed, stdout is empty, and the object is on stderr among warnings.
 //! - text: what the model said, in one piece. Nothing tells an interrupted answer from a whole one.
 //!
+//! Read the files in this order: lines come in here, and `first_lines` holds them until they tell
+//! the format; then `stream` (with `older_shapes` and `result`), `report` or `text` reads on, and
+//! `stderr` beside them. `wire` is what these read; `tools`, `usage` and `failure` know the CLI's
+//! words, `argv` and `sniff` what is known before a line is read.
+//!
 //! The exit code is the HTTP status of an API error modulo 256, so that no code stands for a signal.
 //! Of stderr, nothing but the error object counts for the outcome.
 

@@ -13,6 +13,12 @@
 //! | `lib` | the `AIAgent` class, older CLIs: tool lines, then the answer | `library` |
 //! | `acp` | `hermes acp`: JSON-RPC lines | `acp` |
 //!
+//! Read the files in this order: lines come in here, and `both_streams` holds them where nothing
+//! tells the format; then one of the readers in the table goes on. `tool_line`, `borders`, `diff`,
+//! `long_completion`, `notices`, `failure` and `exit_summary` know single lines and what they are
+//! part of. `messages` puts what was said and called into steps, with `call_result`, `late_results`
+//! and `subagents`. `tools` and `session` know hermes' words.
+//!
 //! Text formats show neither ids nor whole arguments, and boxes show the model's markdown without
 //! its marks, wrapped at the width of the screen: what is not printed cannot be read.
 
