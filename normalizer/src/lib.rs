@@ -23,6 +23,8 @@ pub mod reducer;
 pub mod runtimes;
 mod session_id;
 pub mod signal;
+#[cfg(test)]
+mod testing;
 pub mod times;
 mod unnamed_calls;
 pub mod verdict;

@@ -1,6 +1,6 @@
 //! Bytes in, records out.
 
-use runtape_core::{Runtime, Span, Stream};
+use runtape_core::{Runtime, Stream};
 
 use crate::command_line::own_words;
 use crate::context::Context;
@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::reducer::Reducer;
 use crate::runtimes;
-use crate::signal::Place;
+use crate::signal::{Emitted, Place};
 
 /// Turns the output of one process into records, as it arrives.
 ///
@@ -123,36 +123,10 @@ impl Normalizer {
 fn feed(parser: &mut dyn RuntimeParser, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
     match framed {
         Framed::Line(line) => {
-            let span = Span {
-                stream,
-                start: line.start,
-                end: line.end,
-            };
-            let place = Place {
-                span: Some(span),
-                line: line.number,
-                at: line.received_at,
-            };
-            let mut apply =
-                |emitted: crate::signal::Emitted<'_>| reducer.apply_from(emitted, span, line.bytes);
+            let place = line.place(stream);
+            let mut apply = |emitted: Emitted<'_>| reducer.apply_from(emitted, &line, place);
             parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
         }
-        Framed::TooLong {
-            head,
-            start,
-            end,
-            number,
-            received_at,
-        } => {
-            let span = Some(Span { stream, start, end });
-            reducer.too_long(
-                head,
-                Place {
-                    span,
-                    line: number,
-                    at: received_at,
-                },
-            );
-        }
+        Framed::TooLong(line) => reducer.too_long(line.bytes, line.place(stream)),
     }
 }

@@ -7,12 +7,10 @@
 use std::fmt;
 
 use runtape_core::{ErrorFamily, RunError};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::failure::error;
-use crate::json::Str;
+use crate::json::{Str, wire_shapes};
 use crate::signal::Signal;
 
 /// The name of the error for a result that does not say how its run went.
@@ -87,60 +85,14 @@ fn quote(value: &Value, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for VerdictWord<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyWord;
-
-        impl<'de> Visitor<'de> for AnyWord {
-            type Value = VerdictWord<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a value")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, word: &'de str) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Word(Str::from(word)))
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Word(Str::from(word.to_owned())))
-            }
-
-            fn visit_string<E: Error>(self, word: String) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Word(Str::from(word)))
-            }
-
-            fn visit_bool<E: Error>(self, flag: bool) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Flag(flag))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Other(number.into()))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Other(number.into()))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Other(number.into()))
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(VerdictWord::Missing)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
-                Value::deserialize(SeqAccessDeserializer::new(items)).map(VerdictWord::Other)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-                Value::deserialize(MapAccessDeserializer::new(fields)).map(VerdictWord::Other)
-            }
-        }
-
-        deserializer.deserialize_any(AnyWord)
-    }
+wire_shapes! {
+    VerdictWord: "a value";
+    string word => VerdictWord::Word(word);
+    flag flag => VerdictWord::Flag(flag);
+    null => VerdictWord::Missing;
+    number number => VerdictWord::Other(number);
+    list_value list => VerdictWord::Other(list);
+    object_value object => VerdictWord::Other(object);
 }
 
 impl From<&Value> for VerdictWord<'static> {

@@ -195,25 +195,14 @@ impl HeldLines {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::Span;
-
     use super::*;
     use crate::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
-
-    fn place(line: &Line<'_>, stream: Stream) -> Place {
-        let (start, end) = (line.start, line.end);
-        Place {
-            span: Some(Span { stream, start, end }),
-            line: line.number,
-            at: line.received_at,
-        }
-    }
 
     fn held(limit: usize, text: &[u8]) -> HeldLines {
         let mut held = HeldLines::new(limit);
         let mut each = |framed: Framed<'_>| {
             if let Framed::Line(line) = framed {
-                held.push(line.bytes, line.ending, place(&line, Stream::Stdout));
+                held.push(line.bytes, line.ending, line.place(Stream::Stdout));
             }
         };
         let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
@@ -277,7 +266,7 @@ mod tests {
             received_at: 0,
         };
         for _ in 0..8 {
-            lines.push(line.bytes, line.ending, place(&line, Stream::Stderr));
+            lines.push(line.bytes, line.ending, line.place(Stream::Stderr));
         }
         assert!(!lines.is_full());
         assert_eq!(
@@ -288,7 +277,7 @@ mod tests {
             8
         );
         for _ in 0..8 {
-            lines.push(line.bytes, line.ending, place(&line, Stream::Stdout));
+            lines.push(line.bytes, line.ending, line.place(Stream::Stdout));
         }
         assert!(lines.is_full());
     }

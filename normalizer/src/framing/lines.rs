@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
+use runtape_core::{Span, Stream};
+
+use crate::signal::Place;
 
 /// The longest line that is kept whole, unless told otherwise: 32 MiB.
 ///
@@ -72,6 +75,17 @@ impl<'a> Line<'a> {
     pub fn text(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.bytes)
     }
+
+    /// Returns the line's place on the tape of a stream.
+    #[must_use]
+    pub fn place(&self, stream: Stream) -> Place {
+        let (start, end) = (self.start, self.end);
+        Place {
+            span: Some(Span { stream, start, end }),
+            line: self.number,
+            at: self.received_at,
+        }
+    }
 }
 
 /// What the splitter found between two newlines.
@@ -79,19 +93,9 @@ impl<'a> Line<'a> {
 pub enum Framed<'a> {
     /// A line within the limit.
     Line(Line<'a>),
-    /// A line over the limit. Only its beginning is at hand; the rest was counted and let go.
-    TooLong {
-        /// The line's first bytes, [`HEAD`] of them or the limit if that is less.
-        head: &'a [u8],
-        /// Offset in the stream of the line's first byte.
-        start: u64,
-        /// Offset in the stream just past the line's terminator.
-        end: u64,
-        /// Position among the lines of the stream, starting at one.
-        number: u64,
-        /// When the chunk with the line's last byte arrived, in milliseconds since the epoch.
-        received_at: i64,
-    },
+    /// A line over the limit. Only its beginning is at hand, [`HEAD`] bytes or the limit if that is
+    /// less; the rest was counted and let go.
+    TooLong(Line<'a>),
 }
 
 /// Reassembles `\n`-terminated lines from arbitrary chunks.
@@ -122,12 +126,12 @@ pub struct LineSplitter {
     /// How long the current line was in earlier chunks, which the carry does not say once it is
     /// over the limit.
     carried: usize,
-    place: Place,
+    place: LinePosition,
 }
 
 /// Where the current line stands.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LinePosition {
     start: u64,
     number: u64,
     received_at: i64,
@@ -143,7 +147,7 @@ impl LineSplitter {
             limit,
             carry: Vec::new(),
             carried: 0,
-            place: Place {
+            place: LinePosition {
                 start: 0,
                 number: 1,
                 received_at: 0,
@@ -244,8 +248,14 @@ fn head_length(limit: usize) -> usize {
 }
 
 /// Makes a line of `kept`, which is all `length` bytes of it, or a part if that is over the limit.
-fn frame(kept: &[u8], length: usize, terminated: bool, limit: usize, place: Place) -> Framed<'_> {
-    let Place {
+fn frame(
+    kept: &[u8],
+    length: usize,
+    terminated: bool,
+    limit: usize,
+    place: LinePosition,
+) -> Framed<'_> {
+    let LinePosition {
         start,
         number,
         received_at,
@@ -260,28 +270,25 @@ fn frame(kept: &[u8], length: usize, terminated: bool, limit: usize, place: Plac
         Some(content) if start == 0 => content,
         _ => kept,
     };
-    if length > limit {
-        return Framed::TooLong {
-            head: content,
-            start,
-            end,
-            number,
-            received_at,
-        };
-    }
-    let (bytes, ending) = if terminated {
+    let is_too_long = length > limit;
+    let (bytes, ending) = if terminated && !is_too_long {
         split_ending(content)
     } else {
         (content, Ending::None)
     };
-    Framed::Line(Line {
+    let line = Line {
         bytes,
         ending,
         start,
         end,
         number,
         received_at,
-    })
+    };
+    if is_too_long {
+        Framed::TooLong(line)
+    } else {
+        Framed::Line(line)
+    }
 }
 
 fn split_ending(content: &[u8]) -> (&[u8], Ending) {
@@ -304,24 +311,17 @@ mod tests {
     type Seen = (bool, Vec<u8>, Option<Ending>, u64, u64, u64, i64);
 
     fn seen(framed: Framed<'_>) -> Seen {
-        match framed {
-            Framed::Line(line) => (
-                true,
-                line.bytes.to_vec(),
-                Some(line.ending),
-                line.start,
-                line.end,
-                line.number,
-                line.received_at,
-            ),
-            Framed::TooLong {
-                head,
-                start,
-                end,
-                number,
-                received_at,
-            } => (false, head.to_vec(), None, start, end, number, received_at),
-        }
+        let (Framed::Line(line) | Framed::TooLong(line)) = framed;
+        let is_whole = matches!(framed, Framed::Line(_));
+        (
+            is_whole,
+            line.bytes.to_vec(),
+            is_whole.then_some(line.ending),
+            line.start,
+            line.end,
+            line.number,
+            line.received_at,
+        )
     }
 
     fn split<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Seen> {

@@ -13,14 +13,14 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::reader::{Inside, Number, Reader, Refused, Written};
+use super::reader::{Inside, JsonReader, Number, Refused, Written};
 
 /// Names the newtype that asks for the text of a value instead of the value.
 pub(super) const AS_TEXT: &str = "$runtape::AsText";
 
 /// Reads one value, if it is sound and plain.
 pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    let mut reader = Reader::new(text);
+    let mut reader = JsonReader::new(text);
     let value = T::deserialize(&mut reader).ok()?;
     reader.is_at_end().then_some(value)
 }
@@ -55,7 +55,7 @@ fn visit_text<'a, V: Visitor<'a>>(text: Written<'a>, visitor: V) -> Result<V::Va
     }
 }
 
-impl<'de> Deserializer<'de> for &mut Reader<'de> {
+impl<'de> Deserializer<'de> for &mut JsonReader<'de> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {

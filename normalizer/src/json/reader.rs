@@ -15,7 +15,7 @@ const MOST_DIGITS: usize = 18;
 pub(super) struct Refused;
 
 /// Where the reading of a text stands.
-pub(super) struct Reader<'a> {
+pub(super) struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     depth: u8,
@@ -48,7 +48,7 @@ pub(super) enum Number {
     Float(f64),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     /// Creates a reader at the start of a text.
     pub(super) fn new(text: &'a str) -> Self {
         Self {
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
 
 /// The inside of an object or an array.
 pub(super) struct Inside<'r, 'a> {
-    pub(super) reader: &'r mut Reader<'a>,
+    pub(super) reader: &'r mut JsonReader<'a>,
     closing: u8,
     is_first: bool,
     pub(super) is_over: bool,

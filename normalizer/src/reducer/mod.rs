@@ -16,7 +16,7 @@ mod step_index;
 mod steps;
 mod tape;
 
-use runtape_core::{Runtime, Span};
+use runtape_core::Runtime;
 
 use self::children::Children;
 use self::run::Run;
@@ -25,6 +25,7 @@ use self::tape::{TapeState, excerpt};
 use crate::bounds;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::framing::lines::Line;
 use crate::output::Output;
 use crate::signal::{Emitted, Place, Scope, Signal};
 
@@ -65,20 +66,20 @@ impl Reducer {
     }
 
     /// Takes one signal of a line. What was not understood is kept with the line's beginning.
-    pub fn apply_from(&mut self, mut emitted: Emitted<'_>, span: Span, line: &[u8]) {
+    pub fn apply_from(&mut self, mut emitted: Emitted<'_>, line: &Line<'_>, place: Place) {
         // The signals of a line that was held back come with that line's span: its beginning is
         // not at hand.
-        let is_here = emitted.place.span == Some(span);
+        let is_here = emitted.place.span == place.span;
         let checked = bounds::check(&mut emitted.signal);
         if !checked.faults.is_empty() {
-            let excerpt = is_here.then(|| excerpt(line));
+            let excerpt = is_here.then(|| excerpt(line.bytes));
             self.on_faults(checked.faults, excerpt.as_deref(), emitted.place);
         }
         match emitted.signal {
             _ if checked.is_void => {}
             Signal::Unparsed { tag, reason } if is_here => {
                 self.tape.touch_root(&mut self.root, emitted.place);
-                let excerpt = Some(excerpt(line));
+                let excerpt = Some(excerpt(line.bytes));
                 let (tape, root) = (&mut self.tape, &mut self.root);
                 tape.on_unparsed(root, tag.as_deref(), &reason, excerpt, emitted.place);
             }

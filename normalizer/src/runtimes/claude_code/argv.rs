@@ -170,15 +170,8 @@ fn first_positional(words: &[String]) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::{JobId, RunId};
-
     use super::*;
-
-    fn context(argv: &[&str]) -> Context {
-        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
-        context.argv = Some(argv.iter().map(|&word| word.to_owned()).collect());
-        context
-    }
+    use crate::testing::context;
 
     #[test]
     fn the_prompt_is_found_wherever_it_stands() {

@@ -1,13 +1,11 @@
 //! Content blocks: what a message or a tool's result is made of.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, IgnoredAny, MapAccess};
 use serde_json::{Map, Value};
 
-use crate::json::{Str, items, wire_struct};
+use crate::json::{Str, items, wire_shapes, wire_struct};
 use crate::signal;
 
 /// A string, or whatever else stands where one is expected.
@@ -36,73 +34,14 @@ impl<'a> Loose<'a> {
     }
 }
 
-/// Visits what is neither a string, a list, an object nor null.
-macro_rules! visit_scalars {
-    ($to:path) => {
-        fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-            Ok($to(value.into()))
-        }
-
-        fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-            Ok($to(value.into()))
-        }
-
-        fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-            Ok($to(value.into()))
-        }
-
-        fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-            Ok($to(value.into()))
-        }
-    };
-}
-
-/// Visits strings, which are borrowed where they can be.
-macro_rules! visit_strings {
-    ($to:path) => {
-        fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-            Ok($to(Str::from(text)))
-        }
-
-        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-            Ok($to(Str::from(text.to_owned())))
-        }
-
-        fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-            Ok($to(Str::from(text)))
-        }
-    };
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Shapes;
-
-        impl<'de> Visitor<'de> for Shapes {
-            type Value = Loose<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a value")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Loose<'de>, A::Error> {
-                Value::deserialize(SeqAccessDeserializer::new(list)).map(Loose::Other)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Loose<'de>, A::Error> {
-                Value::deserialize(MapAccessDeserializer::new(map)).map(Loose::Other)
-            }
-
-            fn visit_unit<E>(self) -> Result<Loose<'de>, E> {
-                Ok(Loose::default())
-            }
-
-            visit_strings!(Loose::Text);
-            visit_scalars!(Loose::Other);
-        }
-
-        deserializer.deserialize_any(Shapes)
-    }
+wire_shapes! {
+    Loose: "a value";
+    string text => Loose::Text(text);
+    null => Loose::default();
+    flag flag => Loose::Other(flag.into());
+    number number => Loose::Other(number);
+    list_value list => Loose::Other(list);
+    object_value object => Loose::Other(object);
 }
 
 /// The content of a message or of a tool's result.
@@ -146,35 +85,14 @@ impl<'a> Content<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Shapes;
-
-        impl<'de> Visitor<'de> for Shapes {
-            type Value = Content<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("content")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Content<'de>, A::Error> {
-                items(list, size_of::<Block<'de>>()).map(Content::Blocks)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
-                Value::deserialize(MapAccessDeserializer::new(map)).map(Content::Other)
-            }
-
-            fn visit_unit<E>(self) -> Result<Content<'de>, E> {
-                Ok(Content::Absent)
-            }
-
-            visit_strings!(Content::Text);
-            visit_scalars!(Content::Other);
-        }
-
-        deserializer.deserialize_any(Shapes)
-    }
+wire_shapes! {
+    Content: "content";
+    string text => Content::Text(text);
+    null => Content::Absent;
+    flag flag => Content::Other(flag.into());
+    number number => Content::Other(number);
+    list list => items(list, size_of::<Block<'de>>()).map(Content::Blocks);
+    object_value object => Content::Other(object);
 }
 
 wire_struct! {
@@ -332,59 +250,49 @@ impl<'a> Block<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
+wire_shapes! {
+    Block: "a content block";
+    string text => Block::text(text);
+    object_map map => Block::of_map(map);
+}
 
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Block<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a content block")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Block<'de>, A::Error> {
-                let mut block = Block::default();
-                while let Some(key) = map.next_key::<Str<'de>>()? {
-                    match key.as_str() {
-                        "type" => {
-                            block.kind = map.next_value::<Option<Str<'de>>>()?.unwrap_or_default();
-                        }
-                        "text" => block.text = map.next_value()?,
-                        "thinking" => block.thinking = map.next_value()?,
-                        "signature" => block.signature = map.next_value()?,
-                        "data" => block.data = map.next_value()?,
-                        "id" => block.id = map.next_value()?,
-                        "name" => block.name = map.next_value()?,
-                        "input" => block.input = map.next_value()?,
-                        "tool_use_id" => block.tool_use_id = map.next_value()?,
-                        "content" => block.content = map.next_value()?,
-                        "is_error" => block.is_error = map.next_value()?,
-                        "source" => match map.next_value::<Content<'de>>()? {
-                            Content::Other(value @ Value::Object(_)) => {
-                                block.source = Source::deserialize(value).ok();
-                            }
-                            Content::Text(text) => {
-                                block.rest.push((key, text.into_owned().into()));
-                            }
-                            _ => {}
-                        },
-                        "citations" | "cache_control" | "caller" => {
-                            map.next_value::<IgnoredAny>()?;
-                        }
-                        _ => {
-                            let value = map.next_value()?;
-                            block.rest.push((key, value));
-                        }
-                    }
+impl<'de> Block<'de> {
+    fn of_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut block = Block::default();
+        while let Some(key) = map.next_key::<Str<'de>>()? {
+            match key.as_str() {
+                "type" => {
+                    block.kind = map.next_value::<Option<Str<'de>>>()?.unwrap_or_default();
                 }
-                Ok(block)
+                "text" => block.text = map.next_value()?,
+                "thinking" => block.thinking = map.next_value()?,
+                "signature" => block.signature = map.next_value()?,
+                "data" => block.data = map.next_value()?,
+                "id" => block.id = map.next_value()?,
+                "name" => block.name = map.next_value()?,
+                "input" => block.input = map.next_value()?,
+                "tool_use_id" => block.tool_use_id = map.next_value()?,
+                "content" => block.content = map.next_value()?,
+                "is_error" => block.is_error = map.next_value()?,
+                "source" => match map.next_value::<Content<'de>>()? {
+                    Content::Other(value @ Value::Object(_)) => {
+                        block.source = Source::deserialize(value).ok();
+                    }
+                    Content::Text(text) => {
+                        block.rest.push((key, text.into_owned().into()));
+                    }
+                    _ => {}
+                },
+                "citations" | "cache_control" | "caller" => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ => {
+                    let value = map.next_value()?;
+                    block.rest.push((key, value));
+                }
             }
-
-            visit_strings!(Block::text);
         }
-
-        deserializer.deserialize_any(Fields)
+        Ok(block)
     }
 }
 

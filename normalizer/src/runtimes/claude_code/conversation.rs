@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::argv::{Argv, Asked};
 use super::failure::ApiFailure;
+use super::open_messages::OpenMessages;
 use super::result::RawUsages;
-use super::streams::Streams;
 use super::usage::Totals;
 use super::wire::Head;
 use crate::json::{DecodeError, Str, decode};
@@ -63,7 +63,7 @@ pub(super) struct Conversation {
     /// The last response whose usage was reported, so that its further lines need not.
     pub(super) counted: String,
     pub(super) children: HashMap<Box<str>, Child>,
-    pub(super) streams: Streams,
+    pub(super) open_messages: OpenMessages,
     pub(super) unnamed: UnnamedCalls,
     pub(super) totals: Totals,
     pub(super) raw_usage: RawUsages,
@@ -118,7 +118,7 @@ impl Conversation {
             compacted: false,
             counted: String::new(),
             children: HashMap::new(),
-            streams: Streams::default(),
+            open_messages: OpenMessages::default(),
             unnamed: UnnamedCalls::default(),
             totals: Totals::default(),
             raw_usage: RawUsages::default(),
@@ -156,8 +156,8 @@ impl Conversation {
     /// Reports what only the end of the output tells.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         // A message that came in pieces and has no end was cut off with the process.
-        let is_cut = self.streams.is_unfinished() == Some(true);
-        self.streams.settle(out);
+        let is_cut = self.open_messages.is_unfinished() == Some(true);
+        self.open_messages.settle(out);
         if is_cut {
             out.emit(Signal::MessageCut);
         }
@@ -198,10 +198,14 @@ impl Conversation {
 
     /// The user or a signal cut off what the main run was doing.
     pub(super) fn cut_off(&mut self, out: &mut SignalSink<'_>) {
-        if self.streams.is_unfinished().unwrap_or(self.unfinished) {
+        if self
+            .open_messages
+            .is_unfinished()
+            .unwrap_or(self.unfinished)
+        {
             out.emit(Signal::MessageCut);
         }
-        self.streams.settle(out);
+        self.open_messages.settle(out);
         self.unfinished = false;
     }
 

@@ -7,7 +7,7 @@ use runtape_core::runtime_event::{Info, Warning};
 use super::content::{Block, Content, Loose};
 use super::conversation::Conversation;
 use super::failure::{ApiFailure, retry_time};
-use super::partial::Kind;
+use super::stream_events::Kind;
 use super::tools;
 use super::usage::of_response;
 use super::wire::{AgentFields, AgentLine, ApiMessage, Assistant, User};
@@ -46,12 +46,12 @@ impl Conversation {
             .or(line.request_id.as_ref())
             .or(line.uuid.as_ref());
         let interrupted = if line.aborted == Some(true) {
-            self.streams.interrupted(scope)
+            self.open_messages.interrupted(scope)
         } else {
             None
         };
         let key = interrupted.as_deref().or(key.map(Str::as_str));
-        self.streams.on_whole_message(scope, key, out);
+        self.open_messages.on_whole_message(scope, key, out);
         out.emit_in(scope, Signal::Step(key));
         self.on_model(scope, message.model.as_ref(), out);
         self.on_response_usage(scope, key, &message, out);
@@ -154,11 +154,11 @@ impl Conversation {
         {
             child.answered = kind == Kind::Text;
         }
-        if self.streams.confirm(scope, key, kind, &block, out) {
+        if self.open_messages.confirm(scope, key, kind, &block, out) {
             return;
         }
         let begun = if kind == Kind::Call && block.id.as_deref().unwrap_or_default().is_empty() {
-            self.streams.unnamed_call(scope, key)
+            self.open_messages.unnamed_call(scope, key)
         } else {
             None
         };

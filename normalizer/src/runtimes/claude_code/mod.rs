@@ -16,21 +16,28 @@
 //! - `result` is the last text block, not the last message; it may be an error with the subtype
 //!   `success`; and there may be several in one run.
 //! - `modelUsage` and `total_cost_usd` are of the session, earlier runs included.
+//!
+//! Read the files in this order: a line of stream-json comes in here, `conversation` finds its type,
+//! and `message`, `stream_events`, `system` or `result` says what it means; nothing else is between
+//! a line and its first signal. `wire` and `content` are what these read. `stdout` has the first
+//! lines, the text format and values over many lines, `line_values` what else may be on a line.
+//! `open_messages` are those that are being written. `tools`, `usage`, `verdict` and `failure` know
+//! the CLI's words; `argv` and `sniff` tell the format before a line is read.
 
 mod argv;
 mod content;
 mod conversation;
 mod failure;
+mod line_values;
 mod message;
-mod partial;
+mod open_messages;
 mod result;
 mod sniff;
 mod stdout;
-mod streams;
+mod stream_events;
 mod system;
 mod tools;
 mod usage;
-mod values;
 mod verdict;
 mod wire;
 
@@ -42,7 +49,8 @@ use runtape_core::{Runtime, Stream};
 use self::argv::Argv;
 use self::conversation::Conversation;
 use self::stdout::Stdout;
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Cost, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
@@ -62,32 +70,18 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         OutputFormat {
             name: "text",
             flags: "--output-format text",
-            carries: &[Carried::Text],
+            carries: &[Text],
         },
         OutputFormat {
             name: "json",
             flags: "--output-format json",
-            carries: &[
-                Carried::Text,
-                Carried::Tokens,
-                Carried::Cost,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Tokens, Cost, Session, Model],
         },
         OutputFormat {
             name: "stream-json",
             flags: "--output-format stream-json --verbose",
             carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Cost,
-                Carried::Session,
-                Carried::Model,
+                Text, Thinking, Calls, Arguments, Results, Tokens, Cost, Session, Model,
             ],
         },
     ],

@@ -44,7 +44,7 @@ impl Conversation {
                     .and_then(|id| ToolCallId::from_printed(id)),
                 message: None,
             };
-            out.emit(Signal::Event(denied.into()));
+            out.event(denied);
         }
         let is_command = !matches!(&line.local_command, Loose::Other(Value::Null));
         let is_structured = !line.structured_output.is_null();
@@ -57,7 +57,7 @@ impl Conversation {
         let has_answer =
             words == Words::Success || is_unclear && line.is_error != Value::Bool(true);
         let verdict = self.verdict(&line, words, text.as_deref(), said, out);
-        self.streams.settle(out);
+        self.open_messages.settle(out);
         let mut outcome = Outcome {
             subtype: line.subtype.into_text(),
             duration_ms: line.duration_ms.and_then(whole_millis),
@@ -72,7 +72,7 @@ impl Conversation {
                         topic,
                         message: text.as_ref().to_owned(),
                     };
-                    out.emit(Signal::Event(info.into()));
+                    out.event(info);
                 }
                 // The answer is all that this format prints of what the model said.
                 Some(text) if !has_messages && is_structured => {

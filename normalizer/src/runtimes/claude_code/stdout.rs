@@ -11,7 +11,7 @@ use runtape_core::Stream;
 use super::argv::Asked;
 use super::conversation::Conversation;
 use super::failure::error_of_text;
-use super::values::{emit_stdout, is_claimed_result, is_messages, on_line, on_value};
+use super::line_values::{emit_stdout, is_claimed_result, is_messages, on_line, on_value};
 use crate::exit::Exit;
 use crate::framing::Document;
 use crate::framing::answer::{AnswerLines, answer_stands};

@@ -42,7 +42,7 @@ fn call_id(id: Option<&Str<'_>>) -> Option<ToolCallId> {
 }
 
 fn emit(event: impl Into<RuntimeEventKind>, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Event(event.into()));
+    out.event(event);
 }
 
 impl Conversation {
@@ -63,7 +63,7 @@ impl Conversation {
             "thinking_tokens" => self.thought = true,
             "api_retry" => {
                 let retry = api_retry(line);
-                self.streams.on_retry(retry, out);
+                self.open_messages.on_retry(retry, out);
             }
             "permission_denied" => on_permission_denied(line, out),
             "task_started" | "task_progress" | "task_updated" | "task_notification" => {

@@ -3,14 +3,11 @@
 //! Keys that are only `known` are skipped unread, the largest of them with everything in it:
 //! `tool_use_result` repeats a tool's result in a shape of the tool's own.
 
-use std::fmt;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, IgnoredAny};
 use serde_json::Value;
 
 use super::content::{Block, Content, Loose};
-use crate::json::{Str, number, wire_struct};
+use crate::json::{Str, number, wire_shapes, wire_struct};
 use crate::session_id::is_uuid;
 
 wire_struct! {
@@ -114,28 +111,16 @@ wire_struct! {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByModel<'a>(pub(super) Vec<(Str<'a>, ModelUsage)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for ByModel<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-
-        impl<'de> Visitor<'de> for Entries {
-            type Value = ByModel<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(ByModel(entries))
-            }
+wire_shapes! {
+    ByModel: "an object";
+    object_map map => {
+        let mut map = map;
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
         }
-
-        deserializer.deserialize_map(Entries)
-    }
+        Ok(ByModel(entries))
+    };
 }
 
 wire_struct! {
@@ -185,49 +170,13 @@ wire_struct! {
 #[derive(Clone, Debug, Default)]
 pub(super) struct AgentResult<'a>(pub(super) AgentFields<'a>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for AgentResult<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Shapes;
-
-        impl<'de> Visitor<'de> for Shapes {
-            type Value = AgentResult<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a result")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                AgentFields::deserialize(MapAccessDeserializer::new(map)).map(AgentResult)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(AgentResult::default())
-            }
-
-            fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-                Ok(AgentResult::default())
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(AgentResult::default())
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(AgentResult::default())
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-                Ok(AgentResult::default())
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(AgentResult::default())
-            }
-        }
-
-        deserializer.deserialize_any(Shapes)
-    }
+wire_shapes! {
+    AgentResult: "a result";
+    string _text => AgentResult::default();
+    flag _flag => AgentResult::default();
+    number _number => AgentResult::default();
+    list list => IgnoredAny.visit_seq(list).map(|_| AgentResult::default());
+    object object => AgentFields::deserialize(object).map(AgentResult);
 }
 
 wire_struct! {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::argv::Asked;
-use super::calls::Calls;
-use super::speech::Speech;
+use super::known_calls::Calls;
+use super::spoken_segments::SpokenSegments;
 use super::wire::{self, tags};
 use crate::framing::{Piece, each_value, pieces};
 use crate::json::{DecodeError, Decoded, Str, decode};
@@ -18,7 +18,7 @@ pub(super) struct Events {
     pub(super) asked: Option<Asked>,
     pub(super) format: Option<&'static str>,
     session: Option<Box<str>>,
-    pub(super) speech: Speech,
+    pub(super) segments: SpokenSegments,
     pub(super) calls: Calls,
     /// A segment of text was printed.
     pub(super) has_text: bool,
@@ -66,7 +66,7 @@ impl Events {
             asked,
             format: None,
             session: None,
-            speech: Speech::new(limit),
+            segments: SpokenSegments::new(limit),
             calls: Calls::default(),
             has_text: false,
             has_result: false,
@@ -165,7 +165,7 @@ impl Events {
         if let (None, Some(asked)) = (self.format, self.asked) {
             self.set_format(asked.format(), out);
         }
-        self.speech.finish(out);
+        self.segments.finish(out);
     }
 
     fn on_event(&mut self, event: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::events::{Events, unknown_subtype};
-use super::outcome::{self, Judged};
-use super::tools::reference;
+use super::tool_events::reference;
+use super::tool_result::{self, Judged};
 use super::wire::{self, Block, Message};
 use crate::json::{DecodeError, Str};
 use crate::parser::SignalSink;
@@ -30,19 +30,19 @@ impl Events {
         match thinking.subtype.as_deref() {
             Some("delta") => {
                 if !text.is_empty() {
-                    self.speech.think(text.into_cow(), out);
+                    self.segments.think(text.into_cow(), out);
                 }
             }
             Some("completed") => {
                 // Its text would repeat the deltas, as that of an assistant event does.
-                if !text.is_empty() && !self.speech.is_thinking() {
-                    self.speech.think(text.into_cow(), out);
+                if !text.is_empty() && !self.segments.is_thinking() {
+                    self.segments.think(text.into_cow(), out);
                 }
-                self.speech.end_thinking(out);
+                self.segments.end_thinking(out);
             }
             None if !text.is_empty() => {
-                self.speech.think(text.into_cow(), out);
-                self.speech.end_thinking(out);
+                self.segments.think(text.into_cow(), out);
+                self.segments.end_thinking(out);
             }
             subtype => unknown_subtype("thinking", subtype, out),
         }
@@ -82,7 +82,7 @@ impl Events {
         for mut block in blocks {
             if let Some(text) = take_text(&mut block) {
                 self.has_text |= !text.is_empty();
-                self.speech.say(text, out);
+                self.segments.say(text, out);
             } else {
                 self.on_block("assistant", block, None, out);
             }
@@ -96,7 +96,7 @@ impl Events {
         if !blocks.iter().any(says) {
             return;
         }
-        let is_repeated = self.speech.begin_whole(key, out);
+        let is_repeated = self.segments.begin_whole(key, out);
         let mut is_open = false;
         let is_single = blocks.len() == 1;
         for mut block in blocks {
@@ -123,7 +123,7 @@ impl Events {
         if is_open {
             out.emit(Signal::TextEnd);
         }
-        self.speech.end_whole();
+        self.segments.end_whole();
     }
 
     /// Takes a block that is no text: not recorded from the CLI so far, but not to be lost.
@@ -137,7 +137,7 @@ impl Events {
         out.unknown_keys(tag, &block.unknown);
         match block.kind.as_deref().unwrap_or_default() {
             "thinking" | "redacted_thinking" => {
-                if !self.speech.thought() {
+                if !self.segments.thought() {
                     let text = block.thinking.or(block.text).unwrap_or_default().into_cow();
                     let signature = block.signature.map(Str::into_cow);
                     out.emit(Signal::Thinking { text, signature });
@@ -151,7 +151,7 @@ impl Events {
             "tool_result" | "tool_response" => {
                 let call = reference(&mut self.calls, block.id.as_ref(), "", false);
                 let is_error = block.is_error == Some(true)
-                    || block.status.as_deref().is_some_and(outcome::is_failed);
+                    || block.status.as_deref().is_some_and(tool_result::is_failed);
                 let content = match (block.output, block.text) {
                     (Value::Null, text) => text.map(Str::into_owned),
                     (Value::String(text), _) => Some(text),
@@ -196,7 +196,7 @@ impl Events {
             }
         }
         if let Some(said) = said {
-            self.speech.end_turn(out);
+            self.segments.end_turn(out);
             self.has_result = false;
             out.emit(Signal::User(said));
         }

@@ -7,30 +7,36 @@
 //! - **text** prints the answer and a newline, nothing else.
 //! - **json** prints one object at the end: the `result` event of stream-json. Nothing on failure.
 //! - **stream-json** prints one event a line. Thinking always comes in deltas; the text of the model
-//!   comes in whole segments, or in deltas *and* whole segments ([`speech`] tells them apart).
+//!   comes in whole segments, or in deltas *and* whole segments ([`spoken_segments`] tells them apart).
 //!
 //! Which one it is shows in the output: an event has a `type` and a `session_id` (or `call_id` and
 //! `tool_call`), and an answer in text mode has not, even if it is JSON with a `type`. Lines are
 //! held until the first event, or the end, tells. A command line that names the format is believed.
+//!
+//! Read the files in this order: lines come in here, `events` finds the type of an event, and
+//! `messages`, `tool_events`, `notices` or `result` says what it means; `wire` and `call_wire` are
+//! what these read. `spoken_segments` and `open_step` put what was said where it belongs,
+//! `tool_result` tells what came of a call, and `tools`, `usage` and `failure` know the CLI's words.
 //!
 //! Failures before the first event (no login, workspace not trusted, unknown model) are words on
 //! standard error and exit code 1; [`failure`] knows them. An unknown `--resume` id is none of them:
 //! a new chat starts under that id.
 
 mod argv;
-mod body;
-mod calls;
-mod detail;
-mod ending;
+mod call_wire;
 mod events;
 mod failure;
+mod known_calls;
 mod messages;
 mod notices;
-mod outcome;
+mod open_step;
+mod result;
 mod sniff;
-mod speech;
-mod step;
+mod spoken_segments;
+mod tool_events;
+mod tool_result;
 mod tools;
+mod usage;
 mod wire;
 
 #[cfg(test)]
@@ -42,7 +48,8 @@ use self::argv::{Asked, asked};
 use self::events::Events;
 use self::failure::Diagnosis;
 
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::framing::Document;
@@ -64,25 +71,18 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         OutputFormat {
             name: "text",
             flags: "--output-format text",
-            carries: &[Carried::Text],
+            carries: &[Text],
         },
         OutputFormat {
             name: "json",
             flags: "--output-format json",
-            carries: &[Carried::Text, Carried::Tokens, Carried::Session],
+            carries: &[Text, Tokens, Session],
         },
         OutputFormat {
             name: "stream-json",
             flags: "--output-format stream-json",
             carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
+                Text, Thinking, Calls, Arguments, Results, Tokens, Session, Model,
             ],
         },
     ],

@@ -27,7 +27,7 @@ impl Events {
         self.note("system", system.session.as_ref(), unknown, out);
         match subtype {
             Some("init") => {
-                self.speech.end_turn(out);
+                self.segments.end_turn(out);
                 self.has_result = false;
                 out.emit(Signal::TurnOpened);
                 if let Some(cwd) = &system.cwd {
@@ -51,7 +51,7 @@ impl Events {
             Some("background_shell_timeout") => {
                 let topic = subtype.map(str::to_owned);
                 let message = leftovers(event)?;
-                out.emit(Signal::Event(Info { topic, message }.into()));
+                out.event(Info { topic, message });
             }
             subtype => unknown_subtype("system", subtype, out),
         }
@@ -72,14 +72,11 @@ impl Events {
             ("connection", Some(state @ ("reconnecting" | "reconnected"))) => {
                 let endpoint = connection.endpoint.map(Str::into_owned);
                 let state = state.to_owned();
-                out.emit(Signal::Event(
-                    Connection {
-                        state,
-                        attempt,
-                        endpoint,
-                    }
-                    .into(),
-                ));
+                out.event(Connection {
+                    state,
+                    attempt,
+                    endpoint,
+                });
             }
             ("retry", Some("starting")) => {
                 let reason = connection.is_resume.map(|is_resume| {
@@ -99,9 +96,9 @@ impl Events {
                 };
                 // One that is no resumption repeats what was said of the open message.
                 if connection.is_resume == Some(false) {
-                    self.speech.give_up(retry, out);
+                    self.segments.give_up(retry, out);
                 } else {
-                    out.emit(Signal::Event(retry.into()));
+                    out.event(retry);
                 }
             }
             (_, subtype) => unknown_subtype(tag, subtype, out),
@@ -152,7 +149,7 @@ impl Events {
             query_id,
             payload: Some(payload).filter(|payload| !payload.is_null()),
         };
-        out.emit(Signal::Event(event.into()));
+        out.event(event);
         Ok(())
     }
 }

@@ -1,12 +1,9 @@
 //! Events as they are printed, but for tool calls.
 
-use std::fmt;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::Value;
 
-use crate::json::{Str, items, number, wire_struct};
+use crate::json::{Str, items, number, wire_shapes, wire_struct};
 use crate::verdict::VerdictWord;
 
 wire_struct! {
@@ -159,76 +156,29 @@ impl<'a> From<Str<'a>> for Block<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Message<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyMessage;
-
-        impl<'de> Visitor<'de> for AnyMessage {
-            type Value = Message<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a message or a string")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                let content = Content(vec![Str::from(text).into()]);
-                Ok(Message {
-                    content,
-                    unknown: Vec::new(),
-                })
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                let content = Content(vec![Str::from(text.to_owned()).into()]);
-                Ok(Message {
-                    content,
-                    unknown: Vec::new(),
-                })
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                let fields = MessageFields::deserialize(MapAccessDeserializer::new(map))?;
-                let mut content = fields.content;
-                if let (Some(text), true) = (fields.text, content.0.is_empty()) {
-                    content.0.push(text.into());
-                }
-                Ok(Message {
-                    content,
-                    unknown: fields.unknown,
-                })
-            }
+wire_shapes! {
+    Message: "a message or a string";
+    string text => Message {
+        content: Content(vec![text.into()]),
+        unknown: Vec::new(),
+    };
+    object object => {
+        let fields = MessageFields::deserialize(object)?;
+        let mut content = fields.content;
+        if let (Some(text), true) = (fields.text, content.0.is_empty()) {
+            content.0.push(text.into());
         }
-
-        deserializer.deserialize_any(AnyMessage)
-    }
+        Ok(Message {
+            content,
+            unknown: fields.unknown,
+        })
+    };
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyContent;
-
-        impl<'de> Visitor<'de> for AnyContent {
-            type Value = Content<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list of blocks or a string")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Content(vec![Str::from(text).into()]))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Content(vec![Str::from(text.to_owned()).into()]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-                items(list, size_of::<Block<'de>>()).map(Content)
-            }
-        }
-
-        deserializer.deserialize_any(AnyContent)
-    }
+wire_shapes! {
+    Content: "a list of blocks or a string";
+    string text => Content(vec![text.into()]);
+    list list => items(list, size_of::<Block<'de>>()).map(Content);
 }
 
 /// Reads the `type`, and the `subtype` if it follows, of an event that begins with them, as all

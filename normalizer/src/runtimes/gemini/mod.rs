@@ -11,76 +11,69 @@
 //!   failed, stdout is empty, and the object is on stderr among warnings.
 //! - text: what the model said, in one piece. Nothing tells an interrupted answer from a whole one.
 //!
+//! Read the files in this order: lines come in here, and `first_lines` holds them until they tell
+//! the format; then `stream` (with `older_shapes` and `result`), `report` or `text` reads on, and
+//! `stderr` beside them. `wire` is what these read; `tools`, `usage` and `failure` know the CLI's
+//! words, `argv` and `sniff` what is known before a line is read.
+//!
 //! The exit code is the HTTP status of an API error modulo 256, so that no code stands for a signal.
 //! Of stderr, nothing but the error object counts for the outcome.
 
 use runtape_core::{Runtime, Stream};
 
-use self::errors::{Ending, Resume};
+use self::failure::{ExitEvidence, Resume};
+use self::first_lines::{Decision, FirstLines};
 use self::report::JsonReport;
 use self::stderr::Stderr;
 use self::stream::StreamJson;
-use self::text::Text;
-use self::undecided::{Decision, Undecided};
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::session_id::is_word_with_digit;
-use crate::signal::{Outcome, Scope, Signal};
+use crate::signal::{Outcome, Signal};
 
-mod command_line;
-mod errors;
-mod legacy;
+mod argv;
+mod failure;
+mod first_lines;
+mod older_shapes;
 mod report;
 mod result;
+mod sniff;
 mod stderr;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tools;
-mod undecided;
 mod usage;
 mod wire;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Gemini,
     parser: |context| Box::new(Gemini::new(context)),
-    sniff: undecided::sniff,
+    sniff: sniff::sniff,
     commands: &["gemini"],
     is_script: |name| matches!(name, "gemini.js" | "gemini-cli"),
-    query: command_line::query,
+    query: argv::query,
     formats: &[
         OutputFormat {
             name: "text",
             flags: "--output-format text",
-            carries: &[Carried::Text],
+            carries: &[Text],
         },
         OutputFormat {
             name: "json",
             flags: "--output-format json",
-            carries: &[
-                Carried::Text,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Tokens, Session, Model],
         },
         OutputFormat {
             name: "stream-json",
             flags: "--output-format stream-json",
-            carries: &[
-                Carried::Text,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Calls, Arguments, Results, Tokens, Session, Model],
         },
     ],
     versions: &[],
@@ -129,23 +122,23 @@ impl Format {
 }
 
 enum Stdout {
-    Undecided(Undecided),
-    Text(Text),
+    FirstLines(FirstLines),
+    Text(text::Text),
     Json(JsonReport),
     Stream(StreamJson),
 }
 
 impl Gemini {
     fn new(context: &Context) -> Self {
-        let asked = command_line::format(context);
+        let asked = argv::format(context);
         let limit = context.limit;
         let stdout = match asked {
-            None => Stdout::Undecided(Undecided::new(context.argv.is_some(), limit)),
-            Some(Format::Text) => Stdout::Text(Text::new()),
+            None => Stdout::FirstLines(FirstLines::new(context.argv.is_some(), limit)),
+            Some(Format::Text) => Stdout::Text(text::Text::new()),
             Some(Format::Json) => Stdout::Json(JsonReport::new(limit)),
             Some(Format::StreamJson) => Stdout::Stream(StreamJson::default()),
         };
-        let resume = command_line::resume(context);
+        let resume = argv::resume(context);
         Self {
             asked,
             resume,
@@ -161,7 +154,7 @@ impl Gemini {
         self.has_begun |= !line.bytes.trim_ascii().is_empty();
         self.reconsider(line, out);
         match &mut self.stdout {
-            Stdout::Undecided(undecided) => {
+            Stdout::FirstLines(undecided) => {
                 if let Some(decision) = undecided.push_line(line, out.place()) {
                     self.decide(&decision, out);
                 }
@@ -171,7 +164,7 @@ impl Gemini {
             Stdout::Stream(stream) => stream.push_line(line, out),
         }
         let format = match &self.stdout {
-            Stdout::Undecided(_) => return,
+            Stdout::FirstLines(_) => return,
             Stdout::Text(_) => Format::Text,
             Stdout::Json(_) => Format::Json,
             Stdout::Stream(_) => Format::StreamJson,
@@ -184,12 +177,14 @@ impl Gemini {
     fn reconsider(&mut self, line: &Line<'_>, out: &SignalSink<'_>) {
         let other = match &self.stdout {
             Stdout::Json(report) if !report.has_begun() => Format::Json,
-            Stdout::Stream(stream) if !stream.is_sure && !undecided::begins_stream(line.bytes) => {
+            Stdout::Stream(stream)
+                if !stream.is_sure && !first_lines::begins_stream(line.bytes) =>
+            {
                 Format::StreamJson
             }
             _ => return,
         };
-        let decision = Undecided::new(false, self.limit).push_line(line, out.place());
+        let decision = FirstLines::new(false, self.limit).push_line(line, out.place());
         match (other, decision) {
             (
                 Format::Json,
@@ -219,7 +214,7 @@ impl Gemini {
     /// Goes on in the format that was decided on, from the first line that was held back.
     fn decide(&mut self, decision: &Decision, out: &mut SignalSink<'_>) {
         self.stdout = match decision.format {
-            Format::Text => Stdout::Text(Text::new()),
+            Format::Text => Stdout::Text(text::Text::new()),
             Format::Json => Stdout::Json(JsonReport::new(self.limit)),
             Format::StreamJson => Stdout::Stream(StreamJson::default()),
         };
@@ -231,7 +226,7 @@ impl Gemini {
                 _ if ordinal < decision.start => out.stdout_text(line.bytes),
                 Stdout::Json(report) => report.push_line(&line, out),
                 Stdout::Stream(stream) => stream.push_line(&line, out),
-                Stdout::Undecided(_) => {}
+                Stdout::FirstLines(_) => {}
             }
             ordinal += 1;
         });
@@ -248,7 +243,7 @@ impl Gemini {
         if let Some(reported) = self.stderr.reported.take() {
             self.emit_format(Format::Json, out);
             if let Some(session) = reported.session.as_deref() {
-                out.emit_at(reported.place, Scope::Main, Signal::Session(session));
+                out.at(reported.place).emit(Signal::Session(session));
             }
             report::emit_failure(reported.place, &reported.error, exit.code, out);
             return;
@@ -260,7 +255,7 @@ impl Gemini {
             return;
         };
         let last_words = self.stderr.last_words();
-        let ending = Ending {
+        let ending = ExitEvidence {
             last_words: &last_words,
             resume: &self.resume,
             has_begun: self.has_begun,
@@ -283,7 +278,7 @@ impl RuntimeParser for Gemini {
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         self.stderr.finish(out);
         let mut is_cut = false;
-        if let Stdout::Undecided(undecided) = &mut self.stdout {
+        if let Stdout::FirstLines(undecided) = &mut self.stdout {
             if let Some((place, reason)) = undecided.cut_json() {
                 out.at(place).unparsed(None, reason);
                 is_cut = true;
@@ -293,7 +288,7 @@ impl RuntimeParser for Gemini {
             }
         }
         let has_ended = match &mut self.stdout {
-            Stdout::Undecided(_) => false,
+            Stdout::FirstLines(_) => false,
             Stdout::Text(text) => text.finish(exit, out),
             Stdout::Json(report) => report.finish(exit, out),
             Stdout::Stream(stream) => stream.finish(exit, out),

@@ -7,7 +7,7 @@ use runtape_core::runtime_event::Warning;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::errors::Stated;
+use super::failure::Stated;
 use super::result::{code_of, message_in};
 use super::wire::{ErrorObject, Report};
 use super::{session_id, usage};
@@ -18,7 +18,7 @@ use crate::framing::cut_json::supply_end;
 use crate::json::{Str, decode};
 use crate::lines::Line;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Place, Signal, Verdict};
 use crate::verdict::{UnclearResult, VerdictWord};
 
 /// Reads the json format.
@@ -188,7 +188,7 @@ pub(super) fn emit_failure(
         text: Some(Cow::Borrowed(error.message.as_str())),
         ..Outcome::of(error.verdict(exit_code))
     };
-    out.emit_at(place, Scope::Main, Signal::Result(outcome));
+    out.at(place).emit(Signal::Result(outcome));
 }
 
 /// Tells whether an error says what went wrong: an object with its type or message, or a sentence.

@@ -2,18 +2,17 @@
 
 use std::borrow::Cow;
 
-use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::Warning;
 use serde_json::Value;
 
-use super::errors::Stated;
+use super::failure::Stated;
 use super::stream::{OpenPart, StreamJson};
 use super::usage;
 use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
 use crate::json::Raw;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Place, Signal, Verdict};
 use crate::verdict::{Reading, UnclearResult, VerdictWord, report_wrong_types};
 
 /// A result that failed.
@@ -56,9 +55,7 @@ impl StreamJson {
             Some(_) => self.end_message(out),
             None => self.keep_error(Some("Error"), message.clone(), out),
         }
-        out.emit(Signal::Event(RuntimeEventKind::Warning(Warning {
-            message,
-        })));
+        out.event(Warning { message });
     }
 
     /// Keeps an error for a result that does not say what went wrong. With a kind it ends the run
@@ -205,7 +202,7 @@ impl StreamJson {
             duration_ms: failure.duration,
             ..Outcome::of(failure.error.verdict(exit_code))
         };
-        out.emit_at(failure.place, Scope::Main, Signal::Result(outcome));
+        out.at(failure.place).emit(Signal::Result(outcome));
         self.has_ended = true;
     }
 }

@@ -7,7 +7,7 @@ use runtape_core::Stream;
 use runtape_core::runtime_event::ApiRetry;
 use serde_json::Value;
 
-use super::errors::Stated;
+use super::failure::Stated;
 use super::report::stated;
 use super::session_id;
 use super::wire::{Report, skip};

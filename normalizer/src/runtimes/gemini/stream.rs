@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use runtape_core::ToolCallId;
 use runtape_core::runtime_event::{Info, PermissionDenied};
-use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
-use super::errors::Stated;
+use super::failure::Stated;
 use super::result::Failure;
 use super::wire::{
-    Content, Head, Init, Message, Output, ToolResult, ToolUse, leading_tag, plain_fragment,
+    Content, Head, Init, Message, ToolOutput, ToolResult, ToolUse, leading_tag, plain_fragment,
 };
 use super::{session_id, tools};
 use crate::framing::cut_json::supply_end;
@@ -147,10 +147,7 @@ impl StreamJson {
             role => {
                 let message = plain_text(message.content);
                 let topic = Some(role.to_owned());
-                out.emit(Signal::Event(RuntimeEventKind::Info(Info {
-                    topic,
-                    message,
-                })));
+                out.event(Info { topic, message });
             }
         }
     }
@@ -234,7 +231,7 @@ impl StreamJson {
                 tool_call_id,
                 message,
             };
-            out.emit(Signal::Event(RuntimeEventKind::PermissionDenied(denied)));
+            out.event(denied);
         }
     }
 
@@ -357,11 +354,11 @@ impl StreamJson {
 }
 
 /// Returns what a tool gave back as blocks.
-pub(super) fn blocks(output: Output<'_>) -> Vec<Block<'_>> {
+pub(super) fn blocks(output: ToolOutput<'_>) -> Vec<Block<'_>> {
     match output {
-        Output::Absent => Vec::new(),
-        Output::Text(text) => vec![Block::Text(text.into_cow())],
-        Output::Json(value) => vec![Block::Text(value.to_string().into())],
+        ToolOutput::Absent => Vec::new(),
+        ToolOutput::Text(text) => vec![Block::Text(text.into_cow())],
+        ToolOutput::Json(value) => vec![Block::Text(value.to_string().into())],
     }
 }
 

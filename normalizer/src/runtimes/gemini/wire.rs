@@ -1,12 +1,10 @@
 //! What the lines and documents look like.
 
-use std::fmt;
-
 use runtape_core::json::find_special;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::json::{Raw, Str, items, wire_struct};
+use crate::json::{Raw, Str, items, wire_shapes, wire_struct};
 use crate::times::iso_millis;
 use crate::verdict::VerdictWord;
 
@@ -52,7 +50,7 @@ wire_struct! {
         "timestamp" => timestamp: Option<Str<'a>>,
         "tool_id" => id: Option<Str<'a>>,
         "status" => status: Option<Str<'a>>,
-        "output" => output: Output<'a>,
+        "output" => output: ToolOutput<'a>,
         "error" => error: Option<ErrorObject<'a>>,
         ; known "type"
     }
@@ -156,7 +154,7 @@ wire_struct! {
         "name" | "tool" | "tool_name" => name: Option<Str<'a>>,
         "tool_use_id" | "toolUseId" | "call_id" | "callId" | "tool_id" | "id" => id: Option<Str<'a>>,
         "input" | "arguments" | "args" | "parameters" => input: Value,
-        "output" | "result" | "response" => output: Output<'a>,
+        "output" | "result" | "response" => output: ToolOutput<'a>,
         "is_error" | "isError" => is_error: Option<bool>,
         "status" => status: Option<Str<'a>>,
         ; known "role"
@@ -184,55 +182,19 @@ impl Content<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyContent;
-
-        impl<'de> Visitor<'de> for AnyContent {
-            type Value = Content<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("text or parts")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from(text)))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from(text.to_owned())))
-            }
-
-            fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from(text)))
-            }
-
-            // Whether a part is whole or a fragment is a word in one place and a flag in another.
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Content::Absent)
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Content::Absent)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-                items(list, size_of::<(Content<'de>, Part<'de>)>()).map(Content::List)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-                let fields = serde::de::value::MapAccessDeserializer::new(fields);
-                Part::deserialize(fields).map(|part| Content::Part(Box::new(part)))
-            }
-        }
-
-        deserializer.deserialize_any(AnyContent)
-    }
+wire_shapes! {
+    Content: "text or parts";
+    string text => Content::Text(text);
+    // Whether a part is whole or a fragment is a word in one place and a flag in another.
+    flag _flag => Content::Absent;
+    null => Content::Absent;
+    list list => items(list, size_of::<(Content<'de>, Part<'de>)>()).map(Content::List);
+    object object => Part::deserialize(object).map(|part| Content::Part(Box::new(part)));
 }
 
 /// What a tool gave back: text, or whatever else JSON can say, as it stands.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Output<'a> {
+pub(super) enum ToolOutput<'a> {
     /// Nothing was there.
     #[default]
     Absent,
@@ -242,62 +204,14 @@ pub(super) enum Output<'a> {
     Json(Value),
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Output<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyOutput;
-
-        impl<'de> Visitor<'de> for AnyOutput {
-            type Value = Output<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a value")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Output::Text(Str::from(text)))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Output::Text(Str::from(text.to_owned())))
-            }
-
-            fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
-                Ok(Output::Text(Str::from(text)))
-            }
-
-            fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
-            }
-
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-                Ok(Output::Json(value.into()))
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Output::Absent)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
-                let items = serde::de::value::SeqAccessDeserializer::new(items);
-                Value::deserialize(items).map(Output::Json)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-                let fields = serde::de::value::MapAccessDeserializer::new(fields);
-                Value::deserialize(fields).map(Output::Json)
-            }
-        }
-
-        deserializer.deserialize_any(AnyOutput)
-    }
+wire_shapes! {
+    ToolOutput: "a value";
+    string text => ToolOutput::Text(text);
+    null => ToolOutput::Absent;
+    flag flag => ToolOutput::Json(flag.into());
+    number number => ToolOutput::Json(number);
+    list_value list => ToolOutput::Json(list);
+    object_value object => ToolOutput::Json(object);
 }
 
 /// Returns the time and the text of a fragment that is printed as 0.61.0 does and has no escapes.

@@ -10,17 +10,17 @@ use runtape_core::{ErrorFamily, TokenCounts};
 use serde_json::{Value, json};
 
 use super::acp_title::tool_of_title;
-use super::acp_wire::{Content, Message, Params, Response, Update, UsageCounts};
-use super::progress::Progress;
-use super::report::{NO_REPLY, error_of_text, looks_like_failure};
+use super::failure::{NO_REPLY, error_of_text, looks_like_failure};
 use super::session::is_session_id;
 use super::stderr::Stderr;
+use super::step_progress::StepProgress;
+use super::wire::{Content, Message, Params, Response, Update, UsageCounts};
 use crate::bounds;
 use crate::failure;
 use crate::framing::each_value;
 use crate::json::{Decoded, Str, decode};
 use crate::parser::SignalSink;
-use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Signal, Verdict};
 use crate::verdict::{UnclearResult, VerdictWord};
 
 /// What hermes puts before the first text after a call. The model did not say it.
@@ -47,7 +47,7 @@ pub(super) struct Acp {
     session: String,
     /// The agent has introduced itself, but no session is open: what comes is history.
     replaying: bool,
-    progress: Progress,
+    progress: StepProgress,
     /// A call was made since the last text.
     separated: bool,
     part: Part,
@@ -63,7 +63,7 @@ impl Acp {
         Self {
             session: String::new(),
             replaying: false,
-            progress: Progress::None,
+            progress: StepProgress::None,
             separated: false,
             part: Part::None,
             held: None,
@@ -236,7 +236,7 @@ impl Acp {
             query_id: None,
             payload,
         };
-        out.emit(Signal::Event(interaction.into()));
+        out.event(interaction);
     }
 
     fn on_update(&mut self, update: Update<'_>, out: &mut SignalSink<'_>) {
@@ -299,10 +299,10 @@ impl Acp {
         self.end_turn(None, out);
         self.release(out);
         self.end_part(out);
-        if self.progress == Progress::None {
+        if self.progress == StepProgress::None {
             self.speak(out.place(), out);
         }
-        self.progress = Progress::Calling;
+        self.progress = StepProgress::Calling;
         self.separated = true;
         let id = update.call.unwrap_or_default();
         let title = update.title.unwrap_or_default();
@@ -333,7 +333,7 @@ impl Acp {
 
     fn speak(&mut self, place: Place, out: &mut SignalSink<'_>) {
         if self.progress.speak() {
-            out.emit_at(place, Scope::Main, Signal::Step(None));
+            out.at(place).emit(Signal::Step(None));
         }
     }
 
@@ -341,7 +341,7 @@ impl Acp {
     fn release(&mut self, out: &mut SignalSink<'_>) {
         if let Some((place, text)) = self.held.take() {
             self.speak(place, out);
-            out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
+            out.at(place).emit(Signal::TextDelta(Cow::Owned(text)));
         }
     }
 
@@ -382,7 +382,7 @@ impl Acp {
             self.release(out);
             out.emit(Signal::TextEnd);
         }
-        self.progress = Progress::None;
+        self.progress = StepProgress::None;
         out.emit(Signal::Result(Outcome {
             subtype: Some(Cow::Owned(ended.reason)),
             answer: silent.then_some(Cow::Borrowed("")),

@@ -145,8 +145,8 @@ fn is_short_quiet(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::context;
     use super::*;
+    use crate::testing::context;
 
     #[test]
     fn the_command_line_tells_what_is_printed() {

@@ -45,16 +45,16 @@ pub(super) fn is_rule(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
+    use super::super::tests;
     use super::*;
 
     #[test]
     fn borders_are_told_from_what_looks_like_them() {
-        assert!(is_answer_top(&testing::answer_top()));
+        assert!(is_answer_top(&tests::answer_top()));
         assert!(is_answer_top("╭─ ⚔ Ares ────╮"));
-        assert!(is_answer_bottom(&testing::answer_bottom()));
+        assert!(is_answer_bottom(&tests::answer_bottom()));
         assert!(!is_answer_top("╭─ half"));
-        let width = reasoning_top(&testing::reasoning_top()).unwrap();
+        let width = reasoning_top(&tests::reasoning_top()).unwrap();
         assert_eq!(width, 80);
         assert!(is_reasoning_bottom(&format!("└{}┘", "─".repeat(78)), width));
         assert!(!is_reasoning_bottom("└────┘", width));
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn panels_stand_one_column_in() {
-        let panel = testing::panel(&["a"]);
+        let panel = tests::panel(&["a"]);
         let lines: Vec<&str> = panel.lines().collect();
         assert!(is_panel_top(lines[0]));
         assert!(is_panel_bottom(lines[4]));

@@ -5,28 +5,27 @@
 //! like; everything else starts at column 0 to 3.
 
 use runtape_core::RunId;
-use runtape_core::runtime_event::StdoutText;
 
 use super::borders::{
     is_answer_bottom, is_answer_top, is_panel_bottom, is_panel_top, is_reasoning_bottom, is_rule,
     reasoning_top,
 };
 use super::diff::Diff;
-use super::doubt::Doubt;
 use super::exit_summary::ExitSummary;
-use super::long_completion::{Completion, LongCompletion};
+use super::failure::{self, Report, Reported};
+use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices;
-use super::report::{self, Report, Reported};
 use super::session::is_session_id;
 use super::text::{Boxed, is_blank, rank};
 use super::tool_line::{self, ToolLine};
 use super::tools::TERMINAL;
 use super::verbose::Verbose;
 use crate::exit::Exit;
+use crate::framing::held_lines::{HeldLines, MOST_HELD};
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Signal, Verdict};
 
 /// The indentation of answer lines, and of panel lines.
 const ANSWER: &str = "    ";
@@ -60,7 +59,11 @@ pub(super) struct Chat {
     text: Boxed,
     messages: Messages,
     /// Lines of the open reasoning box that may be what came after it.
-    doubt: Option<Doubt>,
+    /// Lines in an open reasoning box that may be hermes' own. Reasoning has no indentation: up to
+    /// the lower border everything is reasoning. But a run that fails while the model thinks leaves
+    /// its box open, and the report follows. Which it was is known when the border comes, or does
+    /// not.
+    reasoning_or_report: HeldLines,
     long_completion: Option<LongCompletion>,
     diff: Option<(Diff, u8)>,
     verbose: Option<Verbose>,
@@ -85,7 +88,7 @@ impl Chat {
             rank: 0,
             text: Boxed::default(),
             messages: Messages::new(run),
-            doubt: None,
+            reasoning_or_report: HeldLines::new(MOST_HELD),
             long_completion: None,
             diff: None,
             verbose: None,
@@ -146,23 +149,14 @@ impl Chat {
 
     /// Reads a line that another one left open; `false` if none did.
     fn push_long_completion(&mut self, line: &str, rank: u8, out: &mut SignalSink<'_>) -> bool {
-        let Some(long) = self
-            .long_completion
-            .as_mut()
-            .filter(|long| rank >= long.rank)
-        else {
-            return false;
+        let slot = &mut self.long_completion;
+        let (text, place, is_whole) = match LongCompletion::push(slot, line, rank, out.place()) {
+            Continued::No => return false,
+            Continued::Open => return true,
+            Continued::Over(text, place, is_whole) => (text, place, is_whole),
         };
-        let completion = long.push(line, out.place());
-        if completion == Completion::Open {
-            return true;
-        }
-        let Some(long) = self.long_completion.take() else {
-            return false;
-        };
-        let (text, place) = long.into_parts();
         let out = &mut out.at(place);
-        match tool_line::of_chat(&text).filter(|_| completion == Completion::Whole) {
+        match tool_line::of_chat(&text).filter(|_| is_whole) {
             Some(tool) => self.on_tool(&tool, rank, out),
             None => notices::stray(text, out),
         }
@@ -177,16 +171,17 @@ impl Chat {
         out: &mut SignalSink<'_>,
     ) {
         if is_reasoning_bottom(line, width) {
-            self.doubt_is_reasoning(out);
+            self.held_is_reasoning(out);
             return self.close(out);
         }
         if self.is_between(line, out) {
             return;
         }
-        if self.doubt.is_some() || Doubt::begins_with(line) {
-            let doubt = self.doubt.get_or_insert_default();
-            if !doubt.push(line, ending, out.place()) {
-                self.doubt_is_reasoning(out);
+        if !self.reasoning_or_report.is_empty() || may_begin_report(line) {
+            let held = &mut self.reasoning_or_report;
+            held.push(line.as_bytes(), ending, out.place());
+            if held.is_full() {
+                self.held_is_reasoning(out);
             }
             return;
         }
@@ -195,25 +190,26 @@ impl Chat {
         }
     }
 
-    /// The box was closed, or what is in doubt is too long to be anything else.
-    fn doubt_is_reasoning(&mut self, out: &mut SignalSink<'_>) {
-        let Some(doubt) = self.doubt.take() else {
-            return;
-        };
-        doubt.replay(out, |line, _, out| {
-            if let Some(text) = self.text.push(line) {
+    /// The box was closed, or what is held is too long to be anything else.
+    fn held_is_reasoning(&mut self, out: &mut SignalSink<'_>) {
+        let held = self.reasoning_or_report.take();
+        held.replay(out, |line, out| {
+            if let Some(text) = self.text.push(&line.line().text()) {
                 self.messages.thinking(text, out);
             }
         });
     }
 
     /// The box was never closed, although the run went on to its end.
-    fn doubt_is_report(&mut self, out: &mut SignalSink<'_>) {
-        let Some(doubt) = self.doubt.take() else {
+    fn held_is_report(&mut self, out: &mut SignalSink<'_>) {
+        if self.reasoning_or_report.is_empty() {
             return;
-        };
+        }
+        let held = self.reasoning_or_report.take();
         self.close(out);
-        doubt.replay(out, |line, ending, out| self.push(line, ending, out));
+        held.replay(out, |line, out| {
+            self.push(&line.line().text(), line.ending, out);
+        });
     }
 
     /// Tells whether a line in a reasoning box is not the model's.
@@ -397,7 +393,7 @@ impl Chat {
     /// Lines that begin with a letter.
     fn worded(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
         if ExitSummary::begins_with(line) {
-            self.doubt_is_report(out);
+            self.held_is_report(out);
             self.close(out);
             self.exit_summary.begin(line);
         } else if self.exit_summary.take(line, out) {
@@ -488,14 +484,12 @@ impl Chat {
     pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         // A run that was ended from outside leaves its box open wherever it was.
         if super::is_killed(exit) {
-            self.doubt_is_reasoning(out);
+            self.held_is_reasoning(out);
         } else {
-            self.doubt_is_report(out);
+            self.held_is_report(out);
         }
         if let Some(long) = self.long_completion.take() {
-            let (text, place) = long.into_parts();
-            let event = StdoutText { text };
-            out.emit_at(place, Scope::Main, Signal::Event(event.into()));
+            notices::stray(long.text, &mut out.at(long.place));
         }
         self.end_diff(out);
         if let Some(verbose) = &mut self.verbose {
@@ -524,7 +518,7 @@ impl Chat {
         if let Some(message) = &self.unknown_session
             && !self.messages.has_spoken()
         {
-            return Some(Verdict::Error(report::unknown_session(message)));
+            return Some(Verdict::Error(failure::unknown_session(message)));
         }
         if self.report.has_failed() {
             let text = (!self.error_text.is_empty()).then_some(self.error_text.as_str());
@@ -554,4 +548,9 @@ impl Chat {
         }
         Some(Verdict::Success)
     }
+}
+
+/// Tells whether a line may be the first one after reasoning that was never closed.
+fn may_begin_report(line: &str) -> bool {
+    failure::is_head(line) || is_panel_top(line) || ExitSummary::begins_with(line)
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use super::held::Held;
+use super::call_result::CallResult;
 use super::tools::Key;
 use crate::signal::{Place, Signal};
 
@@ -27,9 +27,9 @@ pub(super) struct LateResults {
     /// Calls whose arguments were printed, until they end.
     argued: HashSet<u64>,
     /// Results that came before the completion line.
-    early: BTreeMap<u64, Held>,
+    early: BTreeMap<u64, CallResult>,
     /// Calls of the step before that have no result yet.
-    previous: BTreeMap<u64, Held>,
+    previous: BTreeMap<u64, CallResult>,
     waiting: bool,
     queue: Vec<(Place, Signal<'static>)>,
     queued: usize,
@@ -76,23 +76,23 @@ impl LateResults {
     }
 
     /// Keeps a result until the completion line tells whether it is one of failure.
-    pub(super) fn put_early(&mut self, ordinal: u64, held: Held) {
+    pub(super) fn put_early(&mut self, ordinal: u64, held: CallResult) {
         self.early.insert(ordinal, held);
     }
 
     /// Takes the result that came before a completion line.
-    pub(super) fn take_early(&mut self, ordinal: u64) -> Option<Held> {
+    pub(super) fn take_early(&mut self, ordinal: u64) -> Option<CallResult> {
         self.early.remove(&ordinal)
     }
 
     /// Takes all results whose completion line never came.
-    pub(super) fn take_all_early(&mut self) -> BTreeMap<u64, Held> {
+    pub(super) fn take_all_early(&mut self) -> BTreeMap<u64, CallResult> {
         std::mem::take(&mut self.early)
     }
 
     /// Holds back the next step until these calls have their results. No other call of the step
     /// before will be heard of again.
-    pub(super) fn wait_for(&mut self, held: BTreeMap<u64, Held>) {
+    pub(super) fn wait_for(&mut self, held: BTreeMap<u64, CallResult>) {
         self.previous = held;
         self.waiting = !self.previous.is_empty();
         let previous = &self.previous;
@@ -118,12 +118,12 @@ impl LateResults {
     }
 
     /// Takes a call of the step before.
-    pub(super) fn take_previous(&mut self, ordinal: u64) -> Option<Held> {
+    pub(super) fn take_previous(&mut self, ordinal: u64) -> Option<CallResult> {
         self.previous.remove(&ordinal)
     }
 
     /// Takes all calls of the step before.
-    pub(super) fn take_all_previous(&mut self) -> BTreeMap<u64, Held> {
+    pub(super) fn take_all_previous(&mut self) -> BTreeMap<u64, CallResult> {
         std::mem::take(&mut self.previous)
     }
 

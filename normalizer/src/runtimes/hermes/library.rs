@@ -7,15 +7,16 @@ use runtape_core::RunId;
 use runtape_core::runtime_event::Info;
 
 use super::diff::Diff;
-use super::long_completion::{Completion, LongCompletion};
+use super::failure::{Report, Reported, is_head};
+use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices::{self, CONTEXT_LIMIT, ended_task, is_compaction};
-use super::report::{Report, Reported, is_head};
 use super::subagents::{Branch, Subagents};
 use super::text::{Boxed, Plain, is_blank};
 use super::tool_line::{self, Begun, ToolLine, is_batch, opens_completion};
 use super::tools::DELEGATE;
 use crate::exit::Exit;
+use crate::framing::answer::answer_stands;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
@@ -191,19 +192,14 @@ impl Library {
 
     /// Reads a line that another one left open; `false` if none did.
     fn push_long_completion(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
-        let Some(long) = &mut self.long_completion else {
-            return false;
+        let slot = &mut self.long_completion;
+        let (text, place, is_whole) = match LongCompletion::push(slot, line, 0, out.place()) {
+            Continued::No => return false,
+            Continued::Open => return true,
+            Continued::Over(text, place, is_whole) => (text, place, is_whole),
         };
-        let completion = long.push(line, out.place());
-        if completion == Completion::Open {
-            return true;
-        }
-        let Some(long) = self.long_completion.take() else {
-            return false;
-        };
-        let (text, place) = long.into_parts();
         let out = &mut out.at(place);
-        match tool_line::of_library(&text).filter(|_| completion == Completion::Whole) {
+        match tool_line::of_library(&text).filter(|_| is_whole) {
             Some(tool) => self.on_tool(&tool, out),
             None => notices::stray(text, out),
         }
@@ -272,7 +268,7 @@ impl Library {
                 topic: Some("hermes".to_owned()),
                 message: rest.to_owned(),
             };
-            out.emit(Signal::Event(info.into()));
+            out.event(info);
             return true;
         }
         if let Some(branch) = Branch::parse(trimmed) {
@@ -348,8 +344,7 @@ impl Library {
     pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         self.end_diff(out);
         if let Some(long) = self.long_completion.take() {
-            let (text, _) = long.into_parts();
-            notices::stray(text, out);
+            notices::stray(long.text, out);
         }
         if let Spinner::Tool(tool, detail) = std::mem::replace(&mut self.spinner, Spinner::Model) {
             self.messages.begin(
@@ -382,10 +377,7 @@ impl Library {
             return;
         }
         let verdict = self.report.limit_verdict(true).unwrap_or(Verdict::Success);
-        out.emit(Signal::Result(Outcome::of(verdict)));
-        if exit.is_unknown() {
-            out.emit(Signal::Metadata("exitUnknown", true.into()));
-        }
+        answer_stands(exit, Outcome::of(verdict), out);
     }
 }
 

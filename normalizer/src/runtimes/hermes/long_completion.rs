@@ -1,29 +1,27 @@
 //! Completion lines of several lines: 0.16 prints a command as it is.
 
 use super::tool_line::{ends_completion, opens_completion};
+use crate::framing::held_lines::MOST_HELD;
 use crate::signal::Place;
-
-/// The longest completion that is held. A command may write a whole file.
-const MOST: usize = 1024 * 1024;
 
 /// A completion whose time was not printed yet.
 #[derive(Debug)]
 pub(super) struct LongCompletion {
-    text: String,
-    place: Place,
+    pub(super) text: String,
+    pub(super) place: Place,
     /// The line end it is printed with; another thread's lines have a shorter one.
-    pub(super) rank: u8,
+    rank: u8,
 }
 
 /// What a further line made of a completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Completion {
+#[derive(Debug)]
+pub(super) enum Continued {
+    /// None is open.
+    No,
     /// More is to come.
     Open,
-    /// It has its time.
-    Whole,
-    /// It is none.
-    GivenUp,
+    /// All of it, where it is, and whether it has its time; without that it is none.
+    Over(String, Place, bool),
 }
 
 impl LongCompletion {
@@ -37,21 +35,18 @@ impl LongCompletion {
     }
 
     /// Takes the next line, whatever it looks like: a command may hold anything.
-    pub(super) fn push(&mut self, line: &str, place: Place) -> Completion {
-        self.text.push('\n');
-        self.text.push_str(line);
-        self.place = self.place.through(place);
-        if ends_completion(line) {
-            Completion::Whole
-        } else if self.text.len() > MOST {
-            Completion::GivenUp
-        } else {
-            Completion::Open
+    pub(super) fn push(slot: &mut Option<Self>, line: &str, rank: u8, place: Place) -> Continued {
+        let Some(mut long) = slot.take_if(|long| rank >= long.rank) else {
+            return Continued::No;
+        };
+        long.text.push('\n');
+        long.text.push_str(line);
+        long.place = long.place.through(place);
+        let is_whole = ends_completion(line);
+        if is_whole || long.text.len() > MOST_HELD {
+            return Continued::Over(long.text, long.place, is_whole);
         }
-    }
-
-    /// Returns all of it, and where it is.
-    pub(super) fn into_parts(self) -> (String, Place) {
-        (self.text, self.place)
+        *slot = Some(long);
+        Continued::Open
     }
 }

@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
-use super::held::Held;
+use super::call_result::CallResult;
 use super::late_results::{LateResults, own};
 use super::notices;
-use super::progress::Progress;
+use super::step_progress::StepProgress;
 use super::tool_line::{Begun, Done};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
-use crate::signal::{CallDetail, CallRef, Place, Scope, Signal};
+use crate::signal::{CallDetail, CallRef, Place, Signal};
 
 /// How many results are held for what may follow.
 const MOST_HELD: usize = 64;
@@ -35,7 +35,7 @@ struct OpenCall {
 #[derive(Debug)]
 pub(super) struct Messages {
     run: RunId,
-    progress: Progress,
+    progress: StepProgress,
     next: u64,
     open: HashMap<Key, VecDeque<OpenCall>>,
     /// How many calls of the open step have no completion line.
@@ -44,7 +44,7 @@ pub(super) struct Messages {
     has_completed: bool,
     /// The open step has text.
     has_text: bool,
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, CallResult>,
     /// A box is open: its text is one part, whatever is printed between its lines.
     in_box: bool,
     /// What waits until the box is closed.
@@ -58,7 +58,7 @@ impl Messages {
     pub(super) fn new(run: RunId) -> Self {
         Self {
             run,
-            progress: Progress::None,
+            progress: StepProgress::None,
             next: 0,
             open: HashMap::new(),
             open_calls: 0,
@@ -78,12 +78,12 @@ impl Messages {
 
     /// Tells whether the model said or called anything.
     pub(super) fn has_spoken(&self) -> bool {
-        self.progress != Progress::None
+        self.progress != StepProgress::None
     }
 
     /// Tells whether the last thing that the model did was to say something.
     pub(super) fn has_answer(&self) -> bool {
-        self.progress == Progress::Speaking && self.has_text
+        self.progress == StepProgress::Speaking && self.has_text
     }
 
     /// The model speaks: after a call that is the next step.
@@ -143,7 +143,7 @@ impl Messages {
     /// All calls of a message are prepared before the first of them is done: when none is open, the
     /// next message has begun.
     pub(super) fn prepare(&mut self, name: &str, out: &mut SignalSink<'_>) -> u64 {
-        if self.progress == Progress::Calling && self.open_calls == 0 {
+        if self.progress == StepProgress::Calling && self.open_calls == 0 {
             let in_box = self.in_box;
             self.close_box(out);
             self.speak(out);
@@ -187,7 +187,7 @@ impl Messages {
     ) -> u64 {
         let ordinal = self.next;
         self.next += 1;
-        self.progress = Progress::Calling;
+        self.progress = StepProgress::Calling;
         if open {
             self.open_calls += 1;
             let call = OpenCall {
@@ -240,7 +240,7 @@ impl Messages {
             Some(call) => call.name.clone(),
             None => done.tool.unwrap_or(done.verb).into(),
         };
-        let held = Held {
+        let held = CallResult {
             place: out.place(),
             name,
             summary: done.detail.into(),
@@ -269,7 +269,7 @@ impl Messages {
             };
             self.end_call(
                 ordinal,
-                Held {
+                CallResult {
                     output: early.output,
                     ..held
                 },
@@ -295,7 +295,7 @@ impl Messages {
         ordinal
     }
 
-    fn hold_or_end(&mut self, ordinal: u64, held: Held, out: &mut SignalSink<'_>) {
+    fn hold_or_end(&mut self, ordinal: u64, held: CallResult, out: &mut SignalSink<'_>) {
         if tools::prints_diff(&held.name) && held.failure.is_none() && held.output.is_none() {
             self.hold(ordinal, held, out);
         } else {
@@ -303,7 +303,7 @@ impl Messages {
         }
     }
 
-    fn hold(&mut self, ordinal: u64, held: Held, out: &mut SignalSink<'_>) {
+    fn hold(&mut self, ordinal: u64, held: CallResult, out: &mut SignalSink<'_>) {
         self.held.insert(ordinal, held);
         if self.held.len() > MOST_HELD
             && let Some((ordinal, held)) = self.held.pop_first()
@@ -326,12 +326,12 @@ impl Messages {
         });
         let mut denied = tools::denied(name, message);
         denied.tool_call_id = ordinal.map(|ordinal| ToolCallId::derive(&self.run, ordinal));
-        out.emit(Signal::Event(denied.into()));
+        out.event(denied);
     }
 
     /// A diff was printed for a file that a call wrote.
     pub(super) fn diff(&mut self, diff: super::diff::Diff, out: &mut SignalSink<'_>) {
-        let of_file = |(_, held): &(&u64, &Held)| diff.is_of(&held.summary);
+        let of_file = |(_, held): &(&u64, &CallResult)| diff.is_of(&held.summary);
         let writes = self
             .held
             .iter()
@@ -365,7 +365,7 @@ impl Messages {
             return notices::stray(text, out);
         };
         self.open_calls = self.open_calls.saturating_sub(1);
-        let held = Held {
+        let held = CallResult {
             place: out.place(),
             name: call.name,
             summary: "".into(),
@@ -434,7 +434,7 @@ impl Messages {
             held.output = output.or(held.output);
             self.end_call(ordinal, held, is_previous, out);
         } else {
-            let held = Held {
+            let held = CallResult {
                 place: out.place(),
                 name: name.into(),
                 summary: "".into(),
@@ -451,7 +451,13 @@ impl Messages {
     }
 
     /// Ends a call: its input if nothing better is known, and its result.
-    fn end_call(&mut self, ordinal: u64, held: Held, at_once: bool, out: &mut SignalSink<'_>) {
+    fn end_call(
+        &mut self,
+        ordinal: u64,
+        held: CallResult,
+        at_once: bool,
+        out: &mut SignalSink<'_>,
+    ) {
         let known = self
             .late
             .as_mut()
@@ -466,7 +472,7 @@ impl Messages {
         });
         for signal in input.into_iter().chain([signal]) {
             if at_once {
-                out.emit_at(place, Scope::Main, signal);
+                out.at(place).emit(signal);
             } else {
                 self.send(place, signal, out);
             }
@@ -495,7 +501,7 @@ impl Messages {
         }
         let queue = self.late.as_mut().map(|late| late.take_queue());
         for (place, signal) in queue.unwrap_or_default() {
-            out.emit_at(place, Scope::Main, signal);
+            out.at(place).emit(signal);
         }
     }
 
@@ -548,7 +554,7 @@ impl Messages {
                     self.release(out);
                 }
             }
-            _ => out.emit_at(place, Scope::Main, signal),
+            _ => out.at(place).emit(signal),
         }
     }
 }

@@ -13,66 +13,71 @@
 //! | `lib` | the `AIAgent` class, older CLIs: tool lines, then the answer | `library` |
 //! | `acp` | `hermes acp`: JSON-RPC lines | `acp` |
 //!
+//! Read the files in this order: lines come in here, and `both_streams` holds them where nothing
+//! tells the format; then one of the readers in the table goes on. `tool_line`, `borders`, `diff`,
+//! `long_completion`, `notices`, `failure` and `exit_summary` know single lines and what they are
+//! part of. `messages` puts what was said and called into steps, with `call_result`, `late_results`
+//! and `subagents`. `tools` and `session` know hermes' words.
+//!
 //! Text formats show neither ids nor whole arguments, and boxes show the model's markdown without
 //! its marks, wrapped at the width of the screen: what is not printed cannot be read.
 
 mod acp;
 mod acp_title;
-mod acp_wire;
 mod argv;
 mod borders;
+mod both_streams;
+mod call_result;
 mod chat;
 mod diff;
-mod doubt;
 mod exit_summary;
-mod held;
+mod failure;
 mod late_results;
 mod library;
 mod long_completion;
 mod messages;
 mod notices;
-mod progress;
 mod quiet;
-mod report;
 mod session;
+mod sniff;
 mod stderr;
+mod step_progress;
 mod subagents;
-#[cfg(test)]
-mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tool_line;
 mod tools;
 mod verbose;
-mod waiting;
+mod wire;
 
 use std::borrow::Cow;
 
-use memchr::memmem;
 use runtape_core::{RunId, Runtime, Stream};
 
 use self::acp::{Acp, is_acp_line};
 use self::argv::{Asked, query};
+use self::both_streams::BothStreams;
 use self::chat::Chat;
 use self::library::{Library, is_library_line};
 use self::quiet::{Quiet, Taken};
 use self::stderr::Stderr;
 use self::text::{is_blank, rank};
-use self::waiting::Waiting;
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::escapes::strip_escapes;
-use crate::exit::Exit;
+use crate::exit::{Exit, code_is_signal};
+use crate::framing::held_lines::HeldLines;
 use crate::lines::{Ending, Line};
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Outcome, Place, Scope, Signal};
+use crate::signal::{Outcome, Place, Signal};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Hermes,
     parser: |context| Box::new(Hermes::new(context)),
-    sniff,
+    sniff: sniff::sniff,
     commands: &["hermes"],
     is_script: argv::is_script,
     query,
@@ -80,45 +85,23 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         OutputFormat {
             name: "chat",
             flags: "chat",
-            carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Results,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Thinking, Calls, Results, Session, Model],
         },
         OutputFormat {
             name: "quiet",
             flags: "chat --quiet",
-            carries: &[Carried::Text, Carried::Session],
+            carries: &[Text, Session],
         },
         OutputFormat {
             name: "verbose",
             flags: "chat --verbose",
-            carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
-            ],
+            carries: &[Text, Thinking, Calls, Results, Tokens, Session, Model],
         },
         OutputFormat {
             name: "acp",
             flags: "acp",
             carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-                Carried::Model,
+                Text, Thinking, Calls, Arguments, Results, Tokens, Session, Model,
             ],
         },
     ],
@@ -135,67 +118,48 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
 
 const ESCAPE: u8 = 0x1B;
 
-/// The most of a prompt's echo that is held until the line that ends it.
-const MOST_ECHO: usize = 1024 * 1024;
-
 /// The line that ends the echo of the prompt.
 const INITIALIZING: &str = "Initializing agent...";
 
-/// Tells how surely the first bytes of an output are of hermes.
-fn sniff(bytes: &[u8]) -> u8 {
-    let has = |text: &str| memmem::find(bytes, text.as_bytes()).is_some();
-    let text = String::from_utf8_lossy(bytes);
-    let first = strip_escapes(
-        text.lines()
-            .find(|line| !is_blank(line))
-            .unwrap_or_default(),
-    );
-    if first.starts_with('{') && has("\"jsonrpc\"") {
-        return if has("\"hermes") { 100 } else { 20 };
-    }
-    if first.starts_with("Query:") {
-        return if has(INITIALIZING) { 100 } else { 30 };
-    }
-    // What only hermes prints before an answer.
-    let leaks = [
-        "┌─ Reasoning ─",
-        "  ┊ ",
-        "↻ Resumed session ",
-        "↩ Background ",
-        "(clarify timed out after ",
-        "  ⏱ Timeout — denying command",
-    ];
-    if leaks.iter().any(|leak| first.starts_with(leak)) {
-        return 95;
-    }
-    if is_library_line(&first) { 80 } else { 0 }
-}
-
-/// A line of the prompt's echo, in case it is an answer.
+/// The echo of the prompt, or an answer that looks like it.
 #[derive(Debug)]
 struct Echo {
-    place: Place,
-    text: String,
-    printed: String,
-    ending: Ending,
+    /// The lines as they show.
+    shown: HeldLines,
+    /// The lines as they were printed.
+    printed: HeldLines,
+    rank: u8,
+    /// The last line may be the one that ends the echo.
+    may_have_ended: bool,
+}
+
+impl Echo {
+    fn new(limit: usize, ending: Ending) -> Self {
+        Self {
+            shown: HeldLines::new(limit),
+            printed: HeldLines::new(limit),
+            rank: rank(ending),
+            may_have_ended: false,
+        }
+    }
+
+    fn push(&mut self, line: &str, printed: &str, ending: Ending, place: Place) {
+        self.shown.push(line.as_bytes(), ending, place);
+        self.printed.push(printed.as_bytes(), ending, place);
+    }
 }
 
 /// The format, as far as it was recognized.
 #[derive(Debug)]
 enum Mode {
     /// Only standard error may tell, at the end.
-    Waiting(Box<Waiting>),
+    Waiting(Box<BothStreams>),
     /// Nothing but blank lines was printed.
     Undecided {
         blank: bool,
     },
     /// The prompt is being echoed.
-    Echo {
-        lines: Vec<Echo>,
-        length: usize,
-        rank: u8,
-        maybe: bool,
-    },
+    Echo(Box<Echo>),
     Chat(Box<Chat>),
     Quiet(Box<Quiet>),
     Library(Box<Library>),
@@ -214,13 +178,14 @@ struct Hermes {
     on_terminal: bool,
     mode: Mode,
     stderr: Stderr,
+    limit: usize,
 }
 
 impl Hermes {
     fn new(context: &Context) -> Self {
         let asked = Asked::of(context);
         let mode = match asked {
-            Asked::Unknown => Mode::Waiting(Box::new(Waiting::new(context.limit))),
+            Asked::Unknown => Mode::Waiting(Box::new(BothStreams::new(context.limit))),
             _ => Mode::Undecided { blank: false },
         };
         Self {
@@ -230,6 +195,7 @@ impl Hermes {
             on_terminal: false,
             mode,
             stderr: Stderr::new(asked.may_name_session()),
+            limit: context.limit,
         }
     }
 
@@ -246,8 +212,8 @@ impl Hermes {
         if is_over && waiting.is_quiet() {
             self.asked = Asked::Quiet;
         }
-        waiting.replay(out, |stream, bytes, ending, out| {
-            self.read(stream, bytes, ending, out);
+        waiting.lines.replay(out, |line, out| {
+            self.read(line.stream(), line.bytes, line.ending, out);
         });
     }
 
@@ -295,14 +261,14 @@ impl Hermes {
             }
             Mode::Library(library) => library.push(line, ending, out),
             Mode::Acp(acp) => acp.push(line.as_bytes(), out),
-            Mode::Echo { .. } => self.push_echo(line, printed, ending, out),
+            Mode::Echo(_) => self.push_echo(line, printed, ending, out),
             Mode::Undecided { blank } => {
                 if is_blank(line) && ending != Ending::Lf {
                     *blank = true;
                     return;
                 }
                 self.decide(line, printed, ending, out);
-                if !matches!(self.mode, Mode::Echo { .. }) {
+                if !matches!(self.mode, Mode::Echo(_)) {
                     self.push(line, printed, ending, out);
                 }
             }
@@ -318,18 +284,9 @@ impl Hermes {
         let (mode, format) = if self.asked == Asked::Acp || (by_look && is_acp_line(line)) {
             (Mode::Acp(Box::new(Acp::new())), "acp")
         } else if line.starts_with("Query:") && !self.asked.is_answer_alone() {
-            let first = Echo {
-                place: out.place(),
-                text: line.to_owned(),
-                printed: printed.to_owned(),
-                ending,
-            };
-            self.mode = Mode::Echo {
-                length: line.len(),
-                lines: vec![first],
-                rank: rank(ending),
-                maybe: false,
-            };
+            let mut echo = Echo::new(self.limit, ending);
+            echo.push(line, printed, ending, out.place());
+            self.mode = Mode::Echo(Box::new(echo));
             return;
         } else if plain && by_look && (self.asked == Asked::Library || is_library_line(line)) {
             (Mode::Library(Box::new(Library::new(run))), "lib")
@@ -341,7 +298,7 @@ impl Hermes {
     }
 
     fn quiet(&self) -> Box<Quiet> {
-        Box::new(Quiet::new(self.asked))
+        Box::new(Quiet::new(self.asked, self.limit))
     }
 
     /// Reads the echo of the prompt, which may hold anything.
@@ -349,32 +306,20 @@ impl Hermes {
     /// It is printed plainly, and the line after it through `prompt_toolkit`: an equal line with an
     /// equal end is the prompt's own, unless what follows shows that line ends were converted.
     fn push_echo(&mut self, line: &str, printed: &str, ending: Ending, out: &mut SignalSink<'_>) {
-        let Mode::Echo {
-            lines,
-            length,
-            rank: plain,
-            maybe,
-        } = &mut self.mode
-        else {
+        let Mode::Echo(echo) = &mut self.mode else {
             return;
         };
         let initializing = line == INITIALIZING;
-        if initializing && rank(ending) > *plain && ending != Ending::None {
+        if initializing && rank(ending) > echo.rank && ending != Ending::None {
             return self.begin_chat(0, out);
         }
-        if *maybe && is_start_up(line) {
+        if echo.may_have_ended && is_start_up(line) {
             self.begin_chat(1, out);
             return self.push(line, printed, ending, out);
         }
-        *maybe = initializing;
-        *length += line.len() + printed.len() + size_of::<Echo>();
-        lines.push(Echo {
-            place: out.place(),
-            text: line.to_owned(),
-            printed: printed.to_owned(),
-            ending,
-        });
-        if *length > MOST_ECHO {
+        echo.may_have_ended = initializing;
+        echo.push(line, printed, ending, out.place());
+        if echo.shown.is_full() || echo.printed.is_full() {
             self.take_echo_for_answer(out);
         }
     }
@@ -382,49 +327,36 @@ impl Hermes {
     /// The echo is over, but for its last `extra` lines.
     fn begin_chat(&mut self, extra: usize, out: &mut SignalSink<'_>) {
         let chat = Mode::Chat(Box::new(Chat::new(self.run.clone())));
-        let Mode::Echo { mut lines, .. } = std::mem::replace(&mut self.mode, chat) else {
+        let Mode::Echo(mut echo) = std::mem::replace(&mut self.mode, chat) else {
             return;
         };
         out.emit(Signal::Format("chat"));
-        lines.truncate(lines.len().saturating_sub(extra));
+        echo.shown.truncate(echo.shown.len().saturating_sub(extra));
         if self.has_query {
             return;
         }
-        let texts: Vec<&str> = lines.iter().map(|echo| echo.text.as_str()).collect();
-        let text = texts.join("\n");
+        let lines = echo
+            .shown
+            .iter()
+            .map(|line| line.line().text().into_owned());
+        let text = lines.collect::<Vec<String>>().join("\n");
         let text = text.strip_prefix("Query:").unwrap_or(&text);
         let text = text.strip_prefix(' ').unwrap_or(text);
-        let place = lines
-            .first()
-            .zip(lines.last())
-            .map(|(first, last)| first.place.through(last.place));
-        let place = place.unwrap_or(out.place());
-        out.emit_at(
-            place,
-            Scope::Main,
-            Signal::User(Cow::Owned(text.to_owned())),
-        );
+        let place = echo.shown.place_from(0).unwrap_or(out.place());
+        out.at(place).emit(Signal::User(Cow::Borrowed(text)));
     }
 
     /// What looked like the echo of a prompt is an answer.
     fn take_echo_for_answer(&mut self, out: &mut SignalSink<'_>) {
-        let quiet = Mode::Quiet(self.quiet());
-        let Mode::Echo { lines, .. } = std::mem::replace(&mut self.mode, quiet) else {
-            return;
-        };
-        out.emit(Signal::Format("quiet"));
-        let Mode::Quiet(quiet) = &mut self.mode else {
-            return;
-        };
-        for Echo {
-            place,
-            printed,
-            ending,
-            ..
-        } in lines
-        {
-            quiet.push(&printed, ending, &mut out.at(place));
+        let mut quiet = self.quiet();
+        let waiting = Mode::Undecided { blank: false };
+        if let Mode::Echo(echo) = std::mem::replace(&mut self.mode, waiting) {
+            out.emit(Signal::Format("quiet"));
+            echo.printed.replay(out, |line, out| {
+                quiet.push(&line.line().text(), line.ending, out);
+            });
         }
+        self.mode = Mode::Quiet(quiet);
     }
 
     /// Ends an output that was never more than the echo of a prompt.
@@ -451,7 +383,7 @@ impl RuntimeParser for Hermes {
 
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         self.stop_waiting(true, out);
-        if matches!(self.mode, Mode::Echo { .. }) {
+        if matches!(self.mode, Mode::Echo(_)) {
             self.finish_echo(exit, out);
         }
         if let Mode::Undecided { blank: true } = self.mode
@@ -468,7 +400,7 @@ impl RuntimeParser for Hermes {
             Mode::Quiet(quiet) => quiet.finish(exit, &self.stderr, out),
             Mode::Library(library) => library.finish(exit, out),
             Mode::Acp(acp) => acp.finish(&self.stderr, out),
-            Mode::Echo { .. } | Mode::Waiting(_) => {}
+            Mode::Echo(_) | Mode::Waiting(_) => {}
             Mode::Undecided { .. } => {
                 if self.asked.is_answer_alone() {
                     out.emit(Signal::Format("quiet"));
@@ -484,10 +416,9 @@ impl RuntimeParser for Hermes {
 /// Tells whether the process was ended from outside, or the end of its output is not known: what
 /// is there may be half of what it would have said.
 fn is_killed(exit: &Exit) -> bool {
-    let by_signal = |code: i32| (129..=159).contains(&code);
     exit.signal.is_some()
         || exit.timed_out
-        || exit.code.is_some_and(by_signal)
+        || exit.code.is_some_and(code_is_signal)
         || exit.is_output_cut()
 }
 

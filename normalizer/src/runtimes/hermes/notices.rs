@@ -98,7 +98,7 @@ pub(super) fn take(line: &str, out: &mut SignalSink<'_>) -> bool {
             duration_ms: None,
             message,
         };
-        out.emit(Signal::Event(compaction.into()));
+        out.event(compaction);
     } else if line.starts_with(CONTEXT_LIMIT) {
         info(None, line, out);
     } else {
@@ -136,7 +136,7 @@ fn clarified(line: &str, out: &mut SignalSink<'_>) {
         query_id: None,
         payload: Some(line.trim_matches(['(', ')']).into()),
     };
-    out.emit(Signal::Event(interaction.into()));
+    out.event(interaction);
 }
 
 /// Tells how far a sub-agent is.
@@ -147,7 +147,7 @@ pub(super) fn task(id: Option<String>, status: &str, text: &str, out: &mut Signa
         status: status.to_owned(),
         description: Some(text.to_owned()),
     };
-    out.emit(Signal::Event(task.into()));
+    out.event(task);
 }
 
 /// Tells what has no further meaning.
@@ -156,24 +156,24 @@ pub(super) fn info(topic: Option<&str>, message: &str, out: &mut SignalSink<'_>)
         topic: topic.map(str::to_owned),
         message: message.to_owned(),
     };
-    out.emit(Signal::Event(info.into()));
+    out.event(info);
 }
 
 /// Passes a warning on.
 pub(super) fn warning(message: &str, out: &mut SignalSink<'_>) {
     let message = message.to_owned();
-    out.emit(Signal::Event(Warning { message }.into()));
+    out.event(Warning { message });
 }
 
 /// Keeps text that nothing is known of.
 pub(super) fn stray(text: String, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Event(StdoutText { text }.into()));
+    out.event(StdoutText { text });
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::collect;
     use super::*;
+    use crate::testing::collect;
 
     #[test]
     fn known_lines_are_typed_and_others_are_left() {

@@ -8,31 +8,24 @@
 use std::borrow::Cow;
 
 use runtape_core::runtime_event::{StdoutText, Warning};
-use serde::de::IgnoredAny;
 
 use super::argv::Asked;
 use super::borders::{is_answer_top, is_reasoning_bottom, reasoning_top};
 use super::diff::Diff;
+use super::failure::{NO_REPLY, Report, Reported, error_of_text, looks_like_failure};
 use super::notices;
-use super::report::{NO_REPLY, Report, Reported, error_of_text, looks_like_failure};
 use super::session::is_session_id;
 use super::stderr::Stderr;
-use super::text::{Boxed, Plain, is_blank, rank};
+use super::text::{Boxed, is_blank, rank};
 use super::tool_line::{self, ToolLine};
 use super::tools;
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
-use crate::framing::{Piece, pieces};
-use crate::json::decode;
+use crate::framing::answer::{AnswerLines, answer_stands};
+use crate::framing::held_lines::HeldLines;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
-
-/// How much of an answer is held until the exit tells whether it is one. Error texts are short.
-const MOST_HELD: usize = 1024 * 1024;
-
-/// How many bytes wait for what shows that they were not printed behind the answer.
-const MOST_BEHIND: usize = 64 * 1024;
+use crate::signal::{Outcome, Place, Signal, Verdict};
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,24 +58,17 @@ pub(super) struct Quiet {
     is_resumed_wrapped: bool,
     /// A line that was cut off while reasoning leaked.
     tail: Option<(Place, String)>,
-    lines: u64,
-    answer: Plain,
+    answer: AnswerLines,
     /// The last line of the answer ends in a bare newline, as the answer as a whole does.
     is_plain: bool,
     /// Lines like those that leak, until it is known whether the answer goes on after them.
-    behind: Vec<(Place, String, Ending)>,
-    behind_length: usize,
-    /// The answer, as long as it is held.
-    held: String,
-    flushed: bool,
-    first: Option<Place>,
-    last: Option<Place>,
+    behind: HeldLines,
     report: Report,
 }
 
 impl Quiet {
     /// Creates a reader; `asked` is what is known of how hermes was run.
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(asked: Asked, limit: usize) -> Self {
         Self {
             asked,
             leak_rank: 0,
@@ -91,22 +77,16 @@ impl Quiet {
             diff: None,
             is_resumed_wrapped: false,
             tail: None,
-            lines: 0,
-            answer: Plain::default(),
+            answer: AnswerLines::new(limit),
             is_plain: false,
-            behind: Vec::new(),
-            behind_length: 0,
-            held: String::new(),
-            flushed: false,
-            first: None,
-            last: None,
+            behind: HeldLines::new(limit),
             report: Report::default(),
         }
     }
 
     /// Reads a line as it was printed.
     pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) -> Taken {
-        if self.answer.started() {
+        if !self.answer.is_empty() {
             self.push_further(line, ending, out);
             return Taken::Yes;
         }
@@ -201,17 +181,15 @@ impl Quiet {
     fn push_further(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let is_behind = matches!(ending, Ending::CrLf | Ending::CrCrLf)
             && (self.is_plain || !self.behind.is_empty())
-            && self.behind_length < MOST_BEHIND
+            && !self.behind.is_full()
             && notices::is_leak(&strip_escapes(line));
         if is_behind {
-            self.behind_length += line.len();
-            self.behind.push((out.place(), line.to_owned(), ending));
+            self.behind.push(line.as_bytes(), ending, out.place());
             return;
         }
-        self.behind_length = 0;
-        for (place, line, ending) in std::mem::take(&mut self.behind) {
-            self.push_answer_at(place, &line, ending, out);
-        }
+        self.behind.take().replay(out, |line, out| {
+            self.push_answer(&line.line().text(), line.ending, out);
+        });
         self.push_answer(line, ending, out);
     }
 
@@ -220,7 +198,7 @@ impl Quiet {
             let event = StdoutText {
                 text: diff.into_text(),
             };
-            out.emit_at(place, Scope::Main, Signal::Event(event.into()));
+            out.at(place).emit(Signal::Event(event.into()));
         }
     }
 
@@ -236,43 +214,8 @@ impl Quiet {
     }
 
     fn push_answer(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
-        self.push_answer_at(out.place(), line, ending, out);
-    }
-
-    fn push_answer_at(
-        &mut self,
-        place: Place,
-        line: &str,
-        ending: Ending,
-        out: &mut SignalSink<'_>,
-    ) {
-        self.lines += 1;
         self.is_plain = ending == Ending::Lf;
-        self.first.get_or_insert(place);
-        self.last = Some(place);
-        let text = self.answer.push(line, ending);
-        if self.flushed {
-            out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Borrowed(text)));
-            return;
-        }
-        self.held.push_str(text);
-        if self.held.len() > MOST_HELD {
-            self.flush(out);
-        }
-    }
-
-    fn flush(&mut self, out: &mut SignalSink<'_>) {
-        let text = std::mem::take(&mut self.held);
-        self.flushed = true;
-        let place = self.place(out);
-        out.emit_at(place, Scope::Main, Signal::TextDelta(Cow::Owned(text)));
-    }
-
-    fn place(&self, out: &SignalSink<'_>) -> Place {
-        match (self.first, self.last) {
-            (Some(first), Some(last)) => first.through(last),
-            _ => out.place(),
-        }
+        self.answer.push(line.as_bytes(), ending, out);
     }
 
     /// Ends the reading and says how the run ended, as far as the output and the exit tell.
@@ -282,34 +225,34 @@ impl Quiet {
             if killed {
                 if let Some(text) = self.thinking.get_or_insert_default().push(&line) {
                     let delta = Signal::ThinkingDelta(Cow::Borrowed(text));
-                    out.emit_at(place, Scope::Main, delta);
+                    out.at(place).emit(delta);
                 }
                 return;
             }
             self.begin_answer(out);
-            self.push_answer_at(place, &line, Ending::None, out);
+            self.push_answer(&line, Ending::None, &mut out.at(place));
         }
-        if !self.answer.started() {
+        if self.answer.is_empty() {
             self.begin_answer(out);
             if let Some(verdict) = stderr.verdict(exit).filter(|_| !killed) {
                 out.emit(Signal::Result(Outcome::of(verdict)));
             }
             return;
         }
-        for (place, line, _) in std::mem::take(&mut self.behind) {
-            take_leak(&strip_escapes(&line), &mut out.at(place));
-        }
-        if self.flushed {
+        self.behind.take().replay(out, |line, out| {
+            take_leak(&strip_escapes(&line.line().text()), out);
+        });
+        if self.answer.is_streamed() {
             out.emit(Signal::TextEnd);
             return self.judge(exit, None, out);
         }
-        let mut text = std::mem::take(&mut self.held);
+        let place = self.answer.place(out);
+        let mut text = self.answer.held.text().into_owned();
         // Where both streams went into one file, the session stands behind the answer.
         if self.asked == Asked::Unknown && stderr.session.is_none() {
             Self::take_session(&mut text, out);
         }
-        let place = self.place(out);
-        if self.lines == 1 && !self.asked.is_answer_alone() && is_cut_json(&text) {
+        if !self.asked.is_answer_alone() && self.answer.cut_json().is_some() {
             let reason = "begins like JSON and does not parse";
             return out.at(place).unparsed(None, reason);
         }
@@ -320,11 +263,11 @@ impl Quiet {
             let message = format!("No reply: {message}");
             let warning = Signal::Event(Warning { message }.into());
             // What the model gave was a message all the same, an empty one.
-            out.emit_at(place, Scope::Main, Signal::Text(Cow::Borrowed("")));
-            out.emit_at(place, Scope::Main, warning);
+            out.at(place).emit(Signal::Text(Cow::Borrowed("")));
+            out.at(place).emit(warning);
             return self.judge(exit, Some(""), out);
         }
-        out.emit_at(place, Scope::Main, Signal::Text(Cow::Owned(text)));
+        out.at(place).emit(Signal::Text(Cow::Owned(text)));
         if !killed {
             self.judge(exit, None, out);
         }
@@ -335,7 +278,7 @@ impl Quiet {
         let verdict = match told {
             Some(Verdict::Error(error)) => {
                 if !looks_like_failure(&text) && !text.contains(&error.message) {
-                    out.emit_at(place, Scope::Main, Signal::Text(Cow::Owned(text)));
+                    out.at(place).emit(Signal::Text(Cow::Owned(text)));
                 }
                 Verdict::Error(error)
             }
@@ -351,13 +294,11 @@ impl Quiet {
         }
         let verdict = self.report.limit_verdict(true).unwrap_or(Verdict::Success);
         let answer = answer.map(|text| Cow::Owned(text.to_owned()));
-        out.emit(Signal::Result(Outcome {
+        let outcome = Outcome {
             answer,
             ..Outcome::of(verdict)
-        }));
-        if exit.is_unknown() {
-            out.emit(Signal::Metadata("exitUnknown", true.into()));
-        }
+        };
+        answer_stands(exit, outcome, out);
     }
 
     /// Takes the session id that stands behind the answer.
@@ -378,7 +319,7 @@ impl Quiet {
 fn take_leak(line: &str, out: &mut SignalSink<'_>) {
     if line.starts_with("  ⏱ Timeout — ") {
         let denied = tools::denied(tools::TERMINAL, line.trim_start());
-        return out.emit(Signal::Event(denied.into()));
+        return out.event(denied);
     }
     notices::take(line, out);
 }
@@ -392,11 +333,4 @@ fn is_chat(line: &str) -> bool {
         )
     };
     is_answer_top(line) || (line.starts_with("  ") && called())
-}
-
-fn is_cut_json(text: &str) -> bool {
-    match pieces(text.as_bytes()).next() {
-        Some(Piece::Json(json)) => decode::<IgnoredAny>(json).is_err(),
-        _ => false,
-    }
 }

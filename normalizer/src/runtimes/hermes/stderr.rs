@@ -3,8 +3,8 @@
 use runtape_core::TokenCounts;
 use runtape_core::runtime_event::StderrText;
 
+use super::failure::{self, Report, Reported};
 use super::notices::resumed;
-use super::report::{self, Report, Reported};
 use super::session::is_session_id;
 use super::text::is_blank;
 use crate::exit::Exit;
@@ -65,12 +65,9 @@ impl Stderr {
         } else if let Some(error) = line.strip_prefix("hermes -z: ") {
             self.error = Some(error.to_owned());
         }
-        out.emit(Signal::Event(
-            StderrText {
-                text: line.to_owned(),
-            }
-            .into(),
-        ));
+        out.event(StderrText {
+            text: line.to_owned(),
+        });
     }
 
     /// `1: model=M provider=P in=1100 out=20 total=1120 latency=0.3s cache=900/1100 (82%)`
@@ -120,11 +117,11 @@ impl Stderr {
             return None;
         }
         let error = if let Some(message) = &self.unknown_session {
-            report::unknown_session(message)
+            failure::unknown_session(message)
         } else if self.report.has_failed() {
             self.report.error(None)
         } else {
-            report::error_of_text(self.error.as_deref()?)
+            failure::error_of_text(self.error.as_deref()?)
         };
         Some(Verdict::Error(error))
     }
@@ -164,8 +161,8 @@ fn logged_message(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::collect;
     use super::*;
+    use crate::testing::collect;
 
     fn read(lines: &[&str]) -> (Stderr, Vec<String>) {
         let mut stderr = Stderr::new(true);

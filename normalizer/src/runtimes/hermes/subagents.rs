@@ -185,7 +185,7 @@ impl Child {
             is_error,
             text: text.map(Cow::Borrowed),
         };
-        out.emit_at(place, Scope::Main, signal);
+        out.at(place).emit(signal);
     }
 }
 

@@ -98,11 +98,6 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// Tells whether there was a line.
-    pub(super) fn started(&self) -> bool {
-        self.started
-    }
-
     /// Takes a line and returns what it adds to the text.
     pub(super) fn push(&mut self, line: &str, ending: Ending) -> &str {
         self.held.clear();

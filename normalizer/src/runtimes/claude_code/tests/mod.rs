@@ -1,20 +1,16 @@
 //! Whole outputs, from bytes to the summary.
 
-use runtape_core::summarize;
 mod attempts;
 mod endings;
 mod formats;
 mod messages;
 mod verdicts;
 
-use runtape_core::{
-    CheckpointStatus, ErrorFamily, JobId, Record, RunId, RunSummary, Runtime, Stream,
-};
+use runtape_core::{CheckpointStatus, ErrorFamily, Record, RunSummary, Runtime};
 use serde_json::{Value, json};
 
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::normalizer::Normalizer;
+use crate::testing::{Printed, context};
 
 const SESSION: &str = "6baba7bc-061b-4fc8-9fe0-a222e7fee90d";
 
@@ -42,26 +38,23 @@ impl Default for Given<'_> {
 
 impl Given<'_> {
     fn summary(&self) -> RunSummary {
-        summarize(&self.records()).unwrap()
+        self.printed().summary()
     }
 
     fn records(&self) -> Vec<Record> {
-        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        self.printed().records()
+    }
+
+    fn printed(&self) -> Printed<'_> {
+        let mut context = context(self.argv);
         context.limit = self.limit.unwrap_or(context.limit);
-        if !self.argv.is_empty() {
-            context.argv = Some(self.argv.iter().map(|&word| word.to_owned()).collect());
+        Printed {
+            runtime: Runtime::ClaudeCode,
+            context,
+            stdout: &self.stdout,
+            stderr: self.stderr,
+            exit: self.exit.clone(),
         }
-        let mut normalizer = Normalizer::new(Runtime::ClaudeCode, context).unwrap();
-        let mut records = normalizer
-            .push(Stream::Stdout, self.stdout.as_bytes(), 1)
-            .records;
-        records.extend(
-            normalizer
-                .push(Stream::Stderr, self.stderr.as_bytes(), 2)
-                .records,
-        );
-        records.extend(normalizer.finish(&self.exit).records);
-        records
     }
 }
 

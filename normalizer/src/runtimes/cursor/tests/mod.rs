@@ -1,27 +1,23 @@
 //! For tests: feeds output through the parser, and tells what came of it in few words.
 
+mod answers;
+
 use std::collections::BTreeMap;
 
-use runtape_core::{JobId, RunId, Span, Stream, TokenCounts};
+use runtape_core::{Stream, TokenCounts};
 use serde_json::Value;
 
-use super::Cursor;
+use super::CursorParser;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Block, CallRef, Emitted, Outcome, Place, Signal, Verdict};
+use crate::testing::{self, NOWHERE, feed};
 
 /// Creates a context with a command line.
 pub(super) fn context(line: &str) -> Context {
-    let mut context = Context::new(
-        JobId::parse("job-1").unwrap(),
-        RunId::parse("run-1").unwrap(),
-    );
-    if !line.is_empty() {
-        context.argv = Some(line.split(' ').map(str::to_owned).collect());
-    }
-    context
+    let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+    testing::context(&words)
 }
 
 /// One call, as it was told.
@@ -238,41 +234,13 @@ fn id(call: CallRef<'_>) -> String {
     }
 }
 
-fn feed(parser: &mut Cursor, stream: Stream, text: &str, told: &mut Told) {
-    let mut each = |framed: Framed<'_>| {
-        let Framed::Line(line) = framed else {
-            panic!("no line is too long")
-        };
-        let span = Some(Span {
-            stream,
-            start: line.start,
-            end: line.end,
-        });
-        let place = Place {
-            span,
-            line: line.number,
-            at: 0,
-        };
-        let mut apply = |emitted: Emitted<'_>| told.apply(emitted);
-        parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
-    };
-    let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
-    splitter.push(text.as_bytes(), 0, &mut each);
-    splitter.finish(&mut each);
-}
-
 fn run(context: &Context, stdout: &str, stderr: &str, exit: &Exit) -> Told {
     let mut told = Told::default();
-    let mut parser = Cursor::new(context);
-    feed(&mut parser, Stream::Stdout, stdout, &mut told);
-    feed(&mut parser, Stream::Stderr, stderr, &mut told);
-    let place = Place {
-        span: None,
-        line: 0,
-        at: 0,
-    };
+    let mut parser = CursorParser::new(context);
     let mut apply = |emitted: Emitted<'_>| told.apply(emitted);
-    parser.finish(exit, &mut SignalSink::new(place, &mut apply));
+    feed(&mut parser, Stream::Stdout, stdout.as_bytes(), &mut apply);
+    feed(&mut parser, Stream::Stderr, stderr.as_bytes(), &mut apply);
+    parser.finish(exit, &mut SignalSink::new(NOWHERE, &mut apply));
     told.cut |= told.open != Open::None;
     told
 }

@@ -5,11 +5,11 @@ mod json_and_text;
 mod older_shapes;
 mod stream_json;
 
-use runtape_core::{ErrorFamily, JobId, RunId, Span, Stream};
+use runtape_core::{ErrorFamily, Stream};
 
 use super::*;
-use crate::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
-use crate::signal::{Block, CallRef, Emitted, Place, Verdict};
+use crate::signal::{Block, CallRef, Emitted, Verdict};
+use crate::testing::{NOWHERE, context, feed};
 
 /// A parser under test, and what it said in short words.
 struct Tape {
@@ -19,50 +19,22 @@ struct Tape {
 
 impl Tape {
     fn new(argv: &[&str]) -> Self {
-        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
-        context.argv =
-            (!argv.is_empty()).then(|| argv.iter().map(|word| (*word).to_owned()).collect());
         Self {
-            parser: Gemini::new(&context),
+            parser: Gemini::new(&context(argv)),
             said: Vec::new(),
         }
     }
 
     fn push(mut self, stream: Stream, bytes: &[u8]) -> Self {
-        let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
-        let (parser, said) = (&mut self.parser, &mut self.said);
-        let mut each = |framed: Framed<'_>| {
-            let Framed::Line(line) = framed else {
-                panic!("no line is too long")
-            };
-            let span = Some(Span {
-                stream,
-                start: line.start,
-                end: line.end,
-            });
-            let mut apply = |emitted: Emitted<'_>| said.extend(show(&emitted.signal));
-            let place = Place {
-                span,
-                line: line.number,
-                at: line.received_at,
-            };
-            parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
-        };
-        splitter.push(bytes, 7, &mut each);
-        splitter.finish(&mut each);
+        let mut apply = |emitted: Emitted<'_>| self.said.extend(show(&emitted.signal));
+        feed(&mut self.parser, stream, bytes, &mut apply);
         self
     }
 
     fn finish(mut self, exit: &Exit) -> Vec<String> {
-        let said = &mut self.said;
-        let mut apply = |emitted: Emitted<'_>| said.extend(show(&emitted.signal));
-        let place = Place {
-            span: None,
-            line: 0,
-            at: 9,
-        };
+        let mut apply = |emitted: Emitted<'_>| self.said.extend(show(&emitted.signal));
         self.parser
-            .finish(exit, &mut SignalSink::new(place, &mut apply));
+            .finish(exit, &mut SignalSink::new(NOWHERE, &mut apply));
         self.said
     }
 }

@@ -3,8 +3,9 @@
 use runtape_core::CheckpointStatus;
 use serde_json::json;
 
-use super::super::testing::{context, summary, summary_of};
+use super::{summary, summary_of};
 use crate::Exit;
+use crate::testing::context;
 
 const SESSION: &str = "618c72fb-3b45-495c-a05d-cb728b507743";
 

@@ -3,11 +3,12 @@
 use runtape_core::{CheckpointStatus, ErrorFamily, RunSummary};
 use serde_json::{Value, json};
 
-use super::super::testing::{
-    answer, answer_bottom, answer_top, chat, context, panel, reasoning, reasoning_top, screen,
-    summary, summary_of,
+use super::{
+    answer, answer_bottom, answer_top, chat, panel, reasoning, reasoning_top, screen, summary,
+    summary_of,
 };
 use crate::Exit;
+use crate::testing::context;
 
 /// A call: name, input, whether it failed, output, step.
 type Call<'a> = (&'a str, Value, Option<bool>, Option<&'a str>, u64);

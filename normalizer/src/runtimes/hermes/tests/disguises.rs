@@ -2,10 +2,9 @@
 
 use runtape_core::{CheckpointStatus, RunSummary};
 
-use super::super::testing::{
-    answer, answer_bottom, answer_top, chat, context, reasoning, screen, summary_of,
-};
+use super::{answer, answer_bottom, answer_top, chat, reasoning, screen, summary_of};
 use crate::Exit;
+use crate::testing::context;
 
 const STDERR: &str = "\nsession_id: 20261115_234454_91d32d\n";
 const SESSION: Option<&str> = Some("20261115_234454_91d32d");

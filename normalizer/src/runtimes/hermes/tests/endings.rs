@@ -2,8 +2,9 @@
 
 use runtape_core::CheckpointStatus;
 
-use super::super::testing::{answer, chat, context, panel, summary_of};
+use super::{answer, chat, panel, summary_of};
 use crate::Exit;
+use crate::testing::context;
 
 /// The exits, and what a process that ended so is called.
 fn exits() -> [(&'static str, Exit, Option<&'static str>); 9] {

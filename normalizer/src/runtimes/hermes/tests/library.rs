@@ -3,8 +3,9 @@
 use runtape_core::{CheckpointStatus, Record, ToolCallId};
 use serde_json::json;
 
-use super::super::testing::{context, records_of, summary, summary_of};
+use super::{records_of, summary, summary_of};
 use crate::Exit;
+use crate::testing::context;
 
 #[test]
 fn from_the_first_unknown_line_on_everything_is_answer() {

@@ -2,8 +2,9 @@
 
 use runtape_core::{CheckpointStatus, ErrorFamily};
 
-use super::super::testing::{context, reasoning_top, screen, summary, summary_of};
+use super::{reasoning_top, screen, summary, summary_of};
 use crate::Exit;
+use crate::testing::context;
 
 #[test]
 fn the_answer_is_everything_as_it_is() {

@@ -1,6 +1,6 @@
 //! Which lines open a step.
 
-use super::super::testing::{answer, chat, panel, reasoning, summary};
+use super::{answer, chat, panel, reasoning, summary};
 
 /// A call that is prepared, and one that is done.
 fn prepared(tool: &str) -> String {

@@ -1,4 +1,4 @@
-//! Results that wait for the rest of what is printed of them.
+//! The result of a call, which waits for the rest of what is printed of it.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::signal::{Block, CallDetail, CallRef, Place, Signal};
 
 /// The result of a call, until all that is printed of it was read.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct CallResult {
     /// Where its completion line is.
     pub(super) place: Place,
     /// The tool.
@@ -26,7 +26,7 @@ pub(super) struct Held {
     pub(super) duration_ms: Option<u64>,
 }
 
-impl Held {
+impl CallResult {
     /// Returns the input as far as the completion line tells it.
     pub(super) fn input(&self) -> (Value, CallDetail) {
         let detail = tools::detail_of_summary(&self.name, &self.summary);

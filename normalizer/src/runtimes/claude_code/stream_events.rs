@@ -9,7 +9,7 @@ use runtape_core::runtime_event::Warning;
 
 use super::content::Block;
 use super::conversation::Conversation;
-use super::streams::OpenBlock;
+use super::open_messages::OpenBlock;
 use super::usage::of_response;
 use super::wire::{Delta, StreamEvent, Usage};
 use crate::json::{DecodeError, Str};
@@ -70,13 +70,13 @@ impl Conversation {
         let event = line.event;
         out.unknown_keys("stream_event.event", &event.unknown);
         if event.kind != "message_start" {
-            self.streams.report_retry(out);
+            self.open_messages.report_retry(out);
         }
         match event.kind.as_str() {
             "message_start" => {
                 let message = event.message.unwrap_or_default();
                 out.unknown_keys("assistant.message", &message.unknown);
-                self.streams.begin(scope, &message, out);
+                self.open_messages.begin(scope, &message, out);
                 self.on_message_start(scope, out);
             }
             "content_block_start" => {
@@ -104,7 +104,7 @@ impl Conversation {
     /// Opens the step of a message, which is one even if it stays empty.
     fn on_message_start(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
         self.spoken |= scope == Scope::Main;
-        let Some(stream) = self.streams.of(scope) else {
+        let Some(stream) = self.open_messages.of(scope) else {
             return;
         };
         let (id, usage, model) = (stream.id.clone(), stream.usage, stream.model.clone());
@@ -120,7 +120,7 @@ impl Conversation {
         if scope == Scope::Main {
             self.nudged = false;
         }
-        if let Some(stream) = self.streams.of(scope) {
+        if let Some(stream) = self.open_messages.of(scope) {
             stream.close_ended(scope, out);
         }
         let kind = Kind::of(&block.kind);
@@ -157,7 +157,7 @@ impl Conversation {
                 out.unparsed(Some("stream_event"), reason);
             }
         }
-        if let Some(stream) = self.streams.of(scope) {
+        if let Some(stream) = self.open_messages.of(scope) {
             stream.unnamed.extend(open.unnamed);
             stream.open = Some(open);
         }
@@ -167,7 +167,7 @@ impl Conversation {
         out.unknown_keys("stream_event.delta", &delta.unknown);
         let limit = self.limit;
         let open = self
-            .streams
+            .open_messages
             .of(scope)
             .and_then(|stream| stream.open.as_mut());
         match delta.kind.as_str() {
@@ -206,7 +206,7 @@ impl Conversation {
     }
 
     fn on_block_stop(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
-        let Some(stream) = self.streams.of(scope) else {
+        let Some(stream) = self.open_messages.of(scope) else {
             return;
         };
         match &mut stream.open {
@@ -229,7 +229,7 @@ impl Conversation {
         usage: Option<&Usage>,
         out: &mut SignalSink<'_>,
     ) {
-        let (Some(stream), Some(usage)) = (self.streams.of(scope), usage) else {
+        let (Some(stream), Some(usage)) = (self.open_messages.of(scope), usage) else {
             return;
         };
         stream.close_ended(scope, out);
@@ -241,7 +241,7 @@ impl Conversation {
 
     /// A message that stops without its final numbers was cut off by an error of the API.
     fn on_message_stop(&mut self, scope: Scope<'_>, out: &mut SignalSink<'_>) {
-        let Some(stream) = self.streams.of(scope) else {
+        let Some(stream) = self.open_messages.of(scope) else {
             return;
         };
         stream.stopped = true;

@@ -8,7 +8,7 @@ use runtape_core::runtime_event::ApiRetry;
 use serde_json::Value;
 
 use super::content::Block;
-use super::partial::Kind;
+use super::stream_events::Kind;
 use super::tools;
 use super::usage::of_response;
 use super::wire::ApiMessage;
@@ -59,7 +59,7 @@ pub(super) struct MessageStream {
 
 /// The messages being written, one a run. Only the main run's were ever seen (2.1.325).
 #[derive(Debug, Default)]
-pub(super) struct Streams {
+pub(super) struct OpenMessages {
     main: Option<MessageStream>,
     /// The children's, in the order they appeared.
     children: Vec<MessageStream>,
@@ -85,7 +85,7 @@ fn run_of(scope: Scope<'_>) -> &str {
     }
 }
 
-impl Streams {
+impl OpenMessages {
     pub(super) fn of(&mut self, scope: Scope<'_>) -> Option<&mut MessageStream> {
         match scope {
             Scope::Main => self.main.as_mut(),
@@ -169,7 +169,7 @@ impl Streams {
         if self.of(Scope::Main).is_some_and(|stream| stream.is_open()) {
             self.retry = Some((retry, out.place()));
         } else {
-            out.emit(Signal::Event(retry.into()));
+            out.event(retry);
         }
     }
 
@@ -265,7 +265,7 @@ impl Streams {
 
 fn emit_retry(held: Option<(ApiRetry, Place)>, out: &mut SignalSink<'_>) {
     if let Some((retry, place)) = held {
-        out.emit_at(place, Scope::Main, Signal::Event(retry.into()));
+        out.at(place).emit(Signal::Event(retry.into()));
     }
 }
 

@@ -1,11 +1,9 @@
 //! The messages of `hermes acp` as they are printed.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::Value;
 
-use crate::json::{Str, number, wire_struct};
+use crate::json::{Str, items, number, wire_shapes, wire_struct};
 
 wire_struct! {
     /// One message: a response, a notification, or a request to the client.
@@ -164,31 +162,8 @@ fn text_of(chunk: Chunk<'_>) -> Option<String> {
     chunk.text.or(inner).map(Str::into_owned)
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-
-        impl<'de> Visitor<'de> for Either {
-            type Value = Content<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object or a list")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                let map = serde::de::value::MapAccessDeserializer::new(map);
-                Chunk::deserialize(map).map(Content::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut chunks = Vec::new();
-                while let Some(chunk) = seq.next_element()? {
-                    chunks.push(chunk);
-                }
-                Ok(Content::Many(chunks))
-            }
-        }
-
-        deserializer.deserialize_any(Either)
-    }
+wire_shapes! {
+    Content: "an object or a list";
+    list list => items(list, size_of::<Chunk<'de>>()).map(Content::Many);
+    object object => Chunk::deserialize(object).map(Content::One);
 }

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::ApiRetry;
 
-use super::step::{Room, Step};
+use super::open_step::{Room, Step};
 use crate::parser::SignalSink;
 use crate::reducer::given_up::keep_text;
 use crate::signal::{Place, Signal};
@@ -36,7 +36,7 @@ struct Waiting {
 
 /// The message that the model is writing.
 #[derive(Debug)]
-pub(super) struct Speech {
+pub(super) struct SpokenSegments {
     limit: usize,
     step: Step,
     /// Deltas came since the last segment ended.
@@ -50,7 +50,7 @@ pub(super) struct Speech {
     waiting: usize,
 }
 
-impl Speech {
+impl SpokenSegments {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -190,7 +190,7 @@ impl Speech {
             }
             self.waiting = 0;
             self.text = false;
-            out.emit(Signal::Event(retry.into()));
+            out.event(retry);
         } else {
             self.late.clear();
             self.waiting = 0;

@@ -6,7 +6,7 @@ use runtape_core::{ErrorFamily, RunError};
 use super::session::seconds;
 use crate::failure;
 use crate::parser::SignalSink;
-use crate::signal::{Signal, Verdict};
+use crate::signal::Verdict;
 
 /// The longest error text that is kept.
 const MOST: usize = 4096;
@@ -92,24 +92,21 @@ impl Report {
             "⚠" if is_limit(text) => {
                 self.limit.get_or_insert_with(|| shorten(text));
                 self.summary_asked |= !text.starts_with(BUDGET_REACHED);
-                out.emit(Signal::Event(
-                    Warning {
-                        message: text.to_owned(),
-                    }
-                    .into(),
-                ));
+                out.event(Warning {
+                    message: text.to_owned(),
+                });
             }
             "⚠" if text.starts_with("Empty response from model") => {
                 let retry = ApiRetry {
                     reason: Some(text.to_owned()),
                     ..retry_of(text)
                 };
-                out.emit(Signal::Event(retry.into()));
+                out.event(retry);
             }
             "⚠" => {
                 self.truncated = text.starts_with(TRUNCATED);
                 let message = text.to_owned();
-                out.emit(Signal::Event(Warning { message }.into()));
+                out.event(Warning { message });
             }
             "⏳" if text.starts_with("Retrying in ") => self.on_wait(text, "Retrying in ", out),
             "⏱" if text.starts_with("Rate limited. Waiting ") => {
@@ -118,13 +115,10 @@ impl Report {
             "❌" => self.on_fatal(text),
             "🧾" => {
                 let topic = Some("debugDump".to_owned());
-                out.emit(Signal::Event(
-                    Info {
-                        topic,
-                        message: text.to_owned(),
-                    }
-                    .into(),
-                ));
+                out.event(Info {
+                    topic,
+                    message: text.to_owned(),
+                });
             }
             _ => return Reported::Nothing,
         }
@@ -185,7 +179,7 @@ impl Report {
             reason: self.error.clone().or_else(|| self.kind.clone()),
             ..retry_of(text)
         };
-        out.emit(Signal::Event(retry.into()));
+        out.event(retry);
     }
 
     fn on_fatal(&mut self, text: &str) {
@@ -388,8 +382,8 @@ fn shorten(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::collect;
     use super::*;
+    use crate::testing::collect;
 
     fn reported(lines: &[&str]) -> (Report, Vec<String>) {
         let mut report = Report::default();

@@ -215,7 +215,7 @@ pub(super) fn status_of_exit(code: i32) -> Option<u16> {
 }
 
 /// What is known for an error that only the exit code tells.
-pub(super) struct Ending<'a> {
+pub(super) struct ExitEvidence<'a> {
     /// The last words on standard error.
     pub(super) last_words: &'a str,
     /// Whether a session was to be resumed, and which.
@@ -235,7 +235,7 @@ pub(super) enum Resume {
     Yes(Option<String>),
 }
 
-impl Ending<'_> {
+impl ExitEvidence<'_> {
     /// Judges a run without a result by its exit code, where that says more than that it failed.
     pub(super) fn verdict(&self, code: i32) -> Option<Verdict> {
         let message = |fallback: &str| match self.last_words {
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn an_exit_code_alone_tells_login_session_and_turn_limit() {
         let ending = |resume, code| {
-            Ending {
+            ExitEvidence {
                 last_words: "last words",
                 resume: &resume,
                 has_begun: false,

@@ -1,7 +1,7 @@
 //! What the command line tells.
 
 use super::Format;
-use super::errors::Resume;
+use super::failure::Resume;
 use crate::context::Context;
 
 /// Flags that the next word belongs to. Others are switches.
@@ -80,16 +80,8 @@ pub(super) fn query(context: &Context) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::{JobId, RunId};
-
     use super::*;
-
-    fn context(argv: &[&str]) -> Context {
-        let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
-        context.argv = Some(argv);
-        context
-    }
+    use crate::testing::context;
 
     #[test]
     fn the_prompt_is_found_with_and_without_its_flag() {

@@ -2,7 +2,7 @@
 
 /// How far the open step is. Steps count messages: what is said after a call is the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum StepProgress {
     /// No step is open.
     #[default]
     None,
@@ -12,7 +12,7 @@ pub(super) enum Progress {
     Calling,
 }
 
-impl Progress {
+impl StepProgress {
     /// The model speaks; `true` if that opens a step.
     pub(super) fn speak(&mut self) -> bool {
         std::mem::replace(self, Self::Speaking) != Self::Speaking

@@ -231,7 +231,7 @@ struct Millis(Option<u64>);
 impl<'de> Deserialize<'de> for Millis {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        Ok(Self(super::outcome::millis(&value)))
+        Ok(Self(super::tool_result::millis(&value)))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use runtape_core::{ErrorFamily, RunError, TokenCounts};
+use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
 use super::events::Events;
 use super::failure::classify;
-use super::wire;
+use super::{usage, wire};
 use crate::bounds::Numbers;
 use crate::failure::error;
 use crate::json::{DecodeError, Str};
@@ -37,7 +37,7 @@ impl Events {
         let usage = std::mem::take(&mut finished.usage);
         if usage.is_object() {
             let mut numbers = Numbers::default();
-            out.emit(Signal::Total(counts(&usage, &mut numbers)));
+            out.emit(Signal::Total(usage::counts(&usage, &mut numbers)));
             out.faulty_numbers(Some("result"), numbers.faults);
             out.emit(Signal::RawUsage(usage.into()));
         }
@@ -47,7 +47,7 @@ impl Events {
         self.has_result = true;
         let verdict = match reading(&finished) {
             Reading::Success => {
-                self.speech.end_turn(out);
+                self.segments.end_turn(out);
                 self.say_result(&finished, out);
                 Verdict::Success
             }
@@ -57,11 +57,11 @@ impl Events {
                     [("is_error", &finished.is_error)],
                 );
                 report_wrong_types("result", &words, &flags, |signal| out.emit(signal));
-                self.speech.break_off(out);
+                self.segments.break_off(out);
                 Verdict::Error(run_error(&finished))
             }
             Reading::Unclear => {
-                self.speech.end_turn(out);
+                self.segments.end_turn(out);
                 self.say_result(&finished, out);
                 let said = said_error(&finished);
                 let doubts = doubts(&finished);
@@ -100,7 +100,7 @@ impl Events {
         let finished: wire::Finished<'_> = out.read("error", event)?;
         out.set_millis(finished.at);
         self.note("error", finished.session.as_ref(), &finished.unknown, out);
-        self.speech.break_off(out);
+        self.segments.break_off(out);
         self.has_result = true;
         let error = run_error(&finished);
         let text = Some(error.message.clone().into());
@@ -115,24 +115,6 @@ impl Events {
             duration_ms,
         }));
         Ok(())
-    }
-}
-
-/// Maps the counters. `inputTokens` has neither what was read from the cache nor what was written.
-fn counts(usage: &Value, numbers: &mut Numbers) -> TokenCounts {
-    let mut count = |keys: &[&str]| numbers.count(usage, keys);
-    let input = count(&["inputTokens", "input_tokens"]);
-    let written = count(&["cacheWriteTokens", "cache_creation_input_tokens"]).unwrap_or(0);
-    TokenCounts {
-        input_tokens: input.map(|input| input.saturating_add(written)),
-        output_tokens: count(&["outputTokens", "output_tokens"]),
-        reasoning_tokens: None,
-        cached_input_tokens: count(&[
-            "cacheReadTokens",
-            "cachedInputTokens",
-            "cached_input_tokens",
-            "cache_read_input_tokens",
-        ]),
     }
 }
 
@@ -227,6 +209,7 @@ fn words(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use runtape_core::TokenCounts;
     use serde_json::json;
 
     use super::super::tests::line::{SESSION, delta, init, last, other, result, started, user};

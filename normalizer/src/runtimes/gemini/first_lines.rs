@@ -10,7 +10,7 @@ use super::wire::{leading_tag, skip};
 use crate::framing::held_lines::{HeldLine, HeldLines};
 use crate::framing::{Document, Piece, pieces};
 use crate::json::{DecodeError, Str, decode, wire_struct};
-use crate::lines::{HEAD, Line};
+use crate::lines::Line;
 use crate::signal::Place;
 use crate::times::iso_millis;
 
@@ -50,7 +50,7 @@ const FIRST_KEYS: &[&[u8]] = &[
 /// stream its first line, the report its response and its numbers. Other JSON is an answer that
 /// looks like it.
 #[derive(Debug)]
-pub(super) struct Undecided {
+pub(super) struct FirstLines {
     is_hasty: bool,
     lines: HeldLines,
     bytes: usize,
@@ -68,7 +68,7 @@ pub(super) struct Decision {
     pub(super) start: usize,
 }
 
-impl Undecided {
+impl FirstLines {
     /// Creates a holder; one that is hasty takes text for text at once. It holds `limit` bytes at
     /// the most.
     pub(super) fn new(is_hasty: bool, limit: usize) -> Self {
@@ -333,62 +333,5 @@ fn is_report(text: &[u8]) -> bool {
                 || (report.session.is_some() && report.error.is_object())
         }
         Err(_) => true,
-    }
-}
-
-/// Tells how surely output is this CLI's, from its first bytes.
-pub(super) fn sniff(bytes: &[u8]) -> u8 {
-    let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
-    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
-    let line = head
-        .split(|byte| *byte == b'\n')
-        .find(|line| !line.trim_ascii().is_empty());
-    let first = line.unwrap_or_default();
-    let tag = leading_tag(first);
-    match tag {
-        Some("init") if has("\"session_id\"") => return 95,
-        Some("message") if has("\"role\"") && has("\"timestamp\"") => return 70,
-        Some("tool_use") if has("\"tool_id\"") => return 80,
-        // Other runtimes begin so too.
-        Some("system") if has("\"model\":\"gemini") => return 30,
-        Some(_) => return 0,
-        None => {}
-    }
-    if begins_stream(first) {
-        return 90;
-    }
-    let opens = memchr::memchr(b'{', head).and_then(|at| head.get(at + 1..));
-    let begins_report = opens.is_some_and(|rest| skip(rest, b"\"session_id\"").is_some());
-    match begins_report {
-        true if has("\"response\":") => 85,
-        true => 60,
-        false => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_this_cli_is_recognized() {
-        let table = [
-            (
-                r#"{"type":"init","timestamp":"t","session_id":"s","model":"m"}"#,
-                95,
-            ),
-            (
-                r#"MCP issues detected.{"type":"init","session_id":"s"}"#,
-                90,
-            ),
-            ("{\n  \"session_id\": \"s\",\n  \"response\": \"", 85),
-            (r#"{"type":"system","subtype":"init","session_id":"s"}"#, 0),
-            (r#"{"type":"result","subtype":"success"}"#, 0),
-            ("Hello.", 0),
-            ("", 0),
-        ];
-        for (text, expected) in table {
-            assert_eq!(sniff(text.as_bytes()), expected, "{text}");
-        }
     }
 }

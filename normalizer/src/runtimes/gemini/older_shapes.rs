@@ -3,14 +3,13 @@
 
 use std::borrow::Cow;
 
-use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::{Info, Warning};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::result::message_in;
 use super::stream::{OpenPart, StreamJson, blocks, plain_text};
-use super::wire::{Content, Legacy, Output, Part};
+use super::wire::{Content, Legacy, Part, ToolOutput};
 use crate::json::Str;
 use crate::parser::SignalSink;
 use crate::signal::{Scope, Signal};
@@ -54,17 +53,12 @@ impl StreamJson {
                     .or_else(|| message_in(&line.detail))
                     .unwrap_or_else(|| "error".to_owned());
                 self.keep_error(Some("Error"), message.clone(), out);
-                out.emit(Signal::Event(RuntimeEventKind::Warning(Warning {
-                    message,
-                })));
+                out.event(Warning { message });
             }
             subtype => {
                 let topic = Some(subtype.unwrap_or("system").to_owned());
                 let message = plain_text(line.message);
-                out.emit(Signal::Event(RuntimeEventKind::Info(Info {
-                    topic,
-                    message,
-                })));
+                out.event(Info { topic, message });
             }
         }
     }
@@ -145,7 +139,7 @@ impl StreamJson {
             || payload.get("error").is_some_and(|error| !error.is_null())
             || payload.get("is_error").and_then(Value::as_bool) == Some(true)
             || line.is_error == Some(true);
-        let output = output.and_then(|output| Output::deserialize(output).ok());
+        let output = output.and_then(|output| ToolOutput::deserialize(output).ok());
         let content = blocks(output.unwrap_or_default());
         self.result_of(id, Some(name), content, Some(failed), out);
     }
@@ -190,10 +184,10 @@ impl StreamJson {
                 let failed = part.is_error == Some(true)
                     || matches!(part.status.as_deref(), Some("error" | "failed"));
                 let content = match part.output {
-                    Output::Absent => match (part.text, part.content) {
-                        (Some(text), _) => blocks(Output::Text(text)),
+                    ToolOutput::Absent => match (part.text, part.content) {
+                        (Some(text), _) => blocks(ToolOutput::Text(text)),
                         (None, Content::Absent) => Vec::new(),
-                        (None, content) => blocks(Output::Text(Str::from(plain_text(content)))),
+                        (None, content) => blocks(ToolOutput::Text(Str::from(plain_text(content)))),
                     },
                     output => blocks(output),
                 };

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::body::{Answer, Body, Lean};
+use super::call_wire::{Answer, Body, Lean};
 use crate::json::Str;
 use crate::signal::Block;
 
@@ -363,9 +363,10 @@ mod tests {
     fn judged(kind: &str, result: &Value) -> (Option<bool>, Vec<String>, Option<Denied>) {
         let printed = json!({ kind: { "args": {}, "result": result } }).to_string();
         let event = format!("{{\"tool_call\":{printed}}}");
-        let mut full: super::super::body::FullEvent<'_> = serde_json::from_str(&event).unwrap();
-        let lean: super::super::body::LeanEvent<'_> = serde_json::from_str(&event).unwrap();
-        let mut lean = super::super::body::FullEvent::from(lean);
+        let mut full: super::super::call_wire::FullEvent<'_> =
+            serde_json::from_str(&event).unwrap();
+        let lean: super::super::call_wire::LeanEvent<'_> = serde_json::from_str(&event).unwrap();
+        let mut lean = super::super::call_wire::FullEvent::from(lean);
         let tell = |judged: Judged<'_>| {
             let texts = judged.content.into_iter().map(|block| match block {
                 Block::Text(text) => text.into_owned(),
@@ -526,7 +527,7 @@ mod tests {
 
     #[test]
     fn a_completed_call_without_a_result_tells_nothing() {
-        let mut event: super::super::body::FullEvent<'_> =
+        let mut event: super::super::call_wire::FullEvent<'_> =
             serde_json::from_str(r#"{"tool_call":{"shellToolCall":{"args":{}}}}"#).unwrap();
         let judged = judge(&mut event.body, None).unwrap();
         assert_eq!((judged.is_error, judged.content.len()), (None, 0));

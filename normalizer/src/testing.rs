@@ -1,0 +1,80 @@
+//! For tests: outputs given to a parser or a normalizer, and what came of them.
+
+use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
+
+use crate::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
+use crate::parser::{RuntimeParser, SignalSink};
+use crate::signal::{Emitted, Place};
+use crate::{Context, Exit, Normalizer};
+
+/// The place of what came from the exit.
+pub(crate) const NOWHERE: Place = Place {
+    span: None,
+    line: 0,
+    at: 0,
+};
+
+/// Returns a context that knows its ids, and the command line if one is given.
+pub(crate) fn context(argv: &[&str]) -> Context {
+    let job = JobId::parse("job-1").unwrap();
+    let mut context = Context::new(job, RunId::parse("run-1").unwrap());
+    if !argv.is_empty() {
+        context.argv = Some(argv.iter().map(|&word| word.to_owned()).collect());
+    }
+    context
+}
+
+/// Gives a stream to a parser, line by line.
+pub(crate) fn feed(
+    parser: &mut dyn RuntimeParser,
+    stream: Stream,
+    bytes: &[u8],
+    apply: &mut dyn FnMut(Emitted<'_>),
+) {
+    let mut each = |framed: Framed<'_>| {
+        let Framed::Line(line) = framed else {
+            panic!("no line is too long")
+        };
+        let mut out = SignalSink::new(line.place(stream), apply);
+        parser.push_line(stream, &line, &mut out);
+    };
+    let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
+    splitter.push(bytes, 7, &mut each);
+    splitter.finish(&mut each);
+}
+
+/// Collects what a part of a parser emits.
+pub(crate) fn collect(work: impl FnOnce(&mut SignalSink<'_>)) -> Vec<String> {
+    let mut seen = Vec::new();
+    let mut apply = |emitted: Emitted<'_>| seen.push(format!("{:?}", emitted.signal));
+    work(&mut SignalSink::new(NOWHERE, &mut apply));
+    seen
+}
+
+/// What a process printed, and how it ended.
+#[derive(Clone)]
+pub(crate) struct Printed<'a> {
+    pub(crate) runtime: Runtime,
+    pub(crate) context: Context,
+    pub(crate) stdout: &'a str,
+    pub(crate) stderr: &'a str,
+    pub(crate) exit: Exit,
+}
+
+impl Printed<'_> {
+    /// Returns its records.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.clone()).unwrap();
+        let mut records = Vec::new();
+        for (stream, text) in [(Stream::Stdout, self.stdout), (Stream::Stderr, self.stderr)] {
+            records.extend(normalizer.push(stream, text.as_bytes(), 1).records);
+        }
+        records.extend(normalizer.finish(&self.exit).records);
+        records
+    }
+
+    /// Returns its summary.
+    pub(crate) fn summary(&self) -> RunSummary {
+        summarize(&self.records()).unwrap()
+    }
+}
