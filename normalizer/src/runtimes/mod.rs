@@ -8,6 +8,7 @@ use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
 
 mod claude_code;
+mod codex;
 mod cursor;
 mod gemini;
 mod hermes;
@@ -60,6 +61,7 @@ pub const RUNTIMES: &[RuntimeEntry] = &[
     gemini::ENTRY,
     hermes::ENTRY,
     openclaw::ENTRY,
+    codex::ENTRY,
 ];
 
 /// Returns the entry of a runtime, if its output can be read.
