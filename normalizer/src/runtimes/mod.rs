@@ -13,6 +13,7 @@ mod cursor;
 mod gemini;
 mod hermes;
 mod openclaw;
+mod opencode;
 mod output_format;
 
 pub use output_format::{Carried, OutputFormat, best};
@@ -62,6 +63,7 @@ pub const RUNTIMES: &[RuntimeEntry] = &[
     hermes::ENTRY,
     openclaw::ENTRY,
     codex::ENTRY,
+    opencode::ENTRY,
 ];
 
 /// Returns the entry of a runtime, if its output can be read.
