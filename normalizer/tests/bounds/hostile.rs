@@ -63,9 +63,16 @@ fn counts(runtime: &Runtime) -> Vec<Field> {
         Runtime::Opencode => vec![
             field!(ending, "part"."tokens"."input"),
             field!(ending, "part"."tokens"."output"),
-            field!(ending, "part"."tokens"."reasoning"),
             field!(ending, "part"."tokens"."cache"."read"),
-            field!(ending, "part"."tokens"."cache"."write"),
+            // These two are a part of other counters.
+            ("/part/tokens/reasoning", |dialect, value| {
+                let tokens = json!({"output": 0, "reasoning": value});
+                with(dialect.ending(), &["part", "tokens"], tokens)
+            }),
+            ("/part/tokens/cache/write", |dialect, value| {
+                let tokens = json!({"input": 0, "cache": {"write": value}});
+                with(dialect.ending(), &["part", "tokens"], tokens)
+            }),
         ],
         _ => vec![
             field!(ending, "payload"."usage"."input"),

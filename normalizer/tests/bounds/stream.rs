@@ -175,9 +175,9 @@ impl Dialect {
                     "message": {"role": "user", "content": [{"type": "text", "text": text}]}})
             }
             Runtime::Gemini => json!({"type": "message", "role": "user", "content": text}),
-            // These two print nothing of it: what comes nearest is that something begins.
+            // These two print nothing of it. What comes nearest: a turn begins, somebody thinks.
             Runtime::Codex => json!({"type": "turn.started"}),
-            Runtime::Opencode => opencode("step_start", &json!({"id": "prt_2"})),
+            Runtime::Opencode => opencode("reasoning", &json!({"text": text})),
             _ => openclaw_row(&json!({"role": "user", "content": text})),
         }
     }

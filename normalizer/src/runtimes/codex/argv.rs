@@ -45,9 +45,9 @@ pub(super) struct Argv {
 impl Argv {
     pub(super) fn of(context: &Context) -> Self {
         let words = context.argv.as_deref().map(Words::of);
-        let command = words.as_ref().and_then(|words| words.command());
+        let command = words.as_ref().and_then(Words::command);
         Self {
-            asked: words.as_ref().and_then(|words| words.form()),
+            asked: words.as_ref().and_then(Words::form),
             may_be_resumed: !matches!(command, Some(Command::Fresh | Command::Review)),
         }
     }
@@ -124,8 +124,10 @@ impl<'a> Words<'a> {
             Command::Fresh => 1,
             Command::Resume { is_named: true } => 3,
             Command::Resume { is_named: false } => 2,
-            Command::Review if self.positional.first() == Some(&"review") => 1,
-            Command::Review => 2,
+            Command::Review => {
+                let is_own_command = self.positional.first() == Some(&"review");
+                2 - usize::from(is_own_command)
+            }
         };
         self.positional.get(at).copied()
     }

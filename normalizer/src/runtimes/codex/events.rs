@@ -37,6 +37,18 @@ struct OpenCall {
     has_input: bool,
 }
 
+/// What was said in the open step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum StepState {
+    /// There is none.
+    #[default]
+    None,
+    /// Messages and reasoning.
+    Said,
+    /// Calls, after which the next message opens another step.
+    Called,
+}
+
 /// Reads the events of one run.
 #[derive(Debug, Default)]
 pub(super) struct Events {
@@ -44,9 +56,7 @@ pub(super) struct Events {
     may_be_resumed: bool,
     /// The last turn has ended, one way or the other.
     has_ended: bool,
-    has_step: bool,
-    /// A call was made in the open step.
-    has_called: bool,
+    step: StepState,
     /// The calls with an id that were started and are not completed.
     open: HashMap<Box<str>, OpenCall>,
     unnamed: UnnamedCalls,
@@ -75,15 +85,14 @@ impl EventReader for Events {
             None => Head::from(decode::<Line<'_>>(object)?.value),
         };
         match head.tag.as_deref() {
-            Some("item.started") => self.on_item(Phase::Started, &head, object, out),
-            Some("item.updated") => self.on_item(Phase::Updated, &head, object, out),
-            Some("item.completed") => self.on_item(Phase::Completed, &head, object, out),
+            Some("item.started") => self.on_item(Phase::Started, &head, object, out)?,
+            Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
+            Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
             Some("thread.started") => self.on_thread(&read("thread.started", object, out)?, out),
             Some("turn.started") => {
                 let started: TurnStarted = read("turn.started", object, out)?;
                 note_unknown("turn.started", &started.unknown, out);
                 self.open_turn(out);
-                Ok(())
             }
             Some("turn.completed") => self.on_completed(read("turn.completed", object, out)?, out),
             Some("turn.failed") => self.on_failed(&read("turn.failed", object, out)?, out),
@@ -91,15 +100,14 @@ impl EventReader for Events {
                 let line: ErrorLine<'_> = read("error", object, out)?;
                 note_unknown("error", &line.unknown, out);
                 on_error(line.message, out);
-                Ok(())
             }
             tag => {
                 // A line that was cut is none of unknown type.
                 decode::<IgnoredAny>(object)?;
                 unparsed(tag, "of unknown type", out);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn on_cut(&mut self, out: &mut SignalSink<'_>) {
@@ -121,11 +129,7 @@ impl Events {
         self.has_ended
     }
 
-    fn on_thread(
-        &mut self,
-        started: &ThreadStarted<'_>,
-        out: &mut SignalSink<'_>,
-    ) -> Result<(), DecodeError> {
+    fn on_thread(&mut self, started: &ThreadStarted<'_>, out: &mut SignalSink<'_>) {
         note_unknown("thread.started", &started.unknown, out);
         match started.thread.as_deref() {
             Some(id) if is_session_id(id) => out.emit(Signal::Session(id)),
@@ -133,22 +137,17 @@ impl Events {
         }
         self.open.clear();
         self.open_turn(out);
-        Ok(())
     }
 
     fn open_turn(&mut self, out: &mut SignalSink<'_>) {
         if std::mem::take(&mut self.has_ended) {
-            self.has_step = false;
+            self.step = StepState::None;
             self.last_message = None;
         }
         out.emit(Signal::TurnOpened);
     }
 
-    fn on_completed(
-        &mut self,
-        mut completed: TurnCompleted<'_>,
-        out: &mut SignalSink<'_>,
-    ) -> Result<(), DecodeError> {
+    fn on_completed(&mut self, mut completed: TurnCompleted<'_>, out: &mut SignalSink<'_>) {
         note_unknown("turn.completed", &completed.unknown, out);
         let counted = usage::count(&mut completed.usage);
         note_faults("turn.completed", counted.faults, out);
@@ -170,14 +169,9 @@ impl Events {
             Verdict::Error(doubt.report("turn.completed", None, |signal| out.emit(signal)))
         };
         self.end_turn("turn.completed", verdict, out);
-        Ok(())
     }
 
-    fn on_failed(
-        &mut self,
-        failed: &TurnFailed,
-        out: &mut SignalSink<'_>,
-    ) -> Result<(), DecodeError> {
+    fn on_failed(&mut self, failed: &TurnFailed, out: &mut SignalSink<'_>) {
         note_unknown("turn.failed", &failed.unknown, out);
         let message = failed.error.get("message").or(Some(&failed.error));
         let message = match message.and_then(Value::as_str) {
@@ -192,7 +186,6 @@ impl Events {
         };
         let verdict = Verdict::Error(failure::of_turn(&message, out.place().at));
         self.end_turn("turn.failed", verdict, out);
-        Ok(())
     }
 
     fn end_turn(&mut self, word: &'static str, verdict: Verdict, out: &mut SignalSink<'_>) {
@@ -258,14 +251,13 @@ impl Events {
 
     fn open_step_after_calls(&mut self, out: &mut SignalSink<'_>) {
         self.has_ended = false;
-        if !self.has_step || self.has_called {
+        if self.step != StepState::Said {
             self.open_step(out);
         }
     }
 
     fn open_step(&mut self, out: &mut SignalSink<'_>) {
-        self.has_step = true;
-        self.has_called = false;
+        self.step = StepState::Said;
         out.emit(Signal::Step(None));
     }
 
@@ -290,11 +282,11 @@ impl Events {
             self.on_todo_list(&item.items, is_open, out);
         }
         if !is_open {
-            if !self.has_step {
+            if self.step == StepState::None {
                 self.open_step(out);
             }
             self.has_ended = false;
-            self.has_called = true;
+            self.step = StepState::Called;
         }
         let call = match id {
             Some(id) => CallRef::Printed(id),
@@ -346,7 +338,7 @@ fn on_result(
     mut item: Item<'_>,
     out: &mut SignalSink<'_>,
 ) {
-    if let Some(status) = tool.unknown_status(&item) {
+    if let Some(status) = tools::unknown_status(&item) {
         unparsed(Some(name), &format!("of unknown status: {status}"), out);
     }
     let call_id = id.and_then(ToolCallId::from_printed);

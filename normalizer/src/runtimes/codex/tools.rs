@@ -133,17 +133,17 @@ impl Tool {
             (false, false) => None,
         }
     }
+}
 
-    /// Returns a status that no item has.
-    pub(super) fn unknown_status<'i, 'a>(self, item: &'i Item<'a>) -> Option<&'i VerdictWord<'a>> {
-        const KNOWN: &[&str] = &["in_progress", "completed", "failed", "declined"];
-        let status = &item.status;
-        let is_known = match status.word() {
-            Some(word) => KNOWN.contains(&word),
-            None => status.is_missing(),
-        };
-        (!is_known).then_some(status)
-    }
+/// Returns the status of an item, if it is one that no item has.
+pub(super) fn unknown_status<'i, 'a>(item: &'i Item<'a>) -> Option<&'i VerdictWord<'a>> {
+    const KNOWN: &[&str] = &["in_progress", "completed", "failed", "declined"];
+    let status = &item.status;
+    let is_known = match status.word() {
+        Some(word) => KNOWN.contains(&word),
+        None => status.is_missing(),
+    };
+    (!is_known).then_some(status)
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
@@ -348,12 +348,8 @@ mod tests {
             assert_eq!(tool.is_error(&item(&line)), expected, "{fields}");
         }
         let odd = item(r#"{"item":{"status":"done"}}"#);
-        assert!(Tool::Command.unknown_status(&odd).is_some());
-        assert!(
-            Tool::Command
-                .unknown_status(&item("{\"item\":{}}"))
-                .is_none()
-        );
+        assert!(unknown_status(&odd).is_some());
+        assert!(unknown_status(&item("{\"item\":{}}")).is_none());
     }
 
     #[test]

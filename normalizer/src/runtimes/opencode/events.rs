@@ -61,50 +61,48 @@ pub(super) fn is_event(object: &[u8]) -> bool {
     })
 }
 
+/// The types of events that have a part.
+const WITH_PART: &[&str] = &["step_start", "text", "reasoning", "tool_use", "step_finish"];
+
 impl EventReader for Events {
     fn begins_events(object: &[u8]) -> bool {
         is_event(object)
     }
 
     fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        let (head, faults) = match leading_head(object) {
-            Some(head) => (head, Vec::new()),
-            None => {
-                let head = decode::<Head<'_>>(object)?;
-                (head.value, head.faults)
-            }
+        let (head, faults) = if let Some(head) = leading_head(object) {
+            (head, Vec::new())
+        } else {
+            let head = decode::<Head<'_>>(object)?;
+            (head.value, head.faults)
         };
         let tag = head.tag.as_deref().unwrap_or_default();
-        let on_part = match tag {
-            "step_start" => Self::on_step_start,
-            "text" => Self::on_text,
-            "reasoning" => Self::on_reasoning,
-            "tool_use" => Self::on_tool,
-            "step_finish" => Self::on_step_finish,
-            "error" => {
-                let line: ErrorLine = read(tag, object, out)?;
-                self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                self.on_error(&line.error, out);
-                return Ok(());
-            }
-            _ => {
-                // A line that was cut is none of unknown type.
-                decode::<IgnoredAny>(object)?;
-                self.on_head(&head, faults, out);
-                unparsed(
-                    Some(tag).filter(|tag| !tag.is_empty()),
-                    "of unknown type",
-                    out,
-                );
-                return Ok(());
-            }
-        };
+        if tag == "error" {
+            let line: ErrorLine = read(tag, object, out)?;
+            self.on_head(&head, faults, out);
+            note_unknown(tag, &line.unknown, out);
+            self.on_error(&line.error, out);
+            return Ok(());
+        }
+        if !WITH_PART.contains(&tag) {
+            // A line that was cut is none of unknown type.
+            decode::<IgnoredAny>(object)?;
+            self.on_head(&head, faults, out);
+            let tag = Some(tag).filter(|tag| !tag.is_empty());
+            unparsed(tag, "of unknown type", out);
+            return Ok(());
+        }
         let line: PartLine<'_> = read(tag, object, out)?;
         self.on_head(&head, faults, out);
         note_unknown(tag, &line.unknown, out);
         note_unknown(tag, &line.part.unknown, out);
-        on_part(self, line.part, out);
+        match tag {
+            "step_start" => self.on_step_start(&line.part, out),
+            "text" => self.on_text(line.part, out),
+            "reasoning" => on_reasoning(line.part, out),
+            "tool_use" => self.on_tool(line.part, out),
+            _ => self.on_step_finish(line.part, out),
+        }
         Ok(())
     }
 
@@ -142,7 +140,7 @@ impl Events {
         }
     }
 
-    fn on_step_start(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
+    fn on_step_start(&mut self, part: &Part<'_>, out: &mut SignalSink<'_>) {
         self.message = part.message.as_deref().map(Into::into);
         self.finish = Finish::Open;
         self.answer = Some(String::new());
@@ -177,16 +175,6 @@ impl Events {
             }
         }
         out.emit(Signal::Text(text.into_cow()));
-    }
-
-    fn on_reasoning(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
-        let Some(text) = part.text else {
-            return unparsed(Some("reasoning"), "text: missing", out);
-        };
-        out.emit(Signal::Thinking {
-            text: text.into_cow(),
-            signature: None,
-        });
     }
 
     fn on_tool(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
@@ -347,6 +335,16 @@ impl Events {
         }));
         true
     }
+}
+
+fn on_reasoning(part: Part<'_>, out: &mut SignalSink<'_>) {
+    let Some(text) = part.text else {
+        return unparsed(Some("reasoning"), "text: missing", out);
+    };
+    out.emit(Signal::Thinking {
+        text: text.into_cow(),
+        signature: None,
+    });
 }
 
 fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {

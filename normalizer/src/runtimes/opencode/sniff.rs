@@ -39,7 +39,7 @@ mod tests {
     fn only_events_are_recognized() {
         const START: &str = r#"{"type":"step_start","timestamp":1794827797451,"sessionID":"ses_e1bed8f09ffecv3HScaUEK5EET","part":{"type":"step-start"}}"#;
         let banner = format!("Performing one time database migration...\n{START}\n");
-        let cut = &START[..START.len() - 3];
+        let cut = START.get(..START.len() - 3).unwrap();
         let table = [
             (START, 95),
             (&banner, 95),

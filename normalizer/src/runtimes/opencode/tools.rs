@@ -26,8 +26,10 @@ pub(super) fn detail(tool: &str, input: &Value) -> CallDetail {
         "read" | "write" | "edit" | "multiedit" => detail.paths.extend(text("filePath")),
         "list" | "glob" | "grep" => detail.paths.extend(text("path")),
         "patch" | "apply_patch" => {
-            let patch = input.get("patchText").and_then(Value::as_str);
-            detail.paths.extend(patch.into_iter().flat_map(patched));
+            let text = input.get("patchText").and_then(Value::as_str);
+            detail
+                .paths
+                .extend(text.into_iter().flat_map(patched_files));
         }
         "webfetch" => detail.url = text("url"),
         _ => {}
@@ -36,18 +38,18 @@ pub(super) fn detail(tool: &str, input: &Value) -> CallDetail {
 }
 
 /// Returns the files that a patch changes.
-fn patched(patch: &str) -> impl Iterator<Item = String> + '_ {
+fn patched_files(text: &str) -> impl Iterator<Item = String> + '_ {
     const STARTS: [&str; 4] = [
         "*** Add File: ",
         "*** Update File: ",
         "*** Delete File: ",
         "*** Move to: ",
     ];
-    let path = |line: &str| {
-        let path = STARTS.iter().find_map(|start| line.strip_prefix(start))?;
-        Some(path.trim_end().to_owned())
+    let changed = |line: &str| {
+        let file = STARTS.iter().find_map(|start| line.strip_prefix(start))?;
+        Some(file.trim_end().to_owned())
     };
-    patch.lines().filter_map(path)
+    text.lines().filter_map(changed)
 }
 
 /// Tells whether a call failed: by its status, or the exit code of its command. None if it does not
