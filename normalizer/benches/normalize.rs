@@ -43,6 +43,8 @@ const RUNTIMES: &[Runtime] = &[
     Runtime::Cursor,
     Runtime::Gemini,
     Runtime::Hermes,
+    Runtime::Codex,
+    Runtime::Opencode,
 ];
 const SEED: u64 = 20;
 
@@ -145,10 +147,10 @@ fn long_run(runtime: &Runtime, steps: usize) -> Outcome<Run> {
 }
 
 fn format_of_long_run(runtime: &Runtime) -> &'static str {
-    if *runtime == Runtime::Hermes {
-        "chat"
-    } else {
-        "stream-json"
+    match runtime {
+        Runtime::Hermes => "chat",
+        Runtime::Codex | Runtime::Opencode => "json",
+        _ => "stream-json",
     }
 }
 

@@ -144,6 +144,14 @@ impl Exit {
         let code = self.code.is_some_and(|code| code != 0);
         code || self.signal.is_some() || self.timed_out
     }
+
+    /// Tells whether the process ended by itself with a code that says it failed. `is_signal` tells
+    /// whether a code stands for a signal.
+    #[must_use]
+    pub fn is_own_failure(&self, is_signal: impl Fn(i32) -> bool) -> bool {
+        let by_code = self.code.is_some_and(|code| code != 0 && !is_signal(code));
+        by_code && self.signal.is_none() && !self.timed_out && !self.is_output_cut()
+    }
 }
 
 /// Tells whether an exit code stands for a signal, as shells and many programs have it.

@@ -56,6 +56,17 @@ const DETECTED: &[(&str, &str)] = &[
     ("hermes/api_500.",             "transient"),
     ("hermes/continue_none.",       "session"),
     ("hermes/resume_unknown.",      "session"),
+    ("codex/api_401.",              "auth"),
+    ("codex/api_429.",              "transient"),
+    ("codex/api_500.",              "transient"),
+    ("codex/api_503_midway.",       "transient"),
+    ("codex/resp_quota.",           "quota"),
+    ("codex/usage_limit.",          "quota"),
+    ("codex/resume_unknown.",       "session"),
+    ("opencode/api_401.",           "auth"),
+    ("opencode/api_429.",           "quota"),
+    ("opencode/api_500.",           "transient"),
+    ("opencode/resume_unknown.",    "session"),
     ("openclaw/rate_limit.",        "transient"),
     ("openclaw/refused.",           "transient"),
 ];
@@ -70,6 +81,7 @@ const NOT_TOLD: &[(&str, &str)] = &[
     ("claude-code/old-2.0-error.text", "the text format prints it like an answer"),
     ("gemini/error-401.text",          "a stack trace on stderr, which tools may print as well"),
     ("gemini/error-429.text",          "a stack trace on stderr, which tools may print as well"),
+    ("opencode/api_401.text",          "the API's words on stderr, without a status"),
     ("hermes/api_401.oneshot",         "printed as the answer, with exit 0"),
     ("hermes/api_500.oneshot",         "printed as the answer, with exit 0"),
 ];
@@ -211,6 +223,8 @@ fn every_runtime_declares_what_the_host_asks_for() {
         capabilities("claude-code"),
         r#"{"supportsLocalAgentJwt":true,"supportsInstructionsBundle":true,"instructionsPathKey":"instructionsFilePath","requiresMaterializedRuntimeSkills":false}"#
     );
+    assert_eq!(capabilities("codex"), capabilities("claude-code"));
+    assert_eq!(capabilities("opencode"), capabilities("gemini"));
     assert_eq!(
         capabilities("gemini"),
         r#"{"supportsLocalAgentJwt":true,"supportsInstructionsBundle":true,"instructionsPathKey":"instructionsFilePath","requiresMaterializedRuntimeSkills":true}"#

@@ -214,6 +214,78 @@ fn openclaw_response(fields: &Fields) -> String {
     format!("{}{ended}\n", openclaw_said())
 }
 
+const THREAD: &str = "01a1e40f-3839-7462-8ba4-4636a26c3aa5";
+
+fn codex_json(fields: &Fields) -> String {
+    let started = json!({"type": "thread.started", "thread_id": THREAD});
+    let turn = json!({"type": "turn.started"});
+    let said = json!({"type": "item.completed",
+        "item": {"id": "item_0", "type": "agent_message", "text": "Done."}});
+    let ended = line(
+        json!({"usage": {"input_tokens": 5, "cached_input_tokens": 0, "output_tokens": 1}}),
+        fields,
+    );
+    format!("{started}\n{turn}\n{said}\n{ended}")
+}
+
+const OPENCODE_SESSION: &str = "ses_e1bed8f09ffecv3HScaUEK5EET";
+
+fn opencode_event(tag: &str, rest: &Value) -> String {
+    let always = json!({"type": tag, "timestamp": 1_794_827_797_451_u64,
+        "sessionID": OPENCODE_SESSION});
+    line(always, rest.as_object().unwrap())
+}
+
+/// A step that is finished for a reason, and perhaps an error line before it.
+fn opencode_json(fields: &Fields) -> String {
+    let part = |rest: Value| {
+        let mut part = json!({"messageID": "msg_1", "sessionID": OPENCODE_SESSION});
+        let object = part.as_object_mut().unwrap();
+        object.extend(rest.as_object().unwrap().clone());
+        json!({"part": part})
+    };
+    let mut printed = opencode_event("step_start", &part(json!({"id": "prt_1"})));
+    printed += &opencode_event("text", &part(json!({"id": "prt_2", "text": "Done."})));
+    if let Some(error) = fields.get("error") {
+        printed += &opencode_event("error", &json!({"error": error}));
+    }
+    let mut finish = json!({"id": "prt_3", "cost": 0.5, "tokens": {"input": 5, "output": 1}});
+    if let Some(reason) = fields.get("reason") {
+        finish["reason"] = reason.clone();
+    }
+    printed + &opencode_event("step_finish", &part(finish))
+}
+
+/// A format that prints no verdict: the exit is a part of it.
+struct FormatWithExit {
+    runtime: Runtime,
+    argv: &'static str,
+    fields: [&'static str; 2],
+    words: &'static [&'static str],
+    print: fn(&Fields) -> String,
+    is_success: fn(&Fields, &Exit) -> bool,
+}
+
+fn formats_with_exit() -> Vec<FormatWithExit> {
+    vec![FormatWithExit {
+        runtime: Runtime::Opencode,
+        argv: "opencode run --format json x",
+        fields: ["reason", "error"],
+        words: &["stop", "length", "tool-calls", "content-filter"],
+        print: opencode_json,
+        is_success: |fields, exit| {
+            let reason = fields.get("reason").and_then(Value::as_str);
+            let is_over = match reason {
+                Some("stop" | "length") => true,
+                // What the process says of itself counts, whatever the last step ended for.
+                Some(reason) => exit.is_success() && reason != "error",
+                None => false,
+            };
+            is_over && !exit.is_failure() && !fields.contains_key("error")
+        },
+    }]
+}
+
 /// The documented successes, format by format.
 #[expect(clippy::too_many_lines, reason = "one entry a format")]
 fn formats() -> Vec<Format> {
@@ -310,6 +382,17 @@ fn formats() -> Vec<Format> {
             is_success: |fields| {
                 let reason = fields.get("stopReason").and_then(Value::as_str);
                 matches!(reason, Some("end_turn" | "max_tokens")) && is_absent(fields, "error")
+            },
+        },
+        Format {
+            name: "codex --json",
+            runtime: Runtime::Codex,
+            argv: "codex exec --json x",
+            fields: ["type", "error"],
+            words: &["turn.completed", "turn.failed", "turn.cancelled"],
+            print: codex_json,
+            is_success: |fields| {
+                fields.get("type") == Some(&json!("turn.completed")) && is_absent(fields, "error")
             },
         },
         Format {
@@ -475,11 +558,81 @@ fn openclaw_succeeds_only_as_documented() {
 }
 
 #[test]
+fn codex_succeeds_only_as_documented() {
+    check_runtime(&Runtime::Codex);
+}
+
+#[test]
+fn opencode_succeeds_only_as_documented() {
+    let mut faults = Vec::new();
+    let mut successes = 0;
+    for format in formats_with_exit() {
+        let [first, second] = format.fields;
+        for one in values(format.words) {
+            for other in values(format.words) {
+                let mut fields = Fields::new();
+                fields.extend(one.clone().map(|value| (first.to_owned(), value)));
+                fields.extend(other.map(|value| (second.to_owned(), value)));
+                let stdout = (format.print)(&fields);
+                for exit in exits() {
+                    let is_success = (format.is_success)(&fields, &exit);
+                    successes += usize::from(is_success);
+                    for argv in [None, Some(format.argv)] {
+                        let records = normalize(&format.runtime, argv, &stdout, &exit);
+                        if let Some(fault) = fault(&records, is_success, &exit) {
+                            let fields = Value::Object(fields.clone());
+                            let exit = (exit.code, exit.signal.as_deref());
+                            faults.push(format!("{fields} {exit:?}: {fault}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(successes > 0);
+    faults.truncate(8);
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
 fn every_runtime_of_the_registry_has_its_verdicts_in_the_table() {
     for entry in RUNTIMES {
         let is_there = |format: &Format| format.runtime == entry.runtime;
-        let count = formats().iter().filter(|format| is_there(format)).count();
-        assert!(count > 0, "{}", entry.runtime);
+        let with_exit = |format: &FormatWithExit| format.runtime == entry.runtime;
+        let is_listed = formats().iter().any(is_there) || formats_with_exit().iter().any(with_exit);
+        assert!(is_listed, "{}", entry.runtime);
+    }
+}
+
+#[test]
+fn codex_and_opencode_print_json_as_an_answer_unless_their_first_object_is_an_event() {
+    let runtimes = [
+        (Runtime::Codex, "codex exec x", "codex exec --json x"),
+        (
+            Runtime::Opencode,
+            "opencode run x",
+            "opencode run --format json x",
+        ),
+    ];
+    for (runtime, text, json) in runtimes {
+        for stdout in OTHER_JSON {
+            let printed = format!("{stdout}\n");
+            for argv in [None, Some(text)] {
+                let summary = summary(&runtime, argv, &printed, &Exit::with_code(0));
+                let case = format!("{runtime} {argv:?} {stdout}");
+                assert_eq!(summary.final_text.as_deref(), Some(*stdout), "{case}");
+                assert_eq!(summary.output_format.as_deref(), Some("text"), "{case}");
+                assert_eq!(summary.status, CheckpointStatus::Completed, "{case}");
+                assert!(summary.unparsed.is_empty(), "{case}");
+            }
+            let summary = summary(&runtime, Some(json), &printed, &Exit::with_code(0));
+            let name = summary.error.map(|error| error.name);
+            assert_eq!(
+                name.as_deref(),
+                Some("TruncatedOutput"),
+                "{runtime} {stdout}"
+            );
+        }
     }
 }
 
@@ -536,6 +689,8 @@ fn text_ends_as_the_process_did() {
             "gemini -p x --output-format text",
             "Done.\n",
         ),
+        (Runtime::Codex, "codex exec x", "Done.\n"),
+        (Runtime::Opencode, "opencode run x", "Done.\n"),
         (Runtime::Hermes, "hermes chat -Q -q x", "Done.\n"),
         (Runtime::Hermes, "hermes -z x", "Done.\n"),
         (Runtime::Hermes, "hermes chat -q x", HERMES_CHAT),
@@ -664,7 +819,13 @@ fn a_line_that_begins_like_json_and_does_not_parse_is_no_answer() {
         "[{\"type\":\"system\"",
         "{\"a\":1]}",
     ];
-    for runtime in [Runtime::ClaudeCode, Runtime::Cursor, Runtime::Gemini] {
+    for runtime in [
+        Runtime::ClaudeCode,
+        Runtime::Cursor,
+        Runtime::Gemini,
+        Runtime::Codex,
+        Runtime::Opencode,
+    ] {
         for stdout in cut {
             for printed in [stdout.to_owned(), format!("{stdout}\n")] {
                 let summary = summary(&runtime, None, &printed, &Exit::with_code(0));

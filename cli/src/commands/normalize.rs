@@ -75,7 +75,7 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
     let runtime = args
         .runtime
         .or_else(|| detect(&first))
-        .or_else(|| runtimes::by_command(command_line.as_deref()?.first()?))
+        .or_else(|| runtimes::by_command_line(command_line.as_deref()?))
         .ok_or_else(|| CliError::Undetected { what: input.name() })?;
 
     let mut ids = RandomIds;

@@ -4,7 +4,7 @@ use runtape_core::{Record, RecordKind, Runtime, RuntimeEventKind, TokenCounts, s
 use runtape_normalizer::bounds::{LONGEST, MOST_DOLLARS, MOST_TOKENS, TIMES};
 use serde_json::{Value, json};
 
-use crate::stream::{Dialect, RUNTIMES, lines, openclaw_agent};
+use crate::stream::{Dialect, RUNTIMES, lines, openclaw_agent, opencode};
 
 /// Where a runtime prints a number: its name, and a line that has it.
 type Field = (&'static str, fn(&Dialect, Value) -> Value);
@@ -54,6 +54,26 @@ fn counts(runtime: &Runtime) -> Vec<Field> {
             field!(ending, "stats"."output_tokens"),
             field!(ending, "stats"."cached"),
         ],
+        Runtime::Codex => vec![
+            field!(ending, "usage"."input_tokens"),
+            field!(ending, "usage"."output_tokens"),
+            field!(ending, "usage"."cached_input_tokens"),
+            field!(ending, "usage"."reasoning_output_tokens"),
+        ],
+        Runtime::Opencode => vec![
+            field!(ending, "part"."tokens"."input"),
+            field!(ending, "part"."tokens"."output"),
+            field!(ending, "part"."tokens"."cache"."read"),
+            // These two are a part of other counters.
+            ("/part/tokens/reasoning", |dialect, value| {
+                let tokens = json!({"output": 0, "reasoning": value});
+                with(dialect.ending(), &["part", "tokens"], tokens)
+            }),
+            ("/part/tokens/cache/write", |dialect, value| {
+                let tokens = json!({"input": 0, "cache": {"write": value}});
+                with(dialect.ending(), &["part", "tokens"], tokens)
+            }),
+        ],
         _ => vec![
             field!(ending, "payload"."usage"."input"),
             field!(ending, "payload"."usage"."output"),
@@ -67,6 +87,8 @@ fn costs(runtime: &Runtime) -> Vec<Field> {
         Runtime::ClaudeCode | Runtime::Cursor | Runtime::Gemini => {
             vec![field!(ending, "total_cost_usd")]
         }
+        Runtime::Codex => Vec::new(),
+        Runtime::Opencode => vec![field!(ending, "part"."cost")],
         _ => vec![
             field!(ending, "payload"."usage"."cost"),
             field!(ending, "payload"."usage"."cost"."total"),
@@ -90,6 +112,14 @@ fn durations(runtime: &Runtime) -> Vec<Field> {
             field!(ending, "stats"."duration_ms"),
             field!(ending, "duration_ms"),
         ],
+        Runtime::Codex => Vec::new(),
+        Runtime::Opencode => vec![("/part/state/time/end", |_, value| {
+            let state = json!({"status": "completed", "time": {"start": 0, "end": value}});
+            opencode(
+                "tool_use",
+                &json!({"tool": "bash", "callID": "c", "state": state}),
+            )
+        })],
         _ => vec![("/details/durationMs", |_, value| {
             let result = json!({"content": "x", "details": {"durationMs": value}});
             let data =
@@ -110,6 +140,10 @@ fn times(runtime: &Runtime) -> Vec<Field> {
             field!(ending, "timestamp_ms"),
         ],
         Runtime::Gemini => vec![field!(some_text, "timestamp"), field!(ending, "timestamp")],
+        Runtime::Codex => Vec::new(),
+        Runtime::Opencode => vec![("/timestamp in milliseconds", |dialect, value| {
+            with(dialect.text(1), &["timestamp"], value)
+        })],
         _ => vec![("/payload/ts", |_, value| {
             let line = openclaw_agent("error", &json!({"error": "e"}));
             with(line, &["payload", "ts"], value)
@@ -197,7 +231,8 @@ fn check_records(records: &[Record], case: &str) {
 }
 
 fn run(dialect: &Dialect, line: Value) -> Vec<Record> {
-    let is_last = line.pointer("/payload/state").is_some() || line["type"] == "result";
+    let is_last = line.pointer("/payload/state").is_some()
+        || ["result", "turn.completed", "step_finish"].contains(&line["type"].as_str().unwrap());
     let mut all = vec![dialect.opening(), dialect.text(0), line];
     all.extend((!is_last).then(|| dialect.ending()));
     dialect.normalize(&lines(all))
@@ -326,7 +361,9 @@ fn what_is_clamped_is_as_large_as_can_be_believed() {
             Some(MOST_TOKENS),
             "{name} of {dialect:?}"
         );
-        let (_, line) = costs(&dialect.0)[0];
+        let Some((_, line)) = costs(&dialect.0).into_iter().next() else {
+            continue;
+        };
         let records = run(dialect, line(dialect, json!(1e308)));
         assert_eq!(summarize(&records).unwrap().cost_usd, Some(MOST_DOLLARS));
         let records = run(dialect, line(dialect, json!(-1)));

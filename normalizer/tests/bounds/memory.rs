@@ -9,7 +9,7 @@ use runtape_normalizer::lines::DEFAULT_LIMIT;
 use runtape_normalizer::{Exit, Normalizer};
 use serde_json::{Value, json};
 
-use crate::stream::{Dialect, RUNTIMES, context};
+use crate::stream::{Dialect, RUNTIMES, context, opencode};
 
 /// Names the case that a process of its own measures.
 const CASE: &str = "RUNTAPE_BOUNDS_CASE";
@@ -89,6 +89,10 @@ fn marked_call(dialect: &Dialect) -> Value {
 fn marked_message(dialect: &Dialect) -> Value {
     match dialect.0 {
         Runtime::Gemini => json!({"type": "message", "role": "assistant", "content": [MARK]}),
+        Runtime::Codex => {
+            json!({"type": "item.completed", "item": {"type": "agent_message", "text": [MARK]}})
+        }
+        Runtime::Opencode => opencode("text", &json!({"text": [MARK]})),
         _ => {
             let text = dialect.text(1).to_string();
             let block = json!([{"type": "text", "text": "text 1"}]).to_string();

@@ -5,11 +5,13 @@ use runtape_normalizer::{Context, Exit, Normalizer};
 use serde_json::{Value, json};
 
 /// The runtimes that print one message a line.
-pub(crate) const RUNTIMES: [Dialect; 4] = [
+pub(crate) const RUNTIMES: [Dialect; 6] = [
     Dialect(Runtime::ClaudeCode),
     Dialect(Runtime::Cursor),
     Dialect(Runtime::Gemini),
     Dialect(Runtime::Openclaw),
+    Dialect(Runtime::Codex),
+    Dialect(Runtime::Opencode),
 ];
 
 const UUID: &str = "6baba7bc-061b-4fc8-9fe0-a222e7fee90d";
@@ -41,6 +43,8 @@ impl Dialect {
                 json!({"type": "system", "subtype": "init", "session_id": UUID, "model": "m", "cwd": "/w"})
             }
             Runtime::Gemini => json!({"type": "init", "session_id": UUID, "model": "m"}),
+            Runtime::Codex => json!({"type": "thread.started", "thread_id": UUID}),
+            Runtime::Opencode => opencode("step_start", &json!({"id": "prt_1"})),
             _ => openclaw_agent("lifecycle", &json!({"phase": "start"})),
         }
     }
@@ -58,6 +62,17 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "tool_use", "tool_id": id, "tool_name": "run_shell_command",
                     "parameters": {"command": command}})
+            }
+            Runtime::Codex => {
+                let item = json!({"status": "in_progress", "arguments": {"command": command}});
+                codex_call("item.started", id, &item)
+            }
+            Runtime::Opencode => {
+                let state = json!({"status": "running", "input": {"command": command}});
+                opencode(
+                    "tool_use",
+                    &json!({"tool": "bash", "callID": id, "state": state}),
+                )
             }
             _ => match id {
                 Some(id) => {
@@ -99,6 +114,19 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "tool_result", "tool_id": id, "status": "success", "output": output})
             }
+            Runtime::Codex => {
+                let content = json!([{"type": "text", "text": output}]);
+                let item = json!({"status": "completed", "result": {"content": content}});
+                codex_call("item.completed", id, &item)
+            }
+            Runtime::Opencode => {
+                let state =
+                    json!({"status": "completed", "output": output, "metadata": {"exit": 0}});
+                opencode(
+                    "tool_use",
+                    &json!({"tool": "bash", "callID": id, "state": state}),
+                )
+            }
             _ => match id {
                 Some(id) => {
                     let data = json!({"phase": "result", "name": "exec", "toolCallId": id, "result": output});
@@ -127,6 +155,12 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "message", "role": "assistant", "content": text, "delta": true})
             }
+            Runtime::Codex => json!({"type": "item.completed",
+                "item": {"id": format!("item_{number}"), "type": "agent_message", "text": text}}),
+            Runtime::Opencode => opencode(
+                "text",
+                &json!({"id": format!("prt_{number}"), "text": text}),
+            ),
             _ => openclaw_row(
                 &json!({"role": "assistant", "content": [{"type": "text", "text": text}]}),
             ),
@@ -141,6 +175,9 @@ impl Dialect {
                     "message": {"role": "user", "content": [{"type": "text", "text": text}]}})
             }
             Runtime::Gemini => json!({"type": "message", "role": "user", "content": text}),
+            // These two print nothing of it. What comes nearest: a turn begins, somebody thinks.
+            Runtime::Codex => json!({"type": "turn.started"}),
+            Runtime::Opencode => opencode("reasoning", &json!({"text": text})),
             _ => openclaw_row(&json!({"role": "user", "content": text})),
         }
     }
@@ -157,6 +194,13 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "error", "severity": "warning", "message": format!("notice {number}")})
             }
+            Runtime::Codex => json!({"type": "error", "message": format!("notice {number}")}),
+            Runtime::Opencode => {
+                let data = json!({"message": format!("notice {number}")});
+                let mut line = opencode("error", &json!({}));
+                line["error"] = json!({"name": "Notice", "data": data});
+                line
+            }
             _ => openclaw_agent("error", &json!({"error": format!("notice {number}")})),
         }
     }
@@ -168,6 +212,16 @@ impl Dialect {
                 "is_error": false, "result": "done", "session_id": UUID, "uuid": UUID, "duration_ms": 1}),
             Runtime::Gemini => {
                 json!({"type": "result", "status": "success", "stats": {"input_tokens": 1, "output_tokens": 1}})
+            }
+            Runtime::Codex => {
+                json!({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}})
+            }
+            Runtime::Opencode => {
+                let tokens = json!({"input": 1, "output": 1, "reasoning": 0});
+                opencode(
+                    "step_finish",
+                    &json!({"id": "prt_3", "reason": "stop", "tokens": tokens}),
+                )
             }
             _ => openclaw_chat("final", &json!({"role": "assistant", "content": "done"})),
         }
@@ -188,6 +242,23 @@ pub(crate) fn lines(values: impl IntoIterator<Item = Value>) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A call of codex, which an item is.
+fn codex_call(tag: &str, id: Option<&str>, fields: &Value) -> Value {
+    let mut item = json!({"id": id, "type": "mcp_tool_call", "server": "s", "tool": "shell"});
+    let object = item.as_object_mut().unwrap();
+    object.extend(fields.as_object().unwrap().clone());
+    json!({"type": tag, "item": item})
+}
+
+/// An event of opencode, whose part has these fields.
+pub(crate) fn opencode(tag: &str, fields: &Value) -> Value {
+    let mut part = json!({"messageID": "msg_1"});
+    let object = part.as_object_mut().unwrap();
+    object.extend(fields.as_object().unwrap().clone());
+    json!({"type": tag, "timestamp": 1_800_000_000_000_u64,
+        "sessionID": "ses_e1bed8f09ffecv3HScaUEK5EET", "part": part})
 }
 
 pub(crate) fn openclaw_agent(stream: &str, data: &Value) -> Value {

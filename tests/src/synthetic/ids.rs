@@ -17,6 +17,8 @@ const PREFIXES: &[&str] = &[
     "req_",
     "fc_",
 ];
+/// What ids of opencode begin with.
+const TIMED: &[&str] = &["ses_", "prt_", "msg_"];
 /// Keys of ids without a form of their own; such an id is known wherever it is met again.
 const ID_KEYS: &[&str] = &[
     "agentId",
@@ -38,6 +40,8 @@ pub(super) enum Form {
     Uuid,
     /// A prefix and random letters and digits.
     Prefixed(&'static str),
+    /// A prefix, twelve hexadecimal digits and fourteen letters and digits, as opencode names things.
+    Timed(&'static str),
     /// A date, a time and six hexadecimal digits, as hermes names its sessions.
     Session,
     /// Milliseconds since 1970 inside a longer id, as gemini numbers its calls.
@@ -63,6 +67,12 @@ impl Form {
             Self::Prefixed(prefix) => {
                 let mut id = format!("{prefix}01");
                 id.extend((0..22).map(|_| random.pick(ALPHANUMERIC)));
+                id
+            }
+            Self::Timed(prefix) => {
+                let mut id = (*prefix).to_owned();
+                id.extend((0..12).map(|_| random.pick(HEXADECIMAL)));
+                id.extend((0..14).map(|_| random.pick(ALPHANUMERIC)));
                 id
             }
             Self::Session => {
@@ -147,6 +157,15 @@ fn read(
     if known.contains(&word) {
         return Some((word.len(), Form::Like(word)));
     }
+    let timed = TIMED.iter().find(|prefix| {
+        let after = rest.get(prefix.len()..).unwrap_or_default();
+        word.starts_with(*prefix)
+            && word.len() == prefix.len() + 26
+            && shaped(after, "xxxxxxxxxxxx")
+    });
+    if let Some(prefix) = timed {
+        return Some((word.len(), Form::Timed(prefix)));
+    }
     let (prefix, tail) = PREFIXES
         .iter()
         .find_map(|prefix| Some((*prefix, word.strip_prefix(prefix)?)))?;
@@ -228,6 +247,7 @@ mod tests {
         for form in [
             Form::Uuid,
             Form::Prefixed("toolu_"),
+            Form::Timed("ses_"),
             Form::Session,
             Form::Like("ae28b23a938c6f83c".into()),
         ] {

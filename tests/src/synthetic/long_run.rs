@@ -77,6 +77,41 @@ const FORMATS: &[Format] = &[
         ),
     },
     Format {
+        runtime: "codex",
+        session: Form::Uuid,
+        call: Form::Milliseconds,
+        opening: concat!(
+            r#"{"type":"thread.started","thread_id":"{session}"}"#, "\n",
+            r#"{"type":"turn.started"}"#, "\n",
+        ),
+        step: concat!(
+            r#"{"type":"item.completed","item":{"id":"item_{call}_{number}a","type":"agent_message","text":"{text}"}}"#, "\n",
+            r#"{"type":"item.started","item":{"id":"item_{call}_{number}b","type":"command_execution","command":"/bin/bash -lc 'cat {word}.txt'","aggregated_output":"","exit_code":null,"status":"in_progress"}}"#, "\n",
+            r#"{"type":"item.completed","item":{"id":"item_{call}_{number}b","type":"command_execution","command":"/bin/bash -lc 'cat {word}.txt'","aggregated_output":"{result}","exit_code":0,"status":"completed"}}"#, "\n",
+        ),
+        ending: concat!(
+            r#"{"type":"item.completed","item":{"id":"item_last","type":"agent_message","text":"{text}"}}"#, "\n",
+            r#"{"type":"turn.completed","usage":{"input_tokens":3300,"cached_input_tokens":2100,"cache_write_input_tokens":0,"output_tokens":100,"reasoning_output_tokens":0}}"#, "\n",
+        ),
+    },
+    Format {
+        runtime: "opencode",
+        session: Form::Timed("ses_"),
+        call: Form::Timed("prt_"),
+        opening: "",
+        step: concat!(
+            r#"{"type":"step_start","timestamp":1794828793126,"sessionID":"{session}","part":{"id":"{call}a","messageID":"{message}","sessionID":"{session}","type":"step-start"}}"#, "\n",
+            r#"{"type":"text","timestamp":1794828793126,"sessionID":"{session}","part":{"id":"{call}b","messageID":"{message}","sessionID":"{session}","type":"text","text":"{text}","time":{"start":1794828792218,"end":1794828792601}}}"#, "\n",
+            r#"{"type":"tool_use","timestamp":1794828793126,"sessionID":"{session}","part":{"type":"tool","tool":"read","callID":"call_{call}","state":{"status":"completed","input":{"filePath":"/home/dev/{word}.txt"},"output":"{result}","metadata":{"preview":"{word}","truncated":false,"loaded":[]},"title":"{word}.txt","time":{"start":1794828792554,"end":1794828792705}},"id":"{call}c","sessionID":"{session}","messageID":"{message}"}}"#, "\n",
+            r#"{"type":"step_finish","timestamp":1794828793126,"sessionID":"{session}","part":{"id":"{call}d","reason":"tool-calls","messageID":"{message}","sessionID":"{session}","type":"step-finish","tokens":{"total":1030,"input":1000,"output":30,"reasoning":0,"cache":{"write":0,"read":0}},"cost":0.00106}}"#, "\n",
+        ),
+        ending: concat!(
+            r#"{"type":"step_start","timestamp":1794828793126,"sessionID":"{session}","part":{"id":"{call}a","messageID":"{message}","sessionID":"{session}","type":"step-start"}}"#, "\n",
+            r#"{"type":"text","timestamp":1794828793126,"sessionID":"{session}","part":{"id":"{call}b","messageID":"{message}","sessionID":"{session}","type":"text","text":"{text}","time":{"start":1794828792218,"end":1794828792601}}}"#, "\n",
+            r#"{"type":"step_finish","timestamp":1794828793126,"sessionID":"{session}","part":{"id":"{call}d","reason":"stop","messageID":"{message}","sessionID":"{session}","type":"step-finish","tokens":{"total":1005,"input":1000,"output":5,"reasoning":0,"cache":{"write":0,"read":0}},"cost":0.00101}}"#, "\n",
+        ),
+    },
+    Format {
         runtime: "hermes",
         session: Form::Session,
         call: Form::Session,

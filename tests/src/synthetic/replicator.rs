@@ -17,6 +17,13 @@ pub const LONG_LINE: usize = 8 * 1024;
 /// Formats that are streams; the others are one value at the end, and small.
 const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "chat"];
 
+/// Runtimes whose `json` is a stream, too: one event a line.
+const JSON_LINES: &[&str] = &["codex", "opencode"];
+
+fn is_stream(runtime: &str, format: &str) -> bool {
+    FORMATS.contains(&format) || (format == "json" && JSON_LINES.contains(&runtime))
+}
+
 /// A run that looks like a recorded one.
 #[derive(Clone, Debug)]
 pub struct Replica {
@@ -78,9 +85,15 @@ impl Replicator {
     #[must_use]
     pub fn with_long_lines(seed: u64) -> Self {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-        let mut folders: Vec<PathBuf> = ["claude-code", "cursor", "gemini", "hermes"]
-            .map(|runtime| fixtures.join(runtime))
-            .into();
+        let runtimes = [
+            "claude-code",
+            "cursor",
+            "gemini",
+            "hermes",
+            "codex",
+            "opencode",
+        ];
+        let mut folders: Vec<PathBuf> = runtimes.map(|runtime| fixtures.join(runtime)).into();
         if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {
             // Cargo runs benches in the package's directory; the variable is relative to the workspace.
             folders.push(fixtures.join("../..").join(corpus).join("cursor"));
@@ -153,7 +166,7 @@ impl Capture {
         if meta.get("partial_output") == Some(&Value::Bool(true)) {
             "stream-json-partial".clone_into(&mut format);
         }
-        if !FORMATS.contains(&format.as_str()) {
+        if !is_stream(&runtime, &format) {
             return None;
         }
         let stream = |name: &str| fs::read(format!("{stem}{name}")).unwrap_or_default();

@@ -8,6 +8,7 @@ use super::letters::{JsonString, Letter, letters, strings};
 const PROSE: &[&str] = &[
     "activeForm",
     "afterFullFileContent",
+    "aggregated_output",
     "beforeFullFileContent",
     "command",
     "content",

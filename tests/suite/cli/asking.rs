@@ -375,10 +375,10 @@ fn doctor_ticks_only_what_is_in_order() {
     let (code, said) = doctor(&["--runtime", "gemini"]);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("✗ gemini is not installed"), "{said}");
-    let (code, said) = doctor(&["--runtime", "codex"]);
+    let (code, said) = doctor(&["--runtime", "docker"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(
-        said.contains("what codex prints cannot be read yet"),
+        said.contains("what docker prints cannot be read yet"),
         "{said}"
     );
 }

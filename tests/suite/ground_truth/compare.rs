@@ -36,6 +36,13 @@ fn compare_one(capture: &Capture, summary: &RunSummary, knows_argv: bool) -> Vec
         }
     };
     let is_cut = formats::is_cut(capture);
+    // Their truth is what was served turn by turn: all of it is compared in files of their own.
+    if matches!(capture.runtime.as_str(), "codex" | "opencode") {
+        for (what, fault) in plain::compare(capture, summary) {
+            check(what, Some(fault));
+        }
+        return faults;
+    }
     check("status", status(&truth, summary));
     check("session", session(&truth, summary, carried));
     check("texts", texts(&truth, summary, carried, is_cut));

@@ -123,6 +123,11 @@ const CARRIED: &[Carried] = &[
     carried("hermes",      "libspin",             Texts::AllUnmarked,  Thinking::Some,    Calls::Names,      Usage::None,             false),
     carried("hermes",      "sample",              Texts::AllUnmarked,  Thinking::Some,    Calls::Names,      Usage::None,             false),
     carried("openclaw",    "frames",              Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
+    carried("codex",       "json",                Texts::All,          Thinking::All,     Calls::WithoutIds, Usage::All,              true),
+    carried("codex",       "text",                Texts::Last,         Thinking::Some,    Calls::None,       Usage::None,             true),
+    carried("opencode",    "json",                Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
+    carried("opencode",    "json_nothinking",     Texts::All,          Thinking::Some,    Calls::Full,       Usage::All,              true),
+    carried("opencode",    "text",                Texts::Joined,       Thinking::Some,    Calls::None,       Usage::None,             false),
     carried("hermes",      "acp",                 Texts::All,          Thinking::All,     Calls::Names,      Usage::All,              true),
 ];
 

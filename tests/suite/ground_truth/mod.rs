@@ -5,14 +5,18 @@
 //! `RUNTAPE_CORPUS=../shared/corpus` adds recorded captures that are not part of this repository.
 
 mod claude_code;
+mod codex;
 mod compare;
 mod cursor;
 mod formats;
 mod gemini;
 mod hermes;
+mod opencode;
 mod plain;
 mod printed;
+mod served;
 mod truth;
+mod variants;
 
 use std::collections::BTreeMap;
 

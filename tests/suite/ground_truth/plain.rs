@@ -9,7 +9,7 @@ use runtape_core::{CheckpointStatus, RunSummary};
 
 use super::compare::short;
 use super::printed::Printed;
-use super::{cursor, gemini};
+use super::{codex, cursor, gemini, opencode};
 use crate::captures::Capture;
 
 /// Gathers what differs.
@@ -46,6 +46,8 @@ pub(super) fn compare(capture: &Capture, summary: &RunSummary) -> Vec<(&'static 
     match capture.runtime.as_str() {
         "gemini" => gemini::compare(capture, &printed, summary, &mut faults),
         "cursor" => cursor::compare(capture, &printed, summary, &mut faults),
+        "codex" => codex::compare(capture, summary, &mut faults),
+        "opencode" => opencode::compare(capture, summary, &mut faults),
         "hermes" => faults.compare("costUsd", &None, &summary.cost_usd),
         _ => {}
     }

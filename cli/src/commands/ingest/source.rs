@@ -101,7 +101,7 @@ impl Source {
     /// Returns the runtime: as it was named, else as the output or the command tells.
     pub(crate) fn runtime(&self, named: Option<&Runtime>, first: &[u8]) -> Option<Runtime> {
         let from_meta = || self.meta.runtime.as_deref().map(Runtime::from_name);
-        let from_command = || runtimes::by_command(self.meta.argv.as_deref()?.first()?);
+        let from_command = || runtimes::by_command_line(self.meta.argv.as_deref()?);
         named
             .cloned()
             .or_else(from_meta)

@@ -116,7 +116,7 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
         let message = "name a command after --".to_owned();
         return Err(CliError::Usage { message });
     };
-    let guessed = || runtimes::by_command(program);
+    let guessed = || runtimes::by_command_line(&args.command);
     let runtime =
         args.runtime
             .clone()

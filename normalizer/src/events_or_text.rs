@@ -1,0 +1,333 @@
+//! Standard output that is either events, one JSON object a line, or an answer in plain text.
+//!
+//! A command line that is known decides which of the two it is. Else the first object does: lines are
+//! held until one is printed. An answer may look like events, so that objects further down decide
+//! nothing.
+
+use std::borrow::Cow;
+
+use runtape_core::runtime_event::StdoutText;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::escapes::strip_escapes;
+use crate::exit::Exit;
+use crate::json::{DecodeError, Piece, pieces};
+use crate::lines::{Ending, Line};
+use crate::parser::SignalSink;
+use crate::signal::{Emitted, Outcome, Place, Scope, Signal, Verdict};
+
+/// How many lines, and bytes of them, may come before the first object: banners and warnings.
+const MOST_LINES: usize = 32;
+const MOST_BYTES: usize = 8 * 1024;
+
+/// How many bytes of nothing but white space are held before they are taken for an answer.
+const MOST_BLANKS: usize = 64 * 1024;
+
+/// What the output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Events, one a line.
+    Events,
+    /// An answer.
+    Text,
+}
+
+impl Form {
+    /// Returns the name of the format.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Events => "json",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// Reads the events of one runtime.
+pub(crate) trait EventReader {
+    /// Tells whether output whose first object this is consists of this runtime's events.
+    fn begins_events(object: &[u8]) -> bool;
+
+    /// Reads one object. Where it cannot be read, nothing was emitted.
+    fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError>;
+
+    /// The last object was cut off: whatever it was, it came after what was printed before it.
+    fn on_cut(&mut self, out: &mut SignalSink<'_>);
+}
+
+/// Reads standard output.
+pub(crate) struct EventsOrText<E> {
+    pub(crate) events: E,
+    asked: Option<Form>,
+    form: Option<Form>,
+    has_format: bool,
+    held: Vec<HeldLine>,
+    held_bytes: usize,
+    answer: Answer,
+}
+
+/// A line that was held back until it was known what it is.
+struct HeldLine {
+    bytes: Vec<u8>,
+    ending: Ending,
+    place: Place,
+}
+
+impl<E: EventReader> EventsOrText<E> {
+    /// Creates a reader; `asked` is what the command line asks for, where it is known.
+    pub(crate) fn new(events: E, asked: Option<Form>) -> Self {
+        Self {
+            events,
+            asked,
+            form: asked,
+            has_format: false,
+            held: Vec::new(),
+            held_bytes: 0,
+            answer: Answer::default(),
+        }
+    }
+
+    /// Returns what the output is, once that is known.
+    pub(crate) fn form(&self) -> Option<Form> {
+        self.form
+    }
+
+    /// Reads one line.
+    pub(crate) fn push_line(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        match self.form {
+            Some(form) => {
+                self.emit_format(form, out);
+                self.read(form, line.bytes, line.ending, out);
+            }
+            None => self.hold(line, out),
+        }
+    }
+
+    fn read(&mut self, form: Form, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
+        match form {
+            Form::Events => self.on_event_line(bytes, ending, out),
+            Form::Text => self.answer.push(bytes, ending, out),
+        }
+    }
+
+    fn hold(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        self.held_bytes = self.held_bytes.saturating_add(line.bytes.len());
+        self.held.push(HeldLine {
+            bytes: line.bytes.to_vec(),
+            ending: line.ending,
+            place: out.place(),
+        });
+        if let Some(object) = first_object(line.bytes) {
+            let is_events = E::begins_events(object);
+            self.decide(if is_events { Form::Events } else { Form::Text }, out);
+        } else if self.held.len() > MOST_LINES || self.held_bytes > MOST_BYTES {
+            self.decide(Form::Text, out);
+        }
+    }
+
+    /// Goes on with what the output was found to be, from the first line that was held.
+    fn decide(&mut self, form: Form, out: &mut SignalSink<'_>) {
+        self.form = Some(form);
+        self.emit_format(form, out);
+        for held in std::mem::take(&mut self.held) {
+            let apply = &mut |emitted: Emitted<'_>| {
+                out.emit_at(emitted.place, emitted.scope, emitted.signal);
+            };
+            let out = &mut SignalSink::new(held.place, apply);
+            self.read(form, &held.bytes, held.ending, out);
+        }
+    }
+
+    fn emit_format(&mut self, form: Form, out: &mut SignalSink<'_>) {
+        if !std::mem::replace(&mut self.has_format, true) {
+            out.emit(Signal::Format(form.name()));
+        }
+    }
+
+    fn on_event_line(&mut self, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
+        // Nearly every line is one sound object, so it is read as that first.
+        if bytes.first() == Some(&b'{') && self.events.on_object(bytes, out).is_ok() {
+            return;
+        }
+        for piece in pieces(bytes) {
+            match piece {
+                Piece::Text(text) => {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    if !strip_escapes(&text).trim().is_empty() {
+                        out.emit(Signal::Event(StdoutText { text }.into()));
+                    }
+                }
+                Piece::Json(object) => {
+                    if let Err(error) = self.events.on_object(object, out) {
+                        out.emit(Signal::Unparsed {
+                            tag: leading_type(object).map(Into::into),
+                            reason: error.to_string().into(),
+                        });
+                        if ending == Ending::None {
+                            self.events.on_cut(out);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the output. What was never told to be events is an answer, unless it is cut JSON.
+    ///
+    /// Returns whether it was an answer that stands as the run's outcome.
+    pub(crate) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
+        if self.form.is_none() && !self.held.is_empty() {
+            let is_cut = is_cut_json(&self.held);
+            self.decide(if is_cut { Form::Events } else { Form::Text }, out);
+        }
+        if let Some(form) = self.asked {
+            self.emit_format(form, out);
+        }
+        self.form == Some(Form::Text) && self.answer.finish(exit, out)
+    }
+}
+
+/// Returns the first object on a line, if there is one.
+fn first_object(line: &[u8]) -> Option<&[u8]> {
+    memchr::memchr(b'{', line)?;
+    pieces(line).find_map(|piece| match piece {
+        Piece::Json(json) => {
+            let json = json.trim_ascii();
+            let is_object = json.first() == Some(&b'{');
+            let is_whole = || serde_json::from_slice::<IgnoredAny>(json).is_ok();
+            (is_object && is_whole()).then_some(json)
+        }
+        Piece::Text(_) => None,
+    })
+}
+
+/// Tells whether all that was printed is one line that begins like JSON and does not parse.
+fn is_cut_json(lines: &[HeldLine]) -> bool {
+    let mut filled = lines
+        .iter()
+        .filter(|line| !line.bytes.trim_ascii().is_empty());
+    let (Some(only), None) = (filled.next(), filled.next()) else {
+        return false;
+    };
+    let mut pieces = pieces(&only.bytes);
+    matches!(
+        (pieces.next(), pieces.next()),
+        (Some(Piece::Json(json)), None)
+            if serde_json::from_slice::<IgnoredAny>(json.trim_ascii()).is_err()
+    )
+}
+
+/// Returns the type of an object that begins with it, as these CLIs print them.
+pub(crate) fn leading_type(object: &[u8]) -> Option<&str> {
+    let rest = object.trim_ascii_start().strip_prefix(b"{\"type\":\"")?;
+    quoted(rest).map(|(tag, _)| tag)
+}
+
+/// Returns the content of a string whose opening quote was passed, and what follows its closing one;
+/// none if it has escapes.
+pub(crate) fn quoted(rest: &[u8]) -> Option<(&str, &[u8])> {
+    let end = memchr::memchr2(b'"', b'\\', rest)?;
+    let (content, rest) = rest.split_at(end);
+    let rest = rest.strip_prefix(b"\"")?;
+    Some((std::str::from_utf8(content).ok()?, rest))
+}
+
+/// An answer in plain text, which says nothing of how it went: the exit does.
+#[derive(Debug, Default)]
+struct Answer {
+    /// White space before anything else. An answer of nothing but that is empty.
+    blank: String,
+    has_begun: bool,
+    has_text: bool,
+    /// How the last line ended, which is part of the text only if another line follows.
+    ending: Option<Ending>,
+}
+
+impl Answer {
+    fn push(&mut self, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
+        self.has_begun = true;
+        let before = self.ending.replace(ending).map_or("", Ending::as_str);
+        let text = String::from_utf8_lossy(bytes);
+        if self.has_text {
+            if !before.is_empty() {
+                out.emit(Signal::TextDelta(Cow::Borrowed(before)));
+            }
+            out.emit(Signal::TextDelta(text));
+            return;
+        }
+        self.blank.push_str(before);
+        if text.trim().is_empty() && self.blank.len() < MOST_BLANKS {
+            self.blank.push_str(&text);
+            return;
+        }
+        self.has_text = true;
+        out.emit(Signal::Step(None));
+        let blank = std::mem::take(&mut self.blank);
+        if !blank.is_empty() {
+            out.emit(Signal::TextDelta(Cow::Owned(blank)));
+        }
+        out.emit(Signal::TextDelta(text));
+    }
+
+    /// Judges the end. Returns whether the answer stands.
+    ///
+    /// Nothing at all is no answer, whatever the exit, and a blank one is an answer only if the
+    /// process says that it ended well. What was said before a failure stays, and is whole if its
+    /// newline was printed.
+    fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
+        let is_whole = self.ending.is_some_and(|ending| ending != Ending::None);
+        let is_judged = exit.is_success() || (exit.is_unknown() && self.has_text);
+        if self.has_text && (is_judged || is_whole) {
+            out.emit(Signal::TextEnd);
+        }
+        if !self.has_begun || !is_judged {
+            return false;
+        }
+        if exit.is_unknown() {
+            out.emit(Signal::Metadata("exitUnknown", Value::Bool(true)));
+        }
+        let mut outcome = Outcome::of(Verdict::Success);
+        if !self.has_text {
+            out.emit(Signal::Step(None));
+            out.emit(Signal::MessagePrinted);
+            outcome.answer = Some(Cow::Borrowed(""));
+        }
+        out.emit_in(Scope::Main, Signal::Result(outcome));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_object_of_a_line_is_found_among_text() {
+        let table: [(&[u8], Option<&[u8]>); 7] = [
+            (b"{\"a\":1}", Some(b"{\"a\":1}")),
+            (b"ready.{\"a\":1} {\"b\":2}", Some(b"{\"a\":1}")),
+            (b"[1] none", None),
+            (b"{\"a\":", None),
+            (b"{", None),
+            (b"plain", None),
+            (b"", None),
+        ];
+        for (line, expected) in table {
+            assert_eq!(
+                first_object(line),
+                expected,
+                "{}",
+                String::from_utf8_lossy(line)
+            );
+        }
+    }
+
+    #[test]
+    fn a_type_is_read_where_an_object_begins_with_it() {
+        assert_eq!(leading_type(b"{\"type\":\"a.b\",\"c"), Some("a.b"));
+        assert_eq!(leading_type(b"{\"type\":\"a\\u0020\"}"), None);
+        assert_eq!(leading_type(b"{\"id\":1}"), None);
+        assert_eq!(quoted(b"abc\",rest"), Some(("abc", b",rest".as_slice())));
+        assert_eq!(quoted(b"abc"), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! What the command line tells before anything is printed.
+
+use crate::context::Context;
+use crate::events_or_text::Form;
+
+/// Options that the next word belongs to, of `codex` itself and of its commands.
+const VALUED: &[&str] = &[
+    "-a",
+    "--add-dir",
+    "--ask-for-approval",
+    "--base",
+    "-c",
+    "-C",
+    "--cd",
+    "--color",
+    "--commit",
+    "--config",
+    "--disable",
+    "--enable",
+    "--local-provider",
+    "-m",
+    "--model",
+    "-o",
+    "--output-last-message",
+    "--output-schema",
+    "-p",
+    "--profile",
+    "-s",
+    "--sandbox",
+    "--title",
+];
+
+/// Options that take every word up to the next option.
+const VARIADIC: &[&str] = &["-i", "--image"];
+
+/// What the command line tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Argv {
+    /// The format; `None` if the command line is not known, or is not one of `codex exec`.
+    pub(super) asked: Option<Form>,
+    /// The thread may have earlier runs, whose tokens are in its totals.
+    pub(super) may_be_resumed: bool,
+}
+
+impl Argv {
+    pub(super) fn of(context: &Context) -> Self {
+        let words = context.argv.as_deref().map(Words::of);
+        let command = words.as_ref().and_then(Words::command);
+        Self {
+            asked: words.as_ref().and_then(Words::form),
+            may_be_resumed: !matches!(command, Some(Command::Fresh | Command::Review)),
+        }
+    }
+}
+
+/// What `codex` is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Command {
+    /// Begin a thread.
+    Fresh,
+    /// Go on with a thread; the most recent one where none is named.
+    Resume { is_named: bool },
+    /// Review the state of a repository.
+    Review,
+}
+
+/// The words of a command line, options and others apart.
+struct Words<'a> {
+    positional: Vec<&'a str>,
+    is_json: bool,
+    is_last: bool,
+}
+
+impl<'a> Words<'a> {
+    fn of(argv: &'a [String]) -> Self {
+        let mut found = Self {
+            positional: Vec::new(),
+            is_json: false,
+            is_last: false,
+        };
+        // The program comes first.
+        let mut words = argv.iter().skip(1).map(String::as_str).peekable();
+        while let Some(word) = words.next() {
+            match word {
+                "--" => found.positional.extend(words.by_ref()),
+                "--json" | "--experimental-json" => found.is_json = true,
+                "--last" => found.is_last = true,
+                option if VALUED.contains(&option) => {
+                    words.next();
+                }
+                option if VARIADIC.contains(&option) => {
+                    while words.next_if(|next| !is_option(next)).is_some() {}
+                }
+                option if is_option(option) => {}
+                word => found.positional.push(word),
+            }
+        }
+        found
+    }
+
+    fn command(&self) -> Option<Command> {
+        let first = |at: usize| self.positional.get(at).copied();
+        match (first(0)?, first(1)) {
+            ("exec" | "e", Some("resume")) => Some(Command::Resume {
+                is_named: !self.is_last,
+            }),
+            ("exec" | "e", Some("review")) | ("review", _) => Some(Command::Review),
+            ("exec" | "e", _) => Some(Command::Fresh),
+            _ => None,
+        }
+    }
+
+    fn form(&self) -> Option<Form> {
+        self.command()?;
+        Some(if self.is_json {
+            Form::Events
+        } else {
+            Form::Text
+        })
+    }
+
+    fn prompt(&self) -> Option<&'a str> {
+        let at = match self.command()? {
+            Command::Fresh => 1,
+            Command::Resume { is_named: true } => 3,
+            Command::Resume { is_named: false } => 2,
+            Command::Review => {
+                let is_own_command = self.positional.first() == Some(&"review");
+                2 - usize::from(is_own_command)
+            }
+        };
+        self.positional.get(at).copied()
+    }
+}
+
+/// A lone dash stands for standard input.
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+/// Returns the prompt. With a dash, or without one, it comes on standard input.
+pub(super) fn query(context: &Context) -> Option<String> {
+    let prompt = Words::of(context.argv.as_deref()?).prompt()?;
+    (prompt != "-").then(|| prompt.to_owned())
+}
+
+/// Tells whether a script or a program of another name is codex: what the package starts, and the
+/// binaries of a release, which are named after the machine they are for.
+pub(super) fn is_script(name: &str) -> bool {
+    let is_built = |rest: &str| {
+        ["linux", "darwin", "windows"]
+            .iter()
+            .any(|system| rest.contains(system))
+    };
+    matches!(name, "codex.js" | "codex-exec") || name.strip_prefix("codex-").is_some_and(is_built)
+}
+
+#[cfg(test)]
+mod tests {
+    use runtape_core::{JobId, RunId};
+
+    use super::*;
+
+    fn context(line: &str) -> Context {
+        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        context.argv = Some(line.split(' ').map(str::to_owned).collect());
+        context
+    }
+
+    #[test]
+    fn the_command_line_tells_the_format_the_prompt_and_whether_a_thread_goes_on() {
+        let (json, text) = (Some(Form::Events), Some(Form::Text));
+        let table = [
+            ("codex exec --json Hi", json, false, Some("Hi")),
+            ("codex exec Hi", text, false, Some("Hi")),
+            ("codex e --experimental-json Hi", json, false, Some("Hi")),
+            (
+                "codex exec --json -m gpt-5.5 -c a=b Hi",
+                json,
+                false,
+                Some("Hi"),
+            ),
+            ("codex exec --json resume ID Hi", json, true, Some("Hi")),
+            ("codex exec resume --last Hi", text, true, Some("Hi")),
+            ("codex exec resume ID", text, true, None),
+            ("codex --search exec --json --model m -", json, false, None),
+            (
+                "codex exec --json -i a.png b.png --color never Hi",
+                json,
+                false,
+                Some("Hi"),
+            ),
+            ("codex exec -- --json", text, false, Some("--json")),
+            ("codex exec review --json --base main", json, false, None),
+            ("codex review Look", text, false, Some("Look")),
+            ("codex Hi", None, true, None),
+            ("codex", None, true, None),
+        ];
+        for (line, asked, may_be_resumed, prompt) in table {
+            let context = context(line);
+            let expected = Argv {
+                asked,
+                may_be_resumed,
+            };
+            assert_eq!(Argv::of(&context), expected, "{line}");
+            assert_eq!(query(&context).as_deref(), prompt, "{line}");
+        }
+        let unknown = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        assert!(Argv::of(&unknown).may_be_resumed);
+    }
+
+    #[test]
+    fn scripts_and_binaries_of_a_release_are_codex() {
+        for name in [
+            "codex.js",
+            "codex-exec",
+            "codex-x86_64-unknown-linux-musl",
+            "codex-aarch64-apple-darwin",
+        ] {
+            assert!(is_script(name), "{name}");
+        }
+        for name in ["codex-plugin", "cli.js", "my-codex.js", "opencode"] {
+            assert!(!is_script(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! json: a thread, its turns, and its items, one event a line.
+//!
+//! The CLI does not say which items came in one response of the model. A message or reasoning after a
+//! call opens the next step; calls join the open one.
+
+use std::collections::HashMap;
+
+use runtape_core::ToolCallId;
+use runtape_core::runtime_event::{ApiRetry, Info, PermissionDenied, Task, Warning};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::tools::{self, Tool};
+use super::wire::{
+    ErrorLine, Head, Item, ItemLine, Line, ThreadStarted, TurnCompleted, TurnFailed, TurnStarted,
+    leading_head,
+};
+use super::{failure, is_session_id, usage};
+use crate::events_or_text::EventReader;
+use crate::json::{DecodeError, Str, decode};
+use crate::parser::{SignalSink, note_faults, note_unknown, read};
+use crate::signal::{CallRef, Outcome, Scope, Signal, Verdict};
+use crate::unnamed_calls::UnnamedCalls;
+use crate::verdict::UnclearResult;
+
+/// How far an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Started,
+    Updated,
+    Completed,
+}
+
+/// A call that has no end yet.
+#[derive(Debug)]
+struct OpenCall {
+    has_input: bool,
+}
+
+/// What was said in the open step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum StepState {
+    /// There is none.
+    #[default]
+    None,
+    /// Messages and reasoning.
+    Said,
+    /// Calls, after which the next message opens another step.
+    Called,
+}
+
+/// Reads the events of one run.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// The thread may have earlier runs, whose tokens its totals include.
+    may_be_resumed: bool,
+    /// The last turn has ended, one way or the other.
+    has_ended: bool,
+    step: StepState,
+    /// The calls with an id that were started and are not completed.
+    open: HashMap<Box<str>, OpenCall>,
+    unnamed: UnnamedCalls,
+    /// What the model said last.
+    last_message: Option<String>,
+    /// The to-do list as it was last printed.
+    todo_list: Value,
+}
+
+/// Tells whether an object is the first event of a thread.
+pub(super) fn begins_thread(object: &[u8]) -> bool {
+    let is_thread = |line: &ThreadStarted<'_>| line.thread.as_deref().is_some_and(is_session_id);
+    let is_started = |line: &Line<'_>| line.tag.as_deref() == Some("thread.started");
+    decode::<Line<'_>>(object).is_ok_and(|line| is_started(&line.value))
+        && decode::<ThreadStarted<'_>>(object).is_ok_and(|line| is_thread(&line.value))
+}
+
+impl EventReader for Events {
+    fn begins_events(object: &[u8]) -> bool {
+        begins_thread(object)
+    }
+
+    fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        let head = match leading_head(object) {
+            Some(head) => head,
+            None => Head::from(decode::<Line<'_>>(object)?.value),
+        };
+        match head.tag.as_deref() {
+            Some("item.started") => self.on_item(Phase::Started, &head, object, out)?,
+            Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
+            Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
+            Some("thread.started") => self.on_thread(&read("thread.started", object, out)?, out),
+            Some("turn.started") => {
+                let started: TurnStarted = read("turn.started", object, out)?;
+                note_unknown("turn.started", &started.unknown, out);
+                self.open_turn(out);
+            }
+            Some("turn.completed") => self.on_completed(read("turn.completed", object, out)?, out),
+            Some("turn.failed") => self.on_failed(&read("turn.failed", object, out)?, out),
+            Some("error") => {
+                let line: ErrorLine<'_> = read("error", object, out)?;
+                note_unknown("error", &line.unknown, out);
+                on_error(line.message, out);
+            }
+            tag => {
+                // A line that was cut is none of unknown type.
+                decode::<IgnoredAny>(object)?;
+                unparsed(tag, "of unknown type", out);
+            }
+        }
+        Ok(())
+    }
+
+    fn on_cut(&mut self, out: &mut SignalSink<'_>) {
+        self.has_ended = false;
+        out.emit(Signal::TurnOpened);
+    }
+}
+
+impl Events {
+    pub(super) fn new(may_be_resumed: bool) -> Self {
+        Self {
+            may_be_resumed,
+            ..Self::default()
+        }
+    }
+
+    /// Tells whether the last turn has ended, one way or the other.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    fn on_thread(&mut self, started: &ThreadStarted<'_>, out: &mut SignalSink<'_>) {
+        note_unknown("thread.started", &started.unknown, out);
+        match started.thread.as_deref() {
+            Some(id) if is_session_id(id) => out.emit(Signal::Session(id)),
+            _ => unparsed(Some("thread.started"), "thread_id: no id of a thread", out),
+        }
+        self.open.clear();
+        self.open_turn(out);
+    }
+
+    fn open_turn(&mut self, out: &mut SignalSink<'_>) {
+        if std::mem::take(&mut self.has_ended) {
+            self.step = StepState::None;
+            self.last_message = None;
+        }
+        out.emit(Signal::TurnOpened);
+    }
+
+    fn on_completed(&mut self, mut completed: TurnCompleted<'_>, out: &mut SignalSink<'_>) {
+        note_unknown("turn.completed", &completed.unknown, out);
+        let counted = usage::count(&mut completed.usage);
+        note_faults("turn.completed", counted.faults, out);
+        note_unknown("usage", &counted.unknown, out);
+        if !counted.counts.is_unknown() {
+            out.emit(if self.may_be_resumed {
+                Signal::SessionTotal(counted.counts)
+            } else {
+                Signal::Total(counted.counts)
+            });
+        }
+        if usage::is_there(&completed.usage) {
+            out.emit(Signal::RawUsage(completed.usage.into()));
+        }
+        let verdict = if completed.error.is_missing() {
+            Verdict::Success
+        } else {
+            let doubt = UnclearResult::default().with("error", &completed.error);
+            Verdict::Error(doubt.report("turn.completed", None, |signal| out.emit(signal)))
+        };
+        self.end_turn("turn.completed", verdict, out);
+    }
+
+    fn on_failed(&mut self, failed: &TurnFailed, out: &mut SignalSink<'_>) {
+        note_unknown("turn.failed", &failed.unknown, out);
+        let message = failed.error.get("message").or(Some(&failed.error));
+        let message = match message.and_then(Value::as_str) {
+            Some(message) if !message.trim().is_empty() => message.to_owned(),
+            _ => {
+                unparsed(Some("turn.failed"), "error: without a message", out);
+                match &failed.error {
+                    Value::Null => "the turn failed".to_owned(),
+                    error => format!("the turn failed: {error}"),
+                }
+            }
+        };
+        let verdict = Verdict::Error(failure::of_turn(&message, out.place().at));
+        self.end_turn("turn.failed", verdict, out);
+    }
+
+    fn end_turn(&mut self, word: &'static str, verdict: Verdict, out: &mut SignalSink<'_>) {
+        self.has_ended = true;
+        let answer = self.last_message.clone().map(Into::into);
+        out.emit(Signal::Result(Outcome {
+            subtype: Some(word.into()),
+            text: answer.clone(),
+            answer,
+            ..Outcome::of(verdict)
+        }));
+    }
+
+    fn on_item(
+        &mut self,
+        phase: Phase,
+        head: &Head<'_>,
+        object: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
+        let kind = head.kind.as_deref().unwrap_or_default();
+        let tag = head.tag.as_deref().unwrap_or_default();
+        let tag = if kind.is_empty() { tag } else { kind };
+        let line: ItemLine<'_> = read(tag, object, out)?;
+        note_unknown("item", &line.unknown, out);
+        note_unknown(tag, &line.item.unknown, out);
+        let item = line.item;
+        match (kind, phase) {
+            ("agent_message", Phase::Completed) => self.on_message(item.text, out),
+            ("reasoning", Phase::Completed) => self.on_reasoning(item.text, out),
+            ("error", Phase::Completed) => on_error(item.message, out),
+            // Printed once, when they are whole.
+            ("agent_message" | "reasoning" | "error", _) => {
+                unparsed(Some(kind), "not complete", out);
+            }
+            _ => match Tool::of(kind) {
+                Some(tool) => self.on_call(tool, phase, head.id.as_deref(), item, out),
+                None => unparsed(Some(tag), "an item of unknown type", out),
+            },
+        }
+        Ok(())
+    }
+
+    fn on_message(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {
+        let Some(text) = text else {
+            return unparsed(Some("agent_message"), "text: missing", out);
+        };
+        self.open_step_after_calls(out);
+        self.last_message = Some(text.as_str().to_owned());
+        out.emit(Signal::Text(text.into_cow()));
+    }
+
+    fn on_reasoning(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {
+        let Some(text) = text else {
+            return unparsed(Some("reasoning"), "text: missing", out);
+        };
+        self.open_step_after_calls(out);
+        out.emit(Signal::Thinking {
+            text: text.into_cow(),
+            signature: None,
+        });
+    }
+
+    fn open_step_after_calls(&mut self, out: &mut SignalSink<'_>) {
+        self.has_ended = false;
+        if self.step != StepState::Said {
+            self.open_step(out);
+        }
+    }
+
+    fn open_step(&mut self, out: &mut SignalSink<'_>) {
+        self.step = StepState::Said;
+        out.emit(Signal::Step(None));
+    }
+
+    fn on_call(
+        &mut self,
+        tool: Tool,
+        phase: Phase,
+        id: Option<&str>,
+        mut item: Item<'_>,
+        out: &mut SignalSink<'_>,
+    ) {
+        let name = tool.name(&item).into_owned();
+        let id = id.filter(|id| !id.is_empty());
+        let is_completed = phase == Phase::Completed;
+        let open = id.and_then(|id| self.open.get(id));
+        let is_open = match id {
+            Some(_) => open.is_some(),
+            None => phase != Phase::Started && self.unnamed.is_open(Scope::Main, Some(&name)),
+        };
+        let has_input = is_open && open.is_none_or(|open| open.has_input);
+        if tool == Tool::TodoList {
+            self.on_todo_list(&item.items, is_open, out);
+        }
+        if !is_open {
+            if self.step == StepState::None {
+                self.open_step(out);
+            }
+            self.has_ended = false;
+            self.step = StepState::Called;
+        }
+        let call = match id {
+            Some(id) => CallRef::Printed(id),
+            None if !is_open => self.unnamed.begin(Scope::Main, &name),
+            // Updates of a call without an id have nothing to be tied to it with.
+            None if !is_completed => return,
+            None => self.unnamed.end(Scope::Main, Some(&name)),
+        };
+        if !has_input {
+            let detail = tool.detail(&item);
+            let input = tool.input(&mut item, is_completed);
+            if let Some(id) = id.filter(|_| !is_completed) {
+                let has_input = !input.is_null();
+                self.open.insert(id.into(), OpenCall { has_input });
+            }
+            out.emit(Signal::ToolCall {
+                call,
+                name: name.as_str().into(),
+                input,
+                detail,
+            });
+        }
+        if is_completed {
+            if let Some(id) = id {
+                self.open.remove(id);
+            } else if !is_open {
+                self.unnamed.end(Scope::Main, Some(&name));
+            }
+            on_result(tool, call, id, &name, item, out);
+        }
+    }
+
+    /// A plan is one call whose input grows: what it became is a notice.
+    fn on_todo_list(&mut self, items: &Value, is_known: bool, out: &mut SignalSink<'_>) {
+        if is_known && *items != self.todo_list {
+            let message = tools::todo_list(items);
+            let topic = Some("todo_list".to_owned());
+            out.emit(Signal::Event(Info { topic, message }.into()));
+        }
+        self.todo_list.clone_from(items);
+    }
+}
+
+fn on_result(
+    tool: Tool,
+    call: CallRef<'_>,
+    id: Option<&str>,
+    name: &str,
+    mut item: Item<'_>,
+    out: &mut SignalSink<'_>,
+) {
+    if let Some(status) = tools::unknown_status(&item) {
+        unparsed(Some(name), &format!("of unknown status: {status}"), out);
+    }
+    let call_id = id.and_then(ToolCallId::from_printed);
+    if item.status.is("declined") {
+        let denied = PermissionDenied {
+            tool_name: name.to_owned(),
+            tool_call_id: call_id.clone(),
+            message: None,
+        };
+        out.emit(Signal::Event(denied.into()));
+    }
+    for (thread, state) in item.agents.as_object().into_iter().flatten() {
+        let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
+        let task = Task {
+            task_id: Some(thread.clone()),
+            tool_call_id: call_id.clone(),
+            status: text("status").unwrap_or_default(),
+            description: text("message"),
+        };
+        out.emit(Signal::Event(task.into()));
+    }
+    let is_error = tool.is_error(&item);
+    out.emit(Signal::ToolResult {
+        call,
+        name: Some(name.into()),
+        content: tool.content(&mut item),
+        is_error,
+        duration_ms: None,
+    });
+}
+
+/// Warnings and retries, as a line or as an item.
+fn on_error(message: Option<Str<'_>>, out: &mut SignalSink<'_>) {
+    let Some(message) = message.map(Str::into_owned) else {
+        return unparsed(Some("error"), "message: missing", out);
+    };
+    let event = match message.strip_prefix("Reconnecting") {
+        Some(rest) => {
+            let (attempt, max_attempts) = tries(rest);
+            ApiRetry {
+                attempt,
+                max_attempts,
+                delay_ms: None,
+                status_code: failure::status_in(&message),
+                reason: Some(message),
+            }
+            .into()
+        }
+        None => Warning { message }.into(),
+    };
+    out.emit(Signal::Event(event));
+}
+
+/// Reads `... 2/5 (why)`.
+fn tries(rest: &str) -> (Option<u64>, Option<u64>) {
+    let word = rest.trim_start_matches(['.', '…', ' ']).split(' ').next();
+    let (attempt, most) = word
+        .and_then(|word| word.split_once('/'))
+        .unwrap_or_default();
+    (attempt.parse().ok(), most.parse().ok())
+}
+
+fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
+    out.emit(Signal::Unparsed {
+        tag: tag.map(|tag| tag.to_owned().into()),
+        reason: reason.to_owned().into(),
+    });
+}

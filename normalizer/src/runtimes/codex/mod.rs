@@ -1,0 +1,122 @@
+//! codex: `codex exec` by `OpenAI`.
+//!
+//! Seen: 0.166.0, with and without `--json`, fresh, resumed and as a review. Older versions print the
+//! same events with fewer counters, and plans as `todo_list` items.
+//!
+//! - **json** prints one event a line: the thread's id, turns, and items, which are messages, reasoning
+//!   and tool calls. `turn.completed` is the only word for a success, `turn.failed` the only one for a
+//!   failure; `error` lines are notices, since retries print them too. The tokens of a turn are the
+//!   total of the whole thread, earlier runs of it included.
+//! - **text** prints the last message on standard output and everything else on standard error. Nothing
+//!   there marks the end of a tool's output, so that nothing of it is read but the header with the
+//!   session's id and, if the process failed, the last line that says `ERROR: `.
+//!
+//! A start that failed prints nothing on standard output; what went wrong is a line on standard error.
+
+mod argv;
+mod events;
+mod failure;
+mod sniff;
+mod stderr;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod usage;
+mod wire;
+
+use runtape_core::{Runtime, Stream};
+
+use self::argv::Argv;
+use self::events::Events;
+use self::stderr::Stderr;
+use super::{Carried, OutputFormat, RuntimeEntry};
+use crate::context::Context;
+use crate::events_or_text::{EventsOrText, Form};
+use crate::exit::Exit;
+use crate::lines::Line;
+use crate::paperclip::{Adapter, adapter};
+use crate::parser::{RuntimeParser, SignalSink};
+
+pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
+    runtime: Runtime::Codex,
+    parser: |context| Box::new(Codex::new(context)),
+    sniff: sniff::sniff,
+    commands: &["codex"],
+    is_script: argv::is_script,
+    query: argv::query,
+    formats: &[
+        OutputFormat {
+            name: "text",
+            flags: "",
+            carries: &[Carried::Text, Carried::Session, Carried::Model],
+        },
+        OutputFormat {
+            name: "json",
+            flags: "--json",
+            carries: &[
+                Carried::Text,
+                Carried::Thinking,
+                Carried::Calls,
+                Carried::Arguments,
+                Carried::Results,
+                Carried::Tokens,
+                Carried::Session,
+            ],
+        },
+    ],
+    versions: &["0.166.0"],
+    credentials: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+    is_session_id,
+    paperclip: Adapter {
+        adapter_type: "codex_local",
+        code_prefix: "codex",
+        provider: Some("openai"),
+        capabilities: adapter::LOCAL,
+    },
+};
+
+/// Tells whether a text is a thread's id: a UUID in small letters.
+pub(super) fn is_session_id(text: &str) -> bool {
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => is_hex(byte),
+        })
+}
+
+/// Reads what one `codex` process prints.
+struct Codex {
+    stdout: EventsOrText<Events>,
+    stderr: Stderr,
+}
+
+impl Codex {
+    fn new(context: &Context) -> Self {
+        let argv = Argv::of(context);
+        Self {
+            stdout: EventsOrText::new(Events::new(argv.may_be_resumed), argv.asked),
+            stderr: Stderr::default(),
+        }
+    }
+}
+
+impl RuntimeParser for Codex {
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        match stream {
+            Stream::Stdout => self.stdout.push_line(line, out),
+            Stream::Stderr => self.stderr.push_line(line, out),
+        }
+    }
+
+    fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        let has_answer = self.stdout.finish(exit, out);
+        if self.stdout.form() != Some(Form::Events) {
+            self.stderr.emit_header(out);
+        }
+        let has_ended = has_answer || self.stdout.events.has_ended();
+        if !has_ended && exit.is_own_failure(|code| self.exit_is_signal(code)) {
+            self.stderr.judge(out);
+        }
+    }
+}

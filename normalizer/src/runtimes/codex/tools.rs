@@ -1,0 +1,382 @@
+//! Items that are tool calls: what they are named, were given, gave back, and do.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::wire::Item;
+use crate::json::Str;
+use crate::signal::{Block, CallDetail};
+use crate::verdict::VerdictWord;
+
+/// A type of item that is a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tool {
+    Command,
+    FileChange,
+    Mcp,
+    WebSearch,
+    Collab,
+    TodoList,
+}
+
+impl Tool {
+    /// Returns the tool that an item's type stands for, if it is one.
+    pub(super) fn of(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "command_execution" => Self::Command,
+            "file_change" => Self::FileChange,
+            "mcp_tool_call" => Self::Mcp,
+            "web_search" => Self::WebSearch,
+            "collab_tool_call" => Self::Collab,
+            "todo_list" => Self::TodoList,
+            _ => return None,
+        })
+    }
+
+    /// Tells whether items of this type say how far they are.
+    fn has_status(self) -> bool {
+        !matches!(self, Self::WebSearch | Self::TodoList)
+    }
+
+    /// Returns the tool's name.
+    pub(super) fn name<'i>(self, item: &'i Item<'_>) -> Cow<'i, str> {
+        match self {
+            Self::Command => "command_execution".into(),
+            Self::FileChange => "file_change".into(),
+            Self::WebSearch => "web_search".into(),
+            Self::TodoList => "todo_list".into(),
+            Self::Collab => item.tool.as_deref().unwrap_or("collab_tool_call").into(),
+            Self::Mcp => {
+                let server = item.server.as_deref().unwrap_or_default();
+                let tool = item.tool.as_deref().unwrap_or_default();
+                format!("mcp__{server}__{tool}").into()
+            }
+        }
+    }
+
+    /// Returns what the tool was given; null as long as that is not known. A search begins before its
+    /// words are known.
+    pub(super) fn input(self, item: &mut Item<'_>, is_completed: bool) -> Value {
+        match self {
+            Self::Command => match &item.command {
+                Some(command) => object([("command", command.as_str().into())]),
+                None => Value::Null,
+            },
+            Self::FileChange => {
+                let is_known = item.changes.as_array().is_some_and(|list| !list.is_empty());
+                if is_known || (is_completed && !item.changes.is_null()) {
+                    object([("changes", item.changes.take())])
+                } else {
+                    Value::Null
+                }
+            }
+            Self::Mcp => item.arguments.take(),
+            Self::WebSearch => {
+                let query = item.query.as_deref().unwrap_or_default();
+                if query.is_empty() && !is_completed {
+                    return Value::Null;
+                }
+                let query = Value::from(query);
+                object([("query", query), ("action", item.action.take())])
+            }
+            Self::Collab => object([
+                ("prompt", item.prompt.take()),
+                ("sender_thread_id", item.sender.take()),
+                ("receiver_thread_ids", item.receivers.take()),
+            ]),
+            Self::TodoList => object([("items", item.items.clone())]),
+        }
+    }
+
+    /// Returns what a call does.
+    pub(super) fn detail(self, item: &Item<'_>) -> CallDetail {
+        let mut detail = CallDetail::default();
+        match self {
+            Self::Command => detail.command = item.command.as_deref().map(script),
+            Self::FileChange => {
+                let changes = item.changes.as_array().into_iter().flatten();
+                let paths = changes.filter_map(|change| change.get("path")?.as_str());
+                detail.paths.extend(paths.map(str::to_owned));
+            }
+            Self::WebSearch => {
+                let url = item.action.get("url").and_then(Value::as_str);
+                detail.url = url.map(str::to_owned);
+            }
+            Self::Mcp | Self::Collab | Self::TodoList => {}
+        }
+        detail
+    }
+
+    /// Returns what the tool gave back.
+    pub(super) fn content<'a>(self, item: &mut Item<'a>) -> Vec<Block<'a>> {
+        match self {
+            Self::Command => {
+                let output = item.output.take().map(Str::into_cow);
+                output.map(Block::Text).into_iter().collect()
+            }
+            Self::Mcp => mcp_content(item),
+            Self::FileChange | Self::WebSearch | Self::Collab | Self::TodoList => Vec::new(),
+        }
+    }
+
+    /// Tells whether a call that has ended failed; none if it does not say.
+    pub(super) fn is_error(self, item: &Item<'_>) -> Option<bool> {
+        let has_failed = item.exit_code.is_some_and(|code| code != 0)
+            || matches!(item.status.word(), Some("failed" | "declined"))
+            || (self == Self::Mcp && !item.error.is_null());
+        let is_done = item.status.is("completed")
+            || (item.status.is_missing() && (!self.has_status() || item.exit_code == Some(0)));
+        match (has_failed, is_done) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
+    }
+}
+
+/// Returns the status of an item, if it is one that no item has.
+pub(super) fn unknown_status<'i, 'a>(item: &'i Item<'a>) -> Option<&'i VerdictWord<'a>> {
+    const KNOWN: &[&str] = &["in_progress", "completed", "failed", "declined"];
+    let status = &item.status;
+    let is_known = match status.word() {
+        Some(word) => KNOWN.contains(&word),
+        None => status.is_missing(),
+    };
+    (!is_known).then_some(status)
+}
+
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let fields = fields.map(|(key, value)| (key.to_owned(), value));
+    Value::Object(Map::from_iter(fields))
+}
+
+/// The blocks of an MCP result, and what the call failed with.
+fn mcp_content<'a>(item: &mut Item<'a>) -> Vec<Block<'a>> {
+    let mut result = item.result.take();
+    let mut blocks: Vec<Block<'a>> = match result.get_mut("content").map(Value::take) {
+        Some(Value::Array(content)) => content.into_iter().map(block).collect(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(other) => vec![block(other)],
+    };
+    let structured = result.get_mut("structured_content").map(Value::take);
+    if blocks.is_empty()
+        && let Some(structured) = structured.filter(|value| !value.is_null())
+    {
+        blocks.push(Block::Text(structured.to_string().into()));
+    }
+    match item.error.take() {
+        Value::Null => {}
+        Value::String(message) => blocks.push(Block::Text(message.into())),
+        error => {
+            let message = error.get("message").and_then(Value::as_str);
+            let message = message.map_or_else(|| error.to_string(), str::to_owned);
+            blocks.push(Block::Text(message.into()));
+        }
+    }
+    blocks
+}
+
+/// Reads a block of an MCP result; one that is neither text nor media is kept as JSON.
+fn block<'a>(mut value: Value) -> Block<'a> {
+    if let Value::String(text) = value {
+        return Block::Text(text.into());
+    }
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    match value.get("type").and_then(Value::as_str) {
+        Some("text") => {
+            if let Some(Value::String(text)) = value.get_mut("text").map(Value::take) {
+                return Block::Text(text.into());
+            }
+        }
+        Some(kind @ ("image" | "audio")) => {
+            let is_image = kind == "image";
+            if let (Some(mime_type), Some(data)) = (text(&value, "mimeType"), text(&value, "data"))
+            {
+                let (mime_type, data) = (mime_type.into(), data.into());
+                return if is_image {
+                    Block::Image { mime_type, data }
+                } else {
+                    Block::File { mime_type, data }
+                };
+            }
+        }
+        _ => {}
+    }
+    Block::Text(value.to_string().into())
+}
+
+/// How far a to-do list is, one entry a line.
+pub(super) fn todo_list(items: &Value) -> String {
+    let items = items.as_array().into_iter().flatten();
+    let lines = items.map(|item| {
+        let is_done = item.get("completed") == Some(&json!(true));
+        let text = item.get("text").and_then(Value::as_str).unwrap_or_default();
+        format!("[{}] {text}", if is_done { 'x' } else { ' ' })
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the script that a command has a shell run, as in `/bin/bash -lc 'echo 1'`; the whole
+/// command if it is anything else.
+fn script(command: &str) -> String {
+    let words = words(command);
+    if let Some([shell, flag, script]) = words.as_deref()
+        && matches!(flag.as_str(), "-lc" | "-c")
+        && SHELLS.contains(&shell.rsplit('/').next().unwrap_or(shell))
+    {
+        return script.clone();
+    }
+    command.to_owned()
+}
+
+const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh", "fish"];
+
+/// Splits a command into the words that a shell would see, as it was joined from them; none if it
+/// was not joined from words.
+fn words(command: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = command.chars();
+    while let Some(next) = rest.next() {
+        match next {
+            ' ' | '\t' | '\n' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '\'' => break,
+                        other => word.push(other),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '"' => break,
+                        '\\' => match rest.next()? {
+                            escaped @ ('$' | '`' | '"' | '\\') => word.push(escaped),
+                            '\n' => {}
+                            other => word.extend(['\\', other]),
+                        },
+                        other => word.push(other),
+                    }
+                }
+            }
+            '\\' => match rest.next()? {
+                '\n' => {}
+                escaped => word.get_or_insert_default().push(escaped),
+            },
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::decode;
+    use crate::runtimes::codex::wire::ItemLine;
+
+    fn item(line: &str) -> Item<'_> {
+        decode::<ItemLine<'_>>(line.as_bytes()).unwrap().value.item
+    }
+
+    #[test]
+    fn the_script_of_a_shell_is_the_command_and_anything_else_stays_as_it_is() {
+        let table = [
+            ("/bin/bash -lc 'echo 1'", "echo 1"),
+            ("/bin/bash -lc ls", "ls"),
+            (r#"bash -lc "echo '\$x' \"a\"""#, "echo '$x' \"a\""),
+            (r#"/bin/zsh -c "printf '\\033[31m'""#, r"printf '\033[31m'"),
+            ("bash -lc 'a'\\''b'", "a'b"),
+            ("bash -lc 'two\nlines'", "two\nlines"),
+            ("bash -lc ''", ""),
+            ("bash -x script.sh", "bash -x script.sh"),
+            ("bash -lc one two", "bash -lc one two"),
+            ("bash -lc 'open", "bash -lc 'open"),
+            ("/usr/bin/env -c ls", "/usr/bin/env -c ls"),
+            ("", ""),
+        ];
+        for (command, expected) in table {
+            assert_eq!(script(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_call_failed_if_its_status_its_exit_code_or_its_error_says_so() {
+        let table = [
+            (
+                Tool::Command,
+                r#""status":"completed","exit_code":0"#,
+                Some(false),
+            ),
+            (
+                Tool::Command,
+                r#""status":"completed","exit_code":7"#,
+                Some(true),
+            ),
+            (
+                Tool::Command,
+                r#""status":"failed","exit_code":null"#,
+                Some(true),
+            ),
+            (Tool::Command, r#""status":"declined""#, Some(true)),
+            (Tool::Command, r#""status":"in_progress""#, None),
+            (Tool::Command, r#""exit_code":0"#, Some(false)),
+            (Tool::Command, r#""status":"done""#, None),
+            (Tool::Command, r#""status":true"#, None),
+            (Tool::FileChange, r#""changes":[]"#, None),
+            (
+                Tool::Mcp,
+                r#""status":"completed","error":{"message":"no"}"#,
+                Some(true),
+            ),
+            (
+                Tool::Mcp,
+                r#""status":"completed","error":null"#,
+                Some(false),
+            ),
+            (Tool::WebSearch, r#""query":"q""#, Some(false)),
+            (Tool::TodoList, r#""items":[]"#, Some(false)),
+        ];
+        for (tool, fields, expected) in table {
+            let line = format!("{{\"item\":{{{fields}}}}}");
+            assert_eq!(tool.is_error(&item(&line)), expected, "{fields}");
+        }
+        let odd = item(r#"{"item":{"status":"done"}}"#);
+        assert!(unknown_status(&odd).is_some());
+        assert!(unknown_status(&item("{\"item\":{}}")).is_none());
+    }
+
+    #[test]
+    fn an_mcp_result_keeps_all_its_blocks() {
+        let line = r#"{"item":{"result":{"content":[{"type":"text","text":"a"},
+            {"type":"image","mimeType":"image/png","data":"AA=="},{"type":"resource","uri":"u"}],
+            "structured_content":null},"error":{"message":"no"}}}"#;
+        let blocks = Tool::Mcp.content(&mut item(line));
+        let text = |text: &str| Block::Text(text.to_owned().into());
+        let image = Block::Image {
+            mime_type: "image/png".into(),
+            data: "AA==".into(),
+        };
+        let resource = text(r#"{"type":"resource","uri":"u"}"#);
+        assert_eq!(blocks, [text("a"), image, resource, text("no")]);
+        let structured = r#"{"item":{"result":{"content":[],"structured_content":{"n":7}}}}"#;
+        let blocks = Tool::Mcp.content(&mut item(structured));
+        assert_eq!(blocks, [text(r#"{"n":7}"#)]);
+    }
+
+    #[test]
+    fn paths_and_urls_of_items_are_found() {
+        let line =
+            r#"{"item":{"changes":[{"path":"/a","kind":"add"},{"kind":"x"},{"path":"/b"}]}}"#;
+        assert_eq!(Tool::FileChange.detail(&item(line)).paths, ["/a", "/b"]);
+        let line = r#"{"item":{"query":"q","action":{"type":"open_page","url":"http://x"}}}"#;
+        let detail = Tool::WebSearch.detail(&item(line));
+        assert_eq!(detail.url.as_deref(), Some("http://x"));
+    }
+}

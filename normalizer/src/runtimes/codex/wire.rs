@@ -1,0 +1,197 @@
+//! What the events look like.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+use crate::events_or_text::quoted;
+use crate::json::{Raw, Str, number, wire_struct};
+use crate::verdict::VerdictWord;
+
+/// What an event is, and of an item its id and its type.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Head<'a> {
+    pub(super) tag: Option<Str<'a>>,
+    pub(super) id: Option<Str<'a>>,
+    pub(super) kind: Option<Str<'a>>,
+}
+
+impl<'a> From<Line<'a>> for Head<'a> {
+    fn from(line: Line<'a>) -> Self {
+        let item = line.item.unwrap_or_default();
+        Self {
+            tag: line.tag,
+            id: item.id,
+            kind: item.kind,
+        }
+    }
+}
+
+/// Reads the head of an item's event as it is always printed, without a look at the rest.
+pub(super) fn leading_head(object: &[u8]) -> Option<Head<'_>> {
+    let (tag, rest) = quoted(object.strip_prefix(b"{\"type\":\"")?)?;
+    let (id, rest) = quoted(rest.strip_prefix(b",\"item\":{\"id\":\"")?)?;
+    let (kind, _) = quoted(rest.strip_prefix(b",\"type\":\"")?)?;
+    Some(Head {
+        tag: Some(tag.into()),
+        id: Some(id.into()),
+        kind: Some(kind.into()),
+    })
+}
+
+wire_struct! {
+    /// What any event may begin with.
+    pub(super) struct Line<'a> {
+        "type" => tag: Option<Str<'a>>,
+        "item" => item: Option<ItemHead<'a>>,
+        ; rest skipped
+    }
+}
+
+/// The id and the type of an item. A web search has the key `id` twice: the item's comes first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ItemHead<'a> {
+    id: Option<Str<'a>>,
+    kind: Option<Str<'a>>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for ItemHead<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = ItemHead<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut head = ItemHead::default();
+                while let Some(key) = map.next_key::<Str<'de>>()? {
+                    match key.as_str() {
+                        "id" if head.id.is_none() => head.id = map.next_value()?,
+                        "type" => head.kind = map.next_value()?,
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(head)
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+wire_struct! {
+    pub(super) struct ThreadStarted<'a> {
+        "thread_id" => thread: Option<Str<'a>>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct TurnStarted {
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct TurnCompleted<'a> {
+        "usage" => usage: Raw<'a>,
+        "error" => error: VerdictWord<'a>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct TurnFailed {
+        "error" => error: Value,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    pub(super) struct ErrorLine<'a> {
+        "message" => message: Option<Str<'a>>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    /// The tokens of a thread. Older versions count neither reasoning nor cache writes.
+    pub(super) struct Usage {
+        "input_tokens" => input: Option<u64> as number::opt_u64,
+        "cached_input_tokens" => cached: Option<u64> as number::opt_u64,
+        "output_tokens" => output: Option<u64> as number::opt_u64,
+        "reasoning_output_tokens" => reasoning: Option<u64> as number::opt_u64,
+        ; known "cache_write_input_tokens", "total_tokens"
+    }
+}
+
+wire_struct! {
+    pub(super) struct ItemLine<'a> {
+        "item" => item: Item<'a>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    /// An item of any type: each has some of these.
+    pub(super) struct Item<'a> {
+        "status" => status: VerdictWord<'a>,
+        // agent_message, reasoning
+        "text" => text: Option<Str<'a>>,
+        // error
+        "message" => message: Option<Str<'a>>,
+        // command_execution
+        "command" => command: Option<Str<'a>>,
+        "aggregated_output" => output: Option<Str<'a>>,
+        "exit_code" => exit_code: Option<i64>,
+        // file_change
+        "changes" => changes: Value,
+        // mcp_tool_call, collab_tool_call
+        "server" => server: Option<Str<'a>>,
+        "tool" => tool: Option<Str<'a>>,
+        "arguments" => arguments: Value,
+        "result" => result: Value,
+        "error" => error: Value,
+        // web_search
+        "query" => query: Option<Str<'a>>,
+        "action" => action: Value,
+        // collab_tool_call
+        "prompt" => prompt: Value,
+        "sender_thread_id" => sender: Value,
+        "receiver_thread_ids" => receivers: Value,
+        "agents_states" => agents: Value,
+        // todo_list
+        "items" => items: Value,
+        ; known "id", "type"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::decode;
+
+    #[test]
+    fn the_head_of_an_item_is_read_either_way_and_its_first_id_counts() {
+        let line = br#"{"type":"item.completed","item":{"id":"item_2","type":"web_search","id":"ws_1","query":"q"}}"#;
+        let quick = leading_head(line).unwrap();
+        let slow = Head::from(decode::<Line<'_>>(line).unwrap().value);
+        for head in [quick, slow] {
+            assert_eq!(head.tag.as_deref(), Some("item.completed"));
+            assert_eq!(head.id.as_deref(), Some("item_2"));
+            assert_eq!(head.kind.as_deref(), Some("web_search"));
+        }
+        let other = br#"{"item": {"type": "reasoning", "id": "item_1"}, "type": "item.started"}"#;
+        assert!(leading_head(other).is_none());
+        let head = Head::from(decode::<Line<'_>>(other).unwrap().value);
+        assert_eq!(head.id.as_deref(), Some("item_1"));
+        assert!(leading_head(br#"{"type":"turn.started"}"#).is_none());
+    }
+}

@@ -1,0 +1,138 @@
+//! What the command line tells before anything is printed.
+
+use crate::context::Context;
+use crate::events_or_text::Form;
+
+/// Options that the next word belongs to.
+const VALUED: &[&str] = &[
+    "--agent",
+    "--attach",
+    "--command",
+    "--dir",
+    "--format",
+    "--log-level",
+    "-m",
+    "--model",
+    "-p",
+    "--password",
+    "--port",
+    "-s",
+    "--session",
+    "--title",
+    "-u",
+    "--username",
+    "--variant",
+];
+
+/// Options that take every word up to the next option.
+const VARIADIC: &[&str] = &["-f", "--file"];
+
+/// Returns the format; `None` if the command line is not known, or is not one of `opencode run`.
+pub(super) fn form(context: &Context) -> Option<Form> {
+    let words = Words::of(context.argv.as_deref()?);
+    words.is_run().then_some(match words.format {
+        Some("json") => Form::Events,
+        _ => Form::Text,
+    })
+}
+
+/// Returns the message: the words that belong to no option. More may come on standard input.
+pub(super) fn query(context: &Context) -> Option<String> {
+    let words = Words::of(context.argv.as_deref()?);
+    let message = words.positional.get(1..).filter(|_| words.is_run())?;
+    (!message.is_empty()).then(|| message.join(" "))
+}
+
+/// The words of a command line, options and others apart.
+struct Words<'a> {
+    positional: Vec<&'a str>,
+    format: Option<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn of(argv: &'a [String]) -> Self {
+        let mut found = Self {
+            positional: Vec::new(),
+            format: None,
+        };
+        // The program comes first.
+        let mut words = argv.iter().skip(1).map(String::as_str).peekable();
+        while let Some(word) = words.next() {
+            match word {
+                "--" => found.positional.extend(words.by_ref()),
+                // Given twice, the last one counts.
+                "--format" => found.format = words.next(),
+                option if VALUED.contains(&option) => {
+                    words.next();
+                }
+                option if VARIADIC.contains(&option) => {
+                    while words.next_if(|next| !is_option(next)).is_some() {}
+                }
+                option if is_option(option) => {
+                    if let Some(format) = option.strip_prefix("--format=") {
+                        found.format = Some(format);
+                    }
+                }
+                word => found.positional.push(word),
+            }
+        }
+        found
+    }
+
+    fn is_run(&self) -> bool {
+        self.positional.first() == Some(&"run")
+    }
+}
+
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use runtape_core::{JobId, RunId};
+
+    use super::*;
+
+    fn context(line: &str) -> Context {
+        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        context.argv = Some(line.split(' ').map(str::to_owned).collect());
+        context
+    }
+
+    #[test]
+    fn the_command_line_tells_the_format_and_the_message() {
+        let (json, text) = (Some(Form::Events), Some(Form::Text));
+        let table = [
+            (
+                "opencode run --format json Hi there",
+                json,
+                Some("Hi there"),
+            ),
+            ("opencode run --format=json -m p/m Hi", json, Some("Hi")),
+            ("opencode run --auto --thinking Hi", text, Some("Hi")),
+            ("opencode run --format default Hi", text, Some("Hi")),
+            (
+                "opencode run --format json --format nosuch Hi",
+                text,
+                Some("Hi"),
+            ),
+            (
+                "opencode run --session ses_x --format json --file a b --title T Hi",
+                json,
+                Some("Hi"),
+            ),
+            ("opencode --print-logs run --format json", json, None),
+            ("opencode run -- --format json", text, Some("--format json")),
+            ("opencode", None, None),
+            ("opencode serve --port 1", None, None),
+        ];
+        for (line, expected, message) in table {
+            let context = context(line);
+            assert_eq!(form(&context), expected, "{line}");
+            assert_eq!(query(&context).as_deref(), message, "{line}");
+        }
+        let unknown = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        assert_eq!((form(&unknown), query(&unknown)), (None, None));
+    }
+}

@@ -1,0 +1,355 @@
+//! json: steps and their parts, one event a line.
+
+use std::collections::HashSet;
+use std::hash::BuildHasher;
+
+use foldhash::quality::FixedState;
+use runtape_core::runtime_event::{Compaction, PermissionDenied, Task, Warning};
+use runtape_core::{RunError, ToolCallId};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::wire::{ErrorLine, Head, Part, PartLine, leading_head};
+use super::{SESSION, failure, is_session_id, tools, usage};
+use crate::bounds;
+use crate::events_or_text::EventReader;
+use crate::exit::Exit;
+use crate::json::{DecodeError, Fault, Str, decode};
+use crate::parser::{SignalSink, note_faults, note_unknown, read};
+use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::unnamed_calls::UnnamedCalls;
+use crate::verdict::{UnclearResult, VerdictWord};
+
+/// Reads the events of one run.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    session: Option<Box<str>>,
+    /// The message of the last step, which ties parts to it.
+    message: Option<Box<str>>,
+    /// How the last step was finished, in the CLI's word.
+    finish: Finish,
+    /// What the model said in the last step; none if that is too much to be held.
+    answer: Option<String>,
+    limit: usize,
+    unnamed: UnnamedCalls,
+    /// What all steps cost together.
+    cost: Option<f64>,
+    /// Hashes of the ids of what was added up: what is printed again counts once.
+    counted: HashSet<u64>,
+    /// The same keys in every run of the program: normalizing has no randomness.
+    hasher: FixedState,
+    /// The last error line.
+    error: Option<(RunError, Place)>,
+}
+
+/// How far the last step is.
+#[derive(Debug, Default)]
+enum Finish {
+    /// There is none, or it goes on, or what followed it was cut.
+    #[default]
+    Open,
+    /// It is over, for this reason.
+    Reason(VerdictWord<'static>),
+}
+
+/// Tells whether an object is an event.
+pub(super) fn is_event(object: &[u8]) -> bool {
+    let is_session = |id: &Str<'_>| id.starts_with(SESSION);
+    decode::<Head<'_>>(object).is_ok_and(|head| {
+        let Head { time, session, .. } = head.value;
+        time.is_some() && session.as_ref().is_some_and(is_session)
+    })
+}
+
+/// The types of events that have a part.
+const WITH_PART: &[&str] = &["step_start", "text", "reasoning", "tool_use", "step_finish"];
+
+impl EventReader for Events {
+    fn begins_events(object: &[u8]) -> bool {
+        is_event(object)
+    }
+
+    fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        let (head, faults) = if let Some(head) = leading_head(object) {
+            (head, Vec::new())
+        } else {
+            let head = decode::<Head<'_>>(object)?;
+            (head.value, head.faults)
+        };
+        let tag = head.tag.as_deref().unwrap_or_default();
+        if tag == "error" {
+            let line: ErrorLine = read(tag, object, out)?;
+            self.on_head(&head, faults, out);
+            note_unknown(tag, &line.unknown, out);
+            self.on_error(&line.error, out);
+            return Ok(());
+        }
+        if !WITH_PART.contains(&tag) {
+            // A line that was cut is none of unknown type.
+            decode::<IgnoredAny>(object)?;
+            self.on_head(&head, faults, out);
+            let tag = Some(tag).filter(|tag| !tag.is_empty());
+            unparsed(tag, "of unknown type", out);
+            return Ok(());
+        }
+        let line: PartLine<'_> = read(tag, object, out)?;
+        self.on_head(&head, faults, out);
+        note_unknown(tag, &line.unknown, out);
+        note_unknown(tag, &line.part.unknown, out);
+        match tag {
+            "step_start" => self.on_step_start(&line.part, out),
+            "text" => self.on_text(line.part, out),
+            "reasoning" => on_reasoning(line.part, out),
+            "tool_use" => self.on_tool(line.part, out),
+            _ => self.on_step_finish(line.part, out),
+        }
+        Ok(())
+    }
+
+    fn on_cut(&mut self, _: &mut SignalSink<'_>) {
+        self.finish = Finish::Open;
+    }
+}
+
+impl Events {
+    /// Creates a reader that holds so many bytes at the most.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
+    fn on_head(&mut self, head: &Head<'_>, faults: Vec<Fault>, out: &mut SignalSink<'_>) {
+        for fault in faults {
+            let reason = format!("{}: {}", fault.path, fault.reason);
+            unparsed(head.tag.as_deref(), &reason, out);
+        }
+        if let Some(time) = head.time {
+            out.set_time(bounds::count(time));
+        }
+        let session = head.session.as_deref();
+        let Some(session) = session.filter(|id| self.session.as_deref() != Some(*id)) else {
+            return;
+        };
+        self.session = Some(session.into());
+        if is_session_id(session) {
+            out.emit(Signal::Session(session));
+        } else {
+            unparsed(head.tag.as_deref(), "sessionID: no id of a session", out);
+        }
+    }
+
+    fn on_step_start(&mut self, part: &Part<'_>, out: &mut SignalSink<'_>) {
+        self.message = part.message.as_deref().map(Into::into);
+        self.finish = Finish::Open;
+        self.answer = Some(String::new());
+        out.emit(Signal::Step(None));
+        out.emit(Signal::MessagePrinted);
+    }
+
+    /// Tells whether a part belongs to the last step.
+    fn is_of_step(&self, part: &Part<'_>) -> bool {
+        part.message.as_deref() == self.message.as_deref()
+    }
+
+    fn on_text(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
+        if part.metadata.is_compaction == Some(true) {
+            let compaction = Compaction {
+                trigger: None,
+                pre_tokens: None,
+                post_tokens: None,
+                duration_ms: None,
+                message: None,
+            };
+            out.emit(Signal::Event(compaction.into()));
+        }
+        let is_of_step = self.is_of_step(&part);
+        let Some(text) = part.text else {
+            return unparsed(Some("text"), "text: missing", out);
+        };
+        if is_of_step && let Some(answer) = &mut self.answer {
+            answer.push_str(&text);
+            if answer.len() > self.limit {
+                self.answer = None;
+            }
+        }
+        out.emit(Signal::Text(text.into_cow()));
+    }
+
+    fn on_tool(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
+        let tool = part.tool.as_deref().unwrap_or_default();
+        let mut state = part.state;
+        note_unknown("tool_use state", &state.unknown, out);
+        let name = tools::name(tool, &state).to_owned();
+        let is_error = tools::is_error(tool, &state);
+        let has_ended = matches!(state.status.word(), Some("completed" | "error"));
+        if !has_ended && !matches!(state.status.word(), Some("pending" | "running")) {
+            let reason = format!("state.status: of unknown status: {}", state.status);
+            unparsed(Some("tool_use"), &reason, out);
+        }
+        let has_result = has_ended || state.output.is_some() || state.error.is_some();
+        let id = part.call.as_deref().filter(|id| !id.is_empty());
+        let call = match id {
+            Some(id) => CallRef::Printed(id),
+            None => self.unnamed_call(&name, has_result),
+        };
+        let input = std::mem::take(&mut state.input);
+        out.emit(Signal::ToolCall {
+            call,
+            name: name.as_str().into(),
+            detail: tools::detail(tool, &input),
+            input,
+        });
+        let call_id = id.and_then(ToolCallId::from_printed);
+        if let Some(session) = &state.metadata.session {
+            let task = Task {
+                task_id: Some(session.as_str().to_owned()),
+                tool_call_id: call_id.clone(),
+                status: state.status.word().unwrap_or_default().to_owned(),
+                description: None,
+            };
+            out.emit(Signal::Event(task.into()));
+        }
+        if let Some(error) = state
+            .error
+            .as_deref()
+            .filter(|error| tools::is_denial(error))
+        {
+            let denied = PermissionDenied {
+                tool_name: name.clone(),
+                tool_call_id: call_id,
+                message: Some(error.to_owned()),
+            };
+            out.emit(Signal::Event(denied.into()));
+        }
+        if !has_result {
+            return;
+        }
+        let times = (state.time.start, state.time.end);
+        out.emit(Signal::ToolResult {
+            call,
+            name: Some(name.as_str().into()),
+            content: tools::content(&mut state),
+            is_error,
+            duration_ms: match times {
+                (Some(start), Some(end)) => end.checked_sub(start),
+                _ => None,
+            },
+        });
+    }
+
+    /// Names a call without an id; a result is that of the oldest call of its tool that is open.
+    fn unnamed_call(&mut self, name: &str, has_result: bool) -> CallRef<'static> {
+        if has_result && self.unnamed.is_open(Scope::Main, Some(name)) {
+            return self.unnamed.end(Scope::Main, Some(name));
+        }
+        let call = self.unnamed.begin(Scope::Main, name);
+        if has_result {
+            self.unnamed.end(Scope::Main, Some(name));
+        }
+        call
+    }
+
+    fn on_step_finish(&mut self, mut part: Part<'_>, out: &mut SignalSink<'_>) {
+        let counted = usage::count(&mut part.tokens);
+        note_faults("step_finish", counted.faults, out);
+        note_unknown("tokens", &counted.unknown, out);
+        let key = part.id.as_deref().or(part.message.as_deref());
+        let key: String = match key {
+            Some(key) => key.to_owned(),
+            None => format!("step {}", self.counted.len()),
+        };
+        if self.counted.insert(self.hasher.hash_one(&key)) {
+            if !counted.counts.is_unknown() {
+                out.emit(Signal::Usage {
+                    key: key.into(),
+                    counts: counted.counts,
+                    model: None,
+                });
+            }
+            if let Some(cost) = part.cost {
+                let sum = self.cost.unwrap_or(0.0) + cost;
+                self.cost = Some(sum);
+                out.emit(Signal::Cost(sum));
+            }
+            if usage::is_there(&part.tokens) {
+                out.emit(Signal::RawUsage(part.tokens.into()));
+            }
+        }
+        self.finish = Finish::Reason(match part.reason {
+            VerdictWord::Word(word) => VerdictWord::Word(word.into_owned().into()),
+            VerdictWord::Missing => VerdictWord::Missing,
+            VerdictWord::Flag(flag) => VerdictWord::Flag(flag),
+            VerdictWord::Other(value) => VerdictWord::Other(value),
+        });
+    }
+
+    fn on_error(&mut self, line: &Value, out: &mut SignalSink<'_>) {
+        let (error, is_sound) = failure::of_line(line, out.place().at);
+        if !is_sound {
+            unparsed(Some("error"), "error: without a name or a message", out);
+        }
+        if let Some((earlier, place)) = self.error.replace((error, out.place())) {
+            let message = earlier.message;
+            out.emit_at(
+                place,
+                Scope::Main,
+                Signal::Event(Warning { message }.into()),
+            );
+        }
+    }
+
+    /// Judges the end. Returns whether it is one.
+    pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
+        if let Some((error, place)) = self.error.take() {
+            let outcome = Outcome::of(Verdict::Error(error));
+            out.emit_at(place, Scope::Main, Signal::Result(outcome));
+            return true;
+        }
+        let Finish::Reason(reason) = &self.finish else {
+            return false;
+        };
+        let is_success = match (exit.is_success(), exit.is_unknown(), reason.word()) {
+            // The process says that it went well, whatever the last step was finished for: a
+            // permission that was refused ends a run after the call.
+            (true, _, Some(word)) => word != "error",
+            (_, true, Some("stop" | "length")) => true,
+            // The model was to go on.
+            (_, true, Some("tool-calls")) => return false,
+            (true, _, None) | (_, true, _) => false,
+            _ => return false,
+        };
+        if exit.is_unknown() {
+            out.emit(Signal::Metadata("exitUnknown", Value::Bool(true)));
+        }
+        let verdict = if is_success {
+            Verdict::Success
+        } else {
+            let doubt = UnclearResult::default().with("part.reason", reason);
+            Verdict::Error(doubt.report("step_finish", None, |signal| out.emit(signal)))
+        };
+        out.emit(Signal::Result(Outcome {
+            answer: self.answer.take().map(Into::into),
+            ..Outcome::of(verdict)
+        }));
+        true
+    }
+}
+
+fn on_reasoning(part: Part<'_>, out: &mut SignalSink<'_>) {
+    let Some(text) = part.text else {
+        return unparsed(Some("reasoning"), "text: missing", out);
+    };
+    out.emit(Signal::Thinking {
+        text: text.into_cow(),
+        signature: None,
+    });
+}
+
+fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
+    out.emit(Signal::Unparsed {
+        tag: tag.map(|tag| tag.to_owned().into()),
+        reason: reason.to_owned().into(),
+    });
+}

@@ -1,0 +1,163 @@
+//! What the events look like.
+
+use serde::de::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::events_or_text::quoted;
+use crate::json::{Raw, Str, number, wire_struct};
+use crate::verdict::VerdictWord;
+
+wire_struct! {
+    /// What every event has.
+    pub(super) struct Head<'a> {
+        "type" => tag: Option<Str<'a>>,
+        "timestamp" => time: Option<u64> as number::opt_u64,
+        "sessionID" => session: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+/// Reads the head of an event as it is always printed, without a look at the rest.
+pub(super) fn leading_head(object: &[u8]) -> Option<Head<'_>> {
+    let (tag, rest) = quoted(object.strip_prefix(b"{\"type\":\"")?)?;
+    let rest = rest.strip_prefix(b",\"timestamp\":")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (time, rest) = rest.split_at_checked(digits)?;
+    let time = std::str::from_utf8(time).ok()?.parse().ok()?;
+    let (session, _) = quoted(rest.strip_prefix(b",\"sessionID\":\"")?)?;
+    Some(Head {
+        tag: Some(tag.into()),
+        time: Some(time),
+        session: Some(session.into()),
+        unknown: Vec::new(),
+    })
+}
+
+wire_struct! {
+    pub(super) struct PartLine<'a> {
+        "part" => part: Part<'a>,
+        ; known "type", "timestamp", "sessionID"
+    }
+}
+
+wire_struct! {
+    /// A part of any type: each has some of these.
+    pub(super) struct Part<'a> {
+        "id" => id: Option<Str<'a>>,
+        "messageID" => message: Option<Str<'a>>,
+        // text, reasoning
+        "text" => text: Option<Str<'a>>,
+        "metadata" => metadata: TextMetadata,
+        // tool
+        "tool" => tool: Option<Str<'a>>,
+        "callID" => call: Option<Str<'a>>,
+        "state" => state: State<'a>,
+        // step-finish
+        "reason" => reason: VerdictWord<'a>,
+        "tokens" => tokens: Raw<'a>,
+        "cost" => cost: Option<f64> as number::opt_amount,
+        ; known "sessionID", "type", "time", "snapshot", "synthetic", "ignored"
+    }
+}
+
+wire_struct! {
+    /// What the CLI says of a text that is its own.
+    pub(super) struct TextMetadata {
+        "compaction_continue" => is_compaction: Option<bool>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    /// What came of a tool call.
+    pub(super) struct State<'a> {
+        "status" => status: VerdictWord<'a>,
+        "input" => input: Value,
+        "output" => output: Option<Str<'a>>,
+        "error" => error: Option<Str<'a>>,
+        "metadata" => metadata: Metadata<'a>,
+        "attachments" => attachments: Vec<Attachment<'a>>,
+        "time" => time: Times,
+        ; known "title", "raw"
+    }
+}
+
+wire_struct! {
+    /// What a tool says of itself beside its output: each has its own.
+    pub(super) struct Metadata<'a> {
+        "exit" => exit: Option<Value> as present,
+        "sessionId" | "sessionID" => session: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+/// Reads whatever is there: a command that was ended has null for its exit code.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+wire_struct! {
+    pub(super) struct Attachment<'a> {
+        "mime" => mime: Option<Str<'a>>,
+        "url" => url: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    pub(super) struct Times {
+        "start" => start: Option<u64> as number::opt_u64,
+        "end" => end: Option<u64> as number::opt_u64,
+        ; known "compacted"
+    }
+}
+
+wire_struct! {
+    /// The tokens of a step.
+    pub(super) struct Tokens {
+        "input" => input: Option<u64> as number::opt_u64,
+        "output" => output: Option<u64> as number::opt_u64,
+        "reasoning" => reasoning: Option<u64> as number::opt_u64,
+        "cache" => cache: Cache,
+        ; known "total"
+    }
+}
+
+wire_struct! {
+    pub(super) struct Cache {
+        "read" => read: Option<u64> as number::opt_u64,
+        "write" => write: Option<u64> as number::opt_u64,
+    }
+}
+
+wire_struct! {
+    pub(super) struct ErrorLine {
+        "error" => error: Value,
+        ; known "type", "timestamp", "sessionID"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::decode;
+
+    #[test]
+    fn the_head_of_an_event_is_read_either_way() {
+        let line = br#"{"type":"text","timestamp":1794827797451,"sessionID":"ses_x","part":{}}"#;
+        let quick = leading_head(line).unwrap();
+        let slow = decode::<Head<'_>>(line).unwrap().value;
+        for head in [quick, slow] {
+            assert_eq!(head.tag.as_deref(), Some("text"));
+            assert_eq!(head.time, Some(1_794_827_797_451));
+            assert_eq!(head.session.as_deref(), Some("ses_x"));
+        }
+        for other in [
+            br#"{"timestamp":1,"type":"text"}"#.as_slice(),
+            br#"{"type":"text","timestamp":1.5,"sessionID":"x"}"#,
+            br#"{"type":"text","timestamp":,"sessionID":"x"}"#,
+        ] {
+            assert!(leading_head(other).is_none());
+        }
+    }
+}
