@@ -43,6 +43,7 @@ const RUNTIMES: &[Runtime] = &[
     Runtime::Cursor,
     Runtime::Gemini,
     Runtime::Hermes,
+    Runtime::Openclaw,
 ];
 const SEED: u64 = 20;
 

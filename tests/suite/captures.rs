@@ -117,7 +117,7 @@ pub(crate) fn all() -> Vec<Capture> {
         // Cargo runs tests in the package's directory; the variable is relative to the workspace.
         let corpus = fixtures.join("../..").join(corpus);
         let known: HashSet<String> = captures.iter().map(Capture::name).collect();
-        for runtime in ["claude-code", "cursor", "gemini", "hermes"] {
+        for runtime in ["claude-code", "cursor", "gemini", "hermes", "openclaw"] {
             let recorded = in_directory(&corpus.join(runtime));
             captures.extend(
                 recorded

@@ -56,8 +56,8 @@ const DETECTED: &[(&str, &str)] = &[
     ("hermes/api_500.",             "transient"),
     ("hermes/continue_none.",       "session"),
     ("hermes/resume_unknown.",      "session"),
+    ("openclaw/err401.",            "auth"),
     ("openclaw/rate_limit.",        "transient"),
-    ("openclaw/refused.",           "transient"),
 ];
 
 /// Captures whose format does not print the failure as one, with the reason.

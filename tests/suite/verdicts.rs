@@ -214,6 +214,40 @@ fn openclaw_response(fields: &Fields) -> String {
     format!("{}{ended}\n", openclaw_said())
 }
 
+/// A transcript that was read after connecting again, of a run whose end nobody saw.
+fn openclaw_transcript(fields: &Fields) -> String {
+    let mut row = json!({"role": "assistant", "content": [{"type": "text", "text": "Done."}],
+        "__openclaw": {"id": "row-1", "runId": "run-1"}});
+    let mut info = json!({"lastRunId": "run-1"});
+    for (key, value) in fields {
+        let place = if key == "stopReason" {
+            &mut row
+        } else {
+            &mut info
+        };
+        place[key] = value.clone();
+    }
+    let lines = [
+        json!({"type": "req", "id": "2", "method": "chat.send", "params": {"sessionKey": KEY,
+            "message": "x", "idempotencyKey": "run-1"}}),
+        json!({"type": "res", "id": "2", "ok": true, "payload": {"runId": "run-1", "status": "started"}}),
+        json!({"type": "req", "id": "3", "method": "chat.history", "params": {"sessionKey": KEY}}),
+        json!({"type": "res", "id": "3", "ok": true, "payload": {"sessionKey": KEY,
+            "messages": [row], "sessionInfo": info}}),
+    ];
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The life cycle says how a run failed, and a chat frame after it does not take that back.
+fn openclaw_chat_after_failure(fields: &Fields) -> String {
+    let chat = openclaw_chat(fields);
+    let chat = chat.strip_prefix(&openclaw_said()).unwrap();
+    let failed = json!({"type": "event", "event": "agent", "payload": {"runId": "run-1", "sessionKey": KEY,
+        "seq": 2, "stream": "lifecycle", "ts": 1_700_000_000_000_u64,
+        "data": {"phase": "error", "error": "no", "endedAt": 1_700_000_000_001_u64}}});
+    format!("{}{failed}\n{chat}", openclaw_said())
+}
+
 /// The documented successes, format by format.
 #[expect(clippy::too_many_lines, reason = "one entry a format")]
 fn formats() -> Vec<Format> {
@@ -341,6 +375,29 @@ fn formats() -> Vec<Format> {
             is_success: |fields| {
                 let aborted = fields.get("aborted").unwrap_or(&Value::Null);
                 matches!(aborted, Value::Null | Value::Bool(false)) && is_absent(fields, "error")
+            },
+        },
+        Format {
+            name: "openclaw chat after a life cycle that failed",
+            runtime: Runtime::Openclaw,
+            argv: "openclaw",
+            fields: ["state", "errorMessage"],
+            words: &["final", "delta", "aborted"],
+            print: openclaw_chat_after_failure,
+            is_success: |_| false,
+        },
+        Format {
+            name: "openclaw transcript",
+            runtime: Runtime::Openclaw,
+            argv: "openclaw",
+            fields: ["stopReason", "hasActiveRun"],
+            words: &["stop", "length", "toolUse", "aborted"],
+            print: openclaw_transcript,
+            is_success: |fields| {
+                let reason = fields.get("stopReason").and_then(Value::as_str);
+                let active = fields.get("hasActiveRun").unwrap_or(&Value::Null);
+                let is_idle = matches!(active, Value::Null | Value::Bool(false));
+                matches!(reason, Some("stop" | "length")) && is_idle
             },
         },
         Format {

@@ -15,7 +15,7 @@ use super::words::Words;
 pub const LONG_LINE: usize = 8 * 1024;
 
 /// Formats that are streams; the others are one value at the end, and small.
-const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "chat"];
+const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "chat", "frames"];
 
 /// A run that looks like a recorded one.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl Replicator {
     #[must_use]
     pub fn with_long_lines(seed: u64) -> Self {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-        let mut folders: Vec<PathBuf> = ["claude-code", "cursor", "gemini", "hermes"]
+        let mut folders: Vec<PathBuf> = ["claude-code", "cursor", "gemini", "hermes", "openclaw"]
             .map(|runtime| fixtures.join(runtime))
             .into();
         if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {

@@ -10,6 +10,7 @@ mod cursor;
 mod formats;
 mod gemini;
 mod hermes;
+mod openclaw;
 mod plain;
 mod printed;
 mod truth;
