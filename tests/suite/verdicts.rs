@@ -238,16 +238,6 @@ fn openclaw_transcript(fields: &Fields) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The life cycle says how a run failed, and a chat frame after it does not take that back.
-fn openclaw_chat_after_failure(fields: &Fields) -> String {
-    let chat = openclaw_chat(fields);
-    let chat = chat.strip_prefix(&openclaw_said()).unwrap();
-    let failed = json!({"type": "event", "event": "agent", "payload": {"runId": "run-1", "sessionKey": KEY,
-        "seq": 2, "stream": "lifecycle", "ts": 1_700_000_000_000_u64,
-        "data": {"phase": "error", "error": "no", "endedAt": 1_700_000_000_001_u64}}});
-    format!("{}{failed}\n{chat}", openclaw_said())
-}
-
 /// The documented successes, format by format.
 #[expect(clippy::too_many_lines, reason = "one entry a format")]
 fn formats() -> Vec<Format> {
@@ -376,15 +366,6 @@ fn formats() -> Vec<Format> {
                 let aborted = fields.get("aborted").unwrap_or(&Value::Null);
                 matches!(aborted, Value::Null | Value::Bool(false)) && is_absent(fields, "error")
             },
-        },
-        Format {
-            name: "openclaw chat after a life cycle that failed",
-            runtime: Runtime::Openclaw,
-            argv: "openclaw",
-            fields: ["state", "errorMessage"],
-            words: &["final", "delta", "aborted"],
-            print: openclaw_chat_after_failure,
-            is_success: |_| false,
         },
         Format {
             name: "openclaw transcript",

@@ -522,12 +522,11 @@ impl Frames {
     /// Tells what all sessions together used, where rows or answers know more than frames.
     fn tell_usage(&self, out: &mut SignalSink<'_>) {
         let sessions = || std::iter::once(&self.sessions.main).chain(&self.sessions.children);
-        if !sessions().any(|session| session.usage.has_more()) {
-            return;
+        if sessions().any(|session| session.usage.has_more()) {
+            let known = sessions().map(|session| session.usage.known().0);
+            let total = known.fold(TokenCounts::default(), TokenCounts::plus);
+            out.emit(Signal::Total(total));
         }
-        let known = sessions().map(|session| session.usage.known().0);
-        let total = known.fold(TokenCounts::default(), TokenCounts::plus);
-        out.emit(Signal::Total(total));
         let costs: Option<Vec<f64>> = sessions().map(|session| session.usage.known().1).collect();
         if let Some(costs) = costs {
             out.emit(Signal::Cost(costs.iter().sum()));

@@ -71,7 +71,7 @@ impl UsageBook {
     /// The last answer to a request told of its run.
     pub(super) fn on_answer(&mut self, usage: &Value, numbers: &mut Numbers) {
         let (counts, cost) = (counts(usage, numbers), cost(usage, numbers));
-        if !is_nothing(counts) {
+        if !is_nothing(counts) || cost.is_some() {
             self.answers.add(counts, cost);
         }
     }
