@@ -235,7 +235,8 @@ fn openclaw_transcript(fields: &Fields) -> String {
         json!({"type": "res", "id": "3", "ok": true, "payload": {"sessionKey": KEY,
             "messages": [row], "sessionInfo": info}}),
     ];
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    format!("{}\n", lines.join("\n"))
 }
 
 /// The documented successes, format by format.

@@ -23,8 +23,8 @@ impl Conversation {
     pub(super) fn on_chat(
         &mut self,
         run: &str,
-        chat: Chat<'_>,
-        message: Value,
+        chat: &Chat<'_>,
+        message: &Value,
         out: &mut SignalSink<'_>,
     ) -> bool {
         match chat.state.word().unwrap_or_default() {
@@ -39,24 +39,24 @@ impl Conversation {
                 let place = out.place();
                 let state = self.runs.get(run);
                 if !state.has_text {
-                    let text = message::text(&message).filter(|text| !text.is_empty());
+                    let text = message::text(message).filter(|text| !text.is_empty());
                     state.chat_text = text.map(|text| (text, place));
                 }
             }
             "final" => {
-                let error = contradiction(&chat, out);
-                self.on_chat_end(run, &chat, &message, error, false, out);
+                let error = contradiction(chat, out);
+                self.on_chat_end(run, chat, message, error, false, out);
             }
             "aborted" => {
                 let error = failure::aborted(chat.stop_reason.as_deref());
-                self.on_chat_end(run, &chat, &message, Some(error), true, out);
+                self.on_chat_end(run, chat, message, Some(error), true, out);
             }
             "error" => {
                 let said = chat.error.word().filter(|text| !text.trim().is_empty());
                 let said = said.unwrap_or("the gateway reported an error");
                 let reason = failover(chat.error_detail.as_ref());
                 let error = failure::of_run(said, reason, chat.error_kind.word());
-                self.on_chat_end(run, &chat, &message, Some(error), false, out);
+                self.on_chat_end(run, chat, message, Some(error), false, out);
             }
             _ => {
                 self.runs.get(run);
@@ -121,7 +121,7 @@ impl Conversation {
         let Some(text) = text else { return };
         let has_text = self.runs.get(run).has_text;
         // The gateway's own words have a field for themselves.
-        if has_text && !(is_own && !self.has_told(&text)) {
+        if has_text && (!is_own || self.has_told(&text)) {
             return;
         }
         self.change_run(run, out);

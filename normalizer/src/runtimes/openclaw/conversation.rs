@@ -49,6 +49,10 @@ struct PendingUsage {
 
 /// The state of one session.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is told by a frame of its own"
+)]
 pub(super) struct Conversation {
     pub(super) limit: usize,
     /// The call that started it, for a sub-agent's.
@@ -146,13 +150,12 @@ impl Conversation {
         if key.is_some_and(|key| self.past_items.contains(&key)) {
             return;
         }
-        let goes_on = match key {
-            Some(key) => self.item == Some(key),
-            None => {
-                let is_last = !self.is_fresh && self.last_part == Some(Channel::Text);
-                let fits = whole.is_none_or(|whole| self.told.rest_of(whole).is_some());
-                is_last && (replaces || fits)
-            }
+        let goes_on = if let Some(key) = key {
+            self.item == Some(key)
+        } else {
+            let is_last = !self.is_fresh && self.last_part == Some(Channel::Text);
+            let fits = whole.is_none_or(|whole| self.told.rest_of(whole).is_some());
+            is_last && (replaces || fits)
         };
         match whole {
             Some("") if replaces => {
@@ -260,22 +263,16 @@ impl Conversation {
         let is_last = !self.is_fresh && self.last_part == Some(Channel::Thinking);
         let bare = data.text.as_deref().and_then(message::unwrapped);
         let whole = bare.as_deref().or(data.text.as_deref());
-        let piece = match whole {
-            Some(whole) => match self.thought.rest_of(whole).filter(|_| is_last) {
-                Some(rest) => rest,
-                None => {
-                    self.end_part(out);
-                    self.thought.clear();
-                    whole
-                }
-            },
-            None => {
-                if !is_last {
-                    self.thought.clear();
-                }
-                data.piece.as_deref().unwrap_or_default()
-            }
+        let rest = whole.and_then(|whole| self.thought.rest_of(whole));
+        let goes_on = is_last && (whole.is_none() || rest.is_some());
+        let piece = if goes_on {
+            rest.or(data.piece.as_deref())
+        } else {
+            self.end_part(out);
+            self.thought.clear();
+            whole.or(data.piece.as_deref())
         };
+        let piece = piece.unwrap_or_default();
         if !piece.is_empty() {
             self.open_part(out.place(), Channel::Thinking, out);
             self.thought.push(piece);

@@ -328,14 +328,11 @@ impl Frames {
             message => Raw::into_value(message),
         };
         set_time(message.get("timestamp").and_then(Value::as_u64), out);
-        let state = chat.state.clone();
-        if !conversation.on_chat(&run, chat, message, out) {
-            let reason = format!("a chat frame of unknown state: {state}");
+        if !conversation.on_chat(&run, &chat, &message, out) {
+            let reason = format!("a chat frame of unknown state: {}", chat.state);
             unparsed(Some("chat"), &reason, out);
-            let doubt = UnclearResult::default().with("state", &state);
-            if let Some(conversation) = self.sessions.get(owner) {
-                conversation.on_doubt(doubt, out);
-            }
+            let doubt = UnclearResult::default().with("state", &chat.state);
+            conversation.on_doubt(doubt, out);
         }
     }
 

@@ -43,7 +43,7 @@ impl RunEnd {
             (_, None) => false,
             (None, Some(_)) => true,
             (Some(_), Some(_)) => match (before.is_abort, self.is_abort) {
-                (true, true) | (false, true) => false,
+                (_, true) => false,
                 (true, false) => self.source == EndSource::Chat,
                 (false, false) => {
                     self.source == EndSource::Chat
@@ -57,6 +57,10 @@ impl RunEnd {
 
 /// One run of a session.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is told by a frame of its own"
+)]
 pub(super) struct Run {
     pub(super) id: Box<str>,
     /// Its life cycle has begun.
@@ -84,9 +88,9 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Tells whether the run is still at work.
+    /// Tells whether the run is still at work. What has no id, such as a row, is no run.
     pub(super) fn is_open(&self) -> bool {
-        self.end.is_none() && !self.is_closed
+        self.end.is_none() && !self.is_closed && !self.id.is_empty()
     }
 
     /// Takes an end. Later frames of the run may know better.
@@ -133,47 +137,58 @@ fn rises(last: &mut Option<u64>, seq: Option<u64>) -> bool {
     is_new
 }
 
-/// The runs of one session, the last one last.
+/// The runs of one session.
 #[derive(Debug, Default)]
-pub(super) struct Runs(VecDeque<Run>);
+pub(super) struct Runs {
+    /// The run that a frame was of last.
+    last: Run,
+    /// The others, by when a frame was of them.
+    earlier: VecDeque<Run>,
+}
 
 impl Runs {
     /// Returns a run, which may be a new one.
     pub(super) fn get(&mut self, id: &str) -> &mut Run {
-        let at = match self.0.iter().rposition(|run| &*run.id == id) {
-            Some(at) => at,
-            None => {
-                if self.0.len() == MOST_RUNS {
-                    self.0.pop_front();
-                }
-                self.0.push_back(Run {
-                    id: id.into(),
-                    ..Run::default()
-                });
-                self.0.len() - 1
+        if &*self.last.id != id {
+            let at = self.earlier.iter().rposition(|run| &*run.id == id);
+            let run = at.and_then(|at| self.earlier.remove(at));
+            let run = run.unwrap_or_else(|| Run {
+                id: id.into(),
+                ..Run::default()
+            });
+            let before = std::mem::replace(&mut self.last, run);
+            if !before.id.is_empty() {
+                self.earlier.push_back(before);
             }
-        };
-        &mut self.0[at]
+            if self.earlier.len() == MOST_RUNS {
+                self.earlier.pop_front();
+            }
+        }
+        &mut self.last
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Run> {
+        std::iter::once(&self.last).chain(self.earlier.iter().rev())
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Run> {
+        std::iter::once(&mut self.last).chain(&mut self.earlier)
     }
 
     /// Returns the run with an id, if it is known.
     pub(super) fn known(&self, id: &str) -> Option<&Run> {
-        self.0.iter().rev().find(|run| &*run.id == id)
+        self.iter().find(|run| &*run.id == id && !id.is_empty())
     }
 
     /// Tells whether any run is at work.
     pub(super) fn any_open(&self) -> bool {
-        self.0.iter().any(Run::is_open)
-    }
-
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Run> {
-        self.0.iter_mut()
+        self.iter().any(Run::is_open)
     }
 
     /// A session works on one run at a time: when one starts, those that started before are over,
     /// also where nobody saw their end.
     pub(super) fn supersede(&mut self, id: &str) {
-        for run in &mut self.0 {
+        for run in self.iter_mut() {
             if &*run.id != id && run.is_started && run.is_open() {
                 run.is_closed = true;
             }
@@ -187,6 +202,9 @@ mod tests {
 
     use super::*;
     use crate::failure::error;
+
+    /// Who told of an end, and the name of the failure.
+    type End = (EndSource, Option<&'static str>);
 
     fn end(source: EndSource, name: Option<&str>) -> RunEnd {
         RunEnd {
@@ -206,7 +224,7 @@ mod tests {
     #[test]
     fn the_end_that_knows_most_counts() {
         use EndSource::{Chat, Lifecycle};
-        let table: [(&[(EndSource, Option<&str>)], Option<&str>); 9] = [
+        let table: [(&[End], Option<&str>); 9] = [
             (&[(Lifecycle, None), (Chat, None)], None),
             (&[(Lifecycle, None), (Chat, Some("Late"))], Some("Late")),
             (&[(Lifecycle, Some("Failed")), (Chat, None)], Some("Failed")),
@@ -260,7 +278,7 @@ mod tests {
         for n in 0..3 * MOST_RUNS {
             runs.get(&n.to_string());
         }
-        assert_eq!(runs.0.len(), MOST_RUNS);
+        assert!(runs.earlier.len() < MOST_RUNS);
         assert!(runs.known("0").is_none() && runs.known("767").is_some());
     }
 

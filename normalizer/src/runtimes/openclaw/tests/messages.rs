@@ -280,6 +280,7 @@ fn rows_tell_what_no_frame_tells() {
     tape.event("session.message", second);
     tape.chat("final", &json!({}));
     let summary = tape.summary();
+    assert_eq!(summary.status.as_str(), "completed");
     assert_eq!(summary.texts, ["One", "Two"]);
     assert_eq!(summary.tool_calls[0].output.as_deref(), Some("x"));
     let usage = summary.usage.unwrap();

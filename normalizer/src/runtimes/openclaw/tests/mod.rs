@@ -109,7 +109,7 @@ fn message(text: &str) -> Value {
 }
 
 fn summary_of(lines: &[String]) -> RunSummary {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = format!("{}\n", lines.join("\n"));
     let context = Context::new(JobId::parse("j").unwrap(), RunId::parse("r").unwrap());
     let mut normalizer = Normalizer::new(Runtime::Openclaw, context).unwrap();
     let mut records = normalizer.push(Stream::Stdout, text.as_bytes(), 1).records;
