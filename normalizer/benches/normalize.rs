@@ -45,6 +45,7 @@ const RUNTIMES: &[Runtime] = &[
     Runtime::Hermes,
     Runtime::Codex,
     Runtime::Opencode,
+    Runtime::Openclaw,
 ];
 const SEED: u64 = 20;
 

@@ -124,6 +124,7 @@ pub(crate) fn all() -> Vec<Capture> {
             "hermes",
             "codex",
             "opencode",
+            "openclaw",
         ] {
             let recorded = in_directory(&corpus.join(runtime));
             captures.extend(

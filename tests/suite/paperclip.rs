@@ -67,8 +67,8 @@ const DETECTED: &[(&str, &str)] = &[
     ("opencode/api_429.",           "quota"),
     ("opencode/api_500.",           "transient"),
     ("opencode/resume_unknown.",    "session"),
+    ("openclaw/err401.",            "auth"),
     ("openclaw/rate_limit.",        "transient"),
-    ("openclaw/refused.",           "transient"),
 ];
 
 /// Captures whose format does not print the failure as one, with the reason.

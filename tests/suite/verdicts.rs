@@ -286,6 +286,31 @@ fn formats_with_exit() -> Vec<FormatWithExit> {
     }]
 }
 
+/// A transcript that was read after connecting again, of a run whose end nobody saw.
+fn openclaw_transcript(fields: &Fields) -> String {
+    let mut row = json!({"role": "assistant", "content": [{"type": "text", "text": "Done."}],
+        "__openclaw": {"id": "row-1", "runId": "run-1"}});
+    let mut info = json!({"lastRunId": "run-1"});
+    for (key, value) in fields {
+        let place = if key == "stopReason" {
+            &mut row
+        } else {
+            &mut info
+        };
+        place[key] = value.clone();
+    }
+    let lines = [
+        json!({"type": "req", "id": "2", "method": "chat.send", "params": {"sessionKey": KEY,
+            "message": "x", "idempotencyKey": "run-1"}}),
+        json!({"type": "res", "id": "2", "ok": true, "payload": {"runId": "run-1", "status": "started"}}),
+        json!({"type": "req", "id": "3", "method": "chat.history", "params": {"sessionKey": KEY}}),
+        json!({"type": "res", "id": "3", "ok": true, "payload": {"sessionKey": KEY,
+            "messages": [row], "sessionInfo": info}}),
+    ];
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    format!("{}\n", lines.join("\n"))
+}
+
 /// The documented successes, format by format.
 #[expect(clippy::too_many_lines, reason = "one entry a format")]
 fn formats() -> Vec<Format> {
@@ -424,6 +449,20 @@ fn formats() -> Vec<Format> {
             is_success: |fields| {
                 let aborted = fields.get("aborted").unwrap_or(&Value::Null);
                 matches!(aborted, Value::Null | Value::Bool(false)) && is_absent(fields, "error")
+            },
+        },
+        Format {
+            name: "openclaw transcript",
+            runtime: Runtime::Openclaw,
+            argv: "openclaw",
+            fields: ["stopReason", "hasActiveRun"],
+            words: &["stop", "length", "toolUse", "aborted"],
+            print: openclaw_transcript,
+            is_success: |fields| {
+                let reason = fields.get("stopReason").and_then(Value::as_str);
+                let active = fields.get("hasActiveRun").unwrap_or(&Value::Null);
+                let is_idle = matches!(active, Value::Null | Value::Bool(false));
+                matches!(reason, Some("stop" | "length")) && is_idle
             },
         },
         Format {

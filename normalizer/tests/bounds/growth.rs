@@ -192,6 +192,59 @@ fn notices() {
     }
 }
 
+#[test]
+fn sessions_runs_items_and_rows_of_a_gateway() {
+    let dialect = &Dialect(Runtime::Openclaw);
+    let agent = |session: &str, run: &str, stream: &str, data: Value| {
+        json!({"type": "event", "event": "agent", "payload": {"runId": run, "sessionKey": session,
+            "stream": stream, "data": data}})
+    };
+    let main = "agent:main:main";
+    check("sessions", dialect, true, |many| {
+        let frame = |n: usize| {
+            let text = json!({"text": "x", "itemId": "i"});
+            agent(&format!("agent:main:{n}"), "r", "assistant", text)
+        };
+        whole(dialect, (0..many).map(frame))
+    });
+    check("sub-agents", dialect, false, |many| {
+        let frame = |n: usize| {
+            let text = json!({"text": "x", "itemId": "i"});
+            agent(&format!("agent:main:subagent:{n}"), "r", "assistant", text)
+        };
+        whole(dialect, (0..many / 8).map(frame))
+    });
+    check("runs", dialect, false, |many| {
+        let run = |n: usize| {
+            let run = format!("run-{n}");
+            ["start", "end"].map(|phase| agent(main, &run, "lifecycle", json!({"phase": phase})))
+        };
+        whole(dialect, (0..many).flat_map(run))
+    });
+    check("items", dialect, true, |many| {
+        let item = |n: usize| {
+            ["start", "end"].map(|phase| {
+                let data = json!({"kind": "tool", "phase": phase, "toolCallId": id(n), "name": "exec",
+                    "status": "completed", "commandBearing": true, "meta": "m"});
+                agent(main, "run-1", "item", data)
+            })
+        };
+        whole(dialect, (0..many).flat_map(item))
+    });
+    check("rows of a transcript", dialect, false, |many| {
+        let row = |n: usize| {
+            json!({"role": "assistant", "content": [{"type": "text", "text": format!("text {n}")}],
+                "__openclaw": {"id": n.to_string(), "runId": "run-1"}})
+        };
+        let rows: Vec<Value> = (0..many).map(row).collect();
+        let answer = json!({"type": "res", "id": "1", "ok": true,
+            "payload": {"sessionKey": main, "messages": rows}});
+        let request = json!({"type": "req", "id": "0", "method": "chat.send",
+            "params": {"sessionKey": main, "message": "x"}});
+        lines([request, answer])
+    });
+}
+
 /// Adds to the input of a call, which holds a command.
 fn with_input(mut call: Value, input: &Value) -> Value {
     fn find(value: &mut Value) -> Option<&mut Map<String, Value>> {

@@ -75,9 +75,9 @@ fn counts(runtime: &Runtime) -> Vec<Field> {
             }),
         ],
         _ => vec![
-            field!(ending, "payload"."usage"."input"),
-            field!(ending, "payload"."usage"."output"),
-            field!(ending, "payload"."usage"."cacheRead"),
+            field!(agent_answer, "payload"."result"."meta"."agentMeta"."usage"."input"),
+            field!(agent_answer, "payload"."result"."meta"."agentMeta"."usage"."output"),
+            field!(agent_answer, "payload"."result"."meta"."agentMeta"."usage"."cacheRead"),
         ],
     }
 }
@@ -90,8 +90,8 @@ fn costs(runtime: &Runtime) -> Vec<Field> {
         Runtime::Codex => Vec::new(),
         Runtime::Opencode => vec![field!(ending, "part"."cost")],
         _ => vec![
-            field!(ending, "payload"."usage"."cost"),
-            field!(ending, "payload"."usage"."cost"."total"),
+            field!(agent_answer, "payload"."result"."meta"."agentMeta"."usage"."cost"),
+            field!(agent_answer, "payload"."result"."meta"."agentMeta"."usage"."cost"."total"),
         ],
     }
 }
@@ -158,6 +158,13 @@ impl Dialect {
 
     fn some_notice(&self) -> Value {
         self.notice(1)
+    }
+
+    /// The last answer to a request of a gateway's client.
+    fn agent_answer(&self) -> Value {
+        debug_assert_eq!(self.0, Runtime::Openclaw);
+        json!({"type": "res", "id": "1", "ok": true, "payload": {"runId": "run-1", "status": "ok",
+            "result": {"meta": {"agentMeta": {"usage": {}}}}}})
     }
 
     fn rate_limit(&self) -> Value {

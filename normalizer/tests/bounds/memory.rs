@@ -9,7 +9,7 @@ use runtape_normalizer::lines::DEFAULT_LIMIT;
 use runtape_normalizer::{Exit, Normalizer};
 use serde_json::{Value, json};
 
-use crate::stream::{Dialect, RUNTIMES, context, opencode};
+use crate::stream::{Dialect, RUNTIMES, context, openclaw_agent, opencode};
 
 /// Names the case that a process of its own measures.
 const CASE: &str = "RUNTAPE_BOUNDS_CASE";
@@ -143,6 +143,14 @@ fn long_text(dialect: &Dialect) {
     run.end();
 }
 
+/// A frame of a session of its own, as a gateway sends those of all its sessions.
+fn of_session(session: &str) -> Value {
+    let mut frame = openclaw_agent("lifecycle", &json!({"phase": "start"}));
+    frame["payload"]["sessionKey"] = session.into();
+    frame["payload"]["runId"] = session.into();
+    frame
+}
+
 /// Prints many things in one step, or before the first one, and returns how many.
 fn many(dialect: &Dialect, what: &str) -> usize {
     let mut run = Run::new(dialect.0.clone(), LOW);
@@ -160,6 +168,8 @@ fn many(dialect: &Dialect, what: &str) -> usize {
         "results" => dialect.result(Some(&n.to_string()), "").to_string(),
         "endings" => dialect.ending().to_string(),
         "blank lines" => String::new(),
+        "sessions" => of_session(&format!("agent:main:{n}")).to_string(),
+        "sub-agents" => of_session(&format!("agent:main:subagent:{n}")).to_string(),
         what => panic!("no such case: {what}"),
     };
     let (mut batch, mut printed, mut n) = (String::new(), 0, 0);
@@ -192,7 +202,7 @@ fn work(case: &str) -> usize {
         "values" => values(&dialect, false),
         "too many values" => values(&dialect, true),
         "long text" => long_text(&dialect),
-        "results" => return many(&dialect, what),
+        "results" | "sub-agents" => return many(&dialect, what),
         what => {
             many(&dialect, what);
         }
@@ -235,7 +245,11 @@ fn measure(case: &str) -> (usize, usize) {
 }
 
 fn check(whats: &[&str], limit: usize) {
-    for dialect in &RUNTIMES {
+    check_in(&RUNTIMES, whats, limit);
+}
+
+fn check_in(dialects: &[Dialect], whats: &[&str], limit: usize) {
+    for dialect in dialects {
         for what in whats {
             let case = format!("{} {what}", dialect.0.as_str());
             let (held, things) = measure(&case);
@@ -259,4 +273,10 @@ fn a_line_with_more_values_than_can_be_held_is_not_read() {
 #[test]
 fn many_small_things_take_no_more_than_few_large_ones() {
     check(&MANY, LOW);
+}
+
+#[test]
+fn sessions_that_a_gateway_tells_of_are_not_kept() {
+    let gateway = [Dialect(Runtime::Openclaw)];
+    check_in(&gateway, &["sessions", "sub-agents"], LOW);
 }

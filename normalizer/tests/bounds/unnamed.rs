@@ -96,29 +96,6 @@ fn a_call_without_an_id_that_is_streamed_is_one_call() {
     assert_eq!(told(&calls(dialect, body)), expected);
 }
 
-#[test]
-fn a_message_that_is_told_again_tells_no_other_calls() {
-    let dialect = Dialect(Runtime::Openclaw);
-    let message = |commands: &[&str]| dialect.calls(commands);
-    let body = vec![
-        message(&["one"]),
-        message(&["one", "one"]),
-        dialect.result(None, "first"),
-        message(&["one", "one"]),
-        dialect.result(None, "second"),
-        message(&["one", "one"]),
-        dialect.result(None, "second"),
-        message(&["two"]),
-        dialect.result(None, "third"),
-    ];
-    let expected = [
-        ("one", Some("first")),
-        ("one", Some("second")),
-        ("two", Some("third")),
-    ];
-    assert_eq!(told(&calls(&dialect, body)), expected);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]

@@ -112,6 +112,30 @@ const FORMATS: &[Format] = &[
         ),
     },
     Format {
+        runtime: "openclaw",
+        session: Form::Uuid,
+        call: Form::Prefixed("call_"),
+        opening: concat!(
+            r#"{"type":"req","id":"2","method":"chat.send","params":{"sessionKey":"agent:main:{session}","message":"{text}","idempotencyKey":"run-1"}}"#, "\n",
+            r#"{"type":"res","id":"2","ok":true,"payload":{"runId":"run-1","status":"started"}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"lifecycle","data":{"phase":"start","startedAt":1794830477542},"sessionKey":"agent:main:{session}","ts":1794830477542,"agentId":"main"}}"#, "\n",
+        ),
+        step: concat!(
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"lifecycle","data":{"phase":"model","provider":"mock","model":"m1"},"sessionKey":"agent:main:{session}","ts":1794830477543,"agentId":"main","isHeartbeat":false}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"assistant","data":{"text":"{text}","itemId":"{message}:1"},"sessionKey":"agent:main:{session}","ts":1794830477544,"agentId":"main","isHeartbeat":false}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"item","data":{"itemId":"tool:{call}","toolCallId":"{call}","name":"read","kind":"tool","phase":"start","title":"Read","status":"running","meta":"from {word}.txt","startedAt":1794830477545},"sessionKey":"agent:main:{session}","ts":1794830477545,"agentId":"main"}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"tool","data":{"phase":"start","name":"read","toolCallId":"{call}","args":{"path":"{word}.txt"}},"sessionKey":"agent:main:{session}","ts":1794830477546,"agentId":"main"}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"tool","data":{"phase":"result","name":"read","toolCallId":"{call}","isError":false,"result":{"content":[{"type":"text","text":"{result}"}],"details":{"kind":"text"}}},"sessionKey":"agent:main:{session}","ts":1794830477547,"agentId":"main"}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"item","data":{"itemId":"tool:{call}","toolCallId":"{call}","name":"read","kind":"tool","phase":"end","title":"Read","status":"completed","meta":"from {word}.txt"},"sessionKey":"agent:main:{session}","ts":1794830477548,"agentId":"main"}}"#, "\n",
+        ),
+        ending: concat!(
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"lifecycle","data":{"phase":"model","provider":"mock","model":"m1"},"sessionKey":"agent:main:{session}","ts":1794830477549,"agentId":"main"}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"assistant","data":{"text":"{text}","itemId":"{message}:2"},"sessionKey":"agent:main:{session}","ts":1794830477550,"agentId":"main"}}"#, "\n",
+            r#"{"type":"event","event":"agent","payload":{"runId":"run-1","stream":"lifecycle","data":{"phase":"end","startedAt":1794830477542,"endedAt":1794830477551,"aborted":false,"stopReason":"stop"},"sessionKey":"agent:main:{session}","ts":1794830477551,"agentId":"main"}}"#, "\n",
+            r#"{"type":"event","event":"chat","payload":{"runId":"run-1","sessionKey":"agent:main:{session}","state":"final","stopReason":"stop","agentId":"main"}}"#, "\n",
+        ),
+    },
+    Format {
         runtime: "hermes",
         session: Form::Session,
         call: Form::Session,

@@ -15,7 +15,7 @@ use super::words::Words;
 pub const LONG_LINE: usize = 8 * 1024;
 
 /// Formats that are streams; the others are one value at the end, and small.
-const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "chat"];
+const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "chat", "frames"];
 
 /// Runtimes whose `json` is a stream, too: one event a line.
 const JSON_LINES: &[&str] = &["codex", "opencode"];
@@ -92,6 +92,7 @@ impl Replicator {
             "hermes",
             "codex",
             "opencode",
+            "openclaw",
         ];
         let mut folders: Vec<PathBuf> = runtimes.map(|runtime| fixtures.join(runtime)).into();
         if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {

@@ -25,6 +25,13 @@ pub(super) fn compare(capture: &Capture) -> Vec<String> {
 }
 
 fn compare_one(capture: &Capture, summary: &RunSummary, knows_argv: bool) -> Vec<String> {
+    if plain::is_of_session(capture) {
+        let faults = plain::compare(capture, summary);
+        return faults
+            .into_iter()
+            .map(|(what, fault)| format!("{what}: {fault}"))
+            .collect();
+    }
     let truth = Truth::of(capture);
     let carried = formats::of(capture);
     let mut faults = Vec::new();

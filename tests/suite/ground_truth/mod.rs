@@ -11,6 +11,7 @@ mod cursor;
 mod formats;
 mod gemini;
 mod hermes;
+mod openclaw;
 mod opencode;
 mod plain;
 mod printed;

@@ -9,7 +9,7 @@ use runtape_core::{CheckpointStatus, RunSummary};
 
 use super::compare::short;
 use super::printed::Printed;
-use super::{codex, cursor, gemini, opencode};
+use super::{codex, cursor, gemini, openclaw, opencode};
 use crate::captures::Capture;
 
 /// Gathers what differs.
@@ -42,6 +42,10 @@ impl Faults {
 pub(super) fn compare(capture: &Capture, summary: &RunSummary) -> Vec<(&'static str, String)> {
     let mut faults = Faults::default();
     holds_together(summary, &mut faults);
+    if is_of_session(capture) {
+        openclaw::compare(capture, summary, &mut faults);
+        return faults.0;
+    }
     let printed = Printed::of(capture);
     match capture.runtime.as_str() {
         "gemini" => gemini::compare(capture, &printed, summary, &mut faults),
@@ -52,6 +56,12 @@ pub(super) fn compare(capture: &Capture, summary: &RunSummary) -> Vec<(&'static 
         _ => {}
     }
     faults.0
+}
+
+/// Tells whether the truth of a capture is that of one session among others: it is compared on
+/// its own.
+pub(super) fn is_of_session(capture: &Capture) -> bool {
+    capture.truth().get("session_key").is_some()
 }
 
 fn holds_together(summary: &RunSummary, faults: &mut Faults) {

@@ -1,33 +1,27 @@
-//! One session: what its agent says and does, and how its runs end.
+//! One session: what its agent says, message by message.
+//!
+//! The model's messages are the `assistant` frames. Where the gateway tells of its requests (`model`
+//! in the life cycle), each is a step; before that, a step ends with the results of its tools.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
-use runtape_core::{RunError, TokenCounts};
-use serde_json::Value;
+use runtape_core::TokenCounts;
+use runtape_core::runtime_event::ApiRetry;
 
-use super::message::{self, Role};
-use super::progress::{Advance, Progress};
-use super::told_calls::{Reading, ToldCalls};
-use super::{tools, usage};
-use crate::bounds::Numbers;
-use crate::parser::{SignalSink, note_faults};
-use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
+use super::calls::Calls;
+use super::message;
+use super::rows::HeldRows;
+use super::runs::Runs;
+use super::told::{Told, begins_with, collapsed_hash, key_hash};
+use super::usage::UsageBook;
+use super::wire::Data;
+use crate::bounds;
+use crate::parser::SignalSink;
+use crate::signal::{Place, Scope, Signal};
 use crate::verdict::UnclearResult;
-use runtape_openclaw_protocol::{extract_tool_calls, extract_tool_result};
 
-/// How many runs that have ended are remembered: the gateway repeats their last frames.
-const MOST_ENDED: usize = 500;
-
-/// Which frames tell the text of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Teller {
-    #[default]
-    Nobody,
-    Chat,
-    Agent,
-    /// The session's history, message by message.
-    Rows,
-}
+/// Roughly how many bytes a user's message takes beside its text.
+const USER: usize = 64;
 
 /// Which kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,40 +30,70 @@ pub(super) enum Channel {
     Thinking,
 }
 
-/// How a run ended.
+/// Text before a call, until it is known whether text frames told it.
 #[derive(Debug)]
-struct Ended {
+struct Preamble {
+    key: u64,
+    run: Box<str>,
+    text: String,
     place: Place,
-    error: Option<RunError>,
-    reason: Option<String>,
-    answer: Option<String>,
+}
+
+/// Tokens of a response whose message has not begun.
+#[derive(Debug)]
+struct PendingUsage {
+    key: String,
+    counts: TokenCounts,
+    place: Place,
 }
 
 /// The state of one session.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is told by a frame of its own"
+)]
 pub(super) struct Conversation {
-    limit: usize,
+    pub(super) limit: usize,
     /// The call that started it, for a sub-agent's.
     child: Option<Box<str>>,
-    run: Option<Box<str>>,
-    ended_runs: VecDeque<Box<str>>,
-    teller: Teller,
-    text: Progress,
-    thinking: Progress,
-    /// The last message that cannot be shown before it is whole.
-    held: Option<Value>,
-    open: Option<Channel>,
-    step_open: bool,
-    calls: HashSet<Box<str>>,
-    unnamed: ToldCalls,
-    /// Calls that a result came for.
-    answered: HashSet<Box<str>>,
-    ended: Option<Ended>,
+    pub(super) runs: Runs,
+    pub(super) calls: Calls,
+    pub(super) usage: UsageBook,
+    pub(super) rows: HeldRows,
+    /// The run whose end will be told.
+    pub(super) ended_run: Option<Box<str>>,
     /// A frame that should say how far the run is and does not, if none that does came after it.
-    doubt: Option<(Place, UnclearResult)>,
-    /// What all runs so far used and cost.
-    total: TokenCounts,
-    cost: f64,
+    pub(super) doubt: Option<(Place, UnclearResult)>,
+    /// Frames tell what the agent does, and not only rows.
+    pub(super) hears_frames: bool,
+    /// The run that works.
+    current: Box<str>,
+    /// The gateway tells where a request begins.
+    pub(super) sees_requests: bool,
+    step_open: bool,
+    /// The next text or thought without a name begins a message.
+    is_fresh: bool,
+    /// The last part of the open message; none after a call.
+    last_part: Option<Channel>,
+    /// The last part may go on.
+    part_open: bool,
+    /// How many texts the open step has.
+    texts_in_step: u32,
+    told: Told,
+    thought: Told,
+    /// The message that the last text is of.
+    item: Option<u64>,
+    /// Messages that are over, and preambles that were told.
+    past_items: HashSet<u64>,
+    /// Texts that were told, white space aside.
+    told_texts: HashSet<u64>,
+    last_text: Option<String>,
+    preamble: Option<Preamble>,
+    pending_usage: Option<PendingUsage>,
+    /// What users said while a run was at work, until the model's next message.
+    users: Vec<(String, Place)>,
+    users_weight: usize,
 }
 
 impl Conversation {
@@ -77,457 +101,394 @@ impl Conversation {
         Self {
             limit,
             child,
+            is_fresh: true,
             ..Self::default()
         }
     }
 
-    pub(super) fn emit(&self, signal: Signal<'_>, out: &mut SignalSink<'_>) {
-        out.emit_in(self.scope(), signal);
+    pub(super) fn is_child(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// Returns the call that started it, for a sub-agent's.
+    pub(super) fn child_call(&self) -> Option<&str> {
+        self.child.as_deref()
     }
 
     fn scope(&self) -> Scope<'_> {
         self.child.as_deref().map_or(Scope::Main, Scope::Child)
     }
 
-    /// Goes on with a run. Returns `false` for one that has ended: its frames are repeated.
-    pub(super) fn continue_run(&mut self, run: &str, out: &mut SignalSink<'_>) -> bool {
-        if self.ended_runs.iter().any(|ended| &**ended == run) {
-            return false;
-        }
-        match self.run.as_deref() {
-            // What came before did not name the run that it belongs to.
-            None => self.run = Some(run.into()),
-            Some(open) if open == run => {}
-            Some(_) => self.begin_run(run, out),
-        }
-        true
+    pub(super) fn emit(&self, signal: Signal<'_>, out: &mut SignalSink<'_>) {
+        out.emit_in(self.scope(), signal);
     }
 
-    /// Begins a run, also one that has failed and is tried again.
-    pub(super) fn begin_run(&mut self, run: &str, out: &mut SignalSink<'_>) {
-        self.tell_held(out);
-        self.end_message(out);
-        self.ended_runs.retain(|ended| &**ended != run);
-        self.reopen(out);
-        self.run = Some(run.into());
-        self.unnamed.forget();
-        self.teller = Teller::Nobody;
-        self.forget_text();
+    pub(super) fn emit_at(&self, place: Place, signal: Signal<'_>, out: &mut SignalSink<'_>) {
+        out.emit_at(place, self.scope(), signal);
     }
 
-    /// An end that was told is not the last word.
-    pub(super) fn reopen(&mut self, out: &mut SignalSink<'_>) {
-        if self.tell_end(out) {
-            self.emit(Signal::TurnOpened, out);
-        }
+    /// Tells whether anything of the session was told.
+    pub(super) fn has_spoken(&self) -> bool {
+        !self.told_texts.is_empty() || !self.told.is_empty() || !self.calls.is_empty()
     }
 
-    fn forget_text(&mut self) {
-        (self.text, self.thinking) = (Progress::default(), Progress::default());
-    }
-
-    /// Takes a message that is not whole yet, as chat frames tell it.
-    pub(super) fn on_partial(
+    /// Takes a text frame: all of one message so far, and what is new of it.
+    pub(super) fn on_assistant(
         &mut self,
-        message: &Value,
-        piece: Option<&str>,
-        replaces: bool,
+        run: &str,
+        seq: Option<u64>,
+        data: &Data<'_>,
         out: &mut SignalSink<'_>,
     ) {
-        if message::role(message) != Role::Assistant {
-            return self.on_message(message, out);
-        }
-        if self.teller != Teller::Agent {
-            if message::tagged(message).is_some() {
-                self.held = Some(message.clone());
-            } else if self.held.is_none() {
-                self.tell_partial(message, piece, replaces, out);
-            }
-        }
-        self.on_calls(message, out);
-    }
-
-    fn tell_partial(
-        &mut self,
-        message: &Value,
-        piece: Option<&str>,
-        replaces: bool,
-        out: &mut SignalSink<'_>,
-    ) {
-        let thinking = message::thinking(message);
-        let text = message::text(message).filter(|text| !message::may_be_marker(text));
-        let piece = piece.filter(|_| message.is_null() || text.is_some());
-        if thinking.is_none() && text.is_none() && piece.is_none() {
+        if !self.runs.get(run).is_new_text(seq) {
             return;
         }
-        if std::mem::replace(&mut self.teller, Teller::Chat) == Teller::Rows {
-            self.forget_text();
-        }
-        let advance = self.thinking.advance(thinking.as_deref(), None, self.limit);
-        self.tell(Channel::Thinking, advance, false, out);
-        let whole = text.as_deref().map(message::before_half_tag);
-        let advance = self.text.advance(whole, piece, self.limit);
-        self.tell(Channel::Text, advance, replaces, out);
-    }
-
-    /// Takes text of an agent frame.
-    pub(super) fn on_agent_text(
-        &mut self,
-        channel: Channel,
-        whole: Option<&str>,
-        piece: Option<&str>,
-        replaces: bool,
-        out: &mut SignalSink<'_>,
-    ) {
-        if self.teller == Teller::Chat || self.held.is_some() {
+        let whole = data.text.as_deref();
+        let piece = data.piece.as_deref().unwrap_or_default();
+        let replaces = data.replace == Some(true);
+        let key = data.item.as_deref().map(|item| key_hash(&[run, item]));
+        if key.is_some_and(|key| self.past_items.contains(&key)) {
             return;
         }
-        self.teller = Teller::Agent;
-        let progress = match channel {
-            Channel::Text => &mut self.text,
-            Channel::Thinking => &mut self.thinking,
-        };
-        let advance = progress.advance(whole, piece, self.limit);
-        self.tell(channel, advance, replaces, out);
-    }
-
-    fn tell(
-        &mut self,
-        channel: Channel,
-        advance: Advance<'_>,
-        replaces: bool,
-        out: &mut SignalSink<'_>,
-    ) {
-        let text = match advance {
-            Advance::Nothing => return,
-            Advance::Append(text) => text,
-            Advance::Restart(text) => {
-                // Another message, unless the one that is open was put in other words.
-                self.end_part(out);
-                if channel == Channel::Text && !replaces {
-                    self.step_open = false;
-                }
-                text
-            }
-        };
-        self.open_step(out);
-        if self.open != Some(channel) {
-            self.end_part(out);
-            self.open = Some(channel);
-        }
-        self.emit(
-            match channel {
-                Channel::Text => Signal::TextDelta(text.into()),
-                Channel::Thinking => Signal::ThinkingDelta(text.into()),
-            },
-            out,
-        );
-    }
-
-    /// Takes a whole message that frames before may have told already.
-    pub(super) fn on_whole(&mut self, message: &Value, out: &mut SignalSink<'_>) -> Option<String> {
-        if message::role(message) != Role::Assistant {
-            self.on_message(message, out);
-            return None;
-        }
-        self.held = None;
-        let answer = self.tell_whole(message, out);
-        self.on_calls(message, out);
-        answer
-    }
-
-    /// Tells what of a whole message was not told yet. Returns its text if that is another one
-    /// than what was told.
-    fn tell_whole(&mut self, message: &Value, out: &mut SignalSink<'_>) -> Option<String> {
-        let (thinking, text) = match message::tagged(message) {
-            Some(tagged) => (tagged.thinking, Some(tagged.text)),
-            None => (message::thinking(message), message::text(message)),
-        };
-        if let Some(thinking) = thinking {
-            let advance = self.thinking.complete(&thinking, self.limit);
-            if !matches!(advance, Advance::Restart(_)) {
-                self.tell(Channel::Thinking, advance, false, out);
-            }
-        }
-        let text = text.filter(|text| !text.is_empty())?;
-        if self.teller == Teller::Nobody {
-            self.teller = Teller::Chat;
-        }
-        match self.text.complete(&text, self.limit) {
-            Advance::Restart(text) => Some(text.to_owned()),
-            advance => {
-                self.tell(Channel::Text, advance, false, out);
-                None
-            }
-        }
-    }
-
-    /// Tells a message that was held because it was not known to be whole.
-    fn tell_held(&mut self, out: &mut SignalSink<'_>) {
-        if let Some(message) = self.held.take()
-            && let Some(text) = self.tell_whole(&message, out)
-        {
-            self.tell(Channel::Text, Advance::Restart(&text), true, out);
-        }
-    }
-
-    /// Takes a row of the session's history: it tells who asked, and what no frame told.
-    pub(super) fn on_row(&mut self, message: &Value, out: &mut SignalSink<'_>) {
-        let is_told = !matches!(self.teller, Teller::Nobody | Teller::Rows);
-        if message::role(message) == Role::Assistant && !is_told {
-            self.forget_text();
-            self.teller = Teller::Nobody;
-            self.on_whole(message, out);
-            self.end_message(out);
-            self.teller = Teller::Rows;
+        let goes_on = if let Some(key) = key {
+            self.item == Some(key)
         } else {
-            self.on_message(message, out);
-        }
-    }
-
-    /// Takes a message for what is not text of the agent.
-    fn on_message(&mut self, message: &Value, out: &mut SignalSink<'_>) {
-        match message::role(message) {
-            Role::Assistant => self.on_calls(message, out),
-            Role::User => {
-                if let Some(text) = message::user_text(message).filter(|text| !text.is_empty()) {
-                    self.on_user(text, out);
-                }
-            }
-            Role::Tool => {
-                if let Some(result) = extract_tool_result(message) {
-                    let details = result.details.unwrap_or_default();
-                    let content = message.get("content").cloned().unwrap_or_default();
-                    let name = result.tool_name.as_deref().unwrap_or("tool");
-                    let id = result.tool_call_id.as_deref();
-                    self.on_result(id, name, &content, result.is_error, &details, out);
-                }
-            }
-            Role::Other(role) => {
-                let info = runtape_core::runtime_event::Info {
-                    topic: Some(role.to_owned()),
-                    message: message::text(message).unwrap_or_default(),
-                };
-                self.emit(Signal::Event(info.into()), out);
-            }
-        }
-    }
-
-    pub(super) fn on_user(&mut self, text: String, out: &mut SignalSink<'_>) {
-        self.end_message(out);
-        self.reopen(out);
-        self.emit(Signal::User(text.into()), out);
-    }
-
-    fn on_calls(&mut self, message: &Value, out: &mut SignalSink<'_>) {
-        let mut reading = Reading::default();
-        for call in extract_tool_calls(message) {
-            let name = call.name.unwrap_or_else(|| "tool".to_owned());
-            let input = call.arguments.unwrap_or_default();
-            if let Some(id) = call.id.filter(|id| !id.is_empty()) {
-                self.on_call(&id, &name, input, out);
-            } else if let Some(call) = self.unnamed.begin(&name, &input, &mut reading) {
-                self.tell_call(call, &name, input, out);
-            }
-        }
-    }
-
-    pub(super) fn on_call(&mut self, id: &str, name: &str, input: Value, out: &mut SignalSink<'_>) {
-        if self.calls.insert(id.into()) {
-            self.tell_call(CallRef::Printed(id), name, input, out);
-        }
-    }
-
-    fn tell_call(&mut self, call: CallRef<'_>, name: &str, input: Value, out: &mut SignalSink<'_>) {
-        self.open_step(out);
-        self.end_part(out);
-        let detail = tools::detail(name, &input);
-        let call = Signal::ToolCall {
-            call,
-            name: name.into(),
-            input,
-            detail,
+            let is_last = !self.is_fresh && self.last_part == Some(Channel::Text);
+            let fits = whole.is_none_or(|whole| self.told.rest_of(whole).is_some());
+            is_last && (replaces || fits)
         };
-        self.emit(call, out);
-    }
-
-    /// Takes a call's result; one without an id is that of the oldest open call of its tool.
-    pub(super) fn on_result(
-        &mut self,
-        id: Option<&str>,
-        name: &str,
-        result: &Value,
-        is_error: Option<bool>,
-        details: &Value,
-        out: &mut SignalSink<'_>,
-    ) {
-        let call = match id.filter(|id| !id.is_empty()) {
-            Some(id) if !self.answered.insert(id.into()) => return,
-            Some(id) => CallRef::Printed(id),
-            None => match self.unnamed.end(name) {
-                Some(call) => call,
-                None => return,
+        match whole {
+            Some("") if replaces => {
+                if goes_on {
+                    self.take_back(run, out);
+                }
+            }
+            None | Some("") if piece.is_empty() => {}
+            _ if !goes_on => {
+                self.begin_text(key, out);
+                self.tell_text(run, whole.unwrap_or(piece), out);
+            }
+            None | Some("") => self.tell_text(run, piece, out),
+            Some(whole) => match self.told.rest_of(whole) {
+                Some("") => {}
+                Some(rest) => self.tell_text(run, rest, out),
+                None => self.put_otherwise(run, whole, out),
             },
-        };
-        self.end_message(out);
-        let mut numbers = Numbers::default();
-        let result = Signal::ToolResult {
-            call,
-            name: Some(name.into()),
-            content: tools::blocks(result),
-            is_error: is_error.or_else(|| tools::has_failed(details)),
-            duration_ms: numbers.millis(details, &["durationMs"]),
-        };
-        note_faults("tool", numbers.faults, out);
-        self.emit(result, out);
-    }
-
-    /// Takes what the run, or its last response, used.
-    pub(super) fn on_usage(&mut self, total: &Value, message: &Value, out: &mut SignalSink<'_>) {
-        if let Some(model) = message.get("model").and_then(Value::as_str) {
-            self.emit(Signal::Model(model), out);
-        }
-        let (usage, is_total) = match (total, message.get("usage")) {
-            (Value::Object(_), _) => (total, true),
-            (_, Some(usage)) if usage.is_object() => (usage, false),
-            _ => return,
-        };
-        self.emit(Signal::RawUsage(usage.clone().into()), out);
-        let mut numbers = Numbers::default();
-        let counts = usage::counts(usage, &mut numbers);
-        let cost = usage::cost(usage, &mut numbers);
-        note_faults("usage", numbers.faults, out);
-        if is_total && self.child.is_none() {
-            // Each run of the session states its own.
-            if !counts.is_unknown() {
-                self.total = self.total.plus(counts);
-                self.emit(Signal::Total(self.total), out);
-            }
-            if let Some(cost) = cost {
-                self.cost += cost;
-                self.emit(Signal::Cost(self.cost), out);
-            }
-        } else if !counts.is_unknown() {
-            let signal = Signal::Usage {
-                key: self.run.as_deref().unwrap_or_default().into(),
-                counts,
-                model: None,
-            };
-            self.emit(signal, out);
         }
     }
 
-    /// The run has ended; a later frame about the same end says no less than the one before.
-    pub(super) fn end(
+    /// Ends the text before, so that another one can begin.
+    pub(super) fn begin_text(&mut self, key: Option<u64>, out: &mut SignalSink<'_>) {
+        self.end_part(out);
+        self.end_text();
+        self.told.begin();
+        self.item = key;
+    }
+
+    /// The last text is whole.
+    fn end_text(&mut self) {
+        if !self.told.is_empty() {
+            let text = self.told.last();
+            self.told_texts.extend(text.map(collapsed_hash));
+            self.last_text = text.map(str::to_owned);
+        }
+        self.past_items.extend(self.item.take());
+    }
+
+    /// Tells a piece of the text that is open.
+    pub(super) fn tell_text(&mut self, run: &str, piece: &str, out: &mut SignalSink<'_>) {
+        let place = out.place();
+        self.tell_text_at(place, run, piece, out);
+    }
+
+    pub(super) fn tell_text_at(
         &mut self,
-        error: Option<RunError>,
-        reason: Option<&str>,
-        answer: Option<String>,
+        place: Place,
+        run: &str,
+        piece: &str,
         out: &mut SignalSink<'_>,
     ) {
-        self.tell_held(out);
-        self.end_message(out);
-        self.doubt = None;
-        let before = self.ended.take();
-        // A life cycle that ended well does not take back an abort, nor does its error.
-        let error = error.or_else(|| before.as_ref()?.error.clone());
-        self.ended = Some(Ended {
-            place: out.place(),
-            error,
-            reason: reason
-                .map(str::to_owned)
-                .or_else(|| before.as_ref()?.reason.clone()),
-            answer: answer.or_else(|| before?.answer),
-        });
+        let is_first = self.told.is_empty();
+        self.told.push(piece);
+        let state = self.runs.get(run);
+        state.has_text = true;
+        state.chat_text = None;
+        self.open_part(place, Channel::Text, out);
+        self.texts_in_step += u32::from(is_first);
+        self.emit_at(place, Signal::TextDelta(piece.into()), out);
     }
 
-    /// A frame does not say how far the run is. If none that does follows, that is how it ended.
-    pub(super) fn doubt(&mut self, doubt: UnclearResult, out: &SignalSink<'_>) {
-        self.doubt = Some((out.place(), doubt));
-    }
-
-    /// The run goes on.
-    pub(super) fn clear_doubt(&mut self) {
-        self.doubt = None;
-    }
-
-    /// No further frame of this run counts.
-    pub(super) fn close_run(&mut self, run: &str) {
-        if self.ended_runs.len() == MOST_ENDED {
-            self.ended_runs.pop_front();
+    /// The gateway put the text that is open in other words.
+    fn put_otherwise(&mut self, run: &str, whole: &str, out: &mut SignalSink<'_>) {
+        if self.last_part == Some(Channel::Text) && self.step_open {
+            let retry = retry_because("put in other words");
+            self.emit(Signal::PartGivenUp(retry), out);
+            self.told.take_back();
+            self.texts_in_step = self.texts_in_step.saturating_sub(1);
+        } else {
+            self.told.begin();
         }
-        self.ended_runs.push_back(run.into());
+        self.part_open = false;
+        self.tell_text(run, whole, out);
     }
 
-    /// Emits how the run ended, if it has.
-    pub(super) fn tell_end(&mut self, out: &mut SignalSink<'_>) -> bool {
-        let Some(ended) = self.ended.take() else {
-            return false;
-        };
-        if let Some(call) = &self.child {
-            let text = ended.error.as_ref().map(|error| error.message.clone());
-            let signal = Signal::ChildEnd {
-                call: call.to_string().into(),
-                is_error: ended.error.is_some(),
-                text: text.or(ended.answer).map(Into::into),
-            };
-            out.emit_at(ended.place, Scope::Main, signal);
-            return true;
+    /// An attempt failed, and what it said is no answer.
+    fn take_back(&mut self, run: &str, out: &mut SignalSink<'_>) {
+        let is_last = self.last_part == Some(Channel::Text) && self.step_open;
+        if self.told.is_empty() || !is_last {
+            return;
         }
-        let text = ended.error.as_ref().map(|error| error.message.clone());
-        let verdict = ended.error.map_or(Verdict::Success, Verdict::Error);
-        let outcome = Outcome {
-            subtype: ended.reason.map(Into::into),
-            text: text.map(Into::into),
-            answer: ended.answer.map(Into::into),
-            ..Outcome::of(verdict)
-        };
-        out.emit_at(ended.place, Scope::Main, Signal::Result(outcome));
-        true
+        let retry = self.runs.get(run).retry.take();
+        let retry = retry.unwrap_or_else(|| retry_because("taken back"));
+        self.emit(Signal::PartGivenUp(retry), out);
+        // The message was printed all the same, and the next attempt is another one.
+        self.emit(Signal::MessagePrinted, out);
+        self.told.take_back();
+        self.texts_in_step = self.texts_in_step.saturating_sub(1);
+        (self.last_part, self.part_open) = (None, false);
+        self.runs.get(run).has_text = false;
     }
 
-    /// The connection is over.
-    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
-        self.tell_held(out);
-        if let Some((place, doubt)) = self.doubt.take()
-            && self
-                .ended
-                .as_ref()
-                .is_none_or(|ended| ended.error.is_none())
-        {
-            self.ended = Some(Ended {
-                place,
-                error: Some(doubt.error(None)),
-                reason: None,
-                answer: self.ended.take().and_then(|ended| ended.answer),
+    /// Takes reasoning: all of it so far, and what is new.
+    pub(super) fn on_thinking(
+        &mut self,
+        run: &str,
+        seq: Option<u64>,
+        data: &Data<'_>,
+        out: &mut SignalSink<'_>,
+    ) {
+        if !self.runs.get(run).is_new_thought(seq) {
+            return;
+        }
+        let is_last = !self.is_fresh && self.last_part == Some(Channel::Thinking);
+        let bare = data.text.as_deref().and_then(message::unwrapped);
+        let whole = bare.as_deref().or(data.text.as_deref());
+        let rest = whole.and_then(|whole| self.thought.rest_of(whole));
+        let goes_on = is_last && (whole.is_none() || rest.is_some());
+        let piece = if goes_on {
+            rest.or(data.piece.as_deref())
+        } else {
+            self.end_part(out);
+            self.thought.clear();
+            whole.or(data.piece.as_deref())
+        };
+        let piece = piece.unwrap_or_default();
+        if !piece.is_empty() {
+            self.open_part(out.place(), Channel::Thinking, out);
+            self.thought.push(piece);
+            self.emit(Signal::ThinkingDelta(piece.into()), out);
+        }
+    }
+
+    /// Takes text before a call, which text frames may tell, too.
+    pub(super) fn on_preamble(&mut self, run: &str, data: &Data<'_>, out: &mut SignalSink<'_>) {
+        let item = data.item.as_deref().unwrap_or_default();
+        let text = data.progress.as_deref().unwrap_or_default();
+        let key = key_hash(&[run, item]);
+        if self.past_items.contains(&key) {
+            return;
+        }
+        if self.preamble.as_ref().is_some_and(|held| held.key != key) {
+            self.tell_preamble(out);
+        }
+        if !text.is_empty() {
+            self.preamble = Some(Preamble {
+                key,
+                run: run.into(),
+                text: text.to_owned(),
+                place: out.place(),
             });
         }
-        if self.open.is_some() && self.ended.is_none() {
-            self.emit(Signal::MessageCut, out);
+        if data.phase.as_deref() == Some("end") {
+            self.tell_preamble(out);
         }
-        self.end_part(out);
-        self.tell_end(out);
     }
 
-    fn open_step(&mut self, out: &mut SignalSink<'_>) {
+    /// Tells the text before a call, unless the text of the message begins with it.
+    pub(super) fn tell_preamble(&mut self, out: &mut SignalSink<'_>) {
+        let Some(preamble) = self.preamble.take() else {
+            return;
+        };
+        self.past_items.insert(preamble.key);
+        let is_told = self.step_open && self.texts_in_step > 0;
+        // A text that is too long to be kept is longer than any preamble.
+        let is_told = is_told
+            && self
+                .told
+                .last()
+                .is_none_or(|text| begins_with(text, &preamble.text));
+        if !is_told {
+            self.begin_text(None, out);
+            self.tell_text_at(preamble.place, &preamble.run, &preamble.text, out);
+            self.end_part(out);
+        }
+    }
+
+    /// Makes sure that a part of this kind is open.
+    fn open_part(&mut self, place: Place, channel: Channel, out: &mut SignalSink<'_>) {
+        if self.last_part != Some(channel) || !self.part_open {
+            self.end_part(out);
+        }
+        self.open_step(place, out);
+        (self.last_part, self.part_open) = (Some(channel), true);
+        self.is_fresh = false;
+    }
+
+    /// Opens the step of a message that was not told of yet.
+    pub(super) fn open_step(&mut self, place: Place, out: &mut SignalSink<'_>) {
         if self.step_open {
             return;
         }
-        self.reopen(out);
+        self.tell_users(out);
         self.step_open = true;
-        self.emit(Signal::Step(None), out);
+        self.texts_in_step = 0;
+        self.usage.on_message();
+        self.emit_at(place, Signal::Step(None), out);
+        self.tell_usage(out);
     }
 
-    fn end_part(&mut self, out: &mut SignalSink<'_>) {
-        match self.open.take() {
-            None => {}
+    /// A call was made: text that follows is another part.
+    pub(super) fn begin_call(&mut self, out: &mut SignalSink<'_>) {
+        self.tell_preamble(out);
+        self.open_step(out.place(), out);
+        self.end_part(out);
+        self.last_part = None;
+        self.is_fresh = false;
+    }
+
+    /// The part that is open is whole.
+    pub(super) fn end_part(&mut self, out: &mut SignalSink<'_>) {
+        if !std::mem::take(&mut self.part_open) {
+            return;
+        }
+        match self.last_part {
             Some(Channel::Text) => self.emit(Signal::TextEnd, out),
-            Some(Channel::Thinking) => self.emit(Signal::ThinkingEnd { signature: None }, out),
+            Some(Channel::Thinking) => {
+                self.emit(Signal::ThinkingEnd { signature: None }, out);
+            }
+            None => {}
         }
     }
 
+    /// The part that is open will not go on.
+    pub(super) fn cut_part(&mut self, out: &mut SignalSink<'_>) {
+        if std::mem::take(&mut self.part_open) {
+            self.emit(Signal::MessageCut, out);
+        }
+    }
+
+    /// The model's next message is another one.
     pub(super) fn end_message(&mut self, out: &mut SignalSink<'_>) {
+        self.tell_preamble(out);
+        self.tell_waiting_results(out);
         self.end_part(out);
+        self.end_text();
+        self.told.begin();
         self.step_open = false;
+        self.is_fresh = true;
+        self.last_part = None;
+    }
+
+    /// Another run takes over.
+    pub(super) fn change_run(&mut self, run: &str, out: &mut SignalSink<'_>) {
+        if &*self.current != run {
+            self.current = run.into();
+            self.end_message(out);
+            self.told.clear();
+        }
+    }
+
+    /// Tells whether a text was told in the run that works, be it among others.
+    pub(super) fn has_told(&self, text: &str) -> bool {
+        self.told.contains(text) || self.has_told_text(text)
+    }
+
+    /// Tells whether a text was told as one.
+    pub(super) fn has_told_text(&self, text: &str) -> bool {
+        self.told_texts.contains(&collapsed_hash(text))
+    }
+
+    /// Returns what a whole text has beyond the one that is open, if it goes on from there.
+    pub(super) fn rest_of_open<'t>(&self, whole: &'t str) -> Option<&'t str> {
+        let is_open = self.step_open && self.last_part == Some(Channel::Text);
+        (is_open && !self.told.is_empty())
+            .then(|| self.told.rest_of(whole))
+            .flatten()
+    }
+
+    /// Returns the last text, where it is not all that the last message says.
+    pub(super) fn answer(&self) -> Option<&str> {
+        let open = self.told.last().filter(|text| !text.is_empty());
+        let last = open.or(self.last_text.as_deref());
+        last.filter(|_| self.texts_in_step != 1)
+    }
+
+    /// Takes the output tokens of the run so far.
+    pub(super) fn on_usage(&mut self, run: &str, tokens: u64, out: &mut SignalSink<'_>) {
+        let state = self.runs.get(run);
+        let Some(more) = tokens.checked_sub(state.output_tokens).filter(|n| *n > 0) else {
+            return;
+        };
+        state.output_tokens = tokens;
+        state.responses += 1;
+        let key = format!("{run}#{}", state.responses);
+        if state.responses == 1 {
+            self.usage.on_run();
+        }
+        let counts = TokenCounts {
+            output_tokens: Some(bounds::count(more)),
+            ..TokenCounts::default()
+        };
+        self.usage.on_told(counts);
+        let place = out.place();
+        match &mut self.pending_usage {
+            // Responses without a message count with the next one.
+            Some(pending) => pending.counts = pending.counts.plus(counts),
+            None => self.pending_usage = Some(PendingUsage { key, counts, place }),
+        }
+        if self.step_open {
+            self.tell_usage(out);
+        }
+    }
+
+    /// Tells what was used for the message that is open.
+    pub(super) fn tell_usage(&mut self, out: &mut SignalSink<'_>) {
+        if let Some(usage) = self.pending_usage.take() {
+            let signal = Signal::Usage {
+                key: usage.key.into(),
+                counts: usage.counts,
+                model: None,
+            };
+            self.emit_at(usage.place, signal, out);
+        }
+    }
+
+    /// Takes what a user said. While a run is at work it belongs before the model's next message.
+    pub(super) fn on_user(&mut self, text: String, out: &mut SignalSink<'_>) {
+        self.users_weight += text.len() + USER;
+        self.users.push((text, out.place()));
+        if !self.runs.any_open() || self.users_weight > self.limit {
+            self.end_message(out);
+            self.reopen(out);
+            self.tell_users(out);
+        }
+    }
+
+    pub(super) fn tell_users(&mut self, out: &mut SignalSink<'_>) {
+        self.users_weight = 0;
+        for (text, place) in std::mem::take(&mut self.users) {
+            self.emit_at(place, Signal::User(text.into()), out);
+        }
+    }
+}
+
+/// Returns a notice of something that was said and taken back.
+pub(super) fn retry_because(reason: &str) -> ApiRetry {
+    ApiRetry {
+        attempt: None,
+        max_attempts: None,
+        delay_ms: None,
+        status_code: None,
+        reason: Some(reason.to_owned()),
     }
 }

@@ -4,20 +4,42 @@ use runtape_core::{ErrorFamily, RunError};
 
 use crate::failure::{api_error, error, network_error};
 
-/// Returns the error of a run: what the gateway says of it, and the kind that it names.
-pub(super) fn of_run(message: &str, kind: Option<&str>) -> RunError {
-    let family = match kind {
-        Some("refusal") => ErrorFamily::Refusal,
-        Some("rate_limit") => ErrorFamily::RateLimit,
-        Some("context_length") => ErrorFamily::ContextOverflow,
-        Some("timeout") => ErrorFamily::Network,
-        _ => return of_message(message),
+/// Returns the error of a run: what the gateway says of it, why it looked for another provider, and
+/// the kind that it names.
+pub(super) fn of_run(message: &str, reason: Option<&str>, kind: Option<&str>) -> RunError {
+    let family = reason.and_then(family_of_reason);
+    let Some(family) = family.or_else(|| kind.and_then(family_of_kind)) else {
+        return of_message(message);
     };
-    let status = status_in(message);
     RunError {
-        status_code: status,
+        status_code: status_in(message),
         ..error("ApiError", message, family)
     }
+}
+
+/// Returns the family of a failure, from the gateway's reason to look for another provider.
+fn family_of_reason(reason: &str) -> Option<ErrorFamily> {
+    Some(match reason {
+        "auth" | "auth_permanent" => ErrorFamily::Auth,
+        "billing" => ErrorFamily::Billing,
+        "rate_limit" => ErrorFamily::RateLimit,
+        "server_error" | "overloaded" => ErrorFamily::Overload,
+        "context_overflow" => ErrorFamily::ContextOverflow,
+        "timeout" => ErrorFamily::Network,
+        "model_not_found" => ErrorFamily::ModelNotFound,
+        "session_expired" => ErrorFamily::UnknownSession,
+        _ => return None,
+    })
+}
+
+fn family_of_kind(kind: &str) -> Option<ErrorFamily> {
+    Some(match kind {
+        "refusal" => ErrorFamily::Refusal,
+        "rate_limit" => ErrorFamily::RateLimit,
+        "context_length" => ErrorFamily::ContextOverflow,
+        "timeout" => ErrorFamily::Network,
+        _ => return None,
+    })
 }
 
 /// Returns the error that a message means.
@@ -129,13 +151,30 @@ mod tests {
             ("boom", None, "AgentError", ErrorFamily::Other),
         ];
         for (message, kind, name, family) in table {
-            let error = of_run(message, kind);
+            let error = of_run(message, None, kind);
             assert_eq!(
                 (error.name.as_str(), error.family),
                 (name, Some(family)),
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn the_reason_to_look_for_another_provider_is_the_family() {
+        let table = [
+            ("auth", ErrorFamily::Auth),
+            ("billing", ErrorFamily::Billing),
+            ("server_error", ErrorFamily::Overload),
+            ("timeout", ErrorFamily::Network),
+        ];
+        for (reason, family) in table {
+            let error = of_run("failed (HTTP 500)", Some(reason), Some("unknown"));
+            assert_eq!((error.family, error.status_code), (Some(family), Some(500)));
+        }
+        // A reason that says nothing of the kind of failure.
+        let error = of_run("no answer", Some("format"), None);
+        assert_eq!(error.family, Some(ErrorFamily::Other));
     }
 
     #[test]

@@ -1,73 +1,110 @@
-//! Frames: which session they belong to, and what they say.
+//! Frames: what they are, and which session they belong to.
 
-use std::collections::{BTreeMap, HashMap};
-
-use runtape_core::RunError;
-use runtape_core::runtime_event::{Compaction, Info, Interaction, Warning};
+use runtape_core::TokenCounts;
+use runtape_core::ToolCallId;
+use runtape_core::runtime_event::{Compaction, Info, Interaction, PermissionDenied, Warning};
 use serde_json::Value;
 
-use super::conversation::{Channel, Conversation};
-use super::wire::{Agent, AgentFrame, Chat, ChatFrame, Head, Request, Response, RowFrame};
-use super::{failure, is_session_id, tools};
+use super::held::HeldFrames;
+use super::is_session_id;
+use super::lifecycle::retry_of;
+use super::repeats::Repeats;
+use super::requests::Requests;
+use super::sessions::{ForeignNotice, Owner, Sessions};
+use super::tools;
+use super::wire::{Agent, AgentFrame, ApprovalFrame, ChatFrame, Head, OwnerFrame, Retry, RowFrame};
 use crate::bounds;
 use crate::escapes::strip_escapes;
-use crate::json::{DecodeError, Piece, Str, decode, pieces};
+use crate::json::{DecodeError, Piece, Raw, decode, pieces};
 use crate::lines::{Ending, Line};
 use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::Signal;
-use crate::verdict::{UnclearResult, VerdictWord};
+use crate::verdict::UnclearResult;
 
-/// Events that say nothing of an agent's work.
+/// Events that say nothing of an agent's work: the gateway's own affairs, as it lists them itself.
 const ABOUT_THE_GATEWAY: &[&str] = &[
+    "chat.metadata.changed",
     "connect.challenge",
-    "tick",
-    "health",
-    "presence",
-    "heartbeat",
-    "shutdown",
-    "sessions.changed",
     "cron",
-    "talk.mode",
-    "voicewake.changed",
+    "gateway.suspension",
+    "health",
+    "heartbeat",
+    "mentions.changed",
+    "models.snapshot",
+    "portal.changed",
+    "presence",
+    "progressCard.changed",
+    "question.requested",
+    "question.resolved",
+    "session.approval",
+    "session.observer",
+    "session.operation",
+    "session.sharing",
+    "session.sharing.evidence",
+    "session.suggestion",
+    "session.typing",
+    "sessions.changed",
+    "shutdown",
+    "skills.changed",
+    "task",
+    "task.suggestion",
+    "tick",
+    "ui.command",
     "update.available",
-    "device.pair.requested",
-    "device.pair.resolved",
-    "node.pair.requested",
-    "node.pair.resolved",
-    "node.invoke.request",
+    "update.run.changed",
+];
+
+/// What the names of further such events begin with.
+const FAMILIES: &[&str] = &[
+    "controlUi.",
+    "device.",
+    "node.",
+    "plugins.",
+    "talk.",
+    "terminal.",
+    "users.",
+    "voicewake.",
 ];
 
 /// Streams of agent frames that tell in another way what tools, text and results tell.
-const MIRRORS: &[&str] = &["item", "command_output", "patch"];
-
-/// Most sessions of sub-agents that are told apart.
-const MOST_CHILDREN: usize = 1000;
+const MIRRORS: &[&str] = &["approval", "patch", "plan"];
 
 /// Reads frames.
 pub(super) struct Frames {
     /// A frame was understood, so this is what the output is.
     pub(super) is_sure: bool,
-    limit: usize,
-    /// The key of the session that the run belongs to.
-    session: Option<Box<str>>,
-    main: Conversation,
-    children: BTreeMap<Box<str>, Conversation>,
-    /// The calls that started sessions, by the sessions' keys.
-    spawned: HashMap<Box<str>, Box<str>>,
-    /// The session that frames were last left out of.
-    foreign: Option<Box<str>>,
+    pub(super) sessions: Sessions,
+    pub(super) requests: Requests,
+    held: HeldFrames,
+    repeats: Repeats,
+    /// What the client sent is there, too, so that a request will name the session.
+    pub(super) has_requests: bool,
+    /// The session that the command line names.
+    named: Option<Box<str>>,
+    /// A session that the client took an interest in, where it asks for no run.
+    pub(super) hint: Option<Box<str>>,
+    /// The run that an answer named, where no request named the session.
+    asked_run: Option<Box<str>>,
+    /// How often the client connected.
+    pub(super) connections: u32,
+    /// The last line was cut.
+    is_cut: bool,
 }
 
 impl Frames {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize, named: Option<&str>) -> Self {
         Self {
+            named: named.map(Into::into),
             is_sure: false,
-            limit,
-            session: None,
-            main: Conversation::new(limit, None),
-            children: BTreeMap::new(),
-            spawned: HashMap::new(),
-            foreign: None,
+            sessions: Sessions::new(limit),
+            requests: Requests::default(),
+            held: HeldFrames::default(),
+            repeats: Repeats::default(),
+            has_requests: false,
+            hint: None,
+            asked_run: None,
+            connections: 0,
+            is_cut: false,
         }
     }
 
@@ -90,9 +127,7 @@ impl Frames {
                     if let Err(error) = self.on_value(bytes, out) {
                         unparsed(None, &error.to_string(), out);
                         // Whatever was cut off came after the end of the run before it.
-                        if line.ending == Ending::None {
-                            self.main.reopen(out);
-                        }
+                        self.is_cut |= line.ending == Ending::None;
                     }
                 }
             }
@@ -106,31 +141,26 @@ impl Frames {
             Err(error) => return Err(error),
         };
         match (head.tag.as_deref(), head.event.as_deref()) {
-            (Some("event") | None, Some("chat")) => {
-                let frame: ChatFrame<'_> = read("chat", bytes, out)?;
-                note_unknown("chat", &frame.unknown, out);
-                self.on_chat(&frame.payload.unwrap_or_default(), out);
-            }
-            (Some("event") | None, Some("agent" | "session.tool")) => {
-                let frame: AgentFrame<'_> = read("agent", bytes, out)?;
-                note_unknown("agent", &frame.unknown, out);
-                self.on_agent(&frame.payload.unwrap_or_default(), out);
-            }
-            (Some("event") | None, Some("session.message")) => {
-                let frame: RowFrame<'_> = read("session.message", bytes, out)?;
-                let row = frame.payload.unwrap_or_default();
-                let session = (row.session.as_ref(), row.spawned_by.as_ref());
-                if let Some(conversation) = self.conversation(session.0, session.1, out) {
-                    conversation.on_row(&row.message, out);
+            (Some("event") | None, Some(event)) if is_work(event) => {
+                if self.repeats.is_repeated(bytes) {
+                    return Ok(());
+                }
+                if self.sessions.asked().is_some() {
+                    self.on_work(event, bytes, out)?;
+                } else {
+                    decode::<serde::de::IgnoredAny>(bytes)?;
+                    self.hold(bytes, out);
                 }
             }
-            (Some("event") | None, Some(event)) if event.contains("approval") => {
-                let frame: Value = read("event", bytes, out)?;
-                out.emit(Signal::Event(interaction(event, &frame).into()));
+            (Some("event") | None, Some(event)) if is_about_gateway(event) => {}
+            (Some("req"), _) => {
+                let request = read("req", bytes, out)?;
+                self.on_request(&request, out);
             }
-            (Some("event") | None, Some(event)) if ABOUT_THE_GATEWAY.contains(&event) => {}
-            (Some("req"), _) => self.on_request(&read("req", bytes, out)?, out),
-            (Some("res"), _) => self.on_response(&read("res", bytes, out)?, out),
+            (Some("res"), _) => {
+                let response = read("res", bytes, out)?;
+                self.on_response(&response, out);
+            }
             (tag, event) => {
                 decode::<serde::de::IgnoredAny>(bytes)?;
                 let (tag, reason) = match event.or(tag) {
@@ -145,382 +175,390 @@ impl Frames {
         Ok(())
     }
 
-    /// Returns the conversation that a frame belongs to; `None` if it is not part of the run.
-    fn conversation(
-        &mut self,
-        session: Option<&Str<'_>>,
-        spawned_by: Option<&Str<'_>>,
-        out: &mut SignalSink<'_>,
-    ) -> Option<&mut Conversation> {
-        let Some(session) = session
-            .map(Str::as_str)
-            .filter(|session| !session.is_empty())
-        else {
-            return Some(&mut self.main);
-        };
-        let is_child = self.spawned.contains_key(session)
-            || spawned_by.is_some_and(|parent| {
-                self.session.as_deref() == Some(parent)
-                    || self.children.contains_key(parent.as_str())
-            });
-        if self.session.is_none() && !is_child {
-            self.session = Some(session.into());
-            if is_session_id(session) {
-                out.emit(Signal::Session(session));
+    /// Holds a frame until it is known which session was asked.
+    fn hold(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) {
+        self.held.push(bytes, out.place());
+        // A request knows better than the command line, where requests are there.
+        if !self.has_requests
+            && let Some(session) = self.named.take()
+        {
+            return self.ask(&session, out);
+        }
+        if let Some(run) = &self.asked_run {
+            let owner = decode::<OwnerFrame<'_>>(bytes).ok();
+            let owner = owner.and_then(|owner| owner.value.payload);
+            let of_run = owner.filter(|owner| owner.run.as_deref() == Some(run));
+            if let Some(session) = of_run.and_then(|owner| owner.session) {
+                return self.ask(&session, out);
             }
         }
-        if self.session.as_deref() == Some(session) {
-            return Some(&mut self.main);
-        }
-        if is_child && (self.children.contains_key(session) || self.children.len() < MOST_CHILDREN)
-        {
-            let call = self.spawned.get(session).cloned();
-            let limit = self.limit;
-            let child = self.children.entry(session.into());
-            return Some(child.or_insert_with(|| {
-                Conversation::new(limit, Some(call.unwrap_or_else(|| session.into())))
-            }));
-        }
-        if self.foreign.as_deref() != Some(session) {
-            self.foreign = Some(session.into());
-            let message = format!("frames of another session are left out: {session}");
-            let topic = Some("session".to_owned());
-            out.emit(Signal::Event(Info { topic, message }.into()));
-        }
-        None
-    }
-
-    fn on_chat(&mut self, chat: &Chat<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("chat.payload", &chat.unknown, out);
-        let (Some(run), Some(_)) = (chat.run.as_deref(), chat.session.as_deref()) else {
-            return unparsed(
-                Some("chat"),
-                "a chat frame without runId and sessionKey",
-                out,
-            );
-        };
-        let state = chat.state.word().unwrap_or_default();
-        // What the gateway does before the model speaks says nothing of the run.
-        if state == "status" {
+        if !self.held.is_full() {
             return;
         }
-        let is_known = matches!(state, "delta" | "final" | "aborted" | "error");
-        if !is_known {
+        if self.has_requests && self.hint.is_none() && self.named.is_none() {
+            // A request will name the session, so that what came before it is not taken for it.
+            let count = self.held.take().len();
+            let message = format!("{count} frames before the first request are left out");
+            out.emit(Signal::Event(Warning { message }.into()));
+        } else {
+            self.guess(out);
+        }
+    }
+
+    /// Takes the session that the client watched, or that of the first frame, for the asked one.
+    fn guess(&mut self, out: &mut SignalSink<'_>) {
+        let hint = self.named.take().or(self.hint.take()).map(String::from);
+        if let Some(session) = hint.or_else(|| self.held.first_session()) {
+            self.ask(&session, out);
+        }
+        // Approvals alone name no session of their own.
+        if self.sessions.asked().is_none() {
+            self.held.take();
+        }
+    }
+
+    /// Takes the key of the asked session, and reads the frames that were held for it.
+    pub(super) fn ask(&mut self, session: &str, out: &mut SignalSink<'_>) {
+        if self.sessions.asked().is_some() || session.is_empty() {
+            return;
+        }
+        self.sessions.ask(session);
+        tell_session(session, out);
+        for frame in self.held.take() {
+            let mut apply = |emitted: crate::signal::Emitted<'_>| {
+                out.emit_at(emitted.place, emitted.scope, emitted.signal);
+            };
+            let mut sink = SignalSink::new(frame.place, &mut apply);
+            let event = decode::<Head<'_>>(&frame.bytes).map(|head| head.value.event);
+            let event = event.ok().flatten().unwrap_or_default();
+            if let Err(error) = self.on_work(&event, &frame.bytes, &mut sink) {
+                unparsed(Some(&event), &error.to_string(), &mut sink);
+            }
+        }
+    }
+
+    /// Takes the run that an answer names where no request named a session.
+    pub(super) fn ask_for_run(&mut self, run: &str, out: &mut SignalSink<'_>) {
+        if self.sessions.asked().is_some() {
+            return;
+        }
+        self.asked_run = Some(run.into());
+        if let Some(session) = self.held.session_of(run) {
+            self.ask(&session, out);
+        }
+    }
+
+    /// Reads a frame of an agent's work.
+    fn on_work(
+        &mut self,
+        event: &str,
+        bytes: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
+        match event {
+            "chat" => {
+                let frame: ChatFrame<'_> = read("chat", bytes, out)?;
+                note_unknown("chat", &frame.unknown, out);
+                self.on_chat(frame, out);
+            }
+            "agent" | "session.tool" => {
+                let frame: AgentFrame<'_> = read("agent", bytes, out)?;
+                note_unknown("agent", &frame.unknown, out);
+                self.on_agent(&frame.payload.unwrap_or_default(), out);
+            }
+            "session.message" => {
+                let frame: RowFrame<'_> = read("session.message", bytes, out)?;
+                let row = frame.payload.unwrap_or_default();
+                set_time(row.message.get("timestamp").and_then(Value::as_u64), out);
+                let (session, by) = (row.session.as_deref(), row.spawned_by.as_deref());
+                let owner = self.owner(session.unwrap_or_default(), by, out);
+                if let Some(conversation) = self.sessions.get(owner) {
+                    conversation.on_row(row.message, row.id.as_deref(), out);
+                }
+            }
+            _ => self.on_approval(event, bytes, out)?,
+        }
+        Ok(())
+    }
+
+    /// Returns whose frame it is; frames of other sessions are counted.
+    fn owner(
+        &mut self,
+        session: &str,
+        spawned_by: Option<&str>,
+        out: &mut SignalSink<'_>,
+    ) -> Owner {
+        let owner = self.sessions.owner(session, spawned_by);
+        if owner != Owner::Foreign {
+            return owner;
+        }
+        let message = match self.sessions.on_foreign(session) {
+            ForeignNotice::Known => return owner,
+            ForeignNotice::First => {
+                let session: String = session.chars().take(200).collect();
+                format!("frames of another session are left out: {session}")
+            }
+            ForeignNotice::TooMany => "frames of further sessions are left out".to_owned(),
+        };
+        let topic = Some("session".to_owned());
+        out.emit(Signal::Event(Info { topic, message }.into()));
+        owner
+    }
+
+    fn on_chat(&mut self, frame: ChatFrame<'_>, out: &mut SignalSink<'_>) {
+        let mut chat = frame.payload.unwrap_or_default();
+        note_unknown("chat.payload", &chat.unknown, out);
+        let (Some(run), Some(session)) = (chat.run.take(), chat.session.take()) else {
+            let reason = "a chat frame without runId and sessionKey";
+            return unparsed(Some("chat"), reason, out);
+        };
+        self.learn_whole_key(&session, &run, out);
+        let owner = self.owner(&session, chat.spawned_by.as_deref(), out);
+        let Some(conversation) = self.sessions.get(owner) else {
+            return;
+        };
+        // What a delta restates is read only while nothing else told it.
+        let is_restated = chat.state.is("delta")
+            && conversation
+                .runs
+                .known(&run)
+                .is_some_and(|run| run.has_text);
+        let message = match std::mem::take(&mut chat.message) {
+            _ if is_restated => Value::Null,
+            message => Raw::into_value(message),
+        };
+        set_time(message.get("timestamp").and_then(Value::as_u64), out);
+        if !conversation.on_chat(&run, &chat, &message, out) {
             let reason = format!("a chat frame of unknown state: {}", chat.state);
             unparsed(Some("chat"), &reason, out);
-        }
-        set_time(chat.message.get("timestamp").and_then(Value::as_u64), out);
-        let session = (chat.session.as_ref(), chat.spawned_by.as_ref());
-        let Some(conversation) = self.conversation(session.0, session.1, out) else {
-            return;
-        };
-        if !conversation.continue_run(run, out) {
-            return;
-        }
-        if !is_known {
             let doubt = UnclearResult::default().with("state", &chat.state);
-            return conversation.doubt(doubt, out);
-        }
-        conversation.clear_doubt();
-        if state == "delta" {
-            let replaces = chat.replace == Some(true);
-            conversation.on_partial(&chat.message, chat.piece.as_deref(), replaces, out);
-            return;
-        }
-        let answer = conversation.on_whole(&chat.message, out);
-        conversation.on_usage(&chat.usage, &chat.message, out);
-        let reason = chat.stop_reason.as_deref();
-        let error = match state {
-            "aborted" => Some(failure::aborted(reason)),
-            "error" => {
-                let message = chat
-                    .error
-                    .word()
-                    .filter(|message| !message.trim().is_empty());
-                let message = message.unwrap_or("the gateway reported an error");
-                Some(failure::of_run(message, chat.error_kind.as_deref()))
-            }
-            _ => contradiction(chat, out),
-        };
-        conversation.end(error, reason, answer, out);
-        conversation.close_run(run);
-        // A sub-agent's end is told at once: what it does afterwards is another run.
-        if let Some(child) = chat
-            .session
-            .as_deref()
-            .and_then(|key| self.children.get_mut(key))
-        {
-            child.tell_end(out);
+            conversation.on_doubt(doubt, out);
         }
     }
 
-    fn on_agent(&mut self, agent: &Agent<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("agent.payload", &agent.unknown, out);
+    /// Reads an agent frame, also one that a transcript repeats.
+    pub(super) fn on_agent(&mut self, agent: &Agent<'_>, out: &mut SignalSink<'_>) {
         set_time(agent.time, out);
-        let stream = agent.stream.as_deref().unwrap_or_default();
         let Some(run) = agent.run.as_deref() else {
             return unparsed(Some("agent"), "an agent frame without runId", out);
         };
-        let data = &agent.data;
-        let text = |key: &str| data.get(key).and_then(Value::as_str);
-        let phase = text("phase").unwrap_or_default();
-        let session = (agent.session.as_ref(), agent.spawned_by.as_ref());
-        let Some(conversation) = self.conversation(session.0, session.1, out) else {
+        let session = agent.session.as_deref().unwrap_or_default();
+        let row = agent.row.as_ref().and_then(|row| row.spawned_by.as_deref());
+        self.learn_whole_key(session, run, out);
+        let owner = self.owner(session, agent.spawned_by.as_deref().or(row), out);
+        let (data, seq) = (&agent.data, agent.seq);
+        let phase = data.phase.as_deref().unwrap_or_default();
+        let stream = agent.stream.as_deref().unwrap_or_default();
+        if stream == "lifecycle"
+            && phase == "start"
+            && owner != Owner::Foreign
+            && let Some(child) = self.sessions.announced(run)
+        {
+            child.finish(out);
+        }
+        let Some(conversation) = self.sessions.get(owner) else {
             return;
         };
-        if stream == "lifecycle" && phase == "start" {
-            conversation.begin_run(run, out);
-        } else if !conversation.continue_run(run, out) {
-            return;
-        }
-        if let Some(model) = agent.model.as_deref().or_else(|| text("model")) {
-            conversation.emit(Signal::Model(model), out);
-        }
+        conversation.hears_frames |= matches!(stream, "assistant" | "thinking" | "item" | "tool");
         match stream {
-            "lifecycle" => on_lifecycle(conversation, phase, data, out),
-            "tool" => {
-                if let Some((session, call)) = on_tool(conversation, phase, data, out)
-                    && self.spawned.len() < MOST_CHILDREN
-                {
-                    self.spawned.insert(session, call);
+            "assistant" => conversation.on_assistant(run, seq, data, out),
+            "thinking" => conversation.on_thinking(run, seq, data, out),
+            "lifecycle" => {
+                if !conversation.on_lifecycle(run, agent.time, data, out) {
+                    let reason = format!("a life cycle of unknown phase: {phase}");
+                    unparsed(Some("agent"), &reason, out);
+                }
+            }
+            "item" => match (data.kind.as_deref(), data.call.as_deref()) {
+                (Some("preamble"), _) => conversation.on_preamble(run, data, out),
+                (Some("tool"), Some(call)) => conversation.on_tool_item(call, data, out),
+                (Some("tool" | "command" | "patch" | "search" | "analysis"), _) => {}
+                (kind, _) => out.emit(Signal::UnknownKey {
+                    message: "agent.item",
+                    key: kind.unwrap_or_default(),
+                }),
+            },
+            "tool" => self.on_tool(owner, agent, out),
+            "command_output" => conversation.on_command_output(data, out),
+            "usage" => {
+                if let Some(tokens) = data.output_tokens {
+                    conversation.on_usage(run, tokens, out);
+                }
+            }
+            "run_status" => {
+                conversation.runs.get(run);
+                if phase == "retrying" {
+                    conversation.on_retrying(run, retrying(agent));
                 }
             }
             "compaction" => {
                 // The end says what the start said, and how it went.
                 if phase != "start" {
-                    let message = text("message").or(text("phase")).map(str::to_owned);
+                    let message = data.message.as_deref().or(data.phase.as_deref());
                     let compaction = Compaction {
                         trigger: None,
-                        pre_tokens: data.get("tokensBefore").and_then(Value::as_u64),
-                        post_tokens: data.get("tokensAfter").and_then(Value::as_u64),
-                        duration_ms: None,
-                        message,
+                        pre_tokens: data.tokens_before,
+                        post_tokens: data.tokens_after,
+                        duration_ms: data.duration,
+                        message: message.map(str::to_owned),
                     };
                     conversation.emit(Signal::Event(compaction.into()), out);
                 }
             }
             "error" => {
-                let message = error_in(data).map_or_else(|| data.to_string(), str::to_owned);
+                let said = data.error.word().or(data.message.as_deref());
+                let said = said.or(data.reason.as_deref()).unwrap_or("an error");
+                let message = said.to_owned();
                 conversation.emit(Signal::Event(Warning { message }.into()), out);
-            }
-            "approval" => {
-                conversation.emit(Signal::Event(interaction("approval", data).into()), out);
             }
             stream if MIRRORS.contains(&stream) => {}
             stream => {
-                let (whole, piece) = (text("text"), text("delta"));
-                if whole.is_some() || piece.is_some() {
-                    let replaces = data.get("replace").and_then(Value::as_bool) == Some(true);
-                    let channel = channel(stream);
-                    conversation.on_agent_text(channel, whole, piece, replaces, out);
-                } else {
-                    let reason = format!("an agent frame of unknown stream: {stream}");
-                    unparsed(Some("agent"), &reason, out);
-                }
+                let reason = format!("an agent frame of unknown stream: {stream}");
+                unparsed(Some("agent"), &reason, out);
             }
         }
     }
 
-    fn on_request(&mut self, request: &Request<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("req", &request.unknown, out);
-        if matches!(request.method.as_deref(), Some("chat.send" | "agent"))
-            && let Some(message) = request.params.get("message").and_then(Value::as_str)
-        {
-            self.main.on_user(message.to_owned(), out);
-        }
-    }
-
-    fn on_response(&mut self, response: &Response<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("res", &response.unknown, out);
-        let payload = &response.payload;
-        let is_granted = response.ok.flag() == Some(true);
-        let is_refused = response.ok.flag() == Some(false);
-        if is_refused || (response.error.is_some() && !is_granted) {
-            let error = response.error.as_ref();
-            let code = error.and_then(|error| error.code.as_deref());
-            let message = error.and_then(|error| error.message.as_deref());
-            let code = code.unwrap_or_default();
-            let message = message.unwrap_or("the gateway refused a request");
-            let wait = error.and_then(|error| error.retry_after);
-            let wait = wait.map(bounds::count);
-            let retry_at = wait.map(|wait| out.place().at.saturating_add(wait));
-            let error = failure::of_request(code, message, retry_at);
-            self.main.end(Some(error), None, None, out);
+    fn on_tool(&mut self, owner: Owner, agent: &Agent<'_>, out: &mut SignalSink<'_>) {
+        let data = &agent.data;
+        let name = data.name.as_deref().unwrap_or("tool");
+        let Some(id) = data.call.as_deref().filter(|id| !id.is_empty()) else {
+            return unparsed(Some("agent"), "a tool frame without toolCallId", out);
+        };
+        let Some(conversation) = self.sessions.get(owner) else {
             return;
-        }
-        let server = payload
-            .get("server")
-            .and_then(|server| server.get("version"));
-        if let Some(version) = server.and_then(Value::as_str) {
-            out.emit(Signal::CliVersion(version));
-        }
-        if let Some(meta) = payload.pointer("/result/meta/agentMeta") {
-            let usage = meta.get("usage").unwrap_or(&Value::Null);
-            self.main.on_usage(usage, meta, out);
-        }
-        let summary = payload.get("summary").and_then(Value::as_str);
-        let has_run = payload.get("runId").is_some();
-        let status = VerdictWord::from(payload.get("status").unwrap_or(&Value::Null));
-        match status.word() {
-            Some("error" | "timeout") => {
-                let message = summary.unwrap_or("the gateway reported an error");
-                self.main
-                    .end(Some(failure::of_run(message, None)), None, None, out);
+        };
+        match data.phase.as_deref() {
+            Some("start") => {
+                let input = Some(data.args.clone()).filter(|args| !args.is_null());
+                conversation.on_call(id, name, input, out);
             }
-            _ if !has_run => {}
-            Some("ok") if is_granted && response.error.is_none() => {
-                self.main.end(None, None, None, out);
-            }
-            Some("ok") => {
-                let mut doubt = UnclearResult::default()
-                    .with("status", &status)
-                    .with("ok", &response.ok);
-                if let Some(error) = &response.error {
-                    let message = error.message.as_deref().unwrap_or_default();
-                    doubt = doubt.with("error", &VerdictWord::Word(message.into()));
+            // What a tool has given back so far is in its result, too.
+            Some("update") => {}
+            Some("result" | "end") => {
+                let is_first = conversation.on_result(id, name, &data.result, data.is_error, out);
+                // Protocol 3 does not tell where a request begins.
+                if is_first && !conversation.sees_requests {
+                    conversation.end_message(out);
                 }
-                let error = doubt.report("res", None, |signal| out.emit(signal));
-                self.main.end(Some(error), None, None, out);
+                if let Some(session) = tools::spawned(&data.result) {
+                    self.sessions.on_spawned(session, id);
+                }
             }
-            // The run was taken on, and goes on.
-            Some("accepted" | "started" | "in_flight") => {}
-            _ => {
-                unparsed(Some("res"), &format!("of unknown status: {status}"), out);
-                let doubt = UnclearResult::default().with("status", &status);
-                self.main.doubt(doubt, out);
+            phase => {
+                let phase = phase.unwrap_or_default();
+                let reason = format!("a tool frame of unknown phase: {phase}");
+                unparsed(Some("agent"), &reason, out);
             }
+        }
+    }
+
+    fn on_approval(
+        &mut self,
+        event: &str,
+        bytes: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
+        let frame: ApprovalFrame<'_> = read("event", bytes, out)?;
+        let approval = frame.payload.unwrap_or_default();
+        let request = approval.request.unwrap_or_default();
+        let session = request.session.as_deref().unwrap_or_default();
+        let owner = self.owner(session, None, out);
+        let Some(conversation) = self.sessions.get(owner) else {
+            return Ok(());
+        };
+        let mut whole: Value = decode(bytes)?.value;
+        let interaction = Interaction {
+            phase: if event.ends_with("resolved") {
+                "response".to_owned()
+            } else {
+                "request".to_owned()
+            },
+            query_type: event.to_owned(),
+            query_id: approval.id.map(crate::json::Str::into_owned),
+            payload: whole.get_mut("payload").map(Value::take),
+        };
+        conversation.emit(Signal::Event(interaction.into()), out);
+        if approval.decision.as_deref() == Some("deny") {
+            let call = request.call.as_deref().and_then(ToolCallId::from_printed);
+            let denied = PermissionDenied {
+                tool_name: event.split('.').next().unwrap_or_default().to_owned(),
+                tool_call_id: call,
+                message: request.command.map(crate::json::Str::into_owned),
+            };
+            conversation.emit(Signal::Event(denied.into()), out);
+        }
+        Ok(())
+    }
+
+    fn learn_whole_key(&mut self, session: &str, run: &str, out: &mut SignalSink<'_>) {
+        if self.sessions.learn_whole_key(session, run) {
+            tell_session(session, out);
         }
     }
 
     /// The connection is over.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
-        for child in self.children.values_mut() {
+        if !self.held.is_empty() {
+            self.guess(out);
+        }
+        for child in &mut self.sessions.children {
             child.finish(out);
         }
-        self.main.finish(out);
+        self.tell_usage(out);
+        if self.sessions.foreign_frames > 0 {
+            let count = self.sessions.foreign_frames.into();
+            out.emit(Signal::Metadata("foreignFrames", count));
+        }
+        self.sessions.main.finish(out);
+        if self.is_cut {
+            out.emit(Signal::TurnOpened);
+        }
     }
-}
 
-fn on_lifecycle(
-    conversation: &mut Conversation,
-    phase: &str,
-    data: &Value,
-    out: &mut SignalSink<'_>,
-) {
-    let reason = data.get("stopReason").and_then(Value::as_str);
-    match phase {
-        "start" => {}
-        "end" => {
-            let aborted = VerdictWord::from(data.get("aborted").unwrap_or(&Value::Null));
-            let said = VerdictWord::from(data.get("error").unwrap_or(&Value::Null));
-            let error = match aborted.flag() {
-                Some(true) => Some(failure::aborted(reason)),
-                Some(false) if said.is_missing() => None,
-                None if aborted.is_missing() && said.is_missing() => None,
-                _ => {
-                    let mut doubt = UnclearResult::default();
-                    for (field, word) in [("aborted", &aborted), ("error", &said)] {
-                        if !word.is_missing() {
-                            doubt = doubt.with(field, word);
-                        }
-                    }
-                    Some(doubt.report("agent", None, |signal| out.emit(signal)))
-                }
-            };
-            conversation.end(error, reason, None, out);
+    /// Tells what all sessions together used, where rows or answers know more than frames.
+    fn tell_usage(&self, out: &mut SignalSink<'_>) {
+        let sessions = || std::iter::once(&self.sessions.main).chain(&self.sessions.children);
+        if sessions().any(|session| session.usage.has_more()) {
+            let known = sessions().map(|session| session.usage.known().0);
+            let total = known.fold(TokenCounts::default(), TokenCounts::plus);
+            out.emit(Signal::Total(total));
         }
-        "error" => {
-            let message = error_in(data).unwrap_or("the agent failed");
-            let kind = data.get("errorKind").and_then(Value::as_str);
-            conversation.end(Some(failure::of_run(message, kind)), reason, None, out);
-        }
-        other => {
-            let message = error_in(data).unwrap_or_default();
-            let topic = Some(format!("lifecycle {other}"));
-            let message = message.to_owned();
-            conversation.emit(Signal::Event(Info { topic, message }.into()), out);
+        let costs: Option<Vec<f64>> = sessions().map(|session| session.usage.known().1).collect();
+        if let Some(costs) = costs {
+            out.emit(Signal::Cost(costs.iter().sum()));
         }
     }
 }
 
-/// Returns the failure of an answer that is final and has an error beside it.
-fn contradiction(chat: &Chat<'_>, out: &mut SignalSink<'_>) -> Option<RunError> {
-    let kind = chat.error_kind.as_deref().map(str::to_owned);
-    let kind = kind.map_or(VerdictWord::Missing, |kind| VerdictWord::Word(kind.into()));
-    let is_silent = |word: &VerdictWord<'_>| word.is_missing() || word.is("");
-    if is_silent(&chat.error) && is_silent(&kind) {
-        return None;
-    }
-    let doubt = UnclearResult::default()
-        .with("state", &chat.state)
-        .with("errorMessage", &chat.error)
-        .with("errorKind", &kind);
-    Some(doubt.report("chat", None, |signal| out.emit(signal)))
+/// Tells whether an event is of an agent's work.
+fn is_work(event: &str) -> bool {
+    let is_approval =
+        event.ends_with(".approval.requested") || event.ends_with(".approval.resolved");
+    matches!(event, "chat" | "agent" | "session.tool" | "session.message") || is_approval
 }
 
-/// Returns the session that a call started, and the call.
-fn on_tool(
-    conversation: &mut Conversation,
-    phase: &str,
-    data: &Value,
-    out: &mut SignalSink<'_>,
-) -> Option<(Box<str>, Box<str>)> {
-    let text = |key: &str| data.get(key).and_then(Value::as_str);
-    let name = text("name").unwrap_or("tool");
-    let Some(id) = text("toolCallId").filter(|id| !id.is_empty()) else {
-        unparsed(Some("agent"), "a tool frame without toolCallId", out);
-        return None;
-    };
-    match phase {
-        "start" => {
-            let input = data.get("args").cloned().unwrap_or_default();
-            conversation.on_call(id, name, input, out);
-            None
-        }
-        // What a tool has given back so far is in its result, too.
-        "update" => None,
-        "result" | "end" => {
-            let result = data.get("result").unwrap_or(&Value::Null);
-            let details = result.get("details").unwrap_or(&Value::Null);
-            let is_error = data.get("isError").and_then(Value::as_bool);
-            conversation.on_result(Some(id), name, result, is_error, details, out);
-            let session = tools::spawned(details).or_else(|| tools::spawned(result))?;
-            Some((session.into(), id.into()))
-        }
-        other => {
-            let reason = format!("a tool frame of unknown phase: {other}");
-            unparsed(Some("agent"), &reason, out);
-            None
-        }
-    }
+fn is_about_gateway(event: &str) -> bool {
+    ABOUT_THE_GATEWAY.contains(&event) || FAMILIES.iter().any(|family| event.starts_with(family))
 }
 
-/// Tells what the text of a stream is, by the stream's name.
-fn channel(stream: &str) -> Channel {
-    let name = stream.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    if has(&["reason", "think", "analysis", "trace"]) && !has(&["assistant", "tool", "lifecycle"]) {
-        Channel::Thinking
-    } else {
-        Channel::Text
-    }
+/// Returns the notice of a request that will be made again.
+fn retrying(agent: &Agent<'_>) -> runtape_core::runtime_event::ApiRetry {
+    let data = &agent.data;
+    let retry = retry_of(&Retry {
+        attempt: data.attempt,
+        max_attempts: data.max_attempts,
+        delay: data.delay,
+        reason: data.reason.clone(),
+        unknown: Vec::new(),
+    });
+    let attempt = data.retry_attempt.or(retry.attempt);
+    runtape_core::runtime_event::ApiRetry { attempt, ..retry }
 }
 
-/// Returns what went wrong: the first that is not blank.
-fn error_in(data: &Value) -> Option<&str> {
-    let keys = ["error", "message", "reason", "detail", "text"];
-    let mut texts = keys.iter().filter_map(|key| data.get(*key)?.as_str());
-    texts.find(|text| !text.trim().is_empty())
-}
-
-fn interaction(event: &str, payload: &Value) -> Interaction {
-    let is_answer = event.contains("resolved") || payload.get("decision").is_some();
-    let id = payload.get("id").or_else(|| payload.pointer("/payload/id"));
-    Interaction {
-        phase: if is_answer { "response" } else { "request" }.to_owned(),
-        query_type: event.to_owned(),
-        query_id: id.and_then(Value::as_str).map(str::to_owned),
-        payload: Some(payload.get("payload").unwrap_or(payload).clone()),
+fn tell_session(session: &str, out: &mut SignalSink<'_>) {
+    if is_session_id(session) {
+        out.emit(Signal::Session(session));
     }
 }
 
@@ -531,7 +569,7 @@ fn set_time(millis: Option<u64>, out: &mut SignalSink<'_>) {
     }
 }
 
-fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
+pub(super) fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
     out.emit(Signal::Unparsed {
         tag: tag.map(Into::into),
         reason: reason.into(),

@@ -1,26 +1,39 @@
 //! openclaw: what the `OpenClaw` gateway sends its clients, one JSON frame a line.
 //!
-//! A client that writes down the text frames of its connection gets three kinds of them, as protocol
-//! versions 3 and 4 have it:
+//! Seen: gateways 2026.9.6 (protocol 4), 2026.5.7 and 2026.3.28 (protocol 3). The output is whatever one
+//! client sent (`req`) and received (`res`, `event`), in order; a client that connected again wrote
+//! on into the same file. The format is described in the essays of `frames`, `conversation` and
+//! `rows`; in short:
 //!
-//! - `{"type":"event","event":NAME,"payload":{…}}`. Two names carry the work of an agent. A `chat`
-//!   frame says how far an answer is (`delta`, `final`, `aborted`, `error`) and restates all of it
-//!   each time; an `agent` frame is one event of a run: its life cycle, a tool, or a piece of text.
-//!   Both tell the same text, so the one that tells it first is believed.
-//! - `{"type":"req","method":…}` and `{"type":"res","ok":…}`: what was asked for, and refusals.
+//! - `req`: `chat.send` and `agent` name the session, and hold what the user said. Frames of every
+//!   session of the gateway arrive, and only those of this one and its sub-agents are read.
+//! - `event` `agent` is one step of a run: its life cycle, a piece of one message, a tool. Messages
+//!   come from these. `event` `chat` restates the whole run; it says how the run ended.
+//! - `res` to `chat.history` has the transcript, for a client that was away.
 //!
-//! A session may see several runs one after another; the last one decides. Sub-agents have sessions of
-//! their own, which name the one that spawned them.
+//! `chat` `final`, `aborted` and `error` decide how a run ended, or else the end of its life cycle. A
+//! session may see several runs; the last one decides, and one that is still at work decides that
+//! the output was cut.
 
+mod argv;
+mod calls;
+mod chat;
 mod conversation;
 mod failure;
 mod frames;
+mod held;
+mod lifecycle;
 mod message;
-mod progress;
+mod repeats;
+mod requests;
+mod responses;
+mod rows;
+mod runs;
+mod sessions;
 mod sniff;
 #[cfg(test)]
 mod tests;
-mod told_calls;
+mod told;
 mod tools;
 mod usage;
 mod wire;
@@ -42,7 +55,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(OpenClaw::new(context)),
     sniff: sniff::sniff,
     commands: &["openclaw"],
-    is_script: |_| false,
+    // What writes down the frames of a connection.
+    is_script: |name| name == "openclaw-frames",
     query: |_| None,
     formats: &[OutputFormat {
         name: "frames",
@@ -58,7 +72,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             Carried::Model,
         ],
     }],
-    versions: &[],
+    versions: &["2026.3.28", "2026.5.7", "2026.9.6"],
     credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
     is_session_id,
     paperclip: Adapter {
@@ -95,9 +109,10 @@ struct OpenClaw {
 
 impl OpenClaw {
     fn new(context: &Context) -> Self {
+        let argv = context.argv.as_deref().unwrap_or_default();
         Self {
             has_format: false,
-            frames: Frames::new(context.limit),
+            frames: Frames::new(context.limit, argv::session(argv)),
         }
     }
 }

@@ -51,20 +51,32 @@ fn block(item: &Value) -> Block<'_> {
     }
 }
 
-/// Returns whether a call failed, where its details tell.
-pub(super) fn has_failed(details: &Value) -> Option<bool> {
-    if let Some(code) = details.get("exitCode").and_then(Value::as_i64) {
-        return Some(code != 0);
-    }
-    match details.get("status")?.as_str()? {
-        "error" | "failed" | "timeout" => Some(true),
-        "completed" | "ok" => Some(false),
-        _ => None,
+/// Tools whose result says nothing of how it went unless it has an exit code.
+const RUNS_COMMANDS: [&str; 3] = ["exec", "bash", "process"];
+
+/// Tells whether a call failed, by its frame and the details of its result.
+///
+/// The gateway calls no command failed that ran, whatever its exit code; and 2026.3.28 leaves the
+/// result out, so that of a command nobody knows how it went.
+pub(super) fn has_failed(name: &str, is_error: Option<bool>, result: &Value) -> Option<bool> {
+    let details = result.get("details").unwrap_or(&Value::Null);
+    let code = details.get("exitCode").and_then(Value::as_i64);
+    match (is_error, code) {
+        (Some(true), _) => Some(true),
+        (_, Some(code)) => Some(code != 0),
+        (Some(false), None) if result.is_null() && RUNS_COMMANDS.contains(&name) => None,
+        (Some(false), None) => Some(false),
+        (None, None) => match details.get("status")?.as_str()? {
+            "error" | "failed" | "timeout" => Some(true),
+            "completed" | "ok" => Some(false),
+            _ => None,
+        },
     }
 }
 
-/// Returns the session of the sub-agent that a call started.
-pub(super) fn spawned(details: &Value) -> Option<&str> {
+/// Returns the session of the sub-agent that a call started, as its result tells.
+pub(super) fn spawned(result: &Value) -> Option<&str> {
+    let details = result.get("details").unwrap_or(result);
     details.get("childSessionKey")?.as_str()
 }
 
@@ -109,10 +121,27 @@ mod tests {
 
     #[test]
     fn details_tell_of_failure_and_sub_agents() {
-        assert_eq!(has_failed(&json!({"exitCode": 2})), Some(true));
-        assert_eq!(has_failed(&json!({"status": "completed"})), Some(false));
-        assert_eq!(has_failed(&json!({"status": "running"})), None);
-        let spawn = json!({"childSessionKey": "agent:main:subagent:1"});
+        let exited = |code: i32| json!({"details": {"status": "completed", "exitCode": code}});
+        let status = |status: &str| json!({"details": {"status": status}});
+        let table = [
+            ("exec", Some(false), exited(2), Some(true)),
+            ("exec", Some(false), exited(0), Some(false)),
+            ("exec", Some(true), exited(0), Some(true)),
+            ("exec", Some(false), Value::Null, None),
+            ("read", Some(false), Value::Null, Some(false)),
+            ("read", Some(true), Value::Null, Some(true)),
+            ("read", None, status("error"), Some(true)),
+            ("read", None, status("completed"), Some(false)),
+            ("read", None, status("running"), None),
+        ];
+        for (name, is_error, result, expected) in table {
+            assert_eq!(
+                has_failed(name, is_error, &result),
+                expected,
+                "{name} {result}"
+            );
+        }
+        let spawn = json!({"details": {"childSessionKey": "agent:main:subagent:1"}});
         assert_eq!(spawned(&spawn), Some("agent:main:subagent:1"));
     }
 }
