@@ -55,6 +55,7 @@ mod message;
 mod metadata;
 mod notice;
 mod omit;
+pub mod published;
 pub mod record;
 pub mod report;
 mod restore;

@@ -10,6 +10,7 @@ use crate::parser::RuntimeParser;
 mod claude_code;
 mod cursor;
 mod gemini;
+mod generic;
 mod hermes;
 mod openclaw;
 mod output_format;
@@ -60,6 +61,7 @@ pub const RUNTIMES: &[RuntimeEntry] = &[
     gemini::ENTRY,
     hermes::ENTRY,
     openclaw::ENTRY,
+    generic::ENTRY,
 ];
 
 /// Returns the entry of a runtime, if its output can be read.
