@@ -48,6 +48,44 @@ fn is_launcher(name: &str) -> bool {
     LAUNCHERS.contains(&name) || name.starts_with("python")
 }
 
+/// Launchers that run a script of any name, which says nothing of whose it is: `node cli.js`.
+const INTERPRETERS: &[&str] = &["bun", "deno", "node"];
+
+/// Launchers that name another of their own commands before the program: `pnpm dlx claude`.
+const SUBCOMMANDS: &[&str] = &["dlx", "exec", "run", "tool", "x"];
+
+/// Returns the name of the program that a command line runs, behind those that only launch it.
+fn launched(argv: &[String]) -> Option<(&str, bool)> {
+    let mut is_script = false;
+    for word in argv {
+        let name = program_name(word);
+        let is_option = word.starts_with('-') && word.len() > 1;
+        let is_setting =
+            word.contains('=') || word.starts_with(|first: char| first.is_ascii_digit());
+        if is_launcher(name) {
+            is_script |= INTERPRETERS.contains(&name) || name.starts_with("python");
+        } else if !is_option && !is_setting && !SUBCOMMANDS.contains(&name) {
+            return Some((name, is_script));
+        }
+    }
+    None
+}
+
+/// Returns the runtime whose program a command line runs, by its name.
+pub(crate) fn owner<'a>(
+    argv: &[String],
+    mut entries: impl Iterator<Item = &'a RuntimeEntry>,
+) -> Option<&'a RuntimeEntry> {
+    let (name, is_script) = launched(argv)?;
+    let is_launched = argv
+        .first()
+        .is_some_and(|first| is_launcher(program_name(first)));
+    entries.find(|entry| {
+        let is_package = is_launched && !is_script && (entry.is_script)(name);
+        entry.commands.contains(&name) || is_package
+    })
+}
+
 /// Returns the words from the runtime's own program on; `None` if another program was run.
 pub(crate) fn own_words<'a>(argv: &'a [String], entry: &RuntimeEntry) -> Option<&'a [String]> {
     let is_own = |word: &String| {
@@ -74,6 +112,31 @@ mod tests {
 
     fn words(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_program_that_is_launched_tells_whose_command_line_it_is() {
+        let table = [
+            ("claude -p Hi", Some(Runtime::ClaudeCode)),
+            ("/opt/bin/claude -p Hi", Some(Runtime::ClaudeCode)),
+            (
+                "npx -y @anthropic-ai/claude-code@2.0.1 -p Hi",
+                Some(Runtime::ClaudeCode),
+            ),
+            ("pnpm dlx @google/gemini-cli -p Hi", Some(Runtime::Gemini)),
+            ("timeout 90 env A=1 gemini -p Hi", Some(Runtime::Gemini)),
+            ("node /usr/bin/gemini -p Hi", Some(Runtime::Gemini)),
+            ("python3 agent.py --model claude", None),
+            ("node cli.js claude", None),
+            ("sh -c claude", None),
+            ("./my-agent.sh", None),
+            ("npx", None),
+        ];
+        for (line, expected) in table {
+            let found = owner(&words(line), RUNTIMES.iter());
+            let found = found.map(|entry| entry.runtime.clone());
+            assert_eq!(found, expected, "{line}");
+        }
     }
 
     #[test]

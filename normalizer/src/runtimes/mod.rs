@@ -2,7 +2,7 @@
 
 use runtape_core::Runtime;
 
-use crate::command_line::program_name;
+use crate::command_line::owner;
 use crate::context::Context;
 use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
@@ -86,12 +86,10 @@ pub fn readable() -> String {
         .join(", ")
 }
 
-/// Returns the runtime that a program belongs to, by its name or path.
+/// Returns the runtime whose program a command line runs, by its name. Any other program is
+/// [generic](Runtime::Generic), which is for the caller to decide.
 #[must_use]
-pub fn by_command(program: &str) -> Option<Runtime> {
-    let name = program_name(program);
-    let entry = RUNTIMES
-        .iter()
-        .find(|entry| entry.commands.contains(&name))?;
+pub fn by_command_line(argv: &[String]) -> Option<Runtime> {
+    let entry = owner(argv, RUNTIMES.iter())?;
     Some(entry.runtime.clone())
 }

@@ -5,11 +5,12 @@ use runtape_normalizer::{Context, Exit, Normalizer};
 use serde_json::{Value, json};
 
 /// The runtimes that print one message a line.
-pub(crate) const RUNTIMES: [Dialect; 4] = [
+pub(crate) const RUNTIMES: [Dialect; 5] = [
     Dialect(Runtime::ClaudeCode),
     Dialect(Runtime::Cursor),
     Dialect(Runtime::Gemini),
     Dialect(Runtime::Openclaw),
+    Dialect(Runtime::Generic),
 ];
 
 const UUID: &str = "6baba7bc-061b-4fc8-9fe0-a222e7fee90d";
@@ -41,6 +42,7 @@ impl Dialect {
                 json!({"type": "system", "subtype": "init", "session_id": UUID, "model": "m", "cwd": "/w"})
             }
             Runtime::Gemini => json!({"type": "init", "session_id": UUID, "model": "m"}),
+            Runtime::Generic => entry("init", &json!({"model": "m", "sessionId": UUID})),
             _ => openclaw_agent("lifecycle", &json!({"phase": "start"})),
         }
     }
@@ -59,6 +61,10 @@ impl Dialect {
                 json!({"type": "tool_use", "tool_id": id, "tool_name": "run_shell_command",
                     "parameters": {"command": command}})
             }
+            Runtime::Generic => entry(
+                "tool_call",
+                &json!({"name": "shell", "toolUseId": id, "input": {"command": command}}),
+            ),
             _ => match id {
                 Some(id) => {
                     let data = json!({"phase": "start", "name": "exec", "toolCallId": id, "args": {"command": command}});
@@ -99,6 +105,10 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "tool_result", "tool_id": id, "status": "success", "output": output})
             }
+            Runtime::Generic => entry(
+                "tool_result",
+                &json!({"toolUseId": id.unwrap_or_default(), "content": output, "isError": false}),
+            ),
             _ => match id {
                 Some(id) => {
                     let data = json!({"phase": "result", "name": "exec", "toolCallId": id, "result": output});
@@ -127,6 +137,7 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "message", "role": "assistant", "content": text, "delta": true})
             }
+            Runtime::Generic => entry("assistant", &json!({"text": text})),
             _ => openclaw_row(
                 &json!({"role": "assistant", "content": [{"type": "text", "text": text}]}),
             ),
@@ -141,6 +152,7 @@ impl Dialect {
                     "message": {"role": "user", "content": [{"type": "text", "text": text}]}})
             }
             Runtime::Gemini => json!({"type": "message", "role": "user", "content": text}),
+            Runtime::Generic => entry("user", &json!({"text": text})),
             _ => openclaw_row(&json!({"role": "user", "content": text})),
         }
     }
@@ -157,6 +169,7 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "error", "severity": "warning", "message": format!("notice {number}")})
             }
+            Runtime::Generic => entry("system", &json!({"text": format!("notice {number}")})),
             _ => openclaw_agent("error", &json!({"error": format!("notice {number}")})),
         }
     }
@@ -169,6 +182,11 @@ impl Dialect {
             Runtime::Gemini => {
                 json!({"type": "result", "status": "success", "stats": {"input_tokens": 1, "output_tokens": 1}})
             }
+            Runtime::Generic => entry(
+                "result",
+                &json!({"text": "done", "inputTokens": 1, "outputTokens": 1, "cachedTokens": 0,
+                    "costUsd": 0, "subtype": "completed", "isError": false, "errors": []}),
+            ),
             _ => openclaw_chat("final", &json!({"role": "assistant", "content": "done"})),
         }
     }
@@ -188,6 +206,15 @@ pub(crate) fn lines(values: impl IntoIterator<Item = Value>) -> String {
         text.push('\n');
     }
     text
+}
+
+/// An entry of a transcript, in the published shape.
+fn entry(kind: &str, fields: &Value) -> Value {
+    let mut entry = json!({"ts": "2026-01-01T00:00:00.000Z", "kind": kind});
+    if let (Value::Object(entry), Value::Object(fields)) = (&mut entry, fields) {
+        entry.extend(fields.clone());
+    }
+    entry
 }
 
 pub(crate) fn openclaw_agent(stream: &str, data: &Value) -> Value {

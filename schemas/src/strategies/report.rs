@@ -5,7 +5,7 @@ use runtape_core::record::UsageSource;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, CheckpointDiff, DoctorCheck, DoctorReport,
     DoctorStatus, Document, Drift, DriftKind, ExitInfo, ExportedFile, ExportedTree, Failure,
-    FaultPlace, FieldChange, FileUse, GcReport, ImportedRun, IngestGroup, IngestLine,
+    FaultPlace, FieldChange, FileUse, FormatInfo, GcReport, ImportedRun, IngestGroup, IngestLine,
     IngestOutcome, IngestSummary, IngestedFile, JobInfo, LedgerEntry, RawOutput, RebuiltRun,
     RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RunDetail,
     RunInfo, RunOrigin, RunSeal, RuntimeInfo, SchemaInfo, SealHead, SearchHit, SessionAnswer,
@@ -556,6 +556,13 @@ pub fn runtime_info() -> BoxedStrategy<RuntimeInfo> {
             instructions_path_key: maybe(text().prop_map(Into::into)),
             requires_materialized_runtime_skills: any::<bool>(),
         }),
+        output_formats: some(build!(FormatInfo {
+            name: text(),
+            flags: text(),
+            carries: some(text()),
+        })),
+        best_format: maybe(text()),
+        versions: some(text()),
     })
 }
 

@@ -123,6 +123,9 @@ const CARRIED: &[Carried] = &[
     carried("hermes",      "libspin",             Texts::AllUnmarked,  Thinking::Some,    Calls::Names,      Usage::None,             false),
     carried("hermes",      "sample",              Texts::AllUnmarked,  Thinking::Some,    Calls::Names,      Usage::None,             false),
     carried("openclaw",    "frames",              Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
+    carried("generic",     "text",                Texts::Joined,       Thinking::Some,    Calls::None,       Usage::None,             false),
+    carried("generic",     "transcript",          Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
+    carried("generic",     "events",              Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
     carried("hermes",      "acp",                 Texts::All,          Thinking::All,     Calls::Names,      Usage::All,              true),
 ];
 

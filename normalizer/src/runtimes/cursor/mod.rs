@@ -88,7 +88,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ],
         },
     ],
-    versions: &[],
+    versions: &["2026.01.28", "2026.09.28"],
     credentials: &["CURSOR_API_KEY"],
     is_session_id: |text| {
         events::is_session(text) && text.bytes().any(|byte| byte.is_ascii_digit())

@@ -83,7 +83,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ],
         },
     ],
-    versions: &[],
+    versions: &["0.61.0"],
     credentials: &[
         "GEMINI_API_KEY",
         "GOOGLE_API_KEY",

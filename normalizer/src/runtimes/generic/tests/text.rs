@@ -35,6 +35,21 @@ fn text_is_the_answer_and_the_exit_its_judge() {
 }
 
 #[test]
+fn lines_of_ours_are_detected_as_no_runtime() {
+    let lines = [
+        entry("init", json!({"model": "m", "sessionId": "s1"})),
+        entry("user", json!({"text": "x"})),
+        entry(
+            "tool_call",
+            json!({"name": "t", "input": {}, "toolUseId": "c"}),
+        ),
+        result(json!({"text": "x"})),
+    ];
+    assert_eq!(crate::detect(printed(&lines).as_bytes()), None);
+    assert_eq!(crate::detect(b"Forty-two.\n"), None);
+}
+
+#[test]
 fn nothing_is_no_answer_and_an_empty_line_is_an_empty_one() {
     let nothing = summary("", &Exit::with_code(0));
     assert_eq!(error_name(&nothing), Some("TruncatedOutput"));
