@@ -58,6 +58,7 @@ const DETECTED: &[(&str, &str)] = &[
     ("hermes/resume_unknown.",      "session"),
     ("openclaw/rate_limit.",        "transient"),
     ("openclaw/refused.",           "transient"),
+    ("generic/failed.events",       "transient"),
 ];
 
 /// Captures whose format does not print the failure as one, with the reason.

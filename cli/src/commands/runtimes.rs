@@ -39,7 +39,7 @@ pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), Cli
             .iter()
             .try_for_each(|entry| console.object(&info(entry)));
     }
-    let mut programs = Table::new(&["runtime", "commands", "most with", "installed"]);
+    let mut programs = Table::new(&["runtime", "commands", "most with", "found"]);
     let mut formats = Table::new(&[
         "runtime", "format", "think", "call", "args", "result", "token", "cost", "session", "model",
     ]);
@@ -56,7 +56,7 @@ pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), Cli
         programs.row(vec![
             Cell::id(entry.runtime.as_str()),
             Cell::text(&commands),
-            Cell::text(best.map_or("", |format| format.flags)),
+            Cell::word(best.map_or("", |format| format.flags)),
             Cell::text(installed.as_deref().unwrap_or(absent)),
         ]);
         for format in entry.formats {

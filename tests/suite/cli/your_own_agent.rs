@@ -60,7 +60,7 @@ fn an_agent_of_ones_own_is_recorded_as_what_it_says() {
         }
         let runtape = Runtape::new();
         let shown = recorded(&runtape, &[program, &agent(name), "echo", "found"]);
-        let run = &shown["run"];
+        let run = &shown;
         assert_eq!(run["runtime"], "generic", "{name}");
         assert_eq!(run["status"], "completed", "{name}: {shown}");
         assert_eq!(run["steps"], 2, "{name}");
@@ -116,7 +116,7 @@ fn an_agent_of_ones_own_is_recorded_as_what_it_says() {
 
         let failed = recorded(&runtape, &[program, &agent(name), "exit", "3"]);
         let transcript = runtape.json(&["transcript", "last"]);
-        assert_eq!(failed["run"]["status"], "completed", "{name}");
+        assert_eq!(failed["status"], "completed", "{name}");
         assert_eq!(
             entries(&transcript, "tool_result")[0]["isError"],
             true,
@@ -136,9 +136,9 @@ fn a_program_that_prints_text_is_judged_by_its_exit() {
         let output = runtape.run(&["record", "--", &script, code]);
         assert_eq!(output.status.code(), code.parse().ok());
         let shown = runtape.json(&["show", "last"]).remove(0);
-        assert_eq!(shown["run"]["runtime"], "generic");
-        assert_eq!(shown["run"]["status"], status, "{shown}");
-        assert_eq!(shown["run"]["error"]["name"].as_str(), error);
+        assert_eq!(shown["runtime"], "generic");
+        assert_eq!(shown["status"], status, "{shown}");
+        assert_eq!(shown["error"]["name"].as_str(), error);
         let transcript = runtape.json(&["transcript", "last"]);
         assert_eq!(entries(&transcript, "assistant")[0]["text"], "Forty-two.");
     }

@@ -29,7 +29,7 @@ pub(super) fn advice(runtime: &Runtime, is_known: bool, argv: &[String]) -> Opti
 }
 
 /// Returns the format that a command line asks for, where that is plain to see: by its flags, or the
-/// first one where all formats are asked for by the same flag and it is not there.
+/// first one where all formats are asked for by the same flag, which is not among the words that are there.
 fn asked_for(entry: &RuntimeEntry, argv: &[String]) -> Option<&'static OutputFormat> {
     let words: Vec<&str> = argv.iter().flat_map(|word| word.splitn(2, '=')).collect();
     let is_asked = |format: &&OutputFormat| {
@@ -44,7 +44,8 @@ fn asked_for(entry: &RuntimeEntry, argv: &[String]) -> Option<&'static OutputFor
             .iter()
             .map(|format| format.flags.split(' ').next());
         let first = flags.next()??;
-        let is_default = first.starts_with("--")
+        let is_default = argv.len() > 1
+            && first.starts_with("--")
             && flags.all(|flag| flag == Some(first))
             && !words.contains(&first);
         entry.formats.first().filter(|_| is_default)

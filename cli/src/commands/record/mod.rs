@@ -128,8 +128,7 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
         error,
     })?;
     if let Some(advice) = advice::advice(&runtime, is_known, &args.command)
-        && !session.console.json
-        && args.emit.is_none()
+        && View::new(args, session.console.json) == View::Conversation
     {
         session.note(&advice);
     }

@@ -8,7 +8,7 @@
 //! The first run, and each that nobody delegated, is the main run. One that was delegated is the child
 //! run of the call that did.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
@@ -24,10 +24,16 @@ use super::{failure, usage};
 use crate::parser::SignalSink;
 use crate::signal::{Signal, Verdict};
 
+/// How many runs are followed at a time. One that was not heard of for that long is over, or will be
+/// told as another turn.
+const MOST_RUNS: usize = 1024;
+
 /// Reads events.
 pub(super) struct Events {
     limit: usize,
     runs: HashMap<Box<str>, ToldRun>,
+    /// The runs that are followed, in the order they appeared.
+    order: VecDeque<Box<str>>,
     known: Known,
     /// What the main runs used by their last checkpoints.
     total: TokenCounts,
@@ -72,6 +78,7 @@ impl Events {
         Self {
             limit,
             runs: HashMap::new(),
+            order: VecDeque::new(),
             known: Known::default(),
             total: TokenCounts::default(),
             has_children: false,
@@ -95,8 +102,10 @@ impl Events {
             Event::Runtime(event) => (event.run_id.as_str(), event.timestamp),
         };
         out.set_time(timestamp);
-        let known = self.runs.remove(run_id);
-        let mut run = known.unwrap_or_else(|| ToldRun::new(run_id, self.limit));
+        let mut run = match self.runs.remove(run_id) {
+            Some(run) => run,
+            None => self.follow(run_id, out),
+        };
         match event {
             Event::Run(event) => self.on_run_event(&mut run, event, out),
             Event::Runtime(event) => on_runtime_event(&mut run, event, out),
@@ -104,15 +113,23 @@ impl Events {
         self.runs.insert(run.id.clone(), run);
     }
 
+    /// Begins to follow a run, and lets go of the oldest where there are too many.
+    fn follow(&mut self, run_id: &str, out: &mut SignalSink<'_>) -> ToldRun {
+        if self.order.len() == MOST_RUNS
+            && let Some(mut oldest) = self.order.pop_front().and_then(|id| self.runs.remove(&id))
+        {
+            oldest.flush(out);
+        }
+        self.order.push_back(run_id.into());
+        ToldRun::new(run_id, self.limit)
+    }
+
     /// Gives out what was held for an event that never came.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
-        // The order in which runs appeared is not known here, and must not depend on hashes.
-        let mut runs: Vec<ToldRun> = self.runs.drain().map(|(_, run)| run).collect();
-        runs.sort_by(|one, other| one.id.cmp(&other.id));
-        for run in &mut runs {
-            run.introduce(out);
-            run.flush_results(out);
-            run.end_thinking(out);
+        for id in std::mem::take(&mut self.order) {
+            if let Some(mut run) = self.runs.remove(&id) {
+                run.flush(out);
+            }
         }
     }
 
@@ -121,7 +138,9 @@ impl Events {
             self.has_children |= checkpoint.delegated_by.is_some();
             run.set_parent(checkpoint);
         }
-        run.introduce(out);
+        if !matches!(event.kind, RunEventKind::StartRun(_)) {
+            run.introduce(out);
+        }
         run.at_step(event.step_number);
         if !answers_calls(&event.kind) {
             run.flush_results(out);
@@ -212,7 +231,6 @@ impl Events {
 
     fn on_start(&mut self, run: &mut ToldRun, start: &StartRun, out: &mut SignalSink<'_>) {
         run.turn_opened(out);
-        run.learn(&start.initial_checkpoint, out);
         for input in &start.input_messages {
             let message: Message = match input {
                 InputMessage::InstructionMessage(message) => message.clone().into(),
@@ -223,6 +241,9 @@ impl Events {
             run.take(&message, out);
         }
         run.ask(out);
+        // The run is opened with the model and with what was asked for, so that comes first.
+        run.introduce(out);
+        run.learn(&start.initial_checkpoint, out);
         // What was said in a run that this one continues is not said again.
         for message in &start.initial_checkpoint.messages {
             self.known.remember_message(message);

@@ -112,6 +112,7 @@ impl Structured {
 
     /// Ends the reading. How the run went, a line has said by now, or none has.
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+        self.entries.finish(out);
         self.events.finish(out);
     }
 }

@@ -95,6 +95,7 @@ impl ToldRun {
 
     /// Holds what is said of the runtime until it is known whose child the run is.
     pub(super) fn hold_introduction(&mut self, said: InitializeRuntime, out: &mut SignalSink<'_>) {
+        self.query.clone_from(&said.query);
         self.introduction = Some((out.place(), said));
     }
 
@@ -112,7 +113,6 @@ impl ToldRun {
             out.emit_at(place, scope, Signal::Model(&said.model));
             self.has_model = true;
         }
-        self.query = said.query;
     }
 
     /// A turn begins, unless it is a child's: those have only one.
@@ -269,6 +269,13 @@ impl ToldRun {
             };
             out.emit_at(place, self.scope(), signal);
         }
+    }
+
+    /// Gives out whatever was held.
+    pub(super) fn flush(&mut self, out: &mut SignalSink<'_>) {
+        self.introduce(out);
+        self.flush_results(out);
+        self.end_thinking(out);
     }
 
     pub(super) fn stream_thinking(&mut self, delta: &str, out: &mut SignalSink<'_>) {

@@ -20,7 +20,7 @@ use super::messages::Spoken;
 use super::session::is_session_id;
 use super::{failure, tools, usage};
 use crate::parser::SignalSink;
-use crate::signal::{Block, CallRef, Outcome, Scope, Signal, Verdict};
+use crate::signal::{Block, CallRef, Outcome, Place, Scope, Signal, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 
 /// Reads entries of a transcript.
@@ -37,6 +37,8 @@ pub(super) struct Entries {
     is_text_open: bool,
     is_thinking_open: bool,
     spoken: Spoken,
+    /// The model, until it is named.
+    model: Option<(Place, String)>,
 }
 
 impl Entries {
@@ -50,12 +52,16 @@ impl Entries {
             is_text_open: false,
             is_thinking_open: false,
             spoken: Spoken::new(limit),
+            model: None,
         }
     }
 
     /// Takes one entry.
     pub(super) fn take(&mut self, entry: TranscriptEntry, out: &mut SignalSink<'_>) {
         out.set_written_time(Some(&entry.ts));
+        if !matches!(entry.kind, TranscriptKind::User(_)) {
+            self.name_model(out);
+        }
         match entry.kind {
             TranscriptKind::Assistant(said) => self.on_assistant(&said, out),
             TranscriptKind::Thinking(thought) => self.on_thinking(&thought, out),
@@ -70,11 +76,12 @@ impl Entries {
         let event: RuntimeEventKind = match kind {
             TranscriptKind::User(said) => {
                 self.is_open = false;
-                return out.emit(Signal::User(Cow::Owned(said.text)));
+                out.emit(Signal::User(Cow::Owned(said.text)));
+                return self.name_model(out);
             }
             TranscriptKind::ToolCall(call) => return self.on_call(call, out),
             TranscriptKind::ToolResult(result) => return self.on_tool_result(&result, out),
-            TranscriptKind::Init(init) => return on_init(&init, out),
+            TranscriptKind::Init(init) => return self.on_init(init, out),
             TranscriptKind::Result(result) => return self.on_result(&result, out),
             TranscriptKind::Stderr(output) => StderrText { text: output.text }.into(),
             TranscriptKind::Stdout(output) => StdoutText { text: output.text }.into(),
@@ -91,6 +98,25 @@ impl Entries {
             }
         };
         out.emit(Signal::Event(event));
+    }
+
+    fn on_init(&mut self, init: Init, out: &mut SignalSink<'_>) {
+        out.emit(Signal::TurnOpened);
+        session("init", &init.session_id, out);
+        self.model = Some((out.place(), init.model));
+    }
+
+    /// Names the model. It is held until the entry behind its own: the run is opened with it, and
+    /// with what the user asked for, which comes next.
+    fn name_model(&mut self, out: &mut SignalSink<'_>) {
+        if let Some((place, model)) = self.model.take().filter(|(_, model)| !model.is_empty()) {
+            out.emit_at(place, Scope::Main, Signal::Model(&model));
+        }
+    }
+
+    /// Gives out what was held for an entry that never came.
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+        self.name_model(out);
     }
 
     /// Opens the next step, unless what comes belongs to the open one.
@@ -211,14 +237,6 @@ impl Entries {
             duration_ms: None,
         }));
         self.is_open = false;
-    }
-}
-
-fn on_init(init: &Init, out: &mut SignalSink<'_>) {
-    out.emit(Signal::TurnOpened);
-    session("init", &init.session_id, out);
-    if !init.model.is_empty() {
-        out.emit(Signal::Model(&init.model));
     }
 }
 

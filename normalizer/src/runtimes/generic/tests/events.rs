@@ -293,3 +293,19 @@ fn a_delegated_run_is_a_child_of_the_call_that_delegated_it() {
     assert_eq!(told.final_text.as_deref(), Some("Done."));
     assert_eq!(told.usage.unwrap().output_tokens, Some(11));
 }
+
+#[test]
+fn runs_that_are_never_heard_of_again_are_let_go() {
+    let stopped = |run: usize| {
+        let mut end = checkpoint("stoppedByError", 1, (1, 1), json!({}));
+        end["runId"] = json!(format!("r{run}"));
+        let error = json!({"name": "E", "message": "m", "isRetryable": false});
+        let fields = json!({"runId": format!("r{run}"), "checkpoint": end, "error": error,
+            "step": step(1, &[], (1, 1))});
+        event("stopRunByError", 1, fields)
+    };
+    let lines: Vec<Value> = (0..3000).map(stopped).collect();
+    let told = told(&lines);
+    assert!(told.unparsed.is_empty(), "{:?}", told.unparsed.first());
+    assert_eq!(told.usage.unwrap().output_tokens, Some(3000));
+}

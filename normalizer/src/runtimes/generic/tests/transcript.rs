@@ -66,6 +66,23 @@ fn entries_are_taken_at_their_word() {
 }
 
 #[test]
+fn a_run_is_opened_with_the_model_and_what_was_asked_for() {
+    let lines = [
+        entry("init", json!({"model": "m", "sessionId": "s1"})),
+        entry("user", json!({"text": "Look."})),
+        result(json!({"text": "x"})),
+    ];
+    let records = records(&printed(&lines), "", &Exit::with_code(0));
+    let opened = records.iter().find_map(|record| match &record.kind {
+        RecordKind::Initialize(initialize) => Some(initialize),
+        _ => None,
+    });
+    let opened = opened.unwrap();
+    assert_eq!(opened.model.as_deref(), Some("m"));
+    assert_eq!(opened.query.as_deref(), Some("Look."));
+}
+
+#[test]
 fn the_times_of_the_lines_are_used() {
     let lines = [
         entry("assistant", json!({"text": "Hi."})),
