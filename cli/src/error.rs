@@ -33,10 +33,6 @@ pub(crate) enum CliError {
         #[source]
         error: io::Error,
     },
-    #[error("cannot tell which runtime printed {what}")]
-    Undetected { what: String },
-    #[error("cannot tell which runtime {program:?} is")]
-    UnknownProgram { program: String },
     #[error("there is no directory for the database")]
     NoDatabase,
     #[error("there is no database at {}", path.display())]
@@ -146,12 +142,6 @@ impl CliError {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Undetected { .. } | Self::UnknownProgram { .. } => {
-                return Some(format!(
-                    "name it with --runtime, one of: {}",
-                    runtape_normalizer::runtimes::readable()
-                ));
-            }
             Self::Argv(_) => r#"write it like --argv '["claude","-p","hello"]'"#,
             Self::NoDatabase => "name one with --db or $RUNTAPE_DB",
             Self::Empty { .. } | Self::NoRuns => {

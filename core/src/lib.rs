@@ -56,6 +56,7 @@ mod message;
 mod metadata;
 mod notice;
 mod omit;
+pub mod published;
 pub mod record;
 pub mod report;
 mod restore;

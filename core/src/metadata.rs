@@ -276,65 +276,148 @@ impl Metadata {
 
     /// Schemas of the keys we know.
     fn known_keys(generator: &mut SchemaGenerator) -> Map<String, Value> {
-        let runtime = generator.subschema_for::<Runtime>();
-        let text =
-            |description: &str| json_schema!({ "type": "string", "description": description });
-        let count =
-            |description: &str| json_schema!({ "type": "integer", "description": description });
-        let flag =
-            |description: &str| json_schema!({ "type": "boolean", "description": description });
-        let texts = |description: &str| json_schema!({ "type": "array", "items": { "type": "string" }, "description": description });
-        let keys = [
-            ("runtime", runtime),
-            (
-                "externalExecution",
-                flag("An agent CLI did the work, rather than Perstack itself."),
-            ),
-            ("sessionId", text("The session to resume.")),
-            ("model", text("The model's name as the runtime gave it.")),
-            ("cliVersion", text("The agent CLI's version.")),
-            ("cwd", text("The directory it worked in.")),
-            ("argv", texts("The command line.")),
-            ("host", text("The machine it ran on.")),
-            ("user", text("The user it ran as.")),
-            ("exitCode", count("The exit code of the process.")),
-            ("exitUnknown", flag("The exit code is not known.")),
-            ("signal", text("The signal that ended the process.")),
-            (
-                "durationMs",
-                count("How long the run took, in milliseconds, as the runtime reported it."),
-            ),
-            (
-                "costUsd",
-                json_schema!({ "type": "number", "description": "What the run cost in US dollars, as reported." }),
-            ),
-            (
-                "rawUsage",
-                json_schema!({ "description": "The usage objects as the runtime printed them." }),
-            ),
-            (
-                "usageUnknown",
-                texts("Usage counters that are 0 only because nobody reported them."),
-            ),
-            ("outputFormat", text("The output format that was read.")),
-            (
-                "parserVersion",
-                text("The version of the parser that made the records."),
-            ),
-            (
-                "unparsedLines",
-                count("How many lines no parser understood."),
-            ),
-            (
-                "timeSource",
-                text("Where times come from; `file` means a file's modification time."),
-            ),
-        ];
-        keys.into_iter()
-            .map(|(key, rule)| (key.to_owned(), rule.to_value()))
+        KEYS.iter()
+            .map(|(key, rule, description)| {
+                let schema = rule.schema(generator, description);
+                ((*key).to_owned(), schema.to_value())
+            })
             .collect()
     }
+
+    /// Returns the first of the keys we know whose value is not of its type. Reading takes any
+    /// metadata as it is; the schema does not.
+    pub(crate) fn misfit(keys: &Map<String, Value>) -> Option<(&'static str, &'static str)> {
+        KEYS.iter().find_map(|(key, rule, _)| {
+            let value = keys.get(*key)?;
+            (!rule.accepts(value)).then(|| (*key, rule.expected()))
+        })
+    }
 }
+
+/// What the value of a key is.
+#[derive(Clone, Copy)]
+enum KeyRule {
+    Runtime,
+    Text,
+    Texts,
+    Count,
+    Number,
+    Flag,
+    Any,
+}
+
+impl KeyRule {
+    fn schema(self, generator: &mut SchemaGenerator, description: &str) -> Schema {
+        match self {
+            Self::Runtime => generator.subschema_for::<Runtime>(),
+            Self::Text => json_schema!({ "type": "string", "description": description }),
+            Self::Texts => {
+                json_schema!({ "type": "array", "items": { "type": "string" }, "description": description })
+            }
+            Self::Count => json_schema!({ "type": "integer", "description": description }),
+            Self::Number => json_schema!({ "type": "number", "description": description }),
+            Self::Flag => json_schema!({ "type": "boolean", "description": description }),
+            Self::Any => json_schema!({ "description": description }),
+        }
+    }
+
+    fn accepts(self, value: &Value) -> bool {
+        match self {
+            Self::Runtime | Self::Text => value.is_string(),
+            Self::Texts => value
+                .as_array()
+                .is_some_and(|items| items.iter().all(Value::is_string)),
+            // To a schema, 5.0 is an integer.
+            Self::Count => {
+                value.is_i64()
+                    || value.is_u64()
+                    || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+            }
+            Self::Number => value.is_number(),
+            Self::Flag => value.is_boolean(),
+            Self::Any => true,
+        }
+    }
+
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Runtime | Self::Text => "a string",
+            Self::Texts => "a list of strings",
+            Self::Count => "a whole number",
+            Self::Number => "a number",
+            Self::Flag => "a boolean",
+            Self::Any => "any value",
+        }
+    }
+}
+
+/// The keys we know: what their values are, and what they mean.
+const KEYS: &[(&str, KeyRule, &str)] = &[
+    ("runtime", KeyRule::Runtime, ""),
+    (
+        "externalExecution",
+        KeyRule::Flag,
+        "An agent CLI did the work, rather than Perstack itself.",
+    ),
+    ("sessionId", KeyRule::Text, "The session to resume."),
+    (
+        "model",
+        KeyRule::Text,
+        "The model's name as the runtime gave it.",
+    ),
+    ("cliVersion", KeyRule::Text, "The agent CLI's version."),
+    ("cwd", KeyRule::Text, "The directory it worked in."),
+    ("argv", KeyRule::Texts, "The command line."),
+    ("host", KeyRule::Text, "The machine it ran on."),
+    ("user", KeyRule::Text, "The user it ran as."),
+    ("exitCode", KeyRule::Count, "The exit code of the process."),
+    ("exitUnknown", KeyRule::Flag, "The exit code is not known."),
+    (
+        "signal",
+        KeyRule::Text,
+        "The signal that ended the process.",
+    ),
+    (
+        "durationMs",
+        KeyRule::Count,
+        "How long the run took, in milliseconds, as the runtime reported it.",
+    ),
+    (
+        "costUsd",
+        KeyRule::Number,
+        "What the run cost in US dollars, as reported.",
+    ),
+    (
+        "rawUsage",
+        KeyRule::Any,
+        "The usage objects as the runtime printed them.",
+    ),
+    (
+        "usageUnknown",
+        KeyRule::Texts,
+        "Usage counters that are 0 only because nobody reported them.",
+    ),
+    (
+        "outputFormat",
+        KeyRule::Text,
+        "The output format that was read.",
+    ),
+    (
+        "parserVersion",
+        KeyRule::Text,
+        "The version of the parser that made the records.",
+    ),
+    (
+        "unparsedLines",
+        KeyRule::Count,
+        "How many lines no parser understood.",
+    ),
+    (
+        "timeSource",
+        KeyRule::Text,
+        "Where times come from; `file` means a file's modification time.",
+    ),
+];
 
 #[cfg(test)]
 mod tests {

@@ -63,6 +63,8 @@ runtimes! {
     Codex => "codex",
     /// `opencode`.
     Opencode => "opencode",
+    /// Any other program.
+    Generic => "generic",
     /// Perstack's own runtime.
     Local => "local",
     /// Perstack's own runtime in a container.

@@ -1,5 +1,6 @@
 //! Enums told apart by the value of one key, where values of a newer version survive.
 
+use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -41,6 +42,20 @@ impl Serialize for UnknownKind {
             map.serialize_entry(key, value)?;
         }
         map.end()
+    }
+}
+
+/// Says what is wrong with an object that could not be read, and with which of its fields.
+///
+/// serde names a field that is missing, but not one of the wrong type. Reading once more to learn
+/// the path costs those who made the mistake, and nobody else.
+#[cold]
+pub(crate) fn explain<T: DeserializeOwned>(object: &Value, error: &serde_json::Error) -> String {
+    match serde_path_to_error::deserialize::<_, T>(object) {
+        Err(traced) if traced.path().iter().next().is_some() => {
+            format!("{}: {}", traced.path(), traced.inner())
+        }
+        _ => error.to_string(),
     }
 }
 
@@ -131,7 +146,10 @@ macro_rules! tagged_enum {
                 match tag {
                     $($tag => <$payload as serde::Deserialize>::deserialize(object)
                         .map(Self::$variant)
-                        .map_err(|error| format!("{tag}: {error}")),)*
+                        .map_err(|error| {
+                            let fault = $crate::tagged::explain::<$payload>(object, &error);
+                            format!("{tag}: {fault}")
+                        }),)*
                     unknown => {
                         let fields = object.as_object().into_iter().flatten();
                         let fields = fields
@@ -166,7 +184,8 @@ macro_rules! tagged_struct {
                 }
                 let kind = $kind::from_object(&object, &[$($key),*]).map_err(D::Error::custom)?;
                 let base = $base::deserialize(&object).map_err(|error| {
-                    D::Error::custom(format!("{}: {error}", kind.tag()))
+                    let fault = $crate::tagged::explain::<$base>(&object, &error);
+                    D::Error::custom(format!("{}: {fault}", kind.tag()))
                 })?;
                 Ok(Self { $($field: base.$field,)* kind })
             }

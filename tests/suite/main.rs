@@ -14,4 +14,5 @@ mod ground_truth;
 mod hostile;
 mod paperclip;
 mod properties;
+mod published;
 mod verdicts;

@@ -466,6 +466,45 @@ fn formats() -> Vec<Format> {
             },
         },
         Format {
+            name: "generic transcript",
+            runtime: Runtime::Generic,
+            argv: "./agent",
+            fields: ["isError", "subtype"],
+            words: &["completed", "stoppedByError", "stoppedByExceededMaxSteps"],
+            print: generic_result,
+            is_success: |fields| {
+                let word = fields.get("subtype").and_then(Value::as_str);
+                fields.get("isError") == Some(&json!(false))
+                    && matches!(word, Some("success" | "completed"))
+            },
+        },
+        Format {
+            name: "generic transcript with errors",
+            runtime: Runtime::Generic,
+            argv: "./agent",
+            fields: ["errors", "subtype"],
+            words: &["completed"],
+            print: generic_errors,
+            is_success: |fields| {
+                let word = fields.get("subtype").and_then(Value::as_str);
+                let is_empty = fields
+                    .get("errors")
+                    .is_none_or(|errors| *errors == json!([]));
+                is_empty && matches!(word, Some("success" | "completed"))
+            },
+        },
+        Format {
+            name: "generic events",
+            runtime: Runtime::Generic,
+            argv: "./agent",
+            fields: ["status", "error"],
+            words: &["completed", "proceeding", "stoppedByError"],
+            print: generic_event,
+            is_success: |fields| {
+                fields.get("status") == Some(&json!("completed")) && fields.get("error").is_none()
+            },
+        },
+        Format {
             name: "openclaw response",
             runtime: Runtime::Openclaw,
             argv: "openclaw",
@@ -477,6 +516,38 @@ fn formats() -> Vec<Format> {
             },
         },
     ]
+}
+
+const ENTRY_TIME: &str = "2026-01-01T00:00:00.000Z";
+
+fn generic_result(fields: &Fields) -> String {
+    let said = json!({"ts": ENTRY_TIME, "kind": "assistant", "text": "Done."});
+    let always = json!({"ts": ENTRY_TIME, "kind": "result", "text": "Done.", "inputTokens": 1,
+        "outputTokens": 1, "cachedTokens": 0, "costUsd": 0, "errors": []});
+    format!("{said}\n{}", line(always, fields))
+}
+
+/// A result that is called a success in one word, and has something in the field for errors.
+fn generic_errors(fields: &Fields) -> String {
+    let mut fields = fields.clone();
+    fields.insert("isError".to_owned(), json!(false));
+    generic_result(&fields)
+}
+
+/// The last event of a run, whose checkpoint has the fields.
+fn generic_event(fields: &Fields) -> String {
+    let usage = json!({"inputTokens": 1, "outputTokens": 1, "reasoningTokens": 0, "totalTokens": 2,
+        "cachedInputTokens": 0});
+    let said = json!({"type": "expertMessage", "id": "m",
+        "contents": [{"type": "textPart", "id": "p", "text": "Done."}]});
+    let mut checkpoint = json!({"id": "c", "jobId": "j", "runId": "r", "stepNumber": 1,
+        "messages": [said], "usage": usage, "expert": {"key": "x", "name": "x", "version": "1"}});
+    checkpoint.as_object_mut().unwrap().extend(fields.clone());
+    let end = json!({"id": "e", "expertKey": "x", "timestamp": 1, "jobId": "j", "runId": "r",
+        "stepNumber": 1, "type": "completeRun", "checkpoint": checkpoint, "text": "Done.",
+        "step": {"stepNumber": 1, "newMessages": [said], "usage": usage, "startedAt": 1},
+        "usage": usage});
+    format!("{end}\n")
 }
 
 fn is_final(fields: &Fields) -> bool {
@@ -634,6 +705,11 @@ fn opencode_succeeds_only_as_documented() {
 }
 
 #[test]
+fn generic_succeeds_only_as_documented() {
+    check_runtime(&Runtime::Generic);
+}
+
+#[test]
 fn every_runtime_of_the_registry_has_its_verdicts_in_the_table() {
     for entry in RUNTIMES {
         let is_there = |format: &Format| format.runtime == entry.runtime;
@@ -732,6 +808,7 @@ fn text_ends_as_the_process_did() {
         (Runtime::Opencode, "opencode run x", "Done.\n"),
         (Runtime::Hermes, "hermes chat -Q -q x", "Done.\n"),
         (Runtime::Hermes, "hermes -z x", "Done.\n"),
+        (Runtime::Generic, "./agent x", "Done.\n"),
         (Runtime::Hermes, "hermes chat -q x", HERMES_CHAT),
     ];
     let mut faults = Vec::new();
@@ -864,6 +941,7 @@ fn a_line_that_begins_like_json_and_does_not_parse_is_no_answer() {
         Runtime::Gemini,
         Runtime::Codex,
         Runtime::Opencode,
+        Runtime::Generic,
     ] {
         for stdout in cut {
             for printed in [stdout.to_owned(), format!("{stdout}\n")] {

@@ -108,7 +108,8 @@ pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), Cl
     }
     let mut checks = Checks::default();
     database(&mut checks, &session.database);
-    for entry in RUNTIMES {
+    // A runtime without a program of its own has nothing to be looked at.
+    for entry in RUNTIMES.iter().filter(|entry| !entry.commands.is_empty()) {
         if args
             .runtime
             .as_ref()

@@ -18,7 +18,7 @@ use crate::terminal::console::Console;
 /// Normalize the output of an agent CLI and print the result as JSON lines
 ///
 /// Nothing is stored. Without --runtime the runtime is detected from the output itself, or from
-/// the command in --argv.
+/// the command in --argv; any other output is read as that of a `generic` program.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NormalizeArgs {
     /// The file that holds the standard output of the CLI; `-` reads standard input
@@ -72,11 +72,17 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
         .map(serde_json::from_str::<Vec<String>>)
         .transpose()
         .map_err(CliError::Argv)?;
-    let runtime = args
+    let known = args
         .runtime
         .or_else(|| detect(&first))
-        .or_else(|| runtimes::by_command_line(command_line.as_deref()?))
-        .ok_or_else(|| CliError::Undetected { what: input.name() })?;
+        .or_else(|| runtimes::by_command_line(command_line.as_deref()?));
+    if known.is_none() {
+        let what = input.name();
+        session.note(&format!(
+            "no runtime that is known printed {what}: read as generic, see --runtime"
+        ));
+    }
+    let runtime = known.unwrap_or(Runtime::Generic);
 
     let mut ids = RandomIds;
     let run_id = args.run_id.unwrap_or_else(|| ids.run_id());

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use runtape_core::report::RuntimeInfo;
-use runtape_normalizer::runtimes::RUNTIMES;
+use runtape_core::report::{FormatInfo, RuntimeInfo};
+use runtape_normalizer::runtimes::{Carried, OutputFormat, RUNTIMES, RuntimeEntry, best};
 
 use crate::commands::Session;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table};
 
-/// List the runtimes whose output can be read
+/// List the runtimes whose output can be read, and what each of their formats tells
 #[derive(Debug, clap::Args)]
 pub(crate) struct RuntimesArgs {}
 
@@ -34,36 +34,86 @@ fn is_executable(path: &std::path::Path) -> bool {
 
 pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
     let console = &mut session.console;
-    let mut table = Table::new(&["runtime", "commands", "formats", "installed"]);
+    if console.json {
+        return RUNTIMES
+            .iter()
+            .try_for_each(|entry| console.object(&info(entry)));
+    }
+    let mut programs = Table::new(&["runtime", "commands", "most with", "found"]);
+    let mut formats = Table::new(&[
+        "runtime", "format", "think", "call", "args", "result", "token", "cost", "session", "model",
+    ]);
     for entry in RUNTIMES {
-        let installed = entry.commands.iter().find_map(|command| on_path(command));
-        let installed = installed.map(|path| path.display().to_string());
-        if console.json {
-            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-            console.object(&RuntimeInfo {
-                runtime: entry.runtime.clone(),
-                commands: owned(entry.commands),
-                formats: entry
-                    .formats
-                    .iter()
-                    .map(|format| format.name.to_owned())
-                    .collect(),
-                installed,
-                adapter_type: entry.paperclip.adapter_type.to_owned(),
-                capabilities: entry.paperclip.capabilities.clone(),
-            })?;
+        let best = best(entry.formats);
+        let installed = installed(entry);
+        let is_any = entry.commands.is_empty();
+        let commands = if is_any {
+            "any other".to_owned()
         } else {
-            table.row(vec![
-                Cell::id(entry.runtime.as_str()),
-                Cell::text(&entry.commands.join(", ")),
-                Cell::text(&entry.format_names()),
-                Cell::text(installed.as_deref().unwrap_or("no")),
-            ]);
+            entry.commands.join(", ")
+        };
+        let absent = if is_any { "" } else { "no" };
+        programs.row(vec![
+            Cell::id(entry.runtime.as_str()),
+            Cell::text(&commands),
+            Cell::word(best.map_or("", |format| format.flags)),
+            Cell::text(installed.as_deref().unwrap_or(absent)),
+        ]);
+        for format in entry.formats {
+            let marks = COLUMNS.iter().map(|what| {
+                let is_told = format.carries.contains(what);
+                Cell::word(if is_told { "yes" } else { "" })
+            });
+            let names = [entry.runtime.as_str(), format.name].map(Cell::word);
+            formats.row(names.into_iter().chain(marks).collect());
         }
     }
-    if console.json {
-        Ok(())
-    } else {
-        table.print(console)
+    programs.print(console)?;
+    console.line("")?;
+    formats.print(console)
+}
+
+/// What the table of formats has a column for. Every format tells the text.
+const COLUMNS: [Carried; 8] = [
+    Carried::Thinking,
+    Carried::Calls,
+    Carried::Arguments,
+    Carried::Results,
+    Carried::Tokens,
+    Carried::Cost,
+    Carried::Session,
+    Carried::Model,
+];
+
+fn installed(entry: &RuntimeEntry) -> Option<String> {
+    let found = entry.commands.iter().find_map(|command| on_path(command));
+    found.map(|path| path.display().to_string())
+}
+
+fn info(entry: &RuntimeEntry) -> RuntimeInfo {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let format = |format: &OutputFormat| FormatInfo {
+        name: format.name.to_owned(),
+        flags: format.flags.to_owned(),
+        carries: format
+            .carries
+            .iter()
+            .map(|what| what.as_str().to_owned())
+            .collect(),
+    };
+    RuntimeInfo {
+        runtime: entry.runtime.clone(),
+        commands: owned(entry.commands),
+        formats: entry
+            .formats
+            .iter()
+            .map(|format| format.name.to_owned())
+            .collect(),
+        installed: installed(entry),
+        adapter_type: entry.paperclip.adapter_type.to_owned(),
+        capabilities: entry.paperclip.capabilities.clone(),
+        output_formats: entry.formats.iter().map(format).collect(),
+        best_format: best(entry.formats).map(|format| format.name.to_owned()),
+        versions: owned(entry.versions),
     }
 }

@@ -113,6 +113,28 @@ pub struct RuntimeInfo {
     pub adapter_type: String,
     /// What Paperclip's host may do with it.
     pub capabilities: AdapterCapabilities,
+    /// What each of the output formats tells, in the order of `formats`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output_formats: Vec<FormatInfo>,
+    /// The name of the output format that tells most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_format: Option<String>,
+    /// The versions of its program whose output was seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
+}
+
+/// An output format of a runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FormatInfo {
+    /// The name, as in the metadata of a run.
+    pub name: String,
+    /// What on the command line asks for it; empty for what is printed unasked.
+    pub flags: String,
+    /// What it tells of a run: `text`, `thinking`, `calls`, `arguments`, `results`, `tokens`, `cost`,
+    /// `session`, `model`. More may be added.
+    pub carries: Vec<String>,
 }
 
 /// What Paperclip's host may do with a runtime.

@@ -27,8 +27,8 @@ pub use database::{
 };
 pub use failure::Failure;
 pub use health::{
-    AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, RuntimeInfo,
-    SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+    AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, FormatInfo,
+    RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
 };
 pub use ingest::{
     ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile,

@@ -2,7 +2,7 @@
 
 use runtape_core::Runtime;
 
-use crate::command_line::{own_words, program_name};
+use crate::command_line::owner;
 use crate::context::Context;
 use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
@@ -11,6 +11,7 @@ mod claude_code;
 mod codex;
 mod cursor;
 mod gemini;
+mod generic;
 mod hermes;
 mod openclaw;
 mod opencode;
@@ -64,6 +65,7 @@ pub const RUNTIMES: &[RuntimeEntry] = &[
     openclaw::ENTRY,
     codex::ENTRY,
     opencode::ENTRY,
+    generic::ENTRY,
 ];
 
 /// Returns the entry of a runtime, if its output can be read.
@@ -88,54 +90,10 @@ pub fn readable() -> String {
         .join(", ")
 }
 
-/// Returns the runtime that a program belongs to, by its name or path.
-#[must_use]
-pub fn by_command(program: &str) -> Option<Runtime> {
-    let name = program_name(program);
-    let entry = RUNTIMES
-        .iter()
-        .find(|entry| entry.commands.contains(&name))?;
-    Some(entry.runtime.clone())
-}
-
-/// Returns the runtime whose program a command line runs, by itself or through a launcher such as
-/// npx or node: the first one that is named.
+/// Returns the runtime whose program a command line runs, by its name. Any other program is
+/// [generic](Runtime::Generic), which is for the caller to decide.
 #[must_use]
 pub fn by_command_line(argv: &[String]) -> Option<Runtime> {
-    let named = RUNTIMES
-        .iter()
-        .filter_map(|entry| Some((own_words(argv, entry)?.len(), entry)));
-    let first = named.max_by_key(|(words, _)| *words);
-    first.map(|(_, entry)| entry.runtime.clone())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_line_names_its_runtime_also_through_a_launcher() {
-        let table = [
-            ("codex exec --json Hi", Some(Runtime::Codex)),
-            ("npx -y @openai/codex@0.166.0 exec Hi", Some(Runtime::Codex)),
-            ("node /lib/bin/codex.js exec Hi", Some(Runtime::Codex)),
-            (
-                "/opt/codex-x86_64-unknown-linux-musl exec Hi",
-                Some(Runtime::Codex),
-            ),
-            ("bunx opencode-ai run Hi", Some(Runtime::Opencode)),
-            ("timeout 90 opencode run Hi", Some(Runtime::Opencode)),
-            ("npx @google/gemini-cli -p Hi", Some(Runtime::Gemini)),
-            ("sudo codex exec opencode", Some(Runtime::Codex)),
-            ("nice opencode run codex", Some(Runtime::Opencode)),
-            ("cat codex", None),
-            ("sh -c codex", None),
-            ("echo", None),
-        ];
-        for (line, expected) in table {
-            let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(by_command_line(&argv), expected, "{line}");
-        }
-        assert_eq!(by_command_line(&[]), None);
-    }
+    let entry = owner(argv, RUNTIMES.iter())?;
+    Some(entry.runtime.clone())
 }

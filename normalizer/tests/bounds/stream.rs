@@ -5,13 +5,14 @@ use runtape_normalizer::{Context, Exit, Normalizer};
 use serde_json::{Value, json};
 
 /// The runtimes that print one message a line.
-pub(crate) const RUNTIMES: [Dialect; 6] = [
+pub(crate) const RUNTIMES: [Dialect; 7] = [
     Dialect(Runtime::ClaudeCode),
     Dialect(Runtime::Cursor),
     Dialect(Runtime::Gemini),
     Dialect(Runtime::Openclaw),
     Dialect(Runtime::Codex),
     Dialect(Runtime::Opencode),
+    Dialect(Runtime::Generic),
 ];
 
 const UUID: &str = "6baba7bc-061b-4fc8-9fe0-a222e7fee90d";
@@ -45,6 +46,7 @@ impl Dialect {
             Runtime::Gemini => json!({"type": "init", "session_id": UUID, "model": "m"}),
             Runtime::Codex => json!({"type": "thread.started", "thread_id": UUID}),
             Runtime::Opencode => opencode("step_start", &json!({"id": "prt_1"})),
+            Runtime::Generic => entry("init", &json!({"model": "m", "sessionId": UUID})),
             _ => openclaw_agent("lifecycle", &json!({"phase": "start"})),
         }
     }
@@ -74,6 +76,10 @@ impl Dialect {
                     &json!({"tool": "bash", "callID": id, "state": state}),
                 )
             }
+            Runtime::Generic => entry(
+                "tool_call",
+                &json!({"name": "shell", "toolUseId": id, "input": {"command": command}}),
+            ),
             _ => match id {
                 Some(id) => {
                     let data = json!({"phase": "start", "name": "exec", "toolCallId": id, "args": {"command": command}});
@@ -127,6 +133,10 @@ impl Dialect {
                     &json!({"tool": "bash", "callID": id, "state": state}),
                 )
             }
+            Runtime::Generic => entry(
+                "tool_result",
+                &json!({"toolUseId": id.unwrap_or_default(), "content": output, "isError": false}),
+            ),
             _ => match id {
                 Some(id) => {
                     let data = json!({"phase": "result", "name": "exec", "toolCallId": id, "result": output});
@@ -161,6 +171,7 @@ impl Dialect {
                 "text",
                 &json!({"id": format!("prt_{number}"), "text": text}),
             ),
+            Runtime::Generic => entry("assistant", &json!({"text": text})),
             _ => openclaw_row(
                 &json!({"role": "assistant", "content": [{"type": "text", "text": text}]}),
             ),
@@ -178,6 +189,7 @@ impl Dialect {
             // These two print nothing of it. What comes nearest: a turn begins, somebody thinks.
             Runtime::Codex => json!({"type": "turn.started"}),
             Runtime::Opencode => opencode("reasoning", &json!({"text": text})),
+            Runtime::Generic => entry("user", &json!({"text": text})),
             _ => openclaw_row(&json!({"role": "user", "content": text})),
         }
     }
@@ -201,6 +213,7 @@ impl Dialect {
                 line["error"] = json!({"name": "Notice", "data": data});
                 line
             }
+            Runtime::Generic => entry("system", &json!({"text": format!("notice {number}")})),
             _ => openclaw_agent("error", &json!({"error": format!("notice {number}")})),
         }
     }
@@ -223,6 +236,11 @@ impl Dialect {
                     &json!({"id": "prt_3", "reason": "stop", "tokens": tokens}),
                 )
             }
+            Runtime::Generic => entry(
+                "result",
+                &json!({"text": "done", "inputTokens": 1, "outputTokens": 1, "cachedTokens": 0,
+                    "costUsd": 0, "subtype": "completed", "isError": false, "errors": []}),
+            ),
             _ => openclaw_chat("final", &json!({"role": "assistant", "content": "done"})),
         }
     }
@@ -259,6 +277,15 @@ pub(crate) fn opencode(tag: &str, fields: &Value) -> Value {
     object.extend(fields.as_object().unwrap().clone());
     json!({"type": tag, "timestamp": 1_800_000_000_000_u64,
         "sessionID": "ses_e1bed8f09ffecv3HScaUEK5EET", "part": part})
+}
+
+/// An entry of a transcript, in the published shape.
+fn entry(kind: &str, fields: &Value) -> Value {
+    let mut entry = json!({"ts": "2026-01-01T00:00:00.000Z", "kind": kind});
+    if let (Value::Object(entry), Value::Object(fields)) = (&mut entry, fields) {
+        entry.extend(fields.clone());
+    }
+    entry
 }
 
 pub(crate) fn openclaw_agent(stream: &str, data: &Value) -> Value {

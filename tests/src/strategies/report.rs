@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus,
-    Document, ExportedFile, ExportedTree, FaultPlace, GcReport, ImportedRun, IngestGroup,
+    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, ImportedRun, IngestGroup,
     IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun, RecordReport, RecoveredRun,
     RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo, SealHead,
     StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen,
@@ -278,6 +278,13 @@ pub fn runtime_info() -> BoxedStrategy<RuntimeInfo> {
             instructions_path_key: maybe(text().prop_map(Into::into)),
             requires_materialized_runtime_skills: any::<bool>(),
         }),
+        output_formats: some(build!(FormatInfo {
+            name: text(),
+            flags: text(),
+            carries: some(text()),
+        })),
+        best_format: maybe(text()),
+        versions: some(text()),
     })
 }
 

@@ -205,10 +205,6 @@ fn nothing_found_is_no_success_and_bad_usage_is_told_apart() {
         ),
         (&["show", "other"], "no run \"other\"\nhint: `runtape runs`"),
         (
-            &["record", "--", "sh"],
-            "cannot tell which runtime \"sh\" is\nhint: name it",
-        ),
-        (
             &["ingest", "no-file"],
             "runtape: no-file: cannot be read: No such file",
         ),

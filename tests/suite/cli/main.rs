@@ -40,3 +40,5 @@ mod spool;
 mod trouble;
 #[cfg(unix)]
 mod unshown;
+#[cfg(unix)]
+mod your_own_agent;

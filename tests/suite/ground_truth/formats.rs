@@ -128,6 +128,9 @@ const CARRIED: &[Carried] = &[
     carried("opencode",    "json",                Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
     carried("opencode",    "json_nothinking",     Texts::All,          Thinking::Some,    Calls::Full,       Usage::All,              true),
     carried("opencode",    "text",                Texts::Joined,       Thinking::Some,    Calls::None,       Usage::None,             false),
+    carried("generic",     "text",                Texts::Joined,       Thinking::Some,    Calls::None,       Usage::None,             false),
+    carried("generic",     "transcript",          Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
+    carried("generic",     "events",              Texts::All,          Thinking::All,     Calls::Full,       Usage::All,              true),
     carried("hermes",      "acp",                 Texts::All,          Thinking::All,     Calls::Names,      Usage::All,              true),
 ];
 

@@ -34,7 +34,7 @@ pub(crate) struct IngestArgs {
     /// Files, directories, or `-` for standard input
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// The runtime that printed it; detected if not given
+    /// The runtime that printed it; detected if not given, `generic` for what is none
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<Runtime>,
     /// The file that holds the standard error, for a single file or a pipe
@@ -109,7 +109,6 @@ fn is_about_the_file(error: &CliError) -> bool {
     matches!(
         error,
         CliError::Read { .. }
-            | CliError::Undetected { .. }
             | CliError::NotFound { .. }
             | CliError::Record(
                 RecordError::Normalize(_)
@@ -122,9 +121,6 @@ fn is_about_the_file(error: &CliError) -> bool {
 fn describe(error: &CliError) -> String {
     match error {
         CliError::Read { error, .. } => format!("cannot be read: {error}"),
-        CliError::Undetected { .. } => {
-            "cannot tell which runtime printed it: name it with --runtime".to_owned()
-        }
         other => with_causes(other),
     }
 }
@@ -167,9 +163,7 @@ fn begin(
         let reason = "it is empty, and nothing else is known of the run".to_owned();
         return Ok(Err(Outcome::Unusable { path, reason }));
     }
-    let runtime = source
-        .runtime(args.runtime.as_ref(), &first)
-        .ok_or_else(|| CliError::Undetected { what: input.name() })?;
+    let runtime = source.runtime(args.runtime.as_ref(), &first);
     let run_id = if args.again || source.is_stdin() {
         RandomIds.run_id()
     } else {

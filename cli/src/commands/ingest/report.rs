@@ -3,7 +3,7 @@
 use runtape_core::report::{
     IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
 };
-use runtape_core::{RunId, TokenCounts};
+use runtape_core::{RunId, Runtime, TokenCounts};
 use runtape_store::Store;
 
 use crate::commands::Session;
@@ -126,7 +126,11 @@ impl Report {
         }
         let summary = self.summary;
         let mut parts = vec![format!("{} stored", plural(summary.stored, "run"))];
+        let generic = summary.groups.iter();
+        let generic = generic.filter(|group| group.runtime == Runtime::Generic);
+        let generic: u64 = generic.map(|group| group.runs).sum();
         let more = [
+            (generic, "of no runtime that is known (generic)"),
             (summary.skipped, "known already"),
             (summary.unusable, "unusable"),
             (summary.ignored, "other files ignored"),

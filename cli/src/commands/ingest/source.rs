@@ -99,7 +99,8 @@ impl Source {
     }
 
     /// Returns the runtime: as it was named, else as the output or the command tells.
-    pub(crate) fn runtime(&self, named: Option<&Runtime>, first: &[u8]) -> Option<Runtime> {
+    /// Any other output is that of a generic program.
+    pub(crate) fn runtime(&self, named: Option<&Runtime>, first: &[u8]) -> Runtime {
         let from_meta = || self.meta.runtime.as_deref().map(Runtime::from_name);
         let from_command = || runtimes::by_command_line(self.meta.argv.as_deref()?);
         named
@@ -107,6 +108,7 @@ impl Source {
             .or_else(from_meta)
             .or_else(|| detect(first))
             .or_else(from_command)
+            .unwrap_or(Runtime::Generic)
     }
 
     /// Returns how many bytes there are to read.

@@ -1,5 +1,6 @@
 //! `runtape record`: run an agent CLI, keep what it prints.
 
+mod advice;
 mod emit;
 mod leash;
 mod report;
@@ -31,7 +32,7 @@ use crate::terminal::times;
 /// command did. If the recorder is killed, the command and what it started are ended, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecordArgs {
-    /// The runtime; guessed from the command's name
+    /// The runtime; guessed from the command's name, `generic` for any other program
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<Runtime>,
     /// The job that the run belongs to; by default the run is a job of its own
@@ -117,19 +118,20 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
         return Err(CliError::Usage { message });
     };
     let guessed = || runtimes::by_command_line(&args.command);
-    let runtime =
-        args.runtime
-            .clone()
-            .or_else(guessed)
-            .ok_or_else(|| CliError::UnknownProgram {
-                program: program.clone(),
-            })?;
+    let runtime = args.runtime.clone().or_else(guessed);
+    let is_known = runtime.is_some();
+    let runtime = runtime.unwrap_or(Runtime::Generic);
     session.database.check()?;
     let context = context(args, session)?;
     leash::check(program).map_err(|error| CliError::Spawn {
         program: program.clone(),
         error,
     })?;
+    if let Some(advice) = advice::advice(&runtime, is_known, &args.command)
+        && View::new(args, session.console.json) == View::Conversation
+    {
+        session.note(&advice);
+    }
     // Before the process is there, so that no signal gets lost in between.
     let signals = Signals::listen()?;
     let recording = spawn(args, session, runtime, &context, (program, arguments))?;

@@ -85,7 +85,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ],
         },
     ],
-    versions: &[],
+    versions: &["2.1.325", "2.0.76"],
     credentials: &[
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_AUTH_TOKEN",

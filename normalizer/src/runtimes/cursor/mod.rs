@@ -86,7 +86,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ],
         },
     ],
-    versions: &[],
+    versions: &["2026.01.28", "2026.09.28"],
     credentials: &["CURSOR_API_KEY"],
     // The CLI makes UUIDs, but takes any word that is given to `--resume`.
     is_session_id: is_word_with_digit,

@@ -76,7 +76,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             carries: &[Text, Calls, Arguments, Results, Tokens, Session, Model],
         },
     ],
-    versions: &[],
+    versions: &["0.61.0"],
     credentials: &[
         "GEMINI_API_KEY",
         "GOOGLE_API_KEY",

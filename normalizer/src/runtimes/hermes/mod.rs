@@ -105,7 +105,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ],
         },
     ],
-    versions: &[],
+    versions: &["0.19.0", "0.13.0"],
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
     is_session_id: session::is_session_id,
     paperclip: Adapter {

@@ -1,0 +1,125 @@
+//! Output with lines in published shapes, whatever else is between them.
+
+use runtape_core::runtime_event::Info;
+use serde_json::Value;
+
+use super::events::Events;
+use super::failure;
+use super::text::emit_output;
+use super::transcript::Entries;
+use super::wire::{self, Recognized, Shape};
+use crate::json::{DecodeError, Piece, decode, pieces};
+use crate::lines::{Ending, Line};
+use crate::parser::SignalSink;
+use crate::signal::Signal;
+
+/// Reads lines from the first one in a published shape on.
+pub(super) struct Structured {
+    has_format: bool,
+    entries: Entries,
+    events: Events,
+}
+
+impl Structured {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            has_format: false,
+            entries: Entries::new(limit),
+            events: Events::new(limit),
+        }
+    }
+
+    /// Reads one line.
+    pub(super) fn push(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        let bytes = line.bytes.trim_ascii();
+        if bytes.first() == Some(&b'{') {
+            match decode::<Value>(bytes) {
+                Ok(decoded) => return self.take(&decoded.value, bytes, out),
+                Err(DecodeError::Syntax(_)) => {}
+                Err(error) => return report(None, error.to_string(), out),
+            }
+        }
+        // Values may be glued to a banner or to each other. Other lines with JSON on them are text.
+        if wire::has_ours(bytes) {
+            for piece in pieces(bytes) {
+                self.take_piece(piece, line.ending, out);
+            }
+        } else if let Some(reason) = wire::cut_json(bytes) {
+            self.cut(reason, line.ending, out);
+        } else {
+            emit_output(&line.text(), out.place(), out);
+        }
+    }
+
+    fn take_piece(&mut self, piece: Piece<'_>, ending: Ending, out: &mut SignalSink<'_>) {
+        match piece {
+            Piece::Text(text) => emit_output(&String::from_utf8_lossy(text), out.place(), out),
+            Piece::Json(json) => match decode::<Value>(json) {
+                Ok(decoded) if decoded.value.is_object() => self.take(&decoded.value, json, out),
+                Ok(_) => emit_output(&String::from_utf8_lossy(json), out.place(), out),
+                Err(error) => {
+                    let reason = format!("begins like JSON and does not parse: {error}");
+                    self.cut(reason, ending, out);
+                }
+            },
+        }
+    }
+
+    /// Reports a value that is cut. At the very end of the output it was a message that began after
+    /// whatever result there was.
+    fn cut(&mut self, reason: String, ending: Ending, out: &mut SignalSink<'_>) {
+        report(None, reason, out);
+        if ending == Ending::None {
+            out.emit(Signal::TurnOpened);
+        }
+    }
+
+    fn take(&mut self, value: &Value, bytes: &[u8], out: &mut SignalSink<'_>) {
+        match wire::recognize(value) {
+            Recognized::Ours(shape, unknown_keys) => {
+                let (format, tag) = match &shape {
+                    Shape::Entry(entry) => ("transcript", entry.kind.tag().to_owned()),
+                    Shape::Event(event) => ("events", event.tag().to_owned()),
+                };
+                if !std::mem::replace(&mut self.has_format, true) {
+                    out.emit(Signal::Format(format));
+                }
+                for key in &unknown_keys {
+                    let message = tag.as_str();
+                    out.emit(Signal::UnknownKey { message, key });
+                }
+                match shape {
+                    Shape::Entry(entry) => self.entries.take(entry, out),
+                    Shape::Event(event) if !self.events.is_news(&event, bytes) => {
+                        let message = "the same event again".to_owned();
+                        let topic = Some(tag);
+                        out.emit(Signal::Event(Info { topic, message }.into()));
+                    }
+                    Shape::Event(event) => self.events.take(*event, out),
+                }
+            }
+            Recognized::Misfit { tag, reason } => {
+                let unclear = failure::unclear(&tag, &reason, value);
+                let unclear = unclear.filter(|_| wire::is_ours(value));
+                report(Some(tag), reason, out);
+                if let Some(outcome) = unclear {
+                    out.emit(Signal::Result(outcome));
+                }
+            }
+            Recognized::Other { tag, reason } => report(tag, reason, out),
+        }
+    }
+
+    /// Ends the reading. How the run went, a line has said by now, or none has.
+    pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
+        self.entries.finish(out);
+        self.events.finish(out);
+    }
+}
+
+fn report(tag: Option<String>, reason: String, out: &mut SignalSink<'_>) {
+    out.emit(Signal::Unparsed {
+        tag: tag.map(Into::into),
+        reason: reason.into(),
+    });
+}

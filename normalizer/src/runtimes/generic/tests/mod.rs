@@ -1,0 +1,71 @@
+//! What any program prints, from its lines to the summary of its run.
+
+mod events;
+mod text;
+mod transcript;
+
+use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
+use serde_json::{Value, json};
+
+use crate::{Context, Exit, Normalizer};
+
+fn records(stdout: &str, stderr: &str, exit: &Exit) -> Vec<Record> {
+    let context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+    let mut normalizer = Normalizer::new(Runtime::Generic, context).unwrap();
+    let mut records = normalizer
+        .push(Stream::Stdout, stdout.as_bytes(), 7)
+        .records;
+    records.extend(
+        normalizer
+            .push(Stream::Stderr, stderr.as_bytes(), 8)
+            .records,
+    );
+    records.extend(normalizer.finish(exit).records);
+    records
+}
+
+fn summary(stdout: &str, exit: &Exit) -> RunSummary {
+    summarize(&records(stdout, "", exit)).unwrap()
+}
+
+fn printed(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Returns the summary of a program that prints these lines and exits with 0.
+fn told(lines: &[Value]) -> RunSummary {
+    summary(&printed(lines), &Exit::with_code(0))
+}
+
+/// Returns an entry of a transcript.
+fn entry(kind: &str, fields: Value) -> Value {
+    let mut entry = json!({"ts": "2026-01-01T00:00:01.000Z", "kind": kind});
+    let Value::Object(fields) = fields else {
+        panic!("an object")
+    };
+    entry.as_object_mut().unwrap().extend(fields);
+    entry
+}
+
+fn result(fields: Value) -> Value {
+    let mut result = entry(
+        "result",
+        json!({"text": "", "inputTokens": 0, "outputTokens": 0, "cachedTokens": 0, "costUsd": 0,
+            "subtype": "completed", "isError": false, "errors": []}),
+    );
+    let Value::Object(fields) = fields else {
+        panic!("an object")
+    };
+    result.as_object_mut().unwrap().extend(fields);
+    result
+}
+
+fn error_name(summary: &RunSummary) -> Option<&str> {
+    summary.error.as_ref().map(|error| error.name.as_str())
+}
+
+fn notices<'a>(summary: &'a RunSummary, kind: &str) -> Vec<&'a str> {
+    let notices = summary.notices.iter();
+    let notices = notices.filter(|notice| notice.kind == kind);
+    notices.map(|notice| notice.text.as_str()).collect()
+}
