@@ -6,21 +6,20 @@ use runtape_core::{Runtime, Stream};
 use runtape_normalizer::{Context, Exit, Normalizer, Output};
 use runtape_store::{PreparedRun, SealName, Store, StoreError};
 
-use self::pipeline::{Most, SharedLine};
-use crate::error::RecordError;
+use self::pipeline::{usual_threads, work_in_order};
 use crate::kept::{begin_at, begin_run, exit_to_json};
+use crate::error::RecordError;
 
 /// How much output one transaction holds.
 const BATCH_BYTES: u64 = 256 * 1024;
 /// How much output is handed from thread to thread at once: waking one for each short run would
 /// take longer than storing it.
 const PARCEL_BYTES: usize = 128 * 1024;
-/// How much output may be made into records and not be written yet: what comes in while the store
-/// waits for the disk; and how much of it may wait to be compressed.
-const AHEAD: Most = Most {
-    waiting: 4 << 20,
-    unfinished: 256 << 10,
-};
+/// What something found takes besides its output.
+const OVERHEAD_BYTES: usize = 256;
+/// How much output may be prepared and not be written yet: what comes in while the store waits for
+/// the disk.
+const AHEAD_BYTES: usize = 4 << 20;
 
 /// What a process that has ended printed, all of it in memory. For long output there is
 /// [`Recorder`](crate::Recorder), which needs to hold only a part of it.
@@ -39,8 +38,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Normalizes the output, and does all that storing its records takes besides writing them.
-    fn prepare_records(&self) -> Result<PreparedRun, RecordError> {
+    /// Normalizes the output, and does all that storing it takes besides writing.
+    fn prepare(&self) -> Result<PreparedRun, RecordError> {
         let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.clone())?;
         begin_at(&mut normalizer, self.started_at);
         let mut output = Output::default();
@@ -50,7 +49,8 @@ impl Capture {
         normalizer.finish_into(&self.exit, &mut output);
         let begin = begin_run(&self.context, self.runtime.clone(), self.started_at);
         let exit = exit_to_json(&self.exit);
-        Ok(PreparedRun::new(&begin, &output.records, &exit)?)
+        let run = PreparedRun::new(&begin, &output.records, &exit)?;
+        Ok(run.with_output(self.pieces()))
     }
 
     /// Returns how many bytes were printed.
@@ -72,34 +72,31 @@ pub type Stored = Option<Result<SealName, RecordError>>;
 
 type Ready<T> = (T, Option<Result<PreparedRun, RecordError>>);
 
-/// A run with its records prepared, and the capture that its tape is made from.
-struct Half {
-    run: PreparedRun,
-    capture: Capture,
+/// Puts together what is handed from thread to thread at once, with its weight.
+fn parcels<T>(
+    mut found: impl Iterator<Item = Found<T>>,
+) -> impl Iterator<Item = (Vec<Found<T>>, usize)> {
+    std::iter::from_fn(move || {
+        let mut parcel = Vec::new();
+        let mut bytes = 0;
+        while bytes < PARCEL_BYTES
+            && let Some((what, capture)) = found.next()
+        {
+            bytes += OVERHEAD_BYTES + capture.as_ref().map_or(0, Capture::length);
+            parcel.push((what, capture));
+        }
+        (!parcel.is_empty()).then_some((parcel, bytes))
+    })
 }
 
-impl Half {
-    fn new(capture: Capture) -> Result<Self, RecordError> {
-        let run = capture.prepare_records()?;
-        Ok(Self { run, capture })
-    }
-
-    fn finish(self) -> PreparedRun {
-        self.run.with_output(self.capture.pieces())
-    }
-}
-
-type Parcel<T> = Vec<(T, Option<Result<Half, RecordError>>)>;
-
-fn finish_parcel<T>(parcel: Parcel<T>) -> Vec<Ready<T>> {
-    let finish = |half: Result<Half, RecordError>| half.map(Half::finish);
+fn prepare_parcel<T>(parcel: Vec<Found<T>>) -> Vec<Ready<T>> {
     let parcel = parcel.into_iter();
-    let ready = parcel.map(|(what, half)| (what, half.map(finish)));
+    let ready = parcel.map(|(what, capture)| (what, capture.map(|capture| capture.prepare())));
     ready.collect()
 }
 
-/// Stores captures in transactions of 256 KiB, on two threads: one makes the records, the other
-/// writes; records and tapes are compressed by the one that has time.
+/// Stores captures in transactions of 256 KiB. As many threads as there are cores normalize, hash and
+/// compress them; this one writes.
 ///
 /// `each` is told what became of everything, in order, once it is written; `clock` gives the time
 /// for a seal, in milliseconds since 1970. A fault of one run is that run's; a store that cannot be
@@ -110,27 +107,12 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     clock: impl Fn() -> i64,
     mut each: impl FnMut(&Store, T, Stored) -> Result<(), E>,
 ) -> Result<(), E> {
-    let line = SharedLine::new(AHEAD, finish_parcel);
-    std::thread::scope(|scope| {
-        let maker = line.maker();
-        scope.spawn(move || {
-            let mut parcel = Parcel::new();
-            let mut bytes = 0;
-            for (what, capture) in found {
-                bytes += capture.as_ref().map_or(0, Capture::length);
-                parcel.push((what, capture.map(Half::new)));
-                if bytes >= PARCEL_BYTES {
-                    // Nobody listens any more if the store failed.
-                    if !maker.put(std::mem::take(&mut parcel), bytes) {
-                        return;
-                    }
-                    bytes = 0;
-                }
-            }
-            maker.put(parcel, bytes);
-        });
-        let ready = line.taker().flatten();
-        let mut ready = ready.peekable();
+    let threads = usual_threads();
+    // Room for each thread to begin a parcel while another one of its waits.
+    let most_bytes = AHEAD_BYTES.max(2 * threads * PARCEL_BYTES);
+    let jobs = parcels(found);
+    work_in_order(threads, most_bytes, jobs, prepare_parcel, |results| {
+        let mut ready = results.flatten().peekable();
         while ready.peek().is_some() {
             let batch = next_batch(&mut ready);
             let written = store.batch(|store| write(store, batch, clock()));

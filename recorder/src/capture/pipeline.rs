@@ -1,297 +1,278 @@
-//! A line of work between two threads: one makes things, either of them finishes what was made, the
-//! other takes what is finished, in the order it was made.
-//!
-//! A channel would leave one thread waiting while the other has too much to do. Here, the maker
-//! finishes things when it is far enough ahead, the taker when what comes next is not finished, so
-//! both have work as long as there is any.
+//! An ordered pipeline: several threads work, one takes the results in the order of the jobs.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-/// One thing in the line.
-enum Place<M, R> {
-    Made(M),
-    /// One of the threads is finishing it.
-    Busy,
-    Ready(R),
+/// Returns how many threads there is work for: as many as there are cores, and two at least, so that
+/// there is always one that works while another waits for a file.
+pub(crate) fn usual_threads() -> usize {
+    thread::available_parallelism().map_or(2, |cores| cores.get().max(2))
 }
 
-struct State<M, R> {
-    /// With how much each thing weighs.
-    places: VecDeque<(Place<M, R>, usize)>,
-    /// How many things were taken before the first one in the line.
-    taken: usize,
-    weight: usize,
-    /// The weight of what nobody has begun to finish.
-    unfinished: usize,
-    /// Nothing more is made.
-    is_ended: bool,
-    /// The maker does not finish things any more, either.
-    is_alone: bool,
-    /// Nothing more is taken.
-    is_left: bool,
-}
-
-impl<M, R> State<M, R> {
-    /// Takes the first thing that nobody has begun to finish; returns its number, too.
-    fn begin(&mut self) -> Option<(usize, M)> {
-        for (at, (place, weight)) in self.places.iter_mut().enumerate() {
-            match std::mem::replace(place, Place::Busy) {
-                Place::Made(made) => {
-                    self.unfinished -= *weight;
-                    return Some((self.taken + at, made));
-                }
-                other => *place = other,
-            }
+/// Does `work` on each of `jobs` on `threads` threads, while `take` gets the results, in the order of
+/// the jobs, on this one.
+///
+/// Each job comes with its weight. Once jobs of `most_weight` were begun and their results not taken,
+/// no further one is begun: so one job of any weight always passes. When `take` returns, no further
+/// job is begun, either. When a job panics, the results end before its own, and this panics after
+/// `take` has returned.
+pub(crate) fn work_in_order<J, R: Send, T>(
+    threads: usize,
+    most_weight: usize,
+    jobs: impl Iterator<Item = (J, usize)> + Send,
+    work: impl Fn(J) -> R + Sync,
+    take: impl FnOnce(Results<'_, R>) -> T,
+) -> T {
+    let jobs = Mutex::new(jobs);
+    let line = Line::new(most_weight);
+    thread::scope(|scope| {
+        // Dropped when `take` returns or panics, which lets the threads end.
+        let results = Results(&line);
+        for _ in 0..threads {
+            scope.spawn(|| line.work(&jobs, &work));
         }
-        None
-    }
-
-    fn finish(&mut self, number: usize, ready: R) {
-        // It is still there: only what is ready is taken.
-        let at = number.checked_sub(self.taken);
-        if let Some((place, _)) = at.and_then(|at| self.places.get_mut(at)) {
-            *place = Place::Ready(ready);
-        }
-    }
+        take(results)
+    })
 }
 
-/// A line of things that are made (`M`) and finished (`R`).
-pub(crate) struct SharedLine<M, R> {
-    state: Mutex<State<M, R>>,
+/// The jobs that were begun and whose results were not taken.
+struct Line<R> {
+    state: Mutex<State<R>>,
     changed: Condvar,
-    most: Most,
-    finish: fn(M) -> R,
+    most_weight: usize,
 }
 
-/// How much a line holds; one thing more is let in, however heavy it is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Most {
-    /// In all: how far the taker may fall behind.
-    pub(crate) waiting: usize,
-    /// Not finished: if there is more, the maker finishes some of it first. What it leaves to the
-    /// taker keeps that from what only the taker can do.
-    pub(crate) unfinished: usize,
+struct State<R> {
+    /// Results by the numbers of their jobs, with the weights of those.
+    ready: BTreeMap<u64, (R, usize)>,
+    /// The number of the next job.
+    next_job: u64,
+    /// The number of the next result that is taken.
+    next_result: u64,
+    /// The weight of jobs that were begun and whose results were not taken.
+    weight: usize,
+    /// There are no more jobs.
+    is_ended: bool,
+    /// Nobody takes results any more, or a thread panicked.
+    is_broken: bool,
 }
 
-type Guard<'a, M, R> = MutexGuard<'a, State<M, R>>;
-
-impl<M, R> SharedLine<M, R> {
-    /// Makes a line.
-    pub(crate) fn new(most: Most, finish: fn(M) -> R) -> Self {
+impl<R> Line<R> {
+    fn new(most_weight: usize) -> Self {
         let state = State {
-            places: VecDeque::new(),
-            taken: 0,
+            ready: BTreeMap::new(),
+            next_job: 0,
+            next_result: 0,
             weight: 0,
-            unfinished: 0,
             is_ended: false,
-            is_alone: false,
-            is_left: false,
+            is_broken: false,
         };
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
-            most,
-            finish,
+            most_weight,
         }
     }
 
-    /// Returns the end where things are put; for one thread.
-    pub(crate) fn maker(&self) -> Maker<'_, M, R> {
-        Maker(self)
-    }
-
-    /// Returns the end where things are taken; for one thread.
-    pub(crate) fn taker(&self) -> Taker<'_, M, R> {
-        Taker(self)
-    }
-
-    fn lock(&self) -> Guard<'_, M, R> {
+    fn lock(&self) -> MutexGuard<'_, State<R>> {
+        // Nothing panics while it holds the state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finishes one thing; gives the state back as an error if there is none to be finished.
-    fn finish_one<'a>(
-        &'a self,
-        mut state: Guard<'a, M, R>,
-    ) -> Result<Guard<'a, M, R>, Guard<'a, M, R>> {
-        let Some((number, made)) = state.begin() else {
-            return Err(state);
-        };
-        drop(state);
-        let ready = (self.finish)(made);
+    fn wait<'a>(&self, state: MutexGuard<'a, State<R>>) -> MutexGuard<'a, State<R>> {
+        let waited = self.changed.wait(state);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn break_off(&self) {
+        self.lock().is_broken = true;
+        self.changed.notify_all();
+    }
+
+    /// Begins jobs and finishes them until there are no more.
+    fn work<J>(&self, jobs: &Mutex<impl Iterator<Item = (J, usize)>>, work: impl Fn(J) -> R) {
+        let _panicking = BreaksOffOnPanic(self);
+        while let Some((number, job, weight)) = self.begin(jobs) {
+            let result = work(job);
+            self.lock().ready.insert(number, (result, weight));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until there is room, and takes the next job.
+    fn begin<J>(&self, jobs: &Mutex<impl Iterator<Item = (J, usize)>>) -> Option<(u64, J, usize)> {
+        // One thread at a time asks for a job, so jobs are numbered in their order. An error means
+        // that the jobs panicked.
+        let mut jobs = jobs.lock().ok()?;
         let mut state = self.lock();
-        state.finish(number, ready);
-        self.changed.notify_one();
-        Ok(state)
-    }
-
-    /// Finishes one thing, or waits until something changes.
-    fn help<'a>(&'a self, state: Guard<'a, M, R>) -> Guard<'a, M, R> {
-        self.finish_one(state).unwrap_or_else(|state| {
-            let waited = self.changed.wait(state);
-            waited.unwrap_or_else(PoisonError::into_inner)
-        })
-    }
-}
-
-/// The end of a line where things are put. Dropped, nothing more is made.
-pub(crate) struct Maker<'a, M, R>(&'a SharedLine<M, R>);
-
-impl<M, R> Maker<'_, M, R> {
-    /// Adds a thing; tells whether anybody takes it.
-    pub(crate) fn put(&self, made: M, weight: usize) -> bool {
-        let mut state = self.0.lock();
-        let most = self.0.most;
-        while (state.unfinished >= most.unfinished || state.weight >= most.waiting)
-            && !state.is_left
-        {
-            state = self.0.help(state);
+        while state.weight >= self.most_weight && !state.is_broken {
+            state = self.wait(state);
         }
-        state.places.push_back((Place::Made(made), weight));
+        if state.is_broken || state.is_ended {
+            return None;
+        }
+        drop(state);
+        // Reading a file may take long: meanwhile results can be taken.
+        let next = jobs.next();
+        let mut state = self.lock();
+        let Some((job, weight)) = next else {
+            state.is_ended = true;
+            self.changed.notify_all();
+            return None;
+        };
+        let number = state.next_job;
+        state.next_job += 1;
         state.weight += weight;
-        state.unfinished += weight;
-        self.0.changed.notify_one();
-        !state.is_left
+        Some((number, job, weight))
     }
 }
 
-impl<M, R> Drop for Maker<'_, M, R> {
+/// Tells the others when its thread panics, so that nobody waits for a result that never comes.
+struct BreaksOffOnPanic<'a, R>(&'a Line<R>);
+
+impl<R> Drop for BreaksOffOnPanic<'_, R> {
     fn drop(&mut self) {
-        // Said even if finishing fails.
-        let _alone = Alone(self.0);
-        let mut state = self.0.lock();
-        state.is_ended = true;
-        self.0.changed.notify_one();
-        while !state.is_left {
-            match self.0.finish_one(state) {
-                Ok(after) => state = after,
-                Err(_) => return,
-            }
+        if thread::panicking() {
+            self.0.break_off();
         }
     }
 }
 
-/// Dropped, the maker does nothing more.
-struct Alone<'a, M, R>(&'a SharedLine<M, R>);
+/// The results, in the order of their jobs.
+pub(crate) struct Results<'a, R>(&'a Line<R>);
 
-impl<M, R> Drop for Alone<'_, M, R> {
-    fn drop(&mut self) {
-        self.0.lock().is_alone = true;
-        self.0.changed.notify_one();
-    }
-}
-
-/// The end of a line where things are taken, until there are no more. Dropped, none is.
-pub(crate) struct Taker<'a, M, R>(&'a SharedLine<M, R>);
-
-impl<M, R> Iterator for Taker<'_, M, R> {
+impl<R> Iterator for Results<'_, R> {
     type Item = R;
 
     fn next(&mut self) -> Option<R> {
         let mut state = self.0.lock();
         loop {
-            match state.places.pop_front() {
-                Some((Place::Ready(ready), weight)) => {
-                    state.taken += 1;
-                    state.weight -= weight;
-                    self.0.changed.notify_one();
-                    return Some(ready);
-                }
-                // Whoever was to finish it never will.
-                Some((Place::Busy, _)) if state.is_alone => return None,
-                Some(unready) => state.places.push_front(unready),
-                None if state.is_ended => return None,
-                None => {}
+            let number = state.next_result;
+            if let Some((result, weight)) = state.ready.remove(&number) {
+                state.next_result += 1;
+                state.weight -= weight;
+                self.0.changed.notify_all();
+                return Some(result);
             }
-            state = self.0.help(state);
+            let is_last = state.is_ended && number == state.next_job;
+            if is_last || state.is_broken {
+                return None;
+            }
+            state = self.0.wait(state);
         }
     }
 }
 
-impl<M, R> Drop for Taker<'_, M, R> {
+impl<R> Drop for Results<'_, R> {
     fn drop(&mut self) {
-        self.0.lock().is_left = true;
-        self.0.changed.notify_one();
+        self.0.break_off();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::thread;
-    use std::thread::ThreadId;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use super::*;
 
-    const SHORT: Most = Most {
-        waiting: 4,
-        unfinished: 2,
-    };
-    const LONG: Most = Most {
-        waiting: 100,
-        unfinished: 100,
-    };
+    fn light(numbers: std::ops::Range<u64>) -> impl Iterator<Item = (u64, usize)> {
+        numbers.map(|number| (number, 1))
+    }
 
-    fn finish(number: u64) -> (u64, ThreadId) {
-        // Some take much longer than others.
+    /// Takes longer for some jobs than for others.
+    fn work(number: u64) -> u64 {
         if number.is_multiple_of(7) {
             thread::sleep(Duration::from_millis(1));
         }
-        (number, thread::current().id())
+        number
     }
 
     #[test]
-    fn all_that_is_made_is_taken_in_order_and_both_threads_finish_some() {
-        let line = SharedLine::new(SHORT, finish);
-        let mut finishers = HashSet::new();
-        thread::scope(|scope| {
-            let maker = line.maker();
-            scope.spawn(move || assert!((0..500).all(|number| maker.put(number, 1))));
-            for (expected, (number, thread)) in (0..).zip(line.taker()) {
-                assert_eq!(number, expected);
-                finishers.insert(thread);
-            }
-        });
-        assert_eq!(finishers.len(), 2);
-        assert_eq!(line.lock().taken, 500);
+    fn results_come_in_the_order_of_the_jobs_from_every_thread() {
+        for threads in [1, 2, 3, 8] {
+            // Each thread waits with its first job until every other one has one, too.
+            let all = Barrier::new(threads);
+            let work = |number| {
+                if number < threads as u64 {
+                    all.wait();
+                }
+                (work(number), thread::current().id())
+            };
+            let (numbers, workers): (Vec<u64>, HashSet<_>) =
+                work_in_order(threads, 20, light(0..1_000), work, |results| {
+                    results.unzip()
+                });
+            assert!(numbers.into_iter().eq(0..1_000));
+            assert_eq!(workers.len(), threads);
+        }
     }
 
     #[test]
-    fn a_thing_heavier_than_the_line_passes() {
-        let line = SharedLine::new(SHORT, finish);
-        let maker = line.maker();
-        assert!(maker.put(1, 100));
-        drop(maker);
-        assert_eq!(
-            line.taker().map(|(number, _)| number).collect::<Vec<_>>(),
-            [1]
-        );
+    fn no_more_is_begun_than_may_wait_and_one_heavy_job_passes() {
+        for weight in [1, 3, 100] {
+            let begun = AtomicUsize::new(0);
+            let jobs = (0..50_usize).map(|number| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                (number, weight)
+            });
+            let taken = work_in_order(
+                4,
+                10,
+                jobs,
+                |number| number,
+                |results| {
+                    let mut taken = 0;
+                    for number in results {
+                        assert_eq!(number, taken);
+                        taken += 1;
+                        thread::sleep(Duration::from_micros(200));
+                        let ahead = begun.load(Ordering::SeqCst) - taken;
+                        assert!(ahead <= 10_usize.div_ceil(weight), "{ahead} of {weight}");
+                    }
+                    taken
+                },
+            );
+            assert_eq!(taken, 50);
+        }
     }
 
     #[test]
-    fn the_maker_is_told_when_nobody_takes_any_more() {
-        let line = SharedLine::new(SHORT, finish);
-        thread::scope(|scope| {
-            let maker = line.maker();
-            let making =
-                scope.spawn(move || (0..u64::MAX).take_while(|n| maker.put(*n, 1)).count());
-            assert_eq!(line.taker().next().unwrap().0, 0);
-            assert!(making.join().unwrap() < 10);
-        });
+    fn no_job_is_begun_once_nobody_takes_results() {
+        let first = |results: Results<'_, u64>| results.take(3).collect::<Vec<_>>();
+        let taken = work_in_order(4, 4, light(0..u64::MAX), work, first);
+        assert_eq!(taken, [0, 1, 2]);
+        work_in_order(4, 4, light(0..u64::MAX), work, |results| drop(results));
     }
 
     #[test]
-    fn the_taker_does_not_wait_for_a_thread_that_failed() {
-        let line = SharedLine::new(LONG, |number: u64| match number {
-            3 => panic!("on purpose"),
-            number => number,
-        });
-        let maker = line.maker();
-        assert!((0..5).all(|number| maker.put(number, 1)));
-        let failed = thread::scope(|scope| scope.spawn(move || drop(maker)).join().is_err());
-        assert!(failed);
-        assert_eq!(line.taker().collect::<Vec<_>>(), [0, 1, 2]);
+    fn nothing_to_do_ends_at_once() {
+        let count = work_in_order(4, 4, light(0..0), work, |results| results.count());
+        assert_eq!(count, 0);
+    }
+
+    #[test]
+    fn a_panic_on_any_side_ends_everything() {
+        let panics = |jobs: fn(u64) -> (u64, usize), work: fn(u64) -> u64, most: u64| {
+            catch_unwind(AssertUnwindSafe(|| {
+                work_in_order(3, 4, (0..1_000).map(jobs), work, |results| {
+                    for number in results {
+                        assert!(number < most, "the one who takes panics");
+                    }
+                });
+            }))
+            .is_err()
+        };
+        let job = |number| (number, 1);
+        let bad_job = |number| (number, 1 / usize::from(number != 100));
+        let bad_work = |number| number / u64::from(number != 100);
+        assert!(!panics(job, work, u64::MAX));
+        assert!(panics(bad_job, work, u64::MAX));
+        assert!(panics(job, bad_work, u64::MAX));
+        assert!(panics(job, work, 100));
     }
 }
