@@ -201,7 +201,7 @@ pub struct Checkpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
     /// How much of the context window is used, from 0 to 1.
-    #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+    #[serde(skip_serializing_if = "crate::omission::unless_finite")]
     pub context_window_usage: Option<f64>,
     /// Calls without a result.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,8 +8,8 @@ use crate::{EventId, RunEvent, RunEventKind, RunId, RuntimeEvent, RuntimeEventKi
 
 /// An event of either kind.
 ///
-/// A known type tells which; for an unknown one it is told as Perstack's readers do: a run event
-/// has an `expertKey`.
+/// A known type tells which kind it is. Of an unknown type, an event with an `expertKey` is a run event:
+/// that is how Perstack's readers tell them apart.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(transform = tell_apart)]

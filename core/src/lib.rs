@@ -49,13 +49,13 @@ mod id_text;
 mod iso;
 mod job;
 pub mod json;
-mod late;
+mod late_value;
 mod materialize;
 mod media_url;
 mod message;
 mod metadata;
 mod notice;
-mod omit;
+mod omission;
 pub mod published;
 pub mod record;
 pub mod report;
@@ -88,7 +88,7 @@ pub use id::{
 };
 pub use iso::iso_time;
 pub use job::{Job, JobStatus};
-pub use late::{LateValue, weight};
+pub use late_value::{LateValue, weight};
 pub use materialize::{Materializer, materialize};
 pub use media_url::MediaUrl;
 pub use message::{

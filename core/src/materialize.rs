@@ -32,7 +32,7 @@ pub struct Materializer {
     step_begins: usize,
     /// Tokens of the step that is being read.
     step_usage: TokenCounts,
-    /// Whether the work has begun: what was said before is what the run was given.
+    /// Whether the work has begun. Messages before that are what the run was given.
     started: bool,
     generation_started: bool,
     last: Option<CheckpointHead>,

@@ -1,7 +1,7 @@
 //! Full events back to records: the way back from what [`materialize`](crate::materialize()) made.
 //!
-//! What events do not say is not there any more: places on the tape, what is known of calls
-//! beyond their arguments, and which response used how many tokens.
+//! Events do not say everything that records do. Places on the tape, what is known of calls beyond
+//! their arguments, and which response used how many tokens are lost.
 
 use serde_json::{Map, Value};
 

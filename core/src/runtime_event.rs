@@ -146,7 +146,7 @@ payload! {
         /// The model; the runtime's name and `:default` where it is not known.
         model: String,
         /// The model's temperature. Perstack dropped the field in 2025-12; 0 here.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         temperature: Option<f64>,
         /// The most steps allowed.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,19 +188,19 @@ payload! {
         #[serde(skip_serializing_if = "Option::is_none")]
         server_info: Option<ServerInfo>,
         /// Milliseconds to connect.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         connect_duration_ms: Option<f64>,
         /// Milliseconds in all.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         total_duration_ms: Option<f64>,
         /// Milliseconds to start the process.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         spawn_duration_ms: Option<f64>,
         /// Milliseconds for the handshake.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         handshake_duration_ms: Option<f64>,
         /// Milliseconds to list the tools.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         tool_discovery_duration_ms: Option<f64>,
     }
     /// What a skill's server says of itself.
@@ -231,7 +231,7 @@ payload! {
         /// What is being done.
         message: String,
         /// How much is done.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         progress: Option<f64>,
     }
     /// A container changed its state.
@@ -285,7 +285,7 @@ payload! {
         #[serde(skip_serializing_if = "Option::is_none")]
         resets_at: Option<i64>,
         /// How much of it is used, from 0 to 1.
-        #[serde(skip_serializing_if = "crate::omit::unless_finite")]
+        #[serde(skip_serializing_if = "crate::omission::unless_finite")]
         utilization: Option<f64>,
     }
     /// A tool call was denied.
@@ -381,8 +381,8 @@ payload! {
         #[serde(skip_serializing_if = "Option::is_none")]
         query_id: Option<String>,
         /// The question or the answer, as it was printed.
-        #[serde(skip_serializing_if = "crate::omit::unless_present")]
-        #[schemars(schema_with = "crate::omit::present_schema")]
+        #[serde(skip_serializing_if = "crate::omission::unless_present")]
+        #[schemars(schema_with = "crate::omission::present_schema")]
         payload: Option<Value>,
     }
     /// The runtime warned.

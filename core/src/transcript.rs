@@ -133,7 +133,7 @@ payload! {
         /// Prompt tokens that were read from a cache.
         cached_tokens: u64,
         /// What it cost in US dollars, 0 if not known.
-        #[serde(serialize_with = "crate::omit::finite_or_zero")]
+        #[serde(serialize_with = "crate::omission::finite_or_zero")]
         #[schemars(with = "f64")]
         cost_usd: f64,
         /// How it ended.

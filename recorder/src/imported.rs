@@ -48,7 +48,7 @@ pub fn prepare_records(records: &[Record]) -> Result<Option<PreparedRun>, StoreE
 pub enum Comparison {
     /// Record by record; only their places on a tape may differ.
     Records,
-    /// By what makes up a run in any form: what was said, and where each step ended.
+    /// By what survives any form that a run is written in: what was said, and where each step ended.
     Essence,
 }
 

@@ -30,14 +30,15 @@
 //!
 //! Nothing here prints, reads the environment or installs a signal handler.
 
+mod batch_writer;
 mod capture;
 mod clock;
-mod detached;
+mod context_and_exit;
+mod detached_run;
 mod error;
 mod imported;
-mod kept;
 pub mod perstack;
-mod private;
+mod private_file;
 #[cfg(unix)]
 pub mod process;
 mod recorder;
@@ -45,15 +46,15 @@ mod recover;
 mod replay;
 mod spool;
 mod store_handle;
-mod writer;
 
+pub use batch_writer::BatchWriter;
 pub use capture::{Capture, Found, Stored, store_captures};
 pub use clock::Clock;
-pub use detached::{Detached, Ended, Printed};
+pub use context_and_exit::exit_info;
+pub use detached_run::{DetachedRun, Ended, Printed};
 pub use error::RecordError;
 pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
-pub use kept::exit_info;
-pub use private::{
+pub use private_file::{
     NewFile, Written, create_directory as create_private_directory, digest, write as write_private,
 };
 #[cfg(unix)]
@@ -66,5 +67,4 @@ pub use spool::{
     run_of_spool, take_in_spool,
 };
 pub use store_handle::StoreHandle;
-pub use writer::Writer;
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

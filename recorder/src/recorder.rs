@@ -4,11 +4,11 @@ use runtape_core::{RunId, Runtime, Stream, Summarizer};
 use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
 use runtape_store::SealName;
 
+use crate::batch_writer::BatchWriter;
 use crate::clock::Clock;
-use crate::detached::Detached;
+use crate::detached_run::DetachedRun;
 use crate::error::RecordError;
 use crate::store_handle::StoreHandle;
-use crate::writer::Writer;
 
 /// How a run is recorded.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +27,8 @@ pub struct RecorderOptions {
 /// has an example.
 pub struct Recorder {
     run_id: RunId,
-    run: Detached,
-    writer: Writer,
+    run: DetachedRun,
+    writer: BatchWriter,
     clock: Clock,
 }
 
@@ -53,7 +53,7 @@ impl Recorder {
         Self::start_with(store, runtime, context, &RecorderOptions::default())
     }
 
-    /// The same in another way than the usual one.
+    /// Opens a run in a store, with options.
     pub fn start_with(
         store: impl Into<StoreHandle>,
         runtime: Runtime,
@@ -69,14 +69,14 @@ impl Recorder {
         let normalizer = make(runtime.clone(), context.clone())?;
         Ok(Self {
             run_id: context.run_id.clone(),
-            run: Detached::new(normalizer, Some(Summarizer::new()), now),
-            writer: Writer::begin(store, runtime, context, now)?,
+            run: DetachedRun::new(normalizer, Some(Summarizer::new()), now),
+            writer: BatchWriter::begin(store, runtime, context, now)?,
             clock: options.clock.clone(),
         })
     }
 
-    /// Makes no summary, which grows with all that the model said, so that memory does not grow
-    /// with the run; end it with [`close`](Self::close).
+    /// Makes no summary: that one grows with all that the model said. Without it the recorder's memory
+    /// does not grow with the run. End such a run with [`close`](Self::close).
     #[must_use]
     pub fn without_summary(mut self) -> Self {
         self.run = self.run.without_summary();
@@ -89,7 +89,7 @@ impl Recorder {
         self.push_received(stream, bytes, received_at)
     }
 
-    /// The same for bytes that came at another time, in milliseconds since 1970.
+    /// Takes the next bytes of a stream, which came at a time in milliseconds since 1970.
     pub fn push_received(
         &mut self,
         stream: Stream,

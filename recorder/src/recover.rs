@@ -4,13 +4,13 @@ use runtape_core::{Record, RunId, RunSummary, Summarizer};
 use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
 
+use crate::context_and_exit::{exit_from_json, exit_to_json};
 use crate::error::RecordError;
-use crate::kept::{exit_from_json, exit_to_json};
 use crate::replay::{Known, normalizer, read_tape};
 
-/// What is not yet stored is written when it holds this many bytes of output …
+/// Records that were made again are written once they come from this many bytes of output …
 const BATCH_BYTES: usize = 1 << 20;
-/// … or this many records.
+/// … or once there are this many of them.
 const BATCH_RECORDS: usize = 4096;
 
 /// A run that was closed because its recorder died.
@@ -49,8 +49,8 @@ pub fn recover(store: &mut Store, now: i64) -> Result<Recovery, RecordError> {
     recover_where(store, now, |_| true)
 }
 
-/// The same for some of the runs: one whose [spool file](crate::Spool) is still to be taken in is
-/// better left open.
+/// Closes those runs whose recorder died and that a condition lets through: a run whose
+/// [spool file](crate::Spool) is still to be taken in is better left open.
 pub fn recover_where(
     store: &mut Store,
     now: i64,
@@ -100,7 +100,7 @@ pub fn exit_note(exit: &Exit) -> serde_json::Value {
 }
 
 /// What a process printed after what is on the tape.
-pub(crate) trait Rest {
+pub(crate) trait OutputAfterTape {
     /// Goes back to the beginning.
     fn rewind(&mut self) -> Result<(), RecordError>;
 
@@ -108,12 +108,12 @@ pub(crate) trait Rest {
     fn next(&mut self) -> Result<Result<TapeChunk, Exit>, RecordError>;
 }
 
-/// What the process printed after its tape is nowhere.
+/// Nothing is known of what the process printed after its tape.
 struct NothingMore {
     exit: Exit,
 }
 
-impl Rest for NothingMore {
+impl OutputAfterTape for NothingMore {
     fn rewind(&mut self) -> Result<(), RecordError> {
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Rest for NothingMore {
 pub(crate) fn close(
     store: &mut Store,
     begin: &BeginRun,
-    rest: &mut impl Rest,
+    rest: &mut impl OutputAfterTape,
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
@@ -147,11 +147,11 @@ pub(crate) fn close(
     Ok(Recovered { summary, run_id })
 }
 
-/// Writes what is missing of a run that was closed without it, since the rest was not known of then.
+/// Writes the rest of a run that was closed when nobody knew of that rest.
 pub(crate) fn reopen(
     store: &mut Store,
     begin: &BeginRun,
-    rest: &mut impl Rest,
+    rest: &mut impl OutputAfterTape,
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
@@ -182,7 +182,7 @@ pub(crate) fn reopen(
 fn complete(
     store: &mut Store,
     begin: &BeginRun,
-    rest: &mut impl Rest,
+    rest: &mut impl OutputAfterTape,
 ) -> Result<(Option<RunSummary>, Exit), RecordError> {
     let run_id = &begin.run_id;
     let mut normalizer = normalizer(begin)?;
@@ -219,7 +219,7 @@ fn conflict(run: &RunId, what: &str) -> StoreError {
     }
 }
 
-/// Returns what of a piece is not on the tape yet.
+/// Returns the part of a chunk that is not on the tape yet.
 pub(crate) fn beyond(mut chunk: TapeChunk, stored: StreamLengths) -> Option<TapeChunk> {
     let end = stored.of(chunk.stream);
     let known = usize::try_from(end.saturating_sub(chunk.start)).unwrap_or(usize::MAX);
@@ -231,7 +231,7 @@ pub(crate) fn beyond(mut chunk: TapeChunk, stored: StreamLengths) -> Option<Tape
     Some(chunk)
 }
 
-/// What was made and is not yet stored.
+/// Records that were made and are not stored yet.
 struct Batch<'a> {
     run_id: &'a RunId,
     known: Known,
@@ -290,7 +290,7 @@ mod tests {
     use runtape_core::{CheckpointStatus, Runtime, Stream};
 
     use super::*;
-    use crate::kept::begin_run;
+    use crate::context_and_exit::begin_run;
     use crate::spool::{Spool, SpoolOwner, take_in_spool};
     use runtape_normalizer::Context;
 

@@ -7,8 +7,8 @@ use runtape_core::{Record, RunId};
 use runtape_normalizer::{Exit, Normalizer};
 use runtape_store::{BeginRun, Store, StoreError};
 
+use crate::context_and_exit::{begin_at, context_from_json, exit_from_json};
 use crate::error::RecordError;
-use crate::kept::{begin_at, context_from_json, exit_from_json};
 
 /// Makes a normalizer that will make the records of a run again.
 pub(crate) fn normalizer(begin: &BeginRun) -> Result<Normalizer, RecordError> {
@@ -72,7 +72,7 @@ impl Known {
             .sum()
     }
 
-    /// Returns how many of these records are stored as they are, and how many otherwise.
+    /// Returns how many of these records are stored in the same form, and how many in another.
     ///
     /// Each run's come in order, so one look at the store serves many of them.
     pub(crate) fn compare(
@@ -101,9 +101,9 @@ impl Known {
 
 /// Makes a finished run's records anew from its tape with the current parser, in one transaction.
 ///
-/// Where nothing changes, nothing is written. A run is refused whose records were made from output
-/// that is not on its tape: it was dropped, or the run came as records. Neither the old records nor the new ones are ever all
-/// in memory: the tape is read once to compare, and once more to replace what differs.
+/// Where nothing changes, nothing is written. A run whose tape is missing is refused: the tape was
+/// dropped, or the run came as records. Neither the old records nor the new ones are ever all in memory:
+/// the tape is read once to compare, and once more to replace what differs.
 pub fn renormalize(
     store: &mut Store,
     run_id: &RunId,

@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 /// A schema that explains, and how its paths lead back to the published one.
 pub(crate) struct Explaining {
     pub(crate) schema: Value,
-    places: Vec<Place>,
+    counterparts: Vec<Counterpart>,
 }
 
 /// A part of the rewritten schema and the part of the published one that it stands for.
-struct Place {
+struct Counterpart {
     rewritten: String,
     published: String,
     /// Whether what follows the path exists in the rewritten schema only.
@@ -34,22 +34,25 @@ enum Union {
 
 impl Explaining {
     pub(crate) fn new(published: &Value) -> Self {
-        let mut places = Vec::new();
-        let schema = rewrite(published, "", "", &mut places);
-        // The longest path is the innermost place.
-        places.sort_by_key(|place| std::cmp::Reverse(place.rewritten.len()));
-        Self { schema, places }
+        let mut counterparts = Vec::new();
+        let schema = rewrite(published, "", "", &mut counterparts);
+        // The longest path is the innermost counterpart.
+        counterparts.sort_by_key(|counterpart| std::cmp::Reverse(counterpart.rewritten.len()));
+        Self {
+            schema,
+            counterparts,
+        }
     }
 
     /// Leads a path in the rewritten schema back to the published one.
     pub(crate) fn published_path(&self, path: &str) -> String {
-        let found = self.places.iter().find_map(|place| {
-            let rest = path.strip_prefix(place.rewritten.as_str())?;
-            (rest.is_empty() || rest.starts_with('/')).then_some((place, rest))
+        let found = self.counterparts.iter().find_map(|counterpart| {
+            let rest = path.strip_prefix(counterpart.rewritten.as_str())?;
+            (rest.is_empty() || rest.starts_with('/')).then_some((counterpart, rest))
         });
         match found {
-            Some((place, _)) if place.whole => place.published.clone(),
-            Some((place, rest)) => format!("{}{rest}", place.published),
+            Some((counterpart, _)) if counterpart.whole => counterpart.published.clone(),
+            Some((counterpart, rest)) => format!("{}{rest}", counterpart.published),
             None => path.to_owned(),
         }
     }
@@ -91,7 +94,12 @@ fn classify(branches: &[Value]) -> Option<Union> {
     (branches.len() == 2).then_some(Union::Nullable(1 - null))
 }
 
-fn rewrite(schema: &Value, published: &str, rewritten: &str, places: &mut Vec<Place>) -> Value {
+fn rewrite(
+    schema: &Value,
+    published: &str,
+    rewritten: &str,
+    counterparts: &mut Vec<Counterpart>,
+) -> Value {
     let Value::Object(schema) = schema else {
         return schema.clone();
     };
@@ -109,22 +117,25 @@ fn rewrite(schema: &Value, published: &str, rewritten: &str, places: &mut Vec<Pl
                         &from,
                         &to,
                         decisions.len(),
-                        places,
+                        counterparts,
                     ));
                 } else {
-                    result.insert(key.clone(), rewrite_each(branches, &from, &to, places));
+                    result.insert(
+                        key.clone(),
+                        rewrite_each(branches, &from, &to, counterparts),
+                    );
                 }
             }
             ("properties" | "$defs", Value::Object(members)) => {
                 let members = members.iter().map(|(name, member)| {
                     let from = format!("{from}/{name}");
                     let to = format!("{to}/{name}");
-                    (name.clone(), rewrite(member, &from, &to, places))
+                    (name.clone(), rewrite(member, &from, &to, counterparts))
                 });
                 result.insert(key.clone(), Value::Object(members.collect()));
             }
             ("items" | "if" | "then" | "else", member) => {
-                result.insert(key.clone(), rewrite(member, &from, &to, places));
+                result.insert(key.clone(), rewrite(member, &from, &to, counterparts));
             }
             _ => {
                 result.insert(key.clone(), value.clone());
@@ -137,7 +148,12 @@ fn rewrite(schema: &Value, published: &str, rewritten: &str, places: &mut Vec<Pl
     result.into()
 }
 
-fn rewrite_each(branches: &[Value], from: &str, to: &str, places: &mut Vec<Place>) -> Value {
+fn rewrite_each(
+    branches: &[Value],
+    from: &str,
+    to: &str,
+    counterparts: &mut Vec<Counterpart>,
+) -> Value {
     let branches = branches.iter().enumerate();
     branches
         .map(|(at, branch)| {
@@ -145,7 +161,7 @@ fn rewrite_each(branches: &[Value], from: &str, to: &str, places: &mut Vec<Place
                 branch,
                 &format!("{from}/{at}"),
                 &format!("{to}/{at}"),
-                places,
+                counterparts,
             )
         })
         .collect()
@@ -158,18 +174,18 @@ fn decide(
     from: &str,
     to: &str,
     first: usize,
-    places: &mut Vec<Place>,
+    counterparts: &mut Vec<Counterpart>,
 ) -> Vec<Value> {
-    places.push(Place {
+    counterparts.push(Counterpart {
         rewritten: format!("{to}/{first}"),
         published: from.to_owned(),
         whole: true,
     });
-    let branch_at = |at: usize, to: String, places: &mut Vec<Place>| {
+    let branch_at = |at: usize, to: String, counterparts: &mut Vec<Counterpart>| {
         let from = format!("{from}/{at}");
         let branch = branches.get(at).unwrap_or(&Value::Null);
-        let schema = rewrite(branch, &from, &to, places);
-        places.push(Place {
+        let schema = rewrite(branch, &from, &to, counterparts);
+        counterparts.push(Counterpart {
             rewritten: to,
             published: from,
             whole: false,
@@ -185,7 +201,7 @@ fn decide(
             vec![json!({ "enum": words })]
         }
         Union::Nullable(at) => {
-            let branch = branch_at(*at, format!("{to}/{first}/else"), places);
+            let branch = branch_at(*at, format!("{to}/{first}/else"), counterparts);
             vec![json!({ "if": { "type": "null" }, "else": branch })]
         }
         Union::Tagged { key, open } => {
@@ -208,7 +224,7 @@ fn decide(
                     continue;
                 };
                 let to = format!("{to}/{}/then", first + rules.len());
-                let branch = branch_at(at, to, places);
+                let branch = branch_at(at, to, counterparts);
                 rules.push(json!({
                     "if": { "properties": { key: { "const": tag } }, "required": [key] },
                     "then": branch

@@ -14,7 +14,7 @@ use runtape_core::{
     summarize,
 };
 use runtape_normalizer::{Context, Exit, Normalizer};
-use runtape_schemas::strategies::{run_event_of, runtime_event_of, transcript_entry_of};
+use runtape_tests::strategies::{run_event_of, runtime_event_of, transcript_entry_of};
 use runtape_schemas::{SchemaKind, Validator};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use runtape_normalizer::{Context, Exit, Normalizer, Output};
 use runtape_store::{PreparedRun, SealName, Store, StoreError};
 
 use self::pipeline::{usual_threads, work_in_order};
-use crate::kept::{begin_at, begin_run, exit_to_json};
+use crate::context_and_exit::{begin_at, begin_run, exit_to_json};
 use crate::error::RecordError;
 
 /// How much output one transaction holds.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::error::PerstackError;
 use super::marker::{self, Marker};
 use super::tree::{JobTree, jobs_directory, staging_name};
-use crate::private;
+use crate::private_file;
 
 /// What to do with a tree that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl TreeWriter {
             _ => {}
         }
         let staging = jobs.join(staging_name(job, std::process::id()));
-        private::create_directory(&staging, false).map_err(PerstackError::write(&staging))?;
+        private_file::create_directory(&staging, false).map_err(PerstackError::write(&staging))?;
         let mut writer = Self {
             tree: JobTree::at(staging.clone()),
             directories: vec![staging.clone()],
@@ -70,7 +70,7 @@ impl TreeWriter {
 
     /// Makes a directory of the tree.
     pub(super) fn directory(&mut self, path: &Path) -> Result<(), PerstackError> {
-        private::create_directory(path, false).map_err(PerstackError::write(path))?;
+        private_file::create_directory(path, false).map_err(PerstackError::write(path))?;
         self.directories.push(path.to_owned());
         Ok(())
     }
@@ -104,7 +104,7 @@ impl TreeWriter {
     ) -> Result<(), PerstackError> {
         let written = || {
             // Two files of one name would be one file: never silently.
-            let mut file = BufWriter::new(private::create(path)?);
+            let mut file = BufWriter::new(private_file::create(path)?);
             write(&mut file)?;
             file.flush()?;
             // One call at the end does for all files what takes milliseconds for each.
@@ -137,7 +137,7 @@ impl TreeWriter {
             synced?;
         }
         for directory in &self.directories {
-            private::sync_directory(directory).map_err(PerstackError::write(directory))?;
+            private_file::sync_directory(directory).map_err(PerstackError::write(directory))?;
         }
         if self.existing == Existing::Replace && fs::symlink_metadata(&self.target).is_ok() {
             marker::must_be_ours(&self.target)?;
@@ -155,7 +155,7 @@ impl TreeWriter {
         }
         if !is_there {
             fs::rename(&self.staging, &self.target)?;
-            return private::sync_directory(jobs);
+            return private_file::sync_directory(jobs);
         }
         let mut aside = self.staging.clone().into_os_string();
         aside.push("-old");
@@ -165,7 +165,7 @@ impl TreeWriter {
             fs::rename(&aside, &self.target)?;
             return Err(error);
         }
-        private::sync_directory(jobs)?;
+        private_file::sync_directory(jobs)?;
         fs::remove_dir_all(&aside)
     }
 }
@@ -182,14 +182,14 @@ fn make_directories(base: &Path, jobs: &Path) -> Result<(), PerstackError> {
         Err(error) => Err(PerstackError::write(path)(error)),
     };
     if !is_directory(base)? {
-        private::create_directory(base, true).map_err(PerstackError::write(base))?;
+        private_file::create_directory(base, true).map_err(PerstackError::write(base))?;
     }
     let between = jobs.ancestors().take_while(|path| *path != base);
     let mut between: Vec<&Path> = between.collect();
     between.reverse();
     for path in between {
         if !is_directory(path)? {
-            private::create_directory(path, false).map_err(PerstackError::write(path))?;
+            private_file::create_directory(path, false).map_err(PerstackError::write(path))?;
         }
     }
     Ok(())

@@ -9,9 +9,9 @@ use runtape_normalizer::Exit;
 
 use super::child::{Child, Happening};
 use super::keeper::Keeper;
-use super::piece::Piece;
+use super::output_chunk::OutputChunk;
 use super::{Recorded, RecordingOptions, Shown, Watch};
-use crate::detached::{Detached, Ended};
+use crate::detached_run::{DetachedRun, Ended};
 
 /// How long somebody who watches too slowly is given before they are asked again.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -19,13 +19,13 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Listens to a command, and hands on what it prints.
 pub(super) struct Attendant<'a> {
     child: &'a mut Child,
-    run: Detached,
+    run: DetachedRun,
     keeper: Keeper,
     /// Those who watch, as long as they do.
     watchers: Option<SyncSender<Shown>>,
     watch: Watch,
     grace: Duration,
-    /// When something has to be done that nobody asked for.
+    /// When the command is asked to end because its time is over, or killed because it did not end.
     deadline: Option<Instant>,
     exit: Option<Exit>,
     /// The command was asked to end.
@@ -36,7 +36,7 @@ pub(super) struct Attendant<'a> {
 impl<'a> Attendant<'a> {
     pub(super) fn new(
         child: &'a mut Child,
-        run: Detached,
+        run: DetachedRun,
         keeper: Keeper,
         watchers: Option<SyncSender<Shown>>,
         options: &RecordingOptions,
@@ -55,16 +55,16 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    /// Listens until the command has ended and its output is closed, or nobody should wait longer.
+    /// Listens until the command has ended and its output is closed, or the grace period is over.
     pub(super) fn attend(mut self) -> Recorded {
         let mut open_streams = 2;
         while self.exit.is_none() || open_streams > 0 {
             match self.next() {
-                Ok(Happening::Output(piece)) => self.push(piece),
+                Ok(Happening::Output(chunk)) => self.push(chunk),
                 Ok(Happening::Closed) => open_streams -= 1,
                 Ok(Happening::Ended(exit)) => {
                     self.exit = Some(exit);
-                    // What it started may keep its output open; it is not waited for without end.
+                    // Processes that the command started may keep its output open, but not for ever.
                     self.deadline = Some(Instant::now() + self.grace);
                 }
                 Ok(Happening::Stop) => self.ask(),
@@ -106,7 +106,7 @@ impl<'a> Attendant<'a> {
     fn enforce(&mut self) {
         if self.is_asked {
             self.child.signal(Signal::SIGKILL);
-            // Nobody survives that, so there is nothing more to be done.
+            // No process survives SIGKILL, so nothing else will be due.
             self.deadline = None;
         } else {
             self.is_timed_out = true;
@@ -114,8 +114,10 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    fn push(&mut self, piece: Piece) {
-        let printed = self.run.push(piece.stream, piece.bytes, piece.received_at);
+    fn push(&mut self, output: OutputChunk) {
+        let printed = self
+            .run
+            .push(output.stream, output.bytes, output.received_at);
         let chunk = printed.chunk;
         match self.watch {
             Watch::Nothing => {}
@@ -125,7 +127,7 @@ impl<'a> Attendant<'a> {
             }),
             Watch::Bytes => self.show(Shown::Bytes(chunk.stream, chunk.bytes.clone())),
         }
-        self.keeper.push(chunk, printed.records, piece.room);
+        self.keeper.push(chunk, printed.records, output.room);
     }
 
     /// Waits for those who watch, but not beyond what is due.

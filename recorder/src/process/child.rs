@@ -17,7 +17,7 @@ use runtape_normalizer::{Exit, signal_name};
 
 use super::RecordingOptions;
 use super::leash::Watcher;
-use super::piece::{Budget, Piece};
+use super::output_chunk::{Budget, OutputChunk};
 use super::terminal::Terminal;
 use crate::clock::Clock;
 use crate::error::RecordError;
@@ -28,7 +28,7 @@ const CHUNK: usize = 64 * 1024;
 /// What happens while a process is recorded.
 pub(super) enum Happening {
     /// It printed something.
-    Output(Piece),
+    Output(OutputChunk),
     /// Nobody can print on this stream any more.
     Closed,
     /// It ended.
@@ -50,7 +50,7 @@ pub(super) struct Child {
 pub struct Control {
     group: Pid,
     sender: Sender<Happening>,
-    /// Nothing is left of the group that is ours: its number may be another's by now.
+    /// Whether the group has ended: by now its number may be that of a stranger's group.
     is_over: Arc<AtomicBool>,
 }
 
@@ -176,8 +176,8 @@ fn read(
             };
             let bytes = buffer.get(..read).unwrap_or_default().to_vec();
             // The time it came, not the time there was room for it.
-            let piece = Piece::new(stream, bytes, clock.now(), &budget);
-            if sender.send(Happening::Output(piece)).is_err() {
+            let chunk = OutputChunk::new(stream, bytes, clock.now(), &budget);
+            if sender.send(Happening::Output(chunk)).is_err() {
                 return;
             }
         }

@@ -12,13 +12,13 @@ use runtape_store::TapeChunk;
 
 use super::RecordingOptions;
 use super::destination::Destination;
-use super::piece::Room;
+use super::output_chunk::Room;
+use crate::batch_writer::BatchWriter;
 use crate::clock::Clock;
 use crate::error::RecordError;
 use crate::recover::exit_note;
 use crate::spool::{Spool, SpoolDirectories, SpoolOwner};
 use crate::store_handle::StoreHandle;
-use crate::writer::Writer;
 
 /// How often what has arrived is written.
 const TICK: Duration = Duration::from_millis(50);
@@ -42,7 +42,7 @@ pub(super) struct Keeper {
 pub struct Kept {
     /// Why the store failed, if it did.
     pub fault: Option<String>,
-    /// The spool file that has the rest instead.
+    /// The spool file that holds what the store did not take.
     pub spool: Option<PathBuf>,
     /// The output that is kept nowhere, if any.
     pub missing: Option<MissingOutput>,
@@ -101,7 +101,7 @@ struct Spooler<'a> {
     /// The database that the run belongs to.
     owner: SpoolOwner,
     places: SpoolDirectories,
-    /// Where a spool file can still be tried; absent before the first one.
+    /// Directories where a spool file was not tried yet; absent before the first one is needed.
     directories: Option<VecDeque<PathBuf>>,
     spool: Option<Spool>,
     kept: Kept,
@@ -113,7 +113,7 @@ impl Spooler<'_> {
         self.kept.fault.get_or_insert_with(|| fault.to_string());
     }
 
-    /// Goes on with a spool file in the next directory; it has what the one before has.
+    /// Goes on with a spool file in the next directory: a copy of the one before.
     fn next_spool(&mut self) -> bool {
         let (owner, places) = (&self.owner, &self.places);
         let directories = self
@@ -183,7 +183,7 @@ impl Spooler<'_> {
     }
 }
 
-/// Stores what comes; once the store has failed, it goes to the spool file.
+/// Stores the output that arrives. Once the store has failed, output goes to the spool file.
 fn keep(
     store: Option<StoreHandle>,
     mut spooler: Spooler<'_>,
@@ -201,7 +201,7 @@ fn keep(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break (Exit::lost(), Vec::new()),
         }
-        writer = written(writer, &mut spooler, Writer::tick);
+        writer = written(writer, &mut spooler, BatchWriter::tick);
     };
     let writer = written(writer, &mut spooler, |writer| {
         writer.add(records, None);
@@ -213,21 +213,21 @@ fn keep(
     spooler.finish(exit, store.as_ref())
 }
 
-fn begin(store: &StoreHandle, spooler: &mut Spooler<'_>) -> Option<Writer> {
+fn begin(store: &StoreHandle, spooler: &mut Spooler<'_>) -> Option<BatchWriter> {
     if let Ok(owner) = SpoolOwner::of(&store.lock()) {
         spooler.owner = owner;
     }
     let (runtime, context) = (spooler.runtime.clone(), spooler.context);
-    let begun = Writer::begin(store.clone(), runtime, context, spooler.started_at);
+    let begun = BatchWriter::begin(store.clone(), runtime, context, spooler.started_at);
     begun.map_err(|error| spooler.note(&error)).ok()
 }
 
 /// Does some work with a writer; if the store fails, what it could not write is spooled.
 fn written(
-    writer: Option<Writer>,
+    writer: Option<BatchWriter>,
     spooler: &mut Spooler<'_>,
-    work: impl FnOnce(&mut Writer) -> Result<(), RecordError>,
-) -> Option<Writer> {
+    work: impl FnOnce(&mut BatchWriter) -> Result<(), RecordError>,
+) -> Option<BatchWriter> {
     let mut writer = writer?;
     let Err(error) = work(&mut writer) else {
         return Some(writer);

@@ -9,7 +9,7 @@ mod child;
 mod destination;
 mod keeper;
 mod leash;
-mod piece;
+mod output_chunk;
 mod terminal;
 
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ use self::keeper::Keeper;
 pub use self::keeper::Kept;
 pub use self::leash::{CannotStart, Leash, run_mode};
 use crate::clock::Clock;
-use crate::detached::Detached;
+use crate::detached_run::DetachedRun;
 use crate::error::RecordError;
 use crate::spool::SpoolDirectories;
 
@@ -55,8 +55,8 @@ pub struct RecordingOptions {
     pub watch: Watch,
     /// After how long the command is asked to end.
     pub timeout: Option<Duration>,
-    /// How long the command has to end after being asked to, and what it started to let go of its
-    /// output.
+    /// How long the command has to end after being asked to. Processes that it started have as long
+    /// to let go of its output after it ended.
     pub grace: Duration,
     /// Where the output goes when the store fails.
     pub spool: SpoolDirectories,
@@ -88,9 +88,9 @@ impl Default for RecordingOptions {
 pub enum Shown {
     /// What was understood.
     Items {
-        /// It, in order.
+        /// The items, in order.
         items: Vec<LiveItem>,
-        /// How many bytes of output it was made from.
+        /// How many bytes of output they were made from.
         bytes: usize,
     },
     /// What was printed.
@@ -156,8 +156,8 @@ impl Recording {
         }
         let started_at = options.clock.now();
         let start = match options.watch {
-            Watch::Items => Detached::start_live,
-            Watch::Nothing | Watch::Bytes => Detached::start,
+            Watch::Items => DetachedRun::start_live,
+            Watch::Nothing | Watch::Bytes => DetachedRun::start,
         };
         let run = start(runtime.clone(), &context, started_at)?;
         let (mut child, stdin) = Child::start(&mut command, &options)?;

@@ -24,9 +24,9 @@ use serde_json::Value;
 pub use self::directory::SpoolDirectories;
 pub use self::file::make_private_directory;
 pub use self::owner::SpoolOwner;
+use crate::context_and_exit::{context_to_json, exit_from_json, exit_to_json};
 use crate::error::RecordError;
-use crate::kept::{context_to_json, exit_from_json, exit_to_json};
-use crate::recover::{Recovered, Rest, beyond, close, left_exit, reopen};
+use crate::recover::{OutputAfterTape, Recovered, beyond, close, left_exit, reopen};
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -249,7 +249,7 @@ fn end_line(text: &str) -> String {
 }
 
 /// A spool file that is being read.
-struct Reader {
+struct SpoolReader {
     file: BufReader<File>,
     line: Vec<u8>,
     head: Head,
@@ -275,7 +275,7 @@ fn read_line(file: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-impl Reader {
+impl SpoolReader {
     /// Opens a spool file; one that a living recorder writes is refused.
     fn open(path: &Path) -> Result<Self, RecordError> {
         let failed = failed(path);
@@ -361,12 +361,12 @@ impl Reader {
 /// A spool file as what follows a tape.
 struct Spooled<'a> {
     path: &'a Path,
-    reader: Reader,
+    reader: SpoolReader,
     /// How the process ended, if the file does not say so and somebody else does.
     exit: Option<Exit>,
 }
 
-impl Rest for Spooled<'_> {
+impl OutputAfterTape for Spooled<'_> {
     fn rewind(&mut self) -> Result<(), RecordError> {
         let rewound = self.reader.rewind();
         rewound.map_err(failed(self.path))
@@ -387,7 +387,7 @@ impl Rest for Spooled<'_> {
 fn take_in_late(
     store: &mut Store,
     begin: &BeginRun,
-    rest: &mut impl Rest,
+    rest: &mut impl OutputAfterTape,
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
@@ -425,7 +425,7 @@ fn take_in_late(
 /// [`is_in_use`](RecordError::is_in_use) tells. So is one of another database, and what may not be
 /// a spool file of this user's: the error is [`RecordError::Misfit`].
 pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recovered, RecordError> {
-    let reader = Reader::open(path)?;
+    let reader = SpoolReader::open(path)?;
     if let Some(reason) = misfit(store, &reader.head)? {
         let path = path.into();
         return Err(RecordError::Misfit { path, reason });
@@ -435,14 +435,16 @@ pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recover
 
 /// The same for a file that somebody wants in this store, whichever database it belongs to.
 pub fn adopt_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recovered, RecordError> {
-    take_in(store, path, Reader::open(path)?, now)
+    take_in(store, path, SpoolReader::open(path)?, now)
 }
 
 /// Returns the run of a spool file: what it says, else what its name says.
 #[must_use]
 pub fn run_of_spool(path: &Path) -> Option<RunId> {
     let named = || path.file_stem()?.to_str()?.parse().ok();
-    let read = Reader::open(path).ok().map(|reader| reader.head.run_id);
+    let read = SpoolReader::open(path)
+        .ok()
+        .map(|reader| reader.head.run_id);
     read.or_else(named)
 }
 
@@ -466,7 +468,7 @@ fn misfit(store: &Store, head: &Head) -> Result<Option<String>, RecordError> {
 fn take_in(
     store: &mut Store,
     path: &Path,
-    reader: Reader,
+    reader: SpoolReader,
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let begin = reader.head.clone().begin();

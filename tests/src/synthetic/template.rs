@@ -16,13 +16,13 @@ const SHORTEST_START: usize = 8;
 /// The output of a capture, to be written with new ids and words.
 #[derive(Debug)]
 pub(super) struct Template {
-    stdout: Vec<Piece>,
-    stderr: Vec<Piece>,
+    stdout: Vec<TemplatePart>,
+    stderr: Vec<TemplatePart>,
     holes: Vec<Hole>,
 }
 
 #[derive(Debug)]
-enum Piece {
+enum TemplatePart {
     Literal(Vec<u8>),
     Fill(Fill),
 }
@@ -93,12 +93,12 @@ impl Template {
     }
 }
 
-fn write(pieces: &[Piece], fillings: &[String]) -> Vec<u8> {
+fn write(pieces: &[TemplatePart], fillings: &[String]) -> Vec<u8> {
     let mut out = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Literal(bytes) => out.extend_from_slice(bytes),
-            Piece::Fill(fill) => {
+            TemplatePart::Literal(bytes) => out.extend_from_slice(bytes),
+            TemplatePart::Fill(fill) => {
                 let text = fillings.get(fill.hole).map_or("", String::as_str);
                 fill.write(text, &mut out);
             }
@@ -129,7 +129,7 @@ impl Fill {
 }
 
 /// Cuts the capture into what stays and what is filled in.
-fn pieces(bytes: &[u8], mut edits: Vec<Edit>) -> Vec<Piece> {
+fn pieces(bytes: &[u8], mut edits: Vec<Edit>) -> Vec<TemplatePart> {
     edits.sort_by_key(|edit| edit.at);
     let mut pieces = Vec::new();
     let mut done = 0;
@@ -138,12 +138,12 @@ fn pieces(bytes: &[u8], mut edits: Vec<Edit>) -> Vec<Piece> {
             continue;
         };
         if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal.to_vec()));
+            pieces.push(TemplatePart::Literal(literal.to_vec()));
         }
-        pieces.push(Piece::Fill(edit.fill));
+        pieces.push(TemplatePart::Fill(edit.fill));
         done = edit.at + edit.length;
     }
-    pieces.push(Piece::Literal(
+    pieces.push(TemplatePart::Literal(
         bytes.get(done..).unwrap_or_default().to_vec(),
     ));
     pieces

@@ -21,7 +21,7 @@ fn is_end(tag: &str) -> bool {
 
 /// Where the reading of a run's events stands.
 #[derive(Default)]
-struct Place {
+struct TimelineState {
     step: i64,
     /// Whether the model was asked in this step.
     is_asked: bool,
@@ -57,7 +57,7 @@ impl Checker {
         let own: HashMap<&str, &Value> = own
             .map(|checkpoint| (text(checkpoint, "id"), checkpoint))
             .collect();
-        let mut place = Place::default();
+        let mut place = TimelineState::default();
         for file in &found.events {
             self.event(file, &mut place);
             self.step_end(file, &own, &mut place);
@@ -67,7 +67,7 @@ impl Checker {
         }
     }
 
-    fn event(&mut self, file: &JsonFile, place: &mut Place) {
+    fn event(&mut self, file: &JsonFile, place: &mut TimelineState) {
         let (name, event) = (file.name(), &file.value);
         if number(event, "stepNumber") < place.step {
             self.fault(&name, "/stepNumber: the run goes back");
@@ -115,7 +115,12 @@ impl Checker {
     }
 
     /// A step ends with a checkpoint of its own, which has a file.
-    fn step_end(&mut self, file: &JsonFile, own: &HashMap<&str, &Value>, place: &mut Place) {
+    fn step_end(
+        &mut self,
+        file: &JsonFile,
+        own: &HashMap<&str, &Value>,
+        place: &mut TimelineState,
+    ) {
         let (name, event) = (file.name(), &file.value);
         let Some(checkpoint) = event.get("checkpoint") else {
             return;

@@ -1,4 +1,4 @@
-//! Values that are read when somebody asks for them.
+//! JSON values that are kept as text until somebody asks for them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,9 +6,10 @@ use serde_json::Value;
 
 /// A JSON value that is kept as it was written until somebody looks at it.
 ///
-/// What a runtime counted, for one, is kept for those who check it: most never do, and making a
-/// value of it takes longer than reading the line it was on. Nobody can tell the two forms apart:
-/// they are compared, copied and written as the value.
+/// A runtime's raw token counts are such a value: they are kept for those who check them, and hardly
+/// anybody does. Making a value of them would take longer than reading the line that they were on.
+/// Text and value cannot be told apart from outside: both are compared, copied and written as the
+/// value.
 #[derive(Clone, Debug)]
 pub struct LateValue(Form);
 
@@ -48,7 +49,7 @@ impl LateValue {
     pub fn weight(&self) -> usize {
         match &self.0 {
             Form::Read(value) => weight(value),
-            // At the most: a value takes two bytes of text at least.
+            // An upper bound: each value takes at least two bytes of the text.
             Form::Written(written) => written.text.len() / 2 * size_of::<Value>(),
         }
     }

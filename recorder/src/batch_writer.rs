@@ -6,19 +6,19 @@ use runtape_core::{Record, RunId, Runtime};
 use runtape_normalizer::{Context, Exit};
 use runtape_store::{SealName, StreamLengths, TapeChunk};
 
+use crate::context_and_exit::{begin_run, exit_to_json};
 use crate::error::RecordError;
-use crate::kept::{begin_run, exit_to_json};
 use crate::recover::beyond;
 use crate::store_handle::StoreHandle;
 
 /// A batch is written when it holds this many bytes of output …
 const BATCH_BYTES: usize = 256 * 1024;
-/// … or when its oldest piece came this long ago. By a clock that nobody sets: by the time of day
-/// a batch could wait for hours.
+/// … or when its oldest output came this long ago. Measured with a clock that nobody sets: if the time
+/// of day were set back, a batch would wait for hours.
 const BATCH_AGE: Duration = Duration::from_millis(50);
 
-/// Stores what a [`Detached`](crate::Detached) run becomes.
-pub struct Writer {
+/// Stores what a [`DetachedRun`](crate::DetachedRun) becomes.
+pub struct BatchWriter {
     store: StoreHandle,
     run_id: RunId,
     records: Vec<Record>,
@@ -27,7 +27,7 @@ pub struct Writer {
     since: Option<Instant>,
 }
 
-impl Writer {
+impl BatchWriter {
     /// Opens a run in the store. `now` is in milliseconds since 1970.
     pub fn begin(
         store: impl Into<StoreHandle>,
@@ -91,7 +91,7 @@ impl Writer {
     }
 
     fn empty(&mut self) {
-        // Not only cleared: a long batch leaves room behind that no other needs.
+        // Replaced, not cleared: the memory of a long batch is given back.
         self.records = Vec::new();
         self.chunks = Vec::new();
         self.bytes = 0;

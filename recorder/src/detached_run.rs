@@ -1,15 +1,16 @@
-//! A run without its store: normalized as it goes, what it becomes handed back to be kept.
+//! A run without its store: output goes in, and comes back as records that somebody else keeps.
 
 use runtape_core::{Record, RunSummary, Runtime, Stream, Summarizer};
 use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
 use runtape_store::{StreamLengths, TapeChunk};
 
+use crate::context_and_exit::begin_at;
 use crate::error::RecordError;
-use crate::kept::begin_at;
 
-/// A run that somebody else stores, or nobody: a [`Writer`](crate::Writer) on another thread, or a
-/// [`Spool`](crate::Spool). So the process and those who watch it need not suffer from a full disk.
-pub struct Detached {
+/// A run that is normalized here and stored elsewhere, if at all: by a
+/// [`BatchWriter`](crate::BatchWriter) on another thread, or in a [`Spool`](crate::Spool). So a full disk
+/// holds up neither the process nor those who watch it.
+pub struct DetachedRun {
     normalizer: Normalizer,
     /// Absent where nobody wants the summary.
     summarizer: Option<Summarizer>,
@@ -39,7 +40,7 @@ pub struct Ended {
     pub live: Vec<LiveItem>,
 }
 
-impl Detached {
+impl DetachedRun {
     /// Starts a run without a store, at a time in milliseconds since 1970. Its summary is a brief
     /// one.
     pub fn start(runtime: Runtime, context: &Context, now: i64) -> Result<Self, RecordError> {

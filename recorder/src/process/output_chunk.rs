@@ -7,7 +7,7 @@ use runtape_core::Stream;
 /// Bytes of output that may be on their way. Beyond that the process waits, as it would for a
 /// slow terminal; a store that is held up for some seconds is not noticed below it.
 const LIMIT: usize = 16 << 20;
-/// What a piece takes besides its bytes.
+/// What a chunk takes besides its bytes.
 const OVERHEAD: usize = 256;
 
 /// How much output is on its way.
@@ -37,22 +37,22 @@ impl Budget {
     }
 }
 
-/// A piece of output.
-pub(super) struct Piece {
+/// A chunk of output.
+pub(super) struct OutputChunk {
     pub(super) stream: Stream,
     pub(super) bytes: Vec<u8>,
     pub(super) received_at: i64,
     pub(super) room: Room,
 }
 
-/// Room that a piece takes until this is dropped.
+/// Room that a chunk takes until this is dropped.
 pub(super) struct Room {
     amount: usize,
     budget: Arc<Budget>,
 }
 
-impl Piece {
-    /// Makes a piece, waiting until there is room for it.
+impl OutputChunk {
+    /// Makes a chunk, waiting until there is room for it.
     pub(super) fn new(
         stream: Stream,
         bytes: Vec<u8>,
@@ -93,11 +93,12 @@ mod tests {
     #[test]
     fn who_is_ahead_waits_until_a_piece_is_gone() {
         let budget = Arc::new(Budget::default());
-        let piece = |budget: &Arc<Budget>| Piece::new(Stream::Stdout, vec![0; LIMIT], 0, budget);
-        let first = piece(&budget);
+        let chunk =
+            |budget: &Arc<Budget>| OutputChunk::new(Stream::Stdout, vec![0; LIMIT], 0, budget);
+        let first = chunk(&budget);
         let (sender, receiver) = channel();
         let other = std::thread::spawn(move || {
-            let second = piece(&budget);
+            let second = chunk(&budget);
             sender.send(second.bytes.len()).unwrap();
         });
         assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());

@@ -1,7 +1,7 @@
-//! What is left out of JSON.
+//! Fields that are left out of JSON.
 //!
-//! Perstack refuses null for every optional field, and JSON has no word for an infinite number
-//! or for none: serde would write null there. So such a value is left out, as an absent one is.
+//! Perstack refuses null for every optional field. JSON has no word for infinity or NaN, and serde
+//! would write null for them. So fields with such a value are left out, as absent ones are.
 
 use serde::Serializer;
 use serde_json::Value;
@@ -12,13 +12,13 @@ pub(crate) fn unless_finite(number: &Option<f64>) -> bool {
     !number.is_some_and(f64::is_finite)
 }
 
-/// Tells whether there is no value, or one that reads back as none.
+/// Tells whether there is no value, or only null, which reads back as none.
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 pub(crate) fn unless_present(value: &Option<Value>) -> bool {
     value.as_ref().is_none_or(Value::is_null)
 }
 
-/// Writes a number whose place cannot be left empty; 0 is what stands there for unknown.
+/// Writes a number that a reader requires: 0 where it is infinite or NaN, as for an unknown one.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
