@@ -106,6 +106,7 @@ impl RuntimeParser for Codex {
         match stream {
             Stream::Stdout => self.stdout.push_line(line, out),
             Stream::Stderr => self.stderr.push_line(line, out),
+            Stream::Stdin | Stream::History => {}
         }
     }
 

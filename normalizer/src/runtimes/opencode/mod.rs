@@ -117,6 +117,7 @@ impl RuntimeParser for Opencode {
         match stream {
             Stream::Stdout => self.stdout.push_line(line, out),
             Stream::Stderr => self.stderr.push_line(line, out),
+            Stream::Stdin | Stream::History => {}
         }
     }
 
