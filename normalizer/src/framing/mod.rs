@@ -15,4 +15,4 @@ mod pieces;
 
 pub use document::{Document, Outside};
 pub(crate) use pieces::each_value;
-pub use pieces::{Piece, Pieces, pieces};
+pub use pieces::{LinePart, Pieces, pieces};

@@ -11,7 +11,7 @@ use super::told_calls::{Reading, ToldCalls};
 use super::{tools, usage};
 use crate::bounds::Numbers;
 use crate::parser::{SignalSink, note_faults};
-use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::verdict::UnclearResult;
 use runtape_openclaw_protocol::{extract_tool_calls, extract_tool_result};
 
@@ -39,7 +39,7 @@ pub(super) enum Channel {
 /// How a run ended.
 #[derive(Debug)]
 struct Ended {
-    place: Place,
+    place: TapePlace,
     error: Option<RunError>,
     reason: Option<String>,
     answer: Option<String>,
@@ -66,7 +66,7 @@ pub(super) struct Conversation {
     answered: HashSet<Box<str>>,
     ended: Option<Ended>,
     /// A frame that should say how far the run is and does not, if none that does came after it.
-    doubt: Option<(Place, UnclearResult)>,
+    doubt: Option<(TapePlace, UnclearResult)>,
     /// What all runs so far used and cost.
     total: TokenCounts,
     cost: f64,

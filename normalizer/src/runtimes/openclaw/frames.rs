@@ -11,7 +11,7 @@ use super::wire::{Agent, AgentFrame, Chat, ChatFrame, Head, Request, Response, R
 use super::{failure, is_session_id, tools};
 use crate::bounds;
 use crate::escapes::strip_escapes;
-use crate::json::{DecodeError, Piece, Str, decode, pieces};
+use crate::json::{DecodeError, LinePart, Str, decode, pieces};
 use crate::lines::{Ending, Line};
 use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::Signal;
@@ -79,14 +79,14 @@ impl Frames {
         }
         for piece in pieces(line.bytes) {
             match piece {
-                Piece::Text(text) => {
+                LinePart::Text(text) => {
                     let text = String::from_utf8_lossy(text).into_owned();
                     if !strip_escapes(&text).trim().is_empty() {
                         let text = runtape_core::runtime_event::StdoutText { text };
                         out.emit(Signal::Event(text.into()));
                     }
                 }
-                Piece::Json(bytes) => {
+                LinePart::Json(bytes) => {
                     if let Err(error) = self.on_value(bytes, out) {
                         unparsed(None, &error.to_string(), out);
                         // Whatever was cut off came after the end of the run before it.
