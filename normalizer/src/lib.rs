@@ -10,7 +10,6 @@ mod context;
 mod detect;
 mod error;
 pub mod escapes;
-mod events_or_text;
 mod exit;
 mod external_output;
 pub mod failure;

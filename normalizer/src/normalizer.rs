@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::reducer::Reducer;
 use crate::runtimes;
-use crate::signal::{Emitted, Place};
+use crate::signal::{Emitted, TapePlace};
 
 /// Turns the output of one process into records, as it arrives.
 ///
@@ -105,7 +105,7 @@ impl Normalizer {
             .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stdout, framed));
         self.stderr
             .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stderr, framed));
-        let place = Place {
+        let place = TapePlace {
             span: None,
             line: 0,
             at: self.last_at,

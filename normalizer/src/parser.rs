@@ -11,7 +11,7 @@ use crate::escapes::strip_escapes;
 use crate::exit::{Exit, code_is_signal};
 use crate::json::{DecodeError, Decoded, Fault, decode};
 use crate::lines::Line;
-use crate::signal::{Emitted, Place, Scope, Signal};
+use crate::signal::{Emitted, Scope, Signal, TapePlace};
 use crate::times::iso_millis;
 
 /// Turns the lines of one runtime into signals. Steps, usage and status are the reducer's business.
@@ -38,24 +38,24 @@ pub trait RuntimeParser: Send {
 
 /// Takes the signals of a parser and ties each to its place on the tape.
 pub struct SignalSink<'s> {
-    place: Place,
+    place: TapePlace,
     apply: &'s mut dyn FnMut(Emitted<'_>),
 }
 
 impl<'s> SignalSink<'s> {
     /// Creates a sink for the signals of one place.
-    pub fn new(place: Place, apply: &'s mut dyn FnMut(Emitted<'_>)) -> Self {
+    pub fn new(place: TapePlace, apply: &'s mut dyn FnMut(Emitted<'_>)) -> Self {
         Self { place, apply }
     }
 
     /// Returns the place that signals are tied to.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TapePlace {
         self.place
     }
 
     /// Returns the same sink at another place, for a line that was held back or a part of one.
-    pub fn at(&mut self, place: Place) -> SignalSink<'_> {
+    pub fn at(&mut self, place: TapePlace) -> SignalSink<'_> {
         SignalSink::new(place, self.apply)
     }
 
@@ -104,7 +104,7 @@ impl<'s> SignalSink<'s> {
     }
 
     /// Emits a signal that was read at another place, for what was held back.
-    pub fn emit_at(&mut self, place: Place, scope: Scope<'_>, signal: Signal<'_>) {
+    pub fn emit_at(&mut self, place: TapePlace, scope: Scope<'_>, signal: Signal<'_>) {
         (self.apply)(Emitted {
             scope,
             place,

@@ -248,7 +248,7 @@ pub enum Signal<'a> {
 
 /// Where on the tape, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TapePlace {
     /// The bytes; none for what came from the exit.
     pub span: Option<Span>,
     /// The line, counted from 1; 0 for what came from the exit.
@@ -257,7 +257,7 @@ pub struct Place {
     pub at: i64,
 }
 
-impl Place {
+impl TapePlace {
     /// Returns a place from the start of `self` to the end of `last`, at the time of `last`.
     #[must_use]
     pub fn through(self, last: Self) -> Self {
@@ -279,7 +279,7 @@ pub struct Emitted<'a> {
     /// Which run it belongs to.
     pub scope: Scope<'a>,
     /// Where on the tape it came from.
-    pub place: Place,
+    pub place: TapePlace,
     /// What was said.
     pub signal: Signal<'a>,
 }

@@ -4,11 +4,11 @@ use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize}
 
 use crate::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Emitted, Place};
+use crate::signal::{Emitted, TapePlace};
 use crate::{Context, Exit, Normalizer};
 
 /// The place of what came from the exit.
-pub(crate) const NOWHERE: Place = Place {
+pub(crate) const NOWHERE: TapePlace = TapePlace {
     span: None,
     line: 0,
     at: 0,

@@ -14,8 +14,8 @@ use runtape_core::{
     summarize,
 };
 use runtape_normalizer::{Context, Exit, Normalizer};
-use runtape_tests::strategies::{run_event_of, runtime_event_of, transcript_entry_of};
 use runtape_schemas::{SchemaKind, Validator};
+use runtape_tests::strategies::{run_event_of, runtime_event_of, transcript_entry_of};
 use serde_json::{Value, json};
 
 /// How many values of each type are drawn, and how often each is changed.

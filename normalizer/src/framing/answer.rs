@@ -9,11 +9,11 @@ use serde::de::IgnoredAny;
 
 use super::held_lines::HeldLines;
 use super::lines::Ending;
-use super::pieces::{Piece, pieces};
+use super::pieces::{LinePart, pieces};
 use crate::exit::Exit;
 use crate::json::{DecodeError, decode};
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Signal};
+use crate::signal::{Outcome, Signal, TapePlace};
 
 /// The lines of what may be the answer.
 ///
@@ -84,7 +84,7 @@ impl AnswerLines {
     }
 
     /// Returns the place of the lines that are held.
-    pub(crate) fn place(&self, out: &SignalSink<'_>) -> Place {
+    pub(crate) fn place(&self, out: &SignalSink<'_>) -> TapePlace {
         self.held.place_from(0).unwrap_or_else(|| out.place())
     }
 
@@ -93,8 +93,8 @@ impl AnswerLines {
     pub(crate) fn cut_json(&self) -> Option<DecodeError> {
         let line = self.held.only_filled()?;
         match pieces(line.bytes).next()? {
-            Piece::Json(json) => decode::<IgnoredAny>(json.trim_ascii()).err(),
-            Piece::Text(_) => None,
+            LinePart::Json(json) => decode::<IgnoredAny>(json.trim_ascii()).err(),
+            LinePart::Text(_) => None,
         }
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     use crate::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
     use crate::signal::Emitted;
 
-    const NOWHERE: Place = Place {
+    const NOWHERE: TapePlace = TapePlace {
         span: None,
         line: 0,
         at: 0,

@@ -5,7 +5,7 @@ use runtape_core::{Span, Stream};
 
 use super::lines::{HEAD, Line};
 use super::pieces::find_opening;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// Gathers a JSON document that is printed over many lines.
 ///
@@ -125,9 +125,9 @@ impl Document {
     /// Returns the place of the document's lines on a stream, once it has begun: the number of its
     /// first line, the time of its last.
     #[must_use]
-    pub fn place(&self, stream: Stream) -> Option<Place> {
+    pub fn place(&self, stream: Stream) -> Option<TapePlace> {
         let (start, end) = self.span?;
-        Some(Place {
+        Some(TapePlace {
             span: Some(Span { stream, start, end }),
             line: self.line,
             at: self.received_at,

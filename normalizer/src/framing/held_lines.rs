@@ -6,7 +6,7 @@ use runtape_core::Stream;
 
 use super::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// The most bytes of a stream that are held until the output, or the exit, shows what they are.
 ///
@@ -29,7 +29,7 @@ struct LineMark {
     /// Where its bytes end among those of all lines.
     end: usize,
     ending: Ending,
-    place: Place,
+    place: TapePlace,
 }
 
 /// A line that was held back, and its place.
@@ -37,7 +37,7 @@ struct LineMark {
 pub(crate) struct HeldLine<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) ending: Ending,
-    pub(crate) place: Place,
+    pub(crate) place: TapePlace,
 }
 
 impl<'a> HeldLine<'a> {
@@ -73,7 +73,7 @@ impl HeldLines {
     }
 
     /// Takes a line.
-    pub(crate) fn push(&mut self, bytes: &[u8], ending: Ending, place: Place) {
+    pub(crate) fn push(&mut self, bytes: &[u8], ending: Ending, place: TapePlace) {
         self.bytes.extend_from_slice(bytes);
         self.marks.push(LineMark {
             end: self.bytes.len(),
@@ -149,7 +149,7 @@ impl HeldLines {
     }
 
     /// Returns the place of all lines together, from one on.
-    pub(crate) fn place_from(&self, at: usize) -> Option<Place> {
+    pub(crate) fn place_from(&self, at: usize) -> Option<TapePlace> {
         let (first, last) = (self.marks.get(at)?, self.marks.last()?);
         Some(first.place.through(last.place))
     }

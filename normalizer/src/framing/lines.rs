@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 use runtape_core::{Span, Stream};
 
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// The longest line that is kept whole, unless told otherwise: 32 MiB.
 ///
@@ -78,9 +78,9 @@ impl<'a> Line<'a> {
 
     /// Returns the line's place on the tape of a stream.
     #[must_use]
-    pub fn place(&self, stream: Stream) -> Place {
+    pub fn place(&self, stream: Stream) -> TapePlace {
         let (start, end) = (self.start, self.end);
-        Place {
+        TapePlace {
             span: Some(Span { stream, start, end }),
             line: self.number,
             at: self.received_at,

@@ -15,7 +15,7 @@ const READINGS: usize = 4;
 
 /// A part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum LinePart<'a> {
     /// An object or an array, or what begins like one and then does not parse.
     Json(&'a [u8]),
     /// Anything else, as it stands.
@@ -36,12 +36,12 @@ pub enum Piece<'a> {
 /// This reads the line once more than its decoder will. Where most lines are sound, decode first.
 ///
 /// ```
-/// use runtape_normalizer::framing::{Piece, pieces};
+/// use runtape_normalizer::framing::{LinePart, pieces};
 ///
-/// let found: Vec<Piece<'_>> = pieces(b"ready.{\"a\":1} {\"b\":").collect();
+/// let found: Vec<LinePart<'_>> = pieces(b"ready.{\"a\":1} {\"b\":").collect();
 /// assert_eq!(
 ///     found,
-///     [Piece::Text(b"ready."), Piece::Json(b"{\"a\":1}"), Piece::Json(b" {\"b\":")]
+///     [LinePart::Text(b"ready."), LinePart::Json(b"{\"a\":1}"), LinePart::Json(b" {\"b\":")]
 /// );
 /// ```
 #[must_use]
@@ -71,8 +71,8 @@ pub(crate) fn each_value(
 ) {
     for piece in pieces(line) {
         match piece {
-            Piece::Text(text) => out.stdout_text(text),
-            Piece::Json(json) => each(json, out),
+            LinePart::Text(text) => out.stdout_text(text),
+            LinePart::Json(json) => each(json, out),
         }
     }
 }
@@ -87,11 +87,11 @@ pub struct Pieces<'a> {
 }
 
 impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
+    type Item = LinePart<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<LinePart<'a>> {
         if let Some(value) = self.value.take() {
-            return Some(Piece::Json(value));
+            return Some(LinePart::Json(value));
         }
         let (before, value) = match self.find_value() {
             Some((start, length)) => {
@@ -103,13 +103,13 @@ impl<'a> Iterator for Pieces<'a> {
             None => (std::mem::take(&mut self.rest), None),
         };
         if before.trim_ascii().is_empty() {
-            return value.map(Piece::Json);
+            return value.map(LinePart::Json);
         }
         self.value = value;
         Some(if begins_like_json(before) {
-            Piece::Json(before)
+            LinePart::Json(before)
         } else {
-            Piece::Text(before)
+            LinePart::Text(before)
         })
     }
 }
@@ -194,17 +194,17 @@ mod tests {
 
     use super::*;
 
-    fn json(text: &str) -> Piece<'_> {
-        Piece::Json(text.as_bytes())
+    fn json(text: &str) -> LinePart<'_> {
+        LinePart::Json(text.as_bytes())
     }
 
-    fn text(text: &str) -> Piece<'_> {
-        Piece::Text(text.as_bytes())
+    fn text(text: &str) -> LinePart<'_> {
+        LinePart::Text(text.as_bytes())
     }
 
     #[test]
     fn values_and_text_are_told_apart() {
-        let table: [(&str, &[Piece<'_>]); 27] = [
+        let table: [(&str, &[LinePart<'_>]); 27] = [
             ("", &[]),
             (" \t\r", &[]),
             (r#"{"a":1}"#, &[json(r#"{"a":1}"#)]),
@@ -267,7 +267,7 @@ mod tests {
             ),
         ];
         for (line, expected) in table {
-            let found: Vec<Piece<'_>> = pieces(line.as_bytes()).collect();
+            let found: Vec<LinePart<'_>> = pieces(line.as_bytes()).collect();
             assert_eq!(found, expected, "{line}");
         }
     }
@@ -308,7 +308,7 @@ mod tests {
         ) {
             let mut rest = line.as_bytes();
             for piece in pieces(line.as_bytes()) {
-                let (Piece::Json(bytes) | Piece::Text(bytes)) = piece;
+                let (LinePart::Json(bytes) | LinePart::Text(bytes)) = piece;
                 prop_assert!(!bytes.trim_ascii().is_empty());
                 let skipped = bytes.as_ptr() as usize - rest.as_ptr() as usize;
                 prop_assert!(rest[..skipped].trim_ascii().is_empty());

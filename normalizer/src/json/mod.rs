@@ -20,7 +20,6 @@ mod text;
 mod weight;
 mod wire;
 
-pub use crate::framing::{Piece, pieces};
 pub use decode::{DecodeError, Decoded, Fault, decode};
 pub use raw::Raw;
 pub(crate) use shapes::wire_shapes;

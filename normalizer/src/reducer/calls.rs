@@ -12,7 +12,7 @@ use super::run::Run;
 use super::step::OpenStep;
 use super::step_index::{CallPlace, ResultPlace};
 use super::tape::TapeState;
-use crate::signal::{Block, CallDetail, CallRef, Place};
+use crate::signal::{Block, CallDetail, CallRef, TapePlace};
 
 /// What a tool gave back.
 pub(super) struct Answer<'a> {
@@ -39,7 +39,7 @@ impl TapeState {
         name: &str,
         input: Value,
         detail: CallDetail,
-        place: Place,
+        place: TapePlace,
     ) {
         let mut id = run.call_id(call);
         if !run.count_once("call", id.as_str()) {
@@ -117,7 +117,7 @@ impl TapeState {
         call: CallRef<'_>,
         input: Value,
         detail: CallDetail,
-        place: Place,
+        place: TapePlace,
     ) {
         let id = run.call_id(call);
         let hash = run.hash(id.as_str());
@@ -164,7 +164,7 @@ impl TapeState {
         run: &mut Run,
         call: CallRef<'_>,
         answer: Answer<'_>,
-        place: Place,
+        place: TapePlace,
     ) {
         let id = run.call_id(call);
         if !run.count_once("result", id.as_str()) {

@@ -11,7 +11,7 @@ use super::run::Run;
 use super::steps::StepEnd;
 use super::tape::TapeState;
 use crate::failure;
-use crate::signal::{CHILD_LABEL, Place};
+use crate::signal::{CHILD_LABEL, TapePlace};
 
 /// The child runs of a tape.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Children {
         child: &str,
         root: &'r mut Run,
         tape: &mut TapeState,
-        place: Place,
+        place: TapePlace,
     ) -> &'r mut Run {
         let known = self.places.get(child).copied();
         // What still comes after a sub-agent's end is kept as a further run of the same call.
@@ -44,7 +44,7 @@ impl Children {
     }
 
     /// Opens the run that a call started, and returns where it is.
-    fn open(&mut self, child: &str, root: &Run, tape: &mut TapeState, place: Place) -> usize {
+    fn open(&mut self, child: &str, root: &Run, tape: &mut TapeState, place: TapePlace) -> usize {
         let at = self.runs.len();
         let call = child.split(CHILD_LABEL).next().unwrap_or(child);
         // The root is the parent of whatever is not known to have another.
@@ -75,7 +75,7 @@ impl Children {
         call: &str,
         is_error: bool,
         text: Option<&str>,
-        place: Place,
+        place: TapePlace,
     ) {
         let at = self.places.get(call);
         let Some(run) = at.and_then(|at| self.runs.get_mut(*at)) else {
@@ -89,7 +89,7 @@ impl Children {
     }
 
     /// Ends the children that are still open because the root run is over.
-    pub(super) fn end_all(&mut self, tape: &mut TapeState, place: Place) {
+    pub(super) fn end_all(&mut self, tape: &mut TapeState, place: TapePlace) {
         // A reasoning part that is open at the end was cut like any other.
         for run in &mut self.runs {
             tape.close_part(run);
@@ -113,7 +113,7 @@ fn end_child(
     run: &mut Run,
     error: Option<RunError>,
     text: Option<&str>,
-    place: Place,
+    place: TapePlace,
 ) {
     if run.ended {
         return;

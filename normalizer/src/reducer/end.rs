@@ -12,11 +12,11 @@ use super::steps::StepEnd;
 use super::tape::TapeState;
 use crate::exit::Exit;
 use crate::failure;
-use crate::signal::{Outcome, Place, Verdict};
+use crate::signal::{Outcome, TapePlace, Verdict};
 
 impl TapeState {
     /// Takes the result of a turn. An earlier one is kept as a notice.
-    pub(super) fn on_outcome(&mut self, root: &mut Run, outcome: Outcome<'_>, place: Place) {
+    pub(super) fn on_outcome(&mut self, root: &mut Run, outcome: Outcome<'_>, place: TapePlace) {
         self.reopen(root, place);
         if let Some(ms) = outcome.duration_ms {
             self.duration_ms = Some(self.duration_ms.unwrap_or(0).saturating_add(ms));
@@ -31,7 +31,7 @@ impl TapeState {
     }
 
     /// Turns a result that is not the last word into a notice.
-    pub(super) fn reopen(&mut self, root: &mut Run, place: Place) {
+    pub(super) fn reopen(&mut self, root: &mut Run, place: TapePlace) {
         let Some(result) = self.result.take() else {
             return;
         };
@@ -80,7 +80,7 @@ impl TapeState {
         self.end_run(root, end, place);
     }
 
-    fn note_exit(&mut self, root: &mut Run, exit: &Exit, place: Place) {
+    fn note_exit(&mut self, root: &mut Run, exit: &Exit, place: TapePlace) {
         if let Some(missing) = &exit.missing {
             let message = format!("the end of the output could not be kept: {missing}");
             self.on_event(root, Warning { message }.into(), place);
@@ -103,7 +103,7 @@ impl TapeState {
     }
 
     /// Says so where the result and the exit disagree. The result wins.
-    fn note_mismatch(&mut self, root: &mut Run, verdict: &Verdict, exit: &Exit, place: Place) {
+    fn note_mismatch(&mut self, root: &mut Run, verdict: &Verdict, exit: &Exit, place: TapePlace) {
         let reported = match verdict {
             Verdict::Success if exit.is_process_failure() => "success".to_owned(),
             Verdict::Error(error) | Verdict::TurnLimit(error) if exit.is_success() => {
@@ -126,7 +126,7 @@ impl TapeState {
     }
 
     /// Books what a stated total holds beyond the responses that were seen.
-    fn book_remainder(&mut self, root: &mut Run, children: &Children, place: Place) {
+    fn book_remainder(&mut self, root: &mut Run, children: &Children, place: TapePlace) {
         let Some(total) = self.total else { return };
         let open = root.open.as_ref();
         let open = open.map_or_else(TokenCounts::default, OpenStep::used);
@@ -193,7 +193,7 @@ impl TapeState {
     }
 
     /// Writes the terminal checkpoint of a run, once.
-    pub(super) fn end_run(&mut self, run: &mut Run, end: StepEnd, place: Place) {
+    pub(super) fn end_run(&mut self, run: &mut Run, end: StepEnd, place: TapePlace) {
         if run.ended {
             return self.impossible(run, "a run ended twice", place);
         }

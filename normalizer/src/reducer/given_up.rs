@@ -6,12 +6,12 @@ use runtape_core::runtime_event::ApiRetry;
 use super::run::Run;
 use super::step::{OpenPart, OpenStep, Spoken};
 use super::tape::TapeState;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 impl TapeState {
     /// Takes back what was said in the open message. What makes it longer than the limit, and what
     /// a tool was called for, has become a fact and stays.
-    pub(super) fn give_up_message(&mut self, run: &mut Run, mut retry: ApiRetry, place: Place) {
+    pub(super) fn give_up_message(&mut self, run: &mut Run, mut retry: ApiRetry, place: TapePlace) {
         self.close_part(run);
         if let Some(text) = run.open.as_mut().and_then(OpenStep::give_up) {
             keep_text(&mut retry, &text);
@@ -20,7 +20,7 @@ impl TapeState {
     }
 
     /// Takes back the last part of the open message: it was no answer, but is said again.
-    pub(super) fn give_up_part(&mut self, run: &mut Run, mut retry: ApiRetry, place: Place) {
+    pub(super) fn give_up_part(&mut self, run: &mut Run, mut retry: ApiRetry, place: TapePlace) {
         self.show_thinking_end(run, place);
         if let Some(text) = run.open.as_mut().and_then(OpenStep::take_back) {
             keep_text(&mut retry, &text);

@@ -16,10 +16,10 @@ use super::step::OpenPart;
 use super::steps::StepEnd;
 use super::tape::TapeState;
 use crate::output::LiveItem;
-use crate::signal::{Block, Place};
+use crate::signal::{Block, TapePlace};
 
 impl TapeState {
-    fn show(&mut self, run: &Run, kind: impl Into<TranscriptKind>, place: Place) {
+    fn show(&mut self, run: &Run, kind: impl Into<TranscriptKind>, place: TapePlace) {
         if !self.with_live {
             return;
         }
@@ -30,7 +30,7 @@ impl TapeState {
         });
     }
 
-    fn stream(&mut self, run: &mut Run, kind: impl Into<RunEventKind>, place: Place) {
+    fn stream(&mut self, run: &mut Run, kind: impl Into<RunEventKind>, place: TapePlace) {
         let given = self.context.expert.as_ref();
         let expert_key = given.map_or(self.runtime.as_str(), |expert| expert.key.as_str());
         let expert_key = expert_key.to_owned();
@@ -49,7 +49,7 @@ impl TapeState {
     }
 
     /// Streams text of which nobody knows yet whether it is the answer.
-    fn stream_text(&mut self, run: &mut Run, delta: &str, place: Place) {
+    fn stream_text(&mut self, run: &mut Run, delta: &str, place: TapePlace) {
         let kind = StreamText {
             channel: StreamChannel::Text,
             delta: delta.to_owned(),
@@ -66,7 +66,7 @@ impl TapeState {
             .push(LiveItem::Event(Box::new(Event::Runtime(event))));
     }
 
-    pub(super) fn show_init(&mut self, run: &mut Run, place: Place) {
+    pub(super) fn show_init(&mut self, run: &mut Run, place: TapePlace) {
         if !self.with_live || !run.is_root() {
             return;
         }
@@ -85,7 +85,7 @@ impl TapeState {
         );
     }
 
-    pub(super) fn show_user(&mut self, run: &mut Run, text: &str, place: Place) {
+    pub(super) fn show_user(&mut self, run: &mut Run, text: &str, place: TapePlace) {
         if self.with_live {
             self.show(
                 run,
@@ -97,7 +97,7 @@ impl TapeState {
         }
     }
 
-    pub(super) fn show_text(&mut self, run: &mut Run, text: &str, delta: bool, place: Place) {
+    pub(super) fn show_text(&mut self, run: &mut Run, text: &str, delta: bool, place: TapePlace) {
         if !self.with_live {
             return;
         }
@@ -107,7 +107,13 @@ impl TapeState {
         self.show(run, transcript::Assistant::new(text, delta), place);
     }
 
-    pub(super) fn show_thinking(&mut self, run: &mut Run, text: &str, first: bool, place: Place) {
+    pub(super) fn show_thinking(
+        &mut self,
+        run: &mut Run,
+        text: &str,
+        first: bool,
+        place: TapePlace,
+    ) {
         if !self.with_live {
             return;
         }
@@ -124,7 +130,7 @@ impl TapeState {
         self.show(run, transcript::Thinking::new(text, true), place);
     }
 
-    pub(super) fn show_thinking_end(&mut self, run: &mut Run, place: Place) {
+    pub(super) fn show_thinking_end(&mut self, run: &mut Run, place: TapePlace) {
         if !self.with_live {
             return;
         }
@@ -147,7 +153,7 @@ impl TapeState {
         id: &ToolCallId,
         name: &str,
         input: &Value,
-        place: Place,
+        place: TapePlace,
     ) {
         if !self.with_live {
             return;
@@ -166,7 +172,7 @@ impl TapeState {
         id: &ToolCallId,
         name: &ToolName,
         answer: &Answer<'_>,
-        place: Place,
+        place: TapePlace,
     ) {
         if !self.with_live {
             return;
@@ -188,7 +194,7 @@ impl TapeState {
         self.show(run, result, place);
     }
 
-    pub(super) fn show_event(&mut self, run: &mut Run, event: &RuntimeEventKind, place: Place) {
+    pub(super) fn show_event(&mut self, run: &mut Run, event: &RuntimeEventKind, place: TapePlace) {
         if !self.with_live {
             return;
         }
@@ -197,7 +203,7 @@ impl TapeState {
         }
     }
 
-    pub(super) fn show_end(&mut self, run: &mut Run, end: &StepEnd, place: Place) {
+    pub(super) fn show_end(&mut self, run: &mut Run, end: &StepEnd, place: TapePlace) {
         if !self.with_live || !run.is_root() {
             return;
         }

@@ -27,7 +27,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::framing::lines::Line;
 use crate::output::Output;
-use crate::signal::{Emitted, Place, Scope, Signal};
+use crate::signal::{Emitted, Scope, Signal, TapePlace};
 
 /// Folds the signals of one tape into the records of its runs.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Reducer {
     /// Creates a reducer for one tape; `with_live` asks for what can be shown at once, too.
     #[must_use]
     pub fn new(runtime: Runtime, mut context: Context, with_live: bool) -> Self {
-        let place = Place {
+        let place = TapePlace {
             span: None,
             line: 0,
             at: 0,
@@ -66,7 +66,7 @@ impl Reducer {
     }
 
     /// Takes one signal of a line. What was not understood is kept with the line's beginning.
-    pub fn apply_from(&mut self, mut emitted: Emitted<'_>, line: &Line<'_>, place: Place) {
+    pub fn apply_from(&mut self, mut emitted: Emitted<'_>, line: &Line<'_>, place: TapePlace) {
         // The signals of a line that was held back come with that line's span: its beginning is
         // not at hand.
         let is_here = emitted.place.span == place.span;
@@ -99,7 +99,7 @@ impl Reducer {
     }
 
     #[cold]
-    fn on_faults(&mut self, faults: Vec<String>, excerpt: Option<&str>, place: Place) {
+    fn on_faults(&mut self, faults: Vec<String>, excerpt: Option<&str>, place: TapePlace) {
         let (tape, root) = (&mut self.tape, &mut self.root);
         tape.touch_root(root, place);
         for reason in faults {
@@ -108,7 +108,7 @@ impl Reducer {
     }
 
     /// Records a line that was too long to be held.
-    pub fn too_long(&mut self, head: &[u8], place: Place) {
+    pub fn too_long(&mut self, head: &[u8], place: TapePlace) {
         let (tape, root) = (&mut self.tape, &mut self.root);
         tape.touch_root(root, place);
         let reason = "the line is longer than the limit";
@@ -231,7 +231,7 @@ impl Reducer {
     ///
     /// `exit_is_signal` tells whether an exit code of this runtime stands for a signal.
     pub fn finish(&mut self, exit: &Exit, at: i64, exit_is_signal: impl Fn(i32) -> bool) {
-        let place = Place {
+        let place = TapePlace {
             span: None,
             line: 0,
             at: at.max(self.root.last.at),

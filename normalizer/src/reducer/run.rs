@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::pending::PendingCalls;
 use super::step::{OpenPart, OpenStep};
 use super::step_index::{ByHash, Hashed, StepIndex};
-use crate::signal::{CallRef, Place};
+use crate::signal::{CallRef, TapePlace};
 
 /// How many keys of metadata most runs know from the start.
 const USUAL_KEYS: usize = 8;
@@ -22,7 +22,7 @@ const USUAL_KEYS: usize = 8;
 /// What the user said before the work began, held because the runtime is named before it.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    pub(super) held: Vec<(String, Place)>,
+    pub(super) held: Vec<(String, TapePlace)>,
     /// Bytes of memory that are held.
     pub(super) weight: usize,
     /// Something was said, whether it is held or a record already.
@@ -58,7 +58,7 @@ pub(super) struct Run {
     pub(super) pending: PendingCalls,
     /// Where things stand in the open step.
     pub(super) index: StepIndex,
-    pub(super) last: Place,
+    pub(super) last: TapePlace,
     /// Hashes of what must count once: responses and answered calls, a few bytes each.
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
     /// How often an id was used, for ids that were used again.
@@ -68,7 +68,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(id: RunId, number: usize, version: Option<String>, at: Place) -> Self {
+    pub(super) fn new(id: RunId, number: usize, version: Option<String>, at: TapePlace) -> Self {
         Self {
             number,
             ids: DerivedIds::of(&id),

@@ -6,7 +6,7 @@ use runtape_core::{
 };
 
 use super::step_index::ResultPlace;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// Roughly how many bytes of memory a part takes beside its text: its ids, its place, its note.
 pub(super) const PART: usize = 256;
@@ -31,7 +31,7 @@ pub(super) struct ResponseUsage {
     pub(super) key: Box<str>,
     pub(super) counts: TokenCounts,
     pub(super) model: Option<String>,
-    pub(super) place: Place,
+    pub(super) place: TapePlace,
 }
 
 /// What the model said in a step and was not yet turned into a record.
@@ -86,12 +86,12 @@ pub(super) struct OpenStep {
     /// The message was cut off.
     pub(super) cut: bool,
     /// Where the message began, if nothing of it was turned into a record so far.
-    pub(super) printed: Option<Place>,
+    pub(super) printed: Option<TapePlace>,
 }
 
 impl Spoken {
     /// Returns the message without a part that was printed, where nothing was said.
-    pub(super) fn or_printed(self, printed: Option<Place>) -> Self {
+    pub(super) fn or_printed(self, printed: Option<TapePlace>) -> Self {
         match printed {
             Some(place) if self.parts.is_empty() => Self {
                 span: place.span,
@@ -104,7 +104,7 @@ impl Spoken {
     }
 }
 
-fn widen(span: &mut Option<Span>, place: Place) {
+fn widen(span: &mut Option<Span>, place: TapePlace) {
     *span = match (*span, place.span) {
         (Some(span), Some(other)) => Some(span.cover(other)),
         (span, other) => span.or(other),
@@ -142,14 +142,14 @@ impl OpenStep {
     }
 
     /// Notes that the model said something here.
-    fn spoke(&mut self, place: Place, bytes: usize) {
+    fn spoke(&mut self, place: TapePlace, bytes: usize) {
         widen(&mut self.spoken.span, place);
         self.spoken.at.get_or_insert(place.at);
         self.spoken.until = place.at;
         self.held += bytes;
     }
 
-    pub(super) fn push_part(&mut self, part: ExpertPart, place: Place, bytes: usize) {
+    pub(super) fn push_part(&mut self, part: ExpertPart, place: TapePlace, bytes: usize) {
         self.spoke(place, bytes);
         self.spoken.parts.push(part);
         self.spoken
@@ -158,7 +158,7 @@ impl OpenStep {
     }
 
     /// Appends to the open text part; `false` if none is open.
-    pub(super) fn append_text(&mut self, text: &str, place: Place) -> bool {
+    pub(super) fn append_text(&mut self, text: &str, place: TapePlace) -> bool {
         let last = self.spoken.parts.last_mut();
         let Some(ExpertPart::TextPart(part)) = last.filter(|_| self.open == OpenPart::Text) else {
             debug_assert!(self.open != OpenPart::Text, "the open part is the last one");
@@ -170,7 +170,7 @@ impl OpenStep {
     }
 
     /// Appends to the open thinking part; `false` if none is open.
-    pub(super) fn append_thinking(&mut self, text: &str, place: Place) -> bool {
+    pub(super) fn append_thinking(&mut self, text: &str, place: TapePlace) -> bool {
         let last = self.spoken.parts.last_mut();
         let Some(ExpertPart::ThinkingPart(part)) = last.filter(|_| self.open == OpenPart::Thinking)
         else {
@@ -185,7 +185,7 @@ impl OpenStep {
         true
     }
 
-    pub(super) fn open_text(&mut self, id: PartId, text: &str, place: Place) {
+    pub(super) fn open_text(&mut self, id: PartId, text: &str, place: TapePlace) {
         self.push_part(
             TextPart {
                 id,
@@ -198,7 +198,7 @@ impl OpenStep {
         self.open = OpenPart::Text;
     }
 
-    pub(super) fn open_thinking(&mut self, id: PartId, text: &str, place: Place) {
+    pub(super) fn open_thinking(&mut self, id: PartId, text: &str, place: TapePlace) {
         let part = ThinkingPart {
             id,
             thinking: text.to_owned(),
@@ -244,7 +244,7 @@ impl OpenStep {
         &mut self,
         part: ToolResultPart,
         note: Option<ResultNote>,
-        place: Place,
+        place: TapePlace,
         bytes: usize,
     ) {
         widen(&mut self.answered.span, place);

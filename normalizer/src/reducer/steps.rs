@@ -8,7 +8,7 @@ use runtape_core::{
 use super::run::Run;
 use super::step::{Answered, OpenPart, OpenStep, PART, ResponseUsage, Spoken};
 use super::tape::TapeState;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// How a step ends.
 pub(super) struct StepEnd {
@@ -27,7 +27,7 @@ impl StepEnd {
 
 impl TapeState {
     /// Opens the next step, unless the one with this key is open.
-    pub(super) fn open_step(&mut self, run: &mut Run, key: Option<&str>, place: Place) {
+    pub(super) fn open_step(&mut self, run: &mut Run, key: Option<&str>, place: TapePlace) {
         if let (Some(open), Some(key)) = (&run.open, key)
             && open.key.as_deref() == Some(key)
         {
@@ -44,7 +44,7 @@ impl TapeState {
     }
 
     /// Returns the open step, opening one if need be.
-    pub(super) fn step<'r>(&mut self, run: &'r mut Run, place: Place) -> &'r mut OpenStep {
+    pub(super) fn step<'r>(&mut self, run: &'r mut Run, place: TapePlace) -> &'r mut OpenStep {
         if run.open.is_none() {
             self.open_step(run, None, place);
         } else if run.is_root() {
@@ -53,7 +53,7 @@ impl TapeState {
         run.open_step(place.at)
     }
 
-    pub(super) fn on_text_delta(&mut self, run: &mut Run, text: &str, place: Place) {
+    pub(super) fn on_text_delta(&mut self, run: &mut Run, text: &str, place: TapePlace) {
         self.make_room(run, text.len());
         let step = self.step(run, place);
         if !step.append_text(text, place) {
@@ -64,7 +64,7 @@ impl TapeState {
         self.show_text(run, text, true, place);
     }
 
-    pub(super) fn on_text(&mut self, run: &mut Run, text: &str, place: Place) {
+    pub(super) fn on_text(&mut self, run: &mut Run, text: &str, place: TapePlace) {
         self.make_room(run, text.len());
         let id = run.next_part_id();
         let step = self.step(run, place);
@@ -76,7 +76,7 @@ impl TapeState {
         self.show_text(run, text, false, place);
     }
 
-    pub(super) fn on_thinking_delta(&mut self, run: &mut Run, text: &str, place: Place) {
+    pub(super) fn on_thinking_delta(&mut self, run: &mut Run, text: &str, place: TapePlace) {
         self.make_room(run, text.len());
         let step = self.step(run, place);
         let goes_on = step.append_thinking(text, place);
@@ -92,7 +92,7 @@ impl TapeState {
         &mut self,
         run: &mut Run,
         signature: Option<String>,
-        place: Place,
+        place: TapePlace,
     ) {
         self.show_thinking_end(run, place);
         if let Some(step) = &mut run.open {
@@ -110,11 +110,11 @@ impl TapeState {
     }
 
     /// Notes that the open step has a message, be it without a part.
-    pub(super) fn on_message_printed(&mut self, run: &mut Run, place: Place) {
+    pub(super) fn on_message_printed(&mut self, run: &mut Run, place: TapePlace) {
         self.step(run, place).printed = Some(place);
     }
 
-    pub(super) fn on_user(&mut self, run: &mut Run, text: String, place: Place) {
+    pub(super) fn on_user(&mut self, run: &mut Run, text: String, place: TapePlace) {
         if !run.started {
             self.hold_input(run, text, place);
             return;
@@ -127,7 +127,7 @@ impl TapeState {
     }
 
     /// Holds what a user said before the work began, as far as there is room.
-    fn hold_input(&mut self, run: &mut Run, text: String, place: Place) {
+    fn hold_input(&mut self, run: &mut Run, text: String, place: TapePlace) {
         let limit = self.context.limit;
         let inputs = &mut run.inputs;
         inputs.given = true;
@@ -151,7 +151,7 @@ impl TapeState {
     }
 
     /// Writes what a user said as a message of the step to come.
-    pub(super) fn record_user(&mut self, run: &mut Run, text: String, place: Place) {
+    pub(super) fn record_user(&mut self, run: &mut Run, text: String, place: TapePlace) {
         self.show_user(run, &text, place);
         let part = TextPart {
             id: run.next_part_id(),
@@ -278,7 +278,7 @@ impl TapeState {
     }
 
     /// Writes everything of the open step, and its checkpoint. Without an open step, nothing.
-    pub(super) fn close_step(&mut self, run: &mut Run, end: &StepEnd, place: Place) {
+    pub(super) fn close_step(&mut self, run: &mut Run, end: &StepEnd, place: TapePlace) {
         let number = run.step;
         let Some(step) = &mut run.open else { return };
         // Text that still streams when its run ends was cut; when another step opens, the

@@ -12,7 +12,7 @@ use runtape_core::{
 use super::run::Run;
 use crate::context::Context;
 use crate::output::Output;
-use crate::signal::{Outcome, Place};
+use crate::signal::{Outcome, TapePlace};
 
 /// Longest excerpt of output that was not understood.
 const EXCERPT: usize = 200;
@@ -67,7 +67,7 @@ impl TapeState {
     }
 
     /// Notes the latest place of the root run, and opens it with its first signal.
-    pub(super) fn touch_root(&mut self, root: &mut Run, place: Place) {
+    pub(super) fn touch_root(&mut self, root: &mut Run, place: TapePlace) {
         root.last = place;
         if root.seq == 0 {
             self.open_run(root, None, place);
@@ -79,7 +79,7 @@ impl TapeState {
         &mut self,
         run: &mut Run,
         delegated_by: Option<DelegatedBy>,
-        place: Place,
+        place: TapePlace,
     ) {
         let opened = RunOpened {
             job_id: self.context.job_id.clone(),
@@ -116,7 +116,7 @@ impl TapeState {
         }
     }
 
-    pub(super) fn on_model(&mut self, run: &mut Run, model: &str, place: Place) {
+    pub(super) fn on_model(&mut self, run: &mut Run, model: &str, place: TapePlace) {
         if run.model.is_none() {
             run.model = Some(model.to_owned());
             run.learn("model", model);
@@ -142,7 +142,7 @@ impl TapeState {
     }
 
     /// Writes that the runtime is ready, once.
-    pub(super) fn initialize(&mut self, run: &mut Run, place: Place) {
+    pub(super) fn initialize(&mut self, run: &mut Run, place: TapePlace) {
         if run.initialized {
             return;
         }
@@ -160,7 +160,7 @@ impl TapeState {
     }
 
     /// Writes that the work begins, with what the run was given, once.
-    pub(super) fn start(&mut self, run: &mut Run, place: Place) {
+    pub(super) fn start(&mut self, run: &mut Run, place: TapePlace) {
         if run.started {
             return;
         }
@@ -170,7 +170,7 @@ impl TapeState {
         // Nobody asks for it after this.
         let query = self.context.query.take_if(|_| run.is_root());
         if let (true, Some(query)) = (!given, query) {
-            let place = Place {
+            let place = TapePlace {
                 span: None,
                 ..place
             };
@@ -180,7 +180,7 @@ impl TapeState {
         self.record(run, Start {}, place.at, None);
     }
 
-    pub(super) fn on_event(&mut self, run: &mut Run, event: RuntimeEventKind, place: Place) {
+    pub(super) fn on_event(&mut self, run: &mut Run, event: RuntimeEventKind, place: TapePlace) {
         if let RuntimeEventKind::PermissionDenied(denied) = &event
             && let Some(id) = &denied.tool_call_id
             && !run.count_once("denied", id.as_str())
@@ -215,7 +215,7 @@ impl TapeState {
         tag: Option<&str>,
         reason: &str,
         excerpt: Option<String>,
-        place: Place,
+        place: TapePlace,
     ) {
         self.unparsed += 1;
         let event = UnparsedOutput {
@@ -230,7 +230,7 @@ impl TapeState {
 
     /// Keeps a usage object as it was printed: the first ones and the last, as far as there is
     /// room. A session may have any number of them.
-    pub(super) fn on_raw_usage(&mut self, root: &mut Run, raw: LateValue, place: Place) {
+    pub(super) fn on_raw_usage(&mut self, root: &mut Run, raw: LateValue, place: TapePlace) {
         if raw.weight() > (self.context.limit / MOST_RAW_USAGES).max(LEAST_RAW_USAGE) {
             let reason = "a usage object that is too large to be kept";
             return self.on_unparsed(root, None, reason, None, place);
@@ -252,7 +252,7 @@ impl TapeState {
 
     /// Leaves a record of a state that cannot be: what was said in it goes no further.
     #[cold]
-    pub(super) fn impossible(&mut self, run: &mut Run, state: &'static str, place: Place) {
+    pub(super) fn impossible(&mut self, run: &mut Run, state: &'static str, place: TapePlace) {
         debug_assert!(false, "{state}");
         self.on_unparsed(run, None, state, None, place);
     }

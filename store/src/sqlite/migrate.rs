@@ -5,9 +5,9 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::Sqlite;
-use crate::error::{Result, StoreError};
 use super::steps;
 use crate::backend::Tables;
+use crate::error::{Result, StoreError};
 use crate::write::reseal;
 
 /// Marks a `SQLite` file as one of ours: the letters `RTAP`.

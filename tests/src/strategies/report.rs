@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus,
-    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, ImportedRun, IngestGroup,
-    IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun, RecordReport, RecoveredRun,
-    RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo, SealHead,
-    StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen,
-    ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown, VerifyFault,
+    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, ImportedRun,
+    IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun, RecordReport,
+    RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo,
+    SealHead, StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage,
+    Unseen, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown, VerifyFault,
     VerifyReport,
 };
 

@@ -6,11 +6,11 @@ use serde::de::IgnoredAny;
 use super::conversation::{Conversation, tag_of};
 use super::verdict::is_claimed;
 use super::wire::{Head, RunResult};
-use crate::framing::{Piece, pieces};
+use crate::framing::{LinePart, pieces};
 use crate::json::{DecodeError, decode};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Place, Signal};
+use crate::signal::{Signal, TapePlace};
 
 /// Tells whether a line is made of messages, or has one behind a banner.
 ///
@@ -65,7 +65,7 @@ pub(super) fn is_claimed_result(bytes: &[u8]) -> bool {
 fn starts_like_json(text: &[u8]) -> bool {
     pieces(text)
         .next()
-        .is_some_and(|piece| matches!(piece, Piece::Json(_)))
+        .is_some_and(|piece| matches!(piece, LinePart::Json(_)))
 }
 
 /// Returns where the first value on a line seems to begin.
@@ -243,7 +243,7 @@ fn on_several(
 }
 
 /// Returns the place of a part of a line.
-fn part_place(part: &[u8], whole: &[u8], line: Option<&Line<'_>>, place: Place) -> Place {
+fn part_place(part: &[u8], whole: &[u8], line: Option<&Line<'_>>, place: TapePlace) -> TapePlace {
     let (Some(line), Some(mut span)) = (line, place.span) else {
         return place;
     };
@@ -259,7 +259,7 @@ fn part_place(part: &[u8], whole: &[u8], line: Option<&Line<'_>>, place: Place) 
         .saturating_sub(terminator + line.bytes.len() as u64);
     span.start = content.saturating_add(offset).min(line.end);
     span.end = span.start.saturating_add(part.len() as u64).min(line.end);
-    Place {
+    TapePlace {
         span: Some(span),
         ..place
     }

@@ -14,14 +14,14 @@ use super::usage::of_response;
 use super::wire::ApiMessage;
 use crate::json::decode;
 use crate::parser::SignalSink;
-use crate::signal::{CallRef, Place, Scope, Signal};
+use crate::signal::{CallRef, Scope, Signal, TapePlace};
 
 /// A block that pieces still arrive for, or that was never printed whole.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
     pub(super) kind: Kind,
     /// Where it began.
-    pub(super) place: Place,
+    pub(super) place: TapePlace,
     /// A piece was reported.
     pub(super) begun: bool,
     pub(super) signature: String,
@@ -66,7 +66,7 @@ pub(super) struct OpenMessages {
     places: HashMap<Box<str>, usize>,
     /// A retry that was reported while a message was being written: if that message is begun
     /// anew, it is the one that was given up, and the notice holds what it said.
-    retry: Option<(ApiRetry, Place)>,
+    retry: Option<(ApiRetry, TapePlace)>,
 }
 
 /// A retry that the CLI says nothing of.
@@ -263,7 +263,7 @@ impl OpenMessages {
     }
 }
 
-fn emit_retry(held: Option<(ApiRetry, Place)>, out: &mut SignalSink<'_>) {
+fn emit_retry(held: Option<(ApiRetry, TapePlace)>, out: &mut SignalSink<'_>) {
     if let Some((retry, place)) = held {
         out.at(place).emit(Signal::Event(retry.into()));
     }
@@ -310,7 +310,7 @@ impl MessageStream {
 }
 
 impl OpenBlock {
-    pub(super) fn new(kind: Kind, place: Place) -> Self {
+    pub(super) fn new(kind: Kind, place: TapePlace) -> Self {
         Self {
             kind,
             place,

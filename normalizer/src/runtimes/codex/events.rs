@@ -16,7 +16,7 @@ use super::wire::{
     leading_head,
 };
 use super::{failure, is_session_id, usage};
-use crate::events_or_text::EventReader;
+use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::{SignalSink, note_faults, note_unknown, read};
 use crate::signal::{CallRef, Outcome, Scope, Signal, Verdict};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::events_or_text::quoted;
+use crate::framing::events_or_text::quoted;
 use crate::json::{Raw, Str, number, wire_struct};
 use crate::verdict::VerdictWord;
 

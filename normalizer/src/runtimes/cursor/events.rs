@@ -6,7 +6,7 @@ use super::argv::Asked;
 use super::known_calls::Calls;
 use super::spoken_segments::SpokenSegments;
 use super::wire::{self, tags};
-use crate::framing::{Piece, each_value, pieces};
+use crate::framing::{LinePart, each_value, pieces};
 use crate::json::{DecodeError, Decoded, Str, decode};
 use crate::lines::Ending;
 use crate::parser::SignalSink;
@@ -81,8 +81,8 @@ impl Events {
         let line = strip_stream_name(line.trim_ascii());
         self.is_event(line).unwrap_or_else(|| {
             pieces(line).any(|piece| match piece {
-                Piece::Json(json) => self.is_event(json.trim_ascii()) == Some(true),
-                Piece::Text(_) => false,
+                LinePart::Json(json) => self.is_event(json.trim_ascii()) == Some(true),
+                LinePart::Text(_) => false,
             })
         })
     }

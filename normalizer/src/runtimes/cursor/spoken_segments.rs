@@ -17,7 +17,7 @@ use runtape_core::runtime_event::ApiRetry;
 use super::open_step::{Room, Step};
 use crate::parser::SignalSink;
 use crate::reducer::given_up::keep_text;
-use crate::signal::{Place, Signal};
+use crate::signal::{Signal, TapePlace};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -31,7 +31,7 @@ enum Kind {
 struct Waiting {
     kind: Kind,
     text: String,
-    place: Place,
+    place: TapePlace,
 }
 
 /// The message that the model is writing.
@@ -280,18 +280,18 @@ impl SpokenSegments {
         }
     }
 
-    fn open_step(&mut self, key: Option<&str>, place: Place, out: &mut SignalSink<'_>) {
+    fn open_step(&mut self, key: Option<&str>, place: TapePlace, out: &mut SignalSink<'_>) {
         out.at(place).emit(Signal::Step(key));
         self.step.open(key);
     }
 
-    fn say_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut SignalSink<'_>) {
+    fn say_now(&mut self, text: Cow<'_, str>, place: TapePlace, out: &mut SignalSink<'_>) {
         self.stop_thinking(place, out);
         self.text = true;
         out.at(place).emit(Signal::TextDelta(text));
     }
 
-    fn think_now(&mut self, text: Cow<'_, str>, place: Place, out: &mut SignalSink<'_>) {
+    fn think_now(&mut self, text: Cow<'_, str>, place: TapePlace, out: &mut SignalSink<'_>) {
         self.thinking = true;
         self.step.thought = true;
         out.at(place).emit(Signal::ThinkingDelta(text));
@@ -306,7 +306,7 @@ impl SpokenSegments {
         }
     }
 
-    fn stop_thinking(&mut self, place: Place, out: &mut SignalSink<'_>) {
+    fn stop_thinking(&mut self, place: TapePlace, out: &mut SignalSink<'_>) {
         if self.thinking {
             self.thinking = false;
             out.at(place).emit(Signal::ThinkingEnd { signature: None });

@@ -8,10 +8,10 @@ use super::Format;
 use super::text::split_banner;
 use super::wire::{leading_tag, skip};
 use crate::framing::held_lines::{HeldLine, HeldLines};
-use crate::framing::{Document, Piece, pieces};
+use crate::framing::{Document, LinePart, pieces};
 use crate::json::{DecodeError, Str, decode, wire_struct};
 use crate::lines::Line;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 use crate::times::iso_millis;
 
 /// How many lines, and bytes of them, may come before JSON: banners of the CLI.
@@ -81,7 +81,7 @@ impl FirstLines {
     }
 
     /// Reads one line.
-    pub(super) fn push_line(&mut self, line: &Line<'_>, place: Place) -> Option<Decision> {
+    pub(super) fn push_line(&mut self, line: &Line<'_>, place: TapePlace) -> Option<Decision> {
         self.bytes = self.bytes.saturating_add(line.bytes.len());
         let last = self.lines.len();
         self.lines.push(line.bytes, line.ending, place);
@@ -150,7 +150,7 @@ impl FirstLines {
     /// Returns where the output is and why it is not read, if it is JSON that was cut off: one line
     /// that begins like an object or a list and does not parse, or an object over many lines
     /// that does not end.
-    pub(super) fn cut_json(&self) -> Option<(Place, String)> {
+    pub(super) fn cut_json(&self) -> Option<(TapePlace, String)> {
         // The report is read as far as it goes.
         if let Some((_, start)) = &self.report
             && self.begins_report(*start)
@@ -163,7 +163,7 @@ impl FirstLines {
         let text = self.lines.printed_from(start);
         let error = serde_json::from_slice::<IgnoredAny>(&text).err()?;
         let is_single = self.filled().count() == 1;
-        let is_json = matches!(pieces(first.bytes).next(), Some(Piece::Json(_)));
+        let is_json = matches!(pieces(first.bytes).next(), Some(LinePart::Json(_)));
         let begins = match skip(&text, b"{").map(<[u8]>::trim_ascii_start) {
             Some(rest) => matches!(rest.first(), None | Some(b'"')),
             None => is_single,
@@ -323,7 +323,7 @@ fn is_report(text: &[u8]) -> bool {
     let start = memchr::memchr(b'{', text).unwrap_or_default();
     let text = text.get(start..).unwrap_or_default();
     let mut pieces = pieces(text);
-    let Some(Piece::Json(object)) = pieces.next() else {
+    let Some(LinePart::Json(object)) = pieces.next() else {
         return false;
     };
     match decode::<Report<'_>>(object.trim_ascii()) {

@@ -18,7 +18,7 @@ use crate::framing::cut_json::supply_end;
 use crate::json::{Str, decode};
 use crate::lines::Line;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Signal, Verdict};
+use crate::signal::{Outcome, Signal, TapePlace, Verdict};
 use crate::verdict::{UnclearResult, VerdictWord};
 
 /// Reads the json format.
@@ -26,7 +26,7 @@ use crate::verdict::{UnclearResult, VerdictWord};
 pub(super) struct JsonReport {
     document: Document,
     /// An error that was reported; the exit code may say more about it.
-    failure: Option<(Place, Stated)>,
+    failure: Option<(TapePlace, Stated)>,
     has_ended: bool,
 }
 
@@ -178,7 +178,7 @@ impl JsonReport {
 
 /// Emits the result of a run that failed.
 pub(super) fn emit_failure(
-    place: Place,
+    place: TapePlace,
     error: &Stated,
     exit_code: Option<i32>,
     out: &mut SignalSink<'_>,

@@ -12,13 +12,13 @@ use super::wire::{Content, ErrorLine, ResultLine};
 use crate::exit::Exit;
 use crate::json::Raw;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Signal, Verdict};
+use crate::signal::{Outcome, Signal, TapePlace, Verdict};
 use crate::verdict::{Reading, UnclearResult, VerdictWord, report_wrong_types};
 
 /// A result that failed.
 #[derive(Debug)]
 pub(super) struct Failure {
-    place: Place,
+    place: TapePlace,
     error: Stated,
     status: Option<String>,
     duration: Option<u64>,

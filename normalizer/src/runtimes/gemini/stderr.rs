@@ -16,7 +16,7 @@ use crate::framing::held_lines::HeldLines;
 use crate::json::{Str, decode};
 use crate::lines::Line;
 use crate::parser::SignalSink;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// How many of the last lines are kept for the message of an error that only the exit tells.
 const LAST_WORDS: usize = 3;
@@ -31,7 +31,7 @@ const LONGEST_RETRY: usize = 8;
 /// An error object that was printed.
 #[derive(Debug)]
 pub(super) struct Reported {
-    pub(super) place: Place,
+    pub(super) place: TapePlace,
     pub(super) session: Option<String>,
     pub(super) error: Stated,
 }

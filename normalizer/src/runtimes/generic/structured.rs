@@ -8,7 +8,8 @@ use super::failure;
 use super::text::emit_output;
 use super::transcript::Entries;
 use super::wire::{self, Recognized, Shape};
-use crate::json::{DecodeError, Piece, decode, pieces};
+use crate::framing::{LinePart, pieces};
+use crate::json::{DecodeError, decode};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
 use crate::signal::Signal;
@@ -51,10 +52,10 @@ impl Structured {
         }
     }
 
-    fn take_piece(&mut self, piece: Piece<'_>, ending: Ending, out: &mut SignalSink<'_>) {
+    fn take_piece(&mut self, piece: LinePart<'_>, ending: Ending, out: &mut SignalSink<'_>) {
         match piece {
-            Piece::Text(text) => emit_output(&String::from_utf8_lossy(text), out.place(), out),
-            Piece::Json(json) => match decode::<Value>(json) {
+            LinePart::Text(text) => emit_output(&String::from_utf8_lossy(text), out.place(), out),
+            LinePart::Json(json) => match decode::<Value>(json) {
                 Ok(decoded) if decoded.value.is_object() => self.take(&decoded.value, json, out),
                 Ok(_) => emit_output(&String::from_utf8_lossy(json), out.place(), out),
                 Err(error) => {

@@ -15,7 +15,7 @@ use crate::escapes::strip_escapes;
 use crate::exit::Exit;
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Scope, Signal, TapePlace, Verdict};
 
 /// How many bytes of text are held. What is printed before a program's first message is shorter; more
 /// is an answer, and people who wait for it want to see it.
@@ -40,7 +40,7 @@ pub(super) struct PlainText {
 
 #[derive(Debug)]
 struct HeldLine {
-    place: Place,
+    place: TapePlace,
     text: String,
     ending: Ending,
 }
@@ -76,7 +76,7 @@ impl PlainText {
         }
     }
 
-    fn tell(&mut self, text: &str, ending: Ending, place: Place, out: &mut SignalSink<'_>) {
+    fn tell(&mut self, text: &str, ending: Ending, place: TapePlace, out: &mut SignalSink<'_>) {
         if let Some(before) = self.ending.replace(ending) {
             let newline = Cow::Borrowed(before.as_str());
             out.emit_at(place, Scope::Main, Signal::TextDelta(newline));
@@ -128,7 +128,7 @@ impl PlainText {
 }
 
 /// Reports output that is no answer; a line with nothing on it says nothing.
-pub(super) fn emit_output(text: &str, place: Place, out: &mut SignalSink<'_>) {
+pub(super) fn emit_output(text: &str, place: TapePlace, out: &mut SignalSink<'_>) {
     if !strip_escapes(text).trim().is_empty() {
         let text = text.to_owned();
         let event = RuntimeEventKind::StdoutText(StdoutText { text });

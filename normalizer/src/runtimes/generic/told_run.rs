@@ -16,7 +16,7 @@ use super::messages::{Spoken, Streamed};
 use super::session::is_session_id;
 use super::{tools, transcript, usage};
 use crate::parser::SignalSink;
-use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 
 /// What is known of one run.
 pub(super) struct ToldRun {
@@ -25,7 +25,7 @@ pub(super) struct ToldRun {
     pub(super) total: TokenCounts,
     /// The call that delegated it.
     call: Option<Box<str>>,
-    introduction: Option<(Place, InitializeRuntime)>,
+    introduction: Option<(TapePlace, InitializeRuntime)>,
     step: u64,
     /// The step that something was said in.
     open_step: Option<u64>,
@@ -34,7 +34,7 @@ pub(super) struct ToldRun {
     /// Hashes of the calls of the step: events restate them.
     calls: HashSet<u64>,
     hasher: FixedState,
-    results: Vec<(Place, ToolResult)>,
+    results: Vec<(TapePlace, ToolResult)>,
     /// How many responses were counted, and the step of the last.
     responses: u64,
     counted_step: Option<u64>,
@@ -252,7 +252,7 @@ impl ToldRun {
     }
 
     /// Holds results for the message that says whether they failed.
-    pub(super) fn hold_results(&mut self, results: Vec<ToolResult>, place: Place) {
+    pub(super) fn hold_results(&mut self, results: Vec<ToolResult>, place: TapePlace) {
         let results = results.into_iter().map(|result| (place, result));
         self.results.extend(results);
     }

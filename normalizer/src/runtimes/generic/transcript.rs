@@ -20,7 +20,7 @@ use super::messages::Spoken;
 use super::session::is_session_id;
 use super::{failure, tools, usage};
 use crate::parser::SignalSink;
-use crate::signal::{Block, CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Block, CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 
 /// Reads entries of a transcript.
@@ -38,7 +38,7 @@ pub(super) struct Entries {
     is_thinking_open: bool,
     spoken: Spoken,
     /// The model, until it is named.
-    model: Option<(Place, String)>,
+    model: Option<(TapePlace, String)>,
 }
 
 impl Entries {

@@ -10,7 +10,8 @@ use runtape_core::{Event, RunEventKind, RuntimeEventKind, TranscriptEntry};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::json::{DecodeError, Piece, decode, pieces};
+use crate::framing::{LinePart, pieces};
+use crate::json::{DecodeError, decode};
 
 /// Keys that tell an entry of a transcript from any other object that happens to have a `kind` such
 /// as `user`.
@@ -112,7 +113,7 @@ pub(super) fn opens(line: &[u8]) -> bool {
     let mut is_first = true;
     pieces(line).any(|piece| {
         let is_alone = std::mem::take(&mut is_first);
-        let Piece::Json(json) = piece else {
+        let LinePart::Json(json) = piece else {
             return false;
         };
         let Ok(decoded) = decode::<Value>(json) else {
@@ -131,8 +132,8 @@ pub(super) fn opens(line: &[u8]) -> bool {
 pub(super) fn has_ours(line: &[u8]) -> bool {
     may_hold_ours(line)
         && pieces(line).any(|piece| match piece {
-            Piece::Json(json) => decode::<Value>(json).is_ok_and(|read| is_ours(&read.value)),
-            Piece::Text(_) => false,
+            LinePart::Json(json) => decode::<Value>(json).is_ok_and(|read| is_ours(&read.value)),
+            LinePart::Text(_) => false,
         })
 }
 
@@ -152,7 +153,7 @@ fn may_hold_ours(line: &[u8]) -> bool {
 /// Returns why a line that begins like JSON is none.
 pub(super) fn cut_json(line: &[u8]) -> Option<String> {
     match pieces(line).next() {
-        Some(Piece::Json(json)) => match decode::<IgnoredAny>(json) {
+        Some(LinePart::Json(json)) => match decode::<IgnoredAny>(json) {
             Err(error @ (DecodeError::Syntax(_) | DecodeError::TooDeep)) => {
                 Some(format!("begins like JSON and does not parse: {error}"))
             }

@@ -20,7 +20,7 @@ use crate::failure;
 use crate::framing::each_value;
 use crate::json::{Decoded, Str, decode};
 use crate::parser::SignalSink;
-use crate::signal::{Block, CallDetail, CallRef, Outcome, Place, Signal, Verdict};
+use crate::signal::{Block, CallDetail, CallRef, Outcome, Signal, TapePlace, Verdict};
 use crate::verdict::{UnclearResult, VerdictWord};
 
 /// What hermes puts before the first text after a call. The model did not say it.
@@ -52,7 +52,7 @@ pub(super) struct Acp {
     separated: bool,
     part: Part,
     /// The first text of a message, until it is known not to be an error in its place.
-    held: Option<(Place, String)>,
+    held: Option<(TapePlace, String)>,
     ended: Option<Ended>,
     has_total: bool,
 }
@@ -331,7 +331,7 @@ impl Acp {
         });
     }
 
-    fn speak(&mut self, place: Place, out: &mut SignalSink<'_>) {
+    fn speak(&mut self, place: TapePlace, out: &mut SignalSink<'_>) {
         if self.progress.speak() {
             out.at(place).emit(Signal::Step(None));
         }

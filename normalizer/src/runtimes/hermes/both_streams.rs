@@ -9,7 +9,7 @@ use runtape_core::Stream;
 use super::stderr::{is_logged, session_in};
 use crate::framing::held_lines::HeldLines;
 use crate::lines::Line;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// Lines of both streams, in the order in which they came.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl BothStreams {
     }
 
     /// Takes a line; `false` if that was one too many.
-    pub(super) fn push(&mut self, stream: Stream, line: &Line<'_>, place: Place) -> bool {
+    pub(super) fn push(&mut self, stream: Stream, line: &Line<'_>, place: TapePlace) -> bool {
         if stream == Stream::Stderr {
             let text = line.text();
             self.names_session |= session_in(&text).is_some();

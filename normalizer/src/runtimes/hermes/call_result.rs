@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::tools;
-use crate::signal::{Block, CallDetail, CallRef, Place, Signal};
+use crate::signal::{Block, CallDetail, CallRef, Signal, TapePlace};
 
 /// The result of a call, until all that is printed of it was read.
 #[derive(Debug)]
 pub(super) struct CallResult {
     /// Where its completion line is.
-    pub(super) place: Place,
+    pub(super) place: TapePlace,
     /// The tool.
     pub(super) name: Box<str>,
     /// What the line tells of the input.
@@ -34,7 +34,7 @@ impl CallResult {
     }
 
     /// Returns the signal that ends the call.
-    pub(super) fn into_signal(self, ordinal: u64) -> (Place, Signal<'static>) {
+    pub(super) fn into_signal(self, ordinal: u64) -> (TapePlace, Signal<'static>) {
         let content = self.output.or(self.failure);
         let signal = Signal::ToolResult {
             call: CallRef::Local(ordinal),

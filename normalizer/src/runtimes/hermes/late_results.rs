@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::call_result::CallResult;
 use super::tools::Key;
-use crate::signal::{Place, Signal};
+use crate::signal::{Signal, TapePlace};
 
 /// The most bytes of the next message that wait for the results of the one before.
 const MOST_QUEUED: usize = 1024 * 1024;
@@ -31,7 +31,7 @@ pub(super) struct LateResults {
     /// Calls of the step before that have no result yet.
     previous: BTreeMap<u64, CallResult>,
     waiting: bool,
-    queue: Vec<(Place, Signal<'static>)>,
+    queue: Vec<(TapePlace, Signal<'static>)>,
     queued: usize,
 }
 
@@ -128,7 +128,7 @@ impl LateResults {
     }
 
     /// Holds a signal back; `true` if that is enough.
-    pub(super) fn queue(&mut self, place: Place, signal: Signal<'static>) -> bool {
+    pub(super) fn queue(&mut self, place: TapePlace, signal: Signal<'static>) -> bool {
         self.queued += match &signal {
             Signal::TextDelta(text) | Signal::ThinkingDelta(text) => text.len(),
             _ => size_of::<Signal<'static>>(),
@@ -138,7 +138,7 @@ impl LateResults {
     }
 
     /// Takes what was held back, and holds nothing back any more.
-    pub(super) fn take_queue(&mut self) -> Vec<(Place, Signal<'static>)> {
+    pub(super) fn take_queue(&mut self) -> Vec<(TapePlace, Signal<'static>)> {
         self.waiting = false;
         self.queued = 0;
         std::mem::take(&mut self.queue)

@@ -2,13 +2,13 @@
 
 use super::tool_line::{ends_completion, opens_completion};
 use crate::framing::held_lines::MOST_HELD;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// A completion whose time was not printed yet.
 #[derive(Debug)]
 pub(super) struct LongCompletion {
     pub(super) text: String,
-    pub(super) place: Place,
+    pub(super) place: TapePlace,
     /// The line end it is printed with; another thread's lines have a shorter one.
     rank: u8,
 }
@@ -21,12 +21,12 @@ pub(super) enum Continued {
     /// More is to come.
     Open,
     /// All of it, where it is, and whether it has its time; without that it is none.
-    Over(String, Place, bool),
+    Over(String, TapePlace, bool),
 }
 
 impl LongCompletion {
     /// Begins with a line, if it is the first of several.
-    pub(super) fn open(line: &str, place: Place, rank: u8) -> Option<Self> {
+    pub(super) fn open(line: &str, place: TapePlace, rank: u8) -> Option<Self> {
         opens_completion(line).then(|| Self {
             text: line.to_owned(),
             place,
@@ -35,7 +35,12 @@ impl LongCompletion {
     }
 
     /// Takes the next line, whatever it looks like: a command may hold anything.
-    pub(super) fn push(slot: &mut Option<Self>, line: &str, rank: u8, place: Place) -> Continued {
+    pub(super) fn push(
+        slot: &mut Option<Self>,
+        line: &str,
+        rank: u8,
+        place: TapePlace,
+    ) -> Continued {
         let Some(mut long) = slot.take_if(|long| rank >= long.rank) else {
             return Continued::No;
         };

@@ -16,7 +16,7 @@ use super::step_progress::StepProgress;
 use super::tool_line::{Begun, Done};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
-use crate::signal::{CallDetail, CallRef, Place, Signal};
+use crate::signal::{CallDetail, CallRef, Signal, TapePlace};
 
 /// How many results are held for what may follow.
 const MOST_HELD: usize = 64;
@@ -48,7 +48,7 @@ pub(super) struct Messages {
     /// A box is open: its text is one part, whatever is printed between its lines.
     in_box: bool,
     /// What waits until the box is closed.
-    after: Vec<(Place, Signal<'static>)>,
+    after: Vec<(TapePlace, Signal<'static>)>,
     /// Arguments and results are printed too, late.
     late: Option<Box<LateResults>>,
 }
@@ -539,7 +539,7 @@ impl Messages {
     }
 
     /// Emits what must not come between the lines of a box.
-    fn send(&mut self, place: Place, signal: Signal<'static>, out: &mut SignalSink<'_>) {
+    fn send(&mut self, place: TapePlace, signal: Signal<'static>, out: &mut SignalSink<'_>) {
         if self.in_box {
             self.after.push((place, signal));
             if self.after.len() > MOST_AFTER {

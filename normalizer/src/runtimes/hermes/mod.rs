@@ -72,7 +72,7 @@ use crate::framing::held_lines::HeldLines;
 use crate::lines::{Ending, Line};
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Outcome, Place, Signal};
+use crate::signal::{Outcome, Signal, TapePlace};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Hermes,
@@ -143,7 +143,7 @@ impl Echo {
         }
     }
 
-    fn push(&mut self, line: &str, printed: &str, ending: Ending, place: Place) {
+    fn push(&mut self, line: &str, printed: &str, ending: Ending, place: TapePlace) {
         self.shown.push(line.as_bytes(), ending, place);
         self.printed.push(printed.as_bytes(), ending, place);
     }

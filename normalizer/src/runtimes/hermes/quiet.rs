@@ -25,7 +25,7 @@ use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::framing::held_lines::HeldLines;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Place, Signal, Verdict};
+use crate::signal::{Outcome, Signal, TapePlace, Verdict};
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,11 @@ pub(super) struct Quiet {
     reasoning: Option<usize>,
     /// What leaked of the reasoning, where some did.
     thinking: Option<Boxed>,
-    diff: Option<(Diff, Place)>,
+    diff: Option<(Diff, TapePlace)>,
     /// The line that tells of a resumed session was wrapped: its end is on the next one.
     is_resumed_wrapped: bool,
     /// A line that was cut off while reasoning leaked.
-    tail: Option<(Place, String)>,
+    tail: Option<(TapePlace, String)>,
     answer: AnswerLines,
     /// The last line of the answer ends in a bare newline, as the answer as a whole does.
     is_plain: bool,
@@ -274,7 +274,7 @@ impl Quiet {
     }
 
     /// Ends a run that failed: what it printed is the error, unless standard error has another.
-    fn fail(text: String, place: Place, told: Option<Verdict>, out: &mut SignalSink<'_>) {
+    fn fail(text: String, place: TapePlace, told: Option<Verdict>, out: &mut SignalSink<'_>) {
         let verdict = match told {
             Some(Verdict::Error(error)) => {
                 if !looks_like_failure(&text) && !text.contains(&error.message) {

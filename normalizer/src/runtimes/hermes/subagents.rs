@@ -7,7 +7,7 @@ use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
 use crate::parser::SignalSink;
-use crate::signal::{CHILD_LABEL, CallDetail, CallRef, Place, Scope, Signal};
+use crate::signal::{CHILD_LABEL, CallDetail, CallRef, Scope, Signal, TapePlace};
 
 /// A line of the tree: ` [1] ├─ 💻 terminal  "ls"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ struct Delegation {
     /// How many it starts, where its completion line told.
     expected: Option<usize>,
     /// Where it was over.
-    over: Option<Place>,
+    over: Option<TapePlace>,
     children: Vec<Child>,
 }
 
@@ -178,7 +178,13 @@ impl Delegation {
 }
 
 impl Child {
-    fn end(&mut self, place: Place, is_error: bool, text: Option<&str>, out: &mut SignalSink<'_>) {
+    fn end(
+        &mut self,
+        place: TapePlace,
+        is_error: bool,
+        text: Option<&str>,
+        out: &mut SignalSink<'_>,
+    ) {
         self.life = Life::Ended;
         let signal = Signal::ChildEnd {
             call: Cow::Borrowed(&self.key),

@@ -13,7 +13,7 @@ use super::tools;
 use super::wire::Data;
 use crate::bounds::Numbers;
 use crate::parser::{SignalSink, note_faults};
-use crate::signal::{Block, CallDetail, CallRef, Place, Scope, Signal};
+use crate::signal::{Block, CallDetail, CallRef, Scope, Signal, TapePlace};
 use crate::unnamed_calls::UnnamedCalls;
 
 /// How many commands wait for their output; there are as many as a message has calls.
@@ -32,7 +32,7 @@ struct ItemResult {
     id: Box<str>,
     name: Box<str>,
     is_error: bool,
-    place: Place,
+    place: TapePlace,
 }
 
 /// The calls of a session by their ids, a few bytes each.

@@ -17,7 +17,7 @@ use super::usage::UsageBook;
 use super::wire::Data;
 use crate::bounds;
 use crate::parser::SignalSink;
-use crate::signal::{Place, Scope, Signal};
+use crate::signal::{Scope, Signal, TapePlace};
 use crate::verdict::UnclearResult;
 
 /// Roughly how many bytes a user's message takes beside its text.
@@ -36,7 +36,7 @@ struct Preamble {
     key: u64,
     run: Box<str>,
     text: String,
-    place: Place,
+    place: TapePlace,
 }
 
 /// Tokens of a response whose message has not begun.
@@ -44,7 +44,7 @@ struct Preamble {
 struct PendingUsage {
     key: String,
     counts: TokenCounts,
-    place: Place,
+    place: TapePlace,
 }
 
 /// The state of one session.
@@ -64,7 +64,7 @@ pub(super) struct Conversation {
     /// The run whose end will be told.
     pub(super) ended_run: Option<Box<str>>,
     /// A frame that should say how far the run is and does not, if none that does came after it.
-    pub(super) doubt: Option<(Place, UnclearResult)>,
+    pub(super) doubt: Option<(TapePlace, UnclearResult)>,
     /// Frames tell what the agent does, and not only rows.
     pub(super) hears_frames: bool,
     /// The run that works.
@@ -92,7 +92,7 @@ pub(super) struct Conversation {
     preamble: Option<Preamble>,
     pending_usage: Option<PendingUsage>,
     /// What users said while a run was at work, until the model's next message.
-    users: Vec<(String, Place)>,
+    users: Vec<(String, TapePlace)>,
     users_weight: usize,
 }
 
@@ -123,7 +123,7 @@ impl Conversation {
         out.emit_in(self.scope(), signal);
     }
 
-    pub(super) fn emit_at(&self, place: Place, signal: Signal<'_>, out: &mut SignalSink<'_>) {
+    pub(super) fn emit_at(&self, place: TapePlace, signal: Signal<'_>, out: &mut SignalSink<'_>) {
         out.emit_at(place, self.scope(), signal);
     }
 
@@ -203,7 +203,7 @@ impl Conversation {
 
     pub(super) fn tell_text_at(
         &mut self,
-        place: Place,
+        place: TapePlace,
         run: &str,
         piece: &str,
         out: &mut SignalSink<'_>,
@@ -325,7 +325,7 @@ impl Conversation {
     }
 
     /// Makes sure that a part of this kind is open.
-    fn open_part(&mut self, place: Place, channel: Channel, out: &mut SignalSink<'_>) {
+    fn open_part(&mut self, place: TapePlace, channel: Channel, out: &mut SignalSink<'_>) {
         if self.last_part != Some(channel) || !self.part_open {
             self.end_part(out);
         }
@@ -335,7 +335,7 @@ impl Conversation {
     }
 
     /// Opens the step of a message that was not told of yet.
-    pub(super) fn open_step(&mut self, place: Place, out: &mut SignalSink<'_>) {
+    pub(super) fn open_step(&mut self, place: TapePlace, out: &mut SignalSink<'_>) {
         if self.step_open {
             return;
         }

@@ -5,7 +5,7 @@ use runtape_core::ToolCallId;
 use runtape_core::runtime_event::{Compaction, Info, Interaction, PermissionDenied, Warning};
 use serde_json::Value;
 
-use super::held::HeldFrames;
+use super::held_frames::HeldFrames;
 use super::is_session_id;
 use super::lifecycle::retry_of;
 use super::repeats::Repeats;
@@ -15,7 +15,8 @@ use super::tools;
 use super::wire::{Agent, AgentFrame, ApprovalFrame, ChatFrame, Head, OwnerFrame, Retry, RowFrame};
 use crate::bounds;
 use crate::escapes::strip_escapes;
-use crate::json::{DecodeError, Piece, Raw, decode, pieces};
+use crate::framing::{LinePart, pieces};
+use crate::json::{DecodeError, Raw, decode};
 use crate::lines::{Ending, Line};
 use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::Signal;
@@ -116,14 +117,14 @@ impl Frames {
         }
         for piece in pieces(line.bytes) {
             match piece {
-                Piece::Text(text) => {
+                LinePart::Text(text) => {
                     let text = String::from_utf8_lossy(text).into_owned();
                     if !strip_escapes(&text).trim().is_empty() {
                         let text = runtape_core::runtime_event::StdoutText { text };
                         out.emit(Signal::Event(text.into()));
                     }
                 }
-                Piece::Json(bytes) => {
+                LinePart::Json(bytes) => {
                     if let Err(error) = self.on_value(bytes, out) {
                         unparsed(None, &error.to_string(), out);
                         // Whatever was cut off came after the end of the run before it.

@@ -21,7 +21,7 @@ mod chat;
 mod conversation;
 mod failure;
 mod frames;
-mod held;
+mod held_frames;
 mod lifecycle;
 mod message;
 mod repeats;

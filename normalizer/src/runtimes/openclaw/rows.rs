@@ -13,12 +13,12 @@ use super::told::key_hash;
 use super::wire::{Answer, SessionInfo};
 use crate::bounds::Numbers;
 use crate::parser::{SignalSink, note_faults};
-use crate::signal::{Place, Signal};
+use crate::signal::{Signal, TapePlace};
 
 /// Rows that were pushed while no frame told anything.
 #[derive(Debug, Default)]
 pub(super) struct HeldRows {
-    rows: Vec<(Value, Place)>,
+    rows: Vec<(Value, TapePlace)>,
     weight: usize,
     /// Users' messages that were told.
     users: Vec<String>,
@@ -165,7 +165,7 @@ impl Conversation {
     }
 
     /// Tells what a row says and nothing else told.
-    fn tell_row(&mut self, row: &Value, place: Place, out: &mut SignalSink<'_>) {
+    fn tell_row(&mut self, row: &Value, place: TapePlace, out: &mut SignalSink<'_>) {
         let run = row_run(row).unwrap_or_default().to_owned();
         let blocks = match row.get("content") {
             Some(Value::Array(blocks)) => blocks.as_slice(),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use runtape_core::RunError;
 use runtape_core::runtime_event::ApiRetry;
 
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// How many runs of a session are remembered: the gateway repeats the last frames of those before.
 const MOST_RUNS: usize = 256;
@@ -29,7 +29,7 @@ pub(super) struct RunEnd {
     /// The gateway named the kind of failure.
     pub(super) has_detail: bool,
     pub(super) reason: Option<String>,
-    pub(super) place: Place,
+    pub(super) place: TapePlace,
 }
 
 impl RunEnd {
@@ -77,7 +77,7 @@ pub(super) struct Run {
     /// A text of it was told.
     pub(super) has_text: bool,
     /// What chat frames said so far, as long as nothing else told a text.
-    pub(super) chat_text: Option<(String, Place)>,
+    pub(super) chat_text: Option<(String, TapePlace)>,
     /// The output tokens so far, and how many responses told of them.
     pub(super) output_tokens: u64,
     pub(super) responses: u64,
@@ -213,7 +213,7 @@ mod tests {
             is_abort: name == Some("Aborted"),
             has_detail: name == Some("Detailed"),
             reason: None,
-            place: Place {
+            place: TapePlace {
                 span: None,
                 line: 0,
                 at: 0,

@@ -1,7 +1,7 @@
 //! What the command line tells before anything is printed.
 
 use crate::context::Context;
-use crate::events_or_text::Form;
+use crate::framing::events_or_text::Form;
 
 /// Options that the next word belongs to.
 const VALUED: &[&str] = &[

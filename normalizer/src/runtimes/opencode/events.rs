@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::wire::{ErrorLine, Head, Part, PartLine, leading_head};
 use super::{SESSION, failure, is_session_id, tools, usage};
 use crate::bounds;
-use crate::events_or_text::EventReader;
 use crate::exit::Exit;
+use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Fault, Str, decode};
 use crate::parser::{SignalSink, note_faults, note_unknown, read};
-use crate::signal::{CallRef, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::{UnclearResult, VerdictWord};
 
@@ -39,7 +39,7 @@ pub(super) struct Events {
     /// The same keys in every run of the program: normalizing has no randomness.
     hasher: FixedState,
     /// The last error line.
-    error: Option<(RunError, Place)>,
+    error: Option<(RunError, TapePlace)>,
 }
 
 /// How far the last step is.

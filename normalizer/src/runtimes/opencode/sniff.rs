@@ -1,7 +1,7 @@
 //! Telling events from other output.
 
 use super::events::is_event;
-use crate::json::{Piece, pieces};
+use crate::framing::{LinePart, pieces};
 
 /// How many lines are looked at.
 const LINES: usize = 32;
@@ -10,8 +10,8 @@ const LINES: usize = 32;
 pub(super) fn sniff(bytes: &[u8]) -> u8 {
     let lines = bytes.split(|byte| *byte == b'\n').take(LINES);
     let mut objects = lines.flat_map(pieces).filter_map(|piece| match piece {
-        Piece::Json(json) => Some(json),
-        Piece::Text(_) => None,
+        LinePart::Json(json) => Some(json),
+        LinePart::Text(_) => None,
     });
     match objects.next() {
         Some(first) if is_event(first) => 95,

@@ -3,7 +3,7 @@
 use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::events_or_text::quoted;
+use crate::framing::events_or_text::quoted;
 use crate::json::{Raw, Str, number, wire_struct};
 use crate::verdict::VerdictWord;
 

@@ -11,7 +11,7 @@ use super::CursorParser;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Block, CallRef, Emitted, Outcome, Place, Signal, Verdict};
+use crate::signal::{Block, CallRef, Emitted, Outcome, Signal, TapePlace, Verdict};
 use crate::testing::{self, NOWHERE, feed};
 
 /// Creates a context with a command line.
@@ -52,7 +52,7 @@ pub(super) struct Told {
     pub(super) notices: Vec<String>,
     pub(super) unparsed: Vec<(Option<String>, String)>,
     pub(super) unknown_keys: Vec<String>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<TapePlace>,
     open: Open,
     step_open: bool,
     step_key: Option<String>,

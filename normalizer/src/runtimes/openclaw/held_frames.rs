@@ -2,7 +2,7 @@
 
 use super::wire::OwnerFrame;
 use crate::json::decode;
-use crate::signal::Place;
+use crate::signal::TapePlace;
 
 /// How much is held.
 const MOST_BYTES: usize = 256 << 10;
@@ -12,7 +12,7 @@ const MOST_FRAMES: usize = 1024;
 #[derive(Debug)]
 pub(super) struct HeldFrame {
     pub(super) bytes: Box<[u8]>,
-    pub(super) place: Place,
+    pub(super) place: TapePlace,
 }
 
 /// The frames that are held.
@@ -23,7 +23,7 @@ pub(super) struct HeldFrames {
 }
 
 impl HeldFrames {
-    pub(super) fn push(&mut self, bytes: &[u8], place: Place) {
+    pub(super) fn push(&mut self, bytes: &[u8], place: TapePlace) {
         self.bytes += bytes.len();
         self.frames.push(HeldFrame {
             bytes: bytes.into(),

@@ -12,10 +12,11 @@ use serde_json::Value;
 
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
-use crate::json::{DecodeError, Piece, pieces};
+use crate::framing::{LinePart, pieces};
+use crate::json::DecodeError;
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Outcome, Place, Scope, Signal, Verdict};
+use crate::signal::{Emitted, Outcome, Scope, Signal, TapePlace, Verdict};
 
 /// How many lines, and bytes of them, may come before the first object: banners and warnings.
 const MOST_LINES: usize = 32;
@@ -70,7 +71,7 @@ pub(crate) struct EventsOrText<E> {
 struct HeldLine {
     bytes: Vec<u8>,
     ending: Ending,
-    place: Place,
+    place: TapePlace,
 }
 
 impl<E: EventReader> EventsOrText<E> {
@@ -151,13 +152,13 @@ impl<E: EventReader> EventsOrText<E> {
         }
         for piece in pieces(bytes) {
             match piece {
-                Piece::Text(text) => {
+                LinePart::Text(text) => {
                     let text = String::from_utf8_lossy(text).into_owned();
                     if !strip_escapes(&text).trim().is_empty() {
                         out.emit(Signal::Event(StdoutText { text }.into()));
                     }
                 }
-                Piece::Json(object) => {
+                LinePart::Json(object) => {
                     if let Err(error) = self.events.on_object(object, out) {
                         out.emit(Signal::Unparsed {
                             tag: leading_type(object).map(Into::into),
@@ -191,13 +192,13 @@ impl<E: EventReader> EventsOrText<E> {
 fn first_object(line: &[u8]) -> Option<&[u8]> {
     memchr::memchr(b'{', line)?;
     pieces(line).find_map(|piece| match piece {
-        Piece::Json(json) => {
+        LinePart::Json(json) => {
             let json = json.trim_ascii();
             let is_object = json.first() == Some(&b'{');
             let is_whole = || serde_json::from_slice::<IgnoredAny>(json).is_ok();
             (is_object && is_whole()).then_some(json)
         }
-        Piece::Text(_) => None,
+        LinePart::Text(_) => None,
     })
 }
 
@@ -212,7 +213,7 @@ fn is_cut_json(lines: &[HeldLine]) -> bool {
     let mut pieces = pieces(&only.bytes);
     matches!(
         (pieces.next(), pieces.next()),
-        (Some(Piece::Json(json)), None)
+        (Some(LinePart::Json(json)), None)
             if serde_json::from_slice::<IgnoredAny>(json.trim_ascii()).is_err()
     )
 }
