@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use runtape_core::report::RuntimeInfo;
 use runtape_normalizer::runtimes::RUNTIMES;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table};
 
@@ -32,8 +32,8 @@ fn is_executable(path: &std::path::Path) -> bool {
     path.is_file()
 }
 
-pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let console = &mut session.console;
+pub(crate) fn run(_: &RuntimesArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let console = &mut invocation.console;
     let mut table = Table::new(&["runtime", "commands", "formats", "installed"]);
     for entry in RUNTIMES {
         let installed = entry.commands.iter().find_map(|command| on_path(command));
