@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::Database;
 use crate::error::CliError;
 use crate::terminal::console::Console;
@@ -42,10 +42,10 @@ pub(crate) struct Arguments {
 fn run(arguments: Arguments, out: &mut dyn Write) -> Result<ExitCode, CliError> {
     let database = Database::find(arguments.db)?;
     let console = Console::new(out, arguments.json);
-    let mut session = Session { console, database };
-    let code = commands::run(arguments.command, &mut session)?;
+    let mut invocation = Invocation { console, database };
+    let code = commands::run(arguments.command, &mut invocation)?;
     // Not `out` itself: `record` turns away from an output that cannot be written.
-    session.console.out.flush()?;
+    invocation.console.out.flush()?;
     Ok(code)
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use runtape_core::report::BackupReport;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::bytes;
 
@@ -18,12 +18,12 @@ pub(crate) struct BackupArgs {
     file: PathBuf,
 }
 
-pub(crate) fn run(args: &BackupArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &BackupArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     store.backup(&args.file)?;
     let size = std::fs::metadata(&args.file).map_or(0, |meta| meta.len());
     let file = args.file.display().to_string();
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         return console.object(&BackupReport { file, bytes: size });
     }

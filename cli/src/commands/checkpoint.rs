@@ -4,7 +4,7 @@ use runtape_core::{Checkpoint, ExpertPart, Message, Metadata};
 use runtape_store::Store;
 use serde_json::Value;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::{CheckpointName, resolve_checkpoint, resolve_run};
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
@@ -41,10 +41,10 @@ pub(crate) fn find(store: &Store, text: &str) -> Result<Checkpoint, CliError> {
     found.ok_or_else(not_found)
 }
 
-pub(crate) fn run(args: &CheckpointArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &CheckpointArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let checkpoint = find(&store, &args.checkpoint)?;
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         return console.object(&checkpoint);
     }

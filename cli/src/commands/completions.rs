@@ -5,7 +5,7 @@ use clap_complete::Shell;
 use runtape_core::report::Document;
 
 use crate::Arguments;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 
 /// Print a completion script for a shell
@@ -16,7 +16,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &CompletionsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(
         args.shell,
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CompletionsArgs, session: &mut Session<'_>) -> Result<(
         "runtape",
         &mut script,
     );
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         return console.object(&Document {
             name: args.shell.to_string(),

@@ -5,7 +5,7 @@ use runtape_core::{Checkpoint, Message};
 use serde_json::{Map, Value};
 
 use super::checkpoint;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::fit::cut;
@@ -93,12 +93,12 @@ fn difference(from: &Checkpoint, to: &Checkpoint) -> Result<CheckpointDiff, CliE
     })
 }
 
-pub(crate) fn run(args: &DiffArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &DiffArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let from = checkpoint::find(&store, &args.from)?;
     let to = checkpoint::find(&store, &args.to)?;
     let difference = difference(&from, &to)?;
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         return console.object(&difference);
     }

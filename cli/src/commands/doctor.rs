@@ -9,7 +9,7 @@ use runtape_core::report::{CheckLevel, DoctorCheck, DoctorReport};
 use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
 
 use super::runtimes::on_path;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::Database;
 use crate::error::{CliError, with_causes};
 use crate::terminal::console::Tone;
@@ -95,7 +95,7 @@ impl Checks {
     }
 }
 
-pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &DoctorArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     if let Some(runtime) = &args.runtime
         && runtimes::entry_for(runtime).is_none()
     {
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), Cl
         return Err(CliError::Usage { message });
     }
     let mut checks = Checks::default();
-    database(&mut checks, &session.database);
+    database(&mut checks, &invocation.database);
     // A runtime without a program of its own has nothing to be looked at.
     for entry in RUNTIMES.iter().filter(|entry| !entry.commands.is_empty()) {
         if args
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &DoctorArgs, session: &mut Session<'_>) -> Result<(), Cl
         .map_or("runtape", |entry| entry.paperclip.adapter_type);
     let (marks, checks): (Vec<Mark>, Vec<DoctorCheck>) = checks.0.into_iter().unzip();
     let diagnosis = DoctorReport::new(adapter_type, checks, times::now());
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         console.object(&diagnosis)?;
     } else {

@@ -3,7 +3,7 @@
 use runtape_core::report::DriftKind;
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table, short};
@@ -17,11 +17,11 @@ pub(crate) struct DriftArgs {
     filter: FilterArgs,
 }
 
-pub(crate) fn run(args: &DriftArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &DriftArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let found = store.drift(&args.filter.to_filter(&store)?, args.filter.limit())?;
-    session.found("output that was not understood", &found)?;
-    let console = &mut session.console;
+    invocation.found("output that was not understood", &found)?;
+    let console = &mut invocation.console;
     if console.json {
         return found.iter().try_for_each(|drift| console.object(drift));
     }

@@ -1,7 +1,7 @@
 //! `runtape errors`: what failed.
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::fit::wrap;
@@ -19,11 +19,11 @@ pub(crate) struct ErrorsArgs {
     filter: FilterArgs,
 }
 
-pub(crate) fn run(args: &ErrorsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &ErrorsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let runs = store.errors(&args.filter.to_filter(&store)?, args.filter.limit())?;
-    session.found("failed runs", &runs)?;
-    let console = &mut session.console;
+    invocation.found("failed runs", &runs)?;
+    let console = &mut invocation.console;
     if console.json {
         return runs.iter().try_for_each(|run| console.object(run));
     }

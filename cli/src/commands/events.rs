@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use runtape_core::{Event, Materializer, Record, RecordKind};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::commands::follow::each_record;
 use crate::database::resolve_run;
 use crate::error::CliError;
@@ -40,11 +40,11 @@ enum Shape {
     Records,
 }
 
-pub(crate) fn run(args: &EventsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &EventsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let run_id = resolve_run(&store, &args.run)?;
     let mut materializer = Materializer::new();
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     let wanted = |tag: &str| args.kind.is_empty() || args.kind.iter().any(|kind| kind == tag);
     each_record(&store, &run_id, args.follow, |record| {
         if console.json && args.shape == Shape::Records {

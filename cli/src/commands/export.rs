@@ -10,7 +10,7 @@ use runtape_recorder::perstack::{Existing, export_job};
 use runtape_recorder::{NewFile, Written};
 use runtape_store::Store;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::table::{bytes, plural};
@@ -65,8 +65,8 @@ enum Shape {
     Events,
 }
 
-pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     if args.format != Format::Perstack && (!args.job.is_empty() || args.replace) {
         let message = "--job and --replace belong to --format perstack".to_owned();
         return Err(CliError::Usage { message });
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
         runs.collect()
     };
     match (args.format, &args.output) {
-        (Format::Perstack, _) => perstack(args, &store, session),
+        (Format::Perstack, _) => perstack(args, &store, invocation),
         (Format::Bundle, None) => {
             let message = "a bundle needs a file: --output FILE".to_owned();
             Err(CliError::Usage { message })
@@ -86,10 +86,10 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             let file = NewFile::begin(path).map_err(failed(path))?;
             let seals = store.write_bundle(&runs, file.staging())?;
             let done = file.finish().map_err(failed(path))?;
-            written(session, path, done, runs, seals)
+            written(invocation, path, done, runs, seals)
         }
         (Format::Jsonl, None) => lines(args, &store, &runs()?, |text| {
-            session.console.json_text(text)
+            invocation.console.json_text(text)
         }),
         (Format::Jsonl, Some(path)) => {
             let runs = runs()?;
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &ExportArgs, session: &mut Session<'_>) -> Result<(), Cl
             lines(args, &store, &runs, |text| Ok(writeln!(file, "{text}")?))?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error);
             let done = file.and_then(NewFile::finish).map_err(failed(path))?;
-            written(session, path, done, runs, Vec::new())
+            written(invocation, path, done, runs, Vec::new())
         }
     }
 }
@@ -111,7 +111,11 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> CliError {
 }
 
 /// Writes jobs as Perstack keeps them.
-fn perstack(args: &ExportArgs, store: &Store, session: &mut Session<'_>) -> Result<(), CliError> {
+fn perstack(
+    args: &ExportArgs,
+    store: &Store,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
     let ([directory], false, None) = (args.what.as_slice(), args.job.is_empty(), &args.output)
     else {
         let message = "name jobs and one directory: --format perstack --job JOB DIR".to_owned();
@@ -124,11 +128,11 @@ fn perstack(args: &ExportArgs, store: &Store, session: &mut Session<'_>) -> Resu
     };
     for job in &args.job {
         let written = export_job(store, job, Path::new(directory), existing)?;
-        if session.console.json {
-            session.console.object(&written)?;
+        if invocation.console.json {
+            invocation.console.object(&written)?;
             continue;
         }
-        session.note(&format!(
+        invocation.note(&format!(
             "{}: {}, {}, {}, {}",
             written.path,
             plural(written.runs, "run"),
@@ -142,15 +146,15 @@ fn perstack(args: &ExportArgs, store: &Store, session: &mut Session<'_>) -> Resu
 
 /// Tells that a file was written, and what proves later that it is the same.
 fn written(
-    session: &mut Session<'_>,
+    invocation: &mut Invocation<'_>,
     path: &Path,
     done: Written,
     runs: Vec<RunId>,
     seals: Vec<RunSeal>,
 ) -> Result<(), CliError> {
     let file = path.display().to_string();
-    if session.console.json {
-        return session.console.object(&ExportedFile {
+    if invocation.console.json {
+        return invocation.console.object(&ExportedFile {
             file,
             bytes: done.bytes,
             runs,
@@ -158,10 +162,10 @@ fn written(
             seals,
         });
     }
-    session.note(&format!("{file}: {}", bytes(done.bytes)));
-    session.note(&format!("blake3 {}", done.digest));
+    invocation.note(&format!("{file}: {}", bytes(done.bytes)));
+    invocation.note(&format!("blake3 {}", done.digest));
     for seal in seals {
-        session.note(&format!("seal {} {}", seal.number, seal.hash));
+        invocation.note(&format!("seal {} {}", seal.number, seal.hash));
     }
     Ok(())
 }

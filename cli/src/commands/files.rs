@@ -1,7 +1,7 @@
 //! `runtape files`: which files were touched.
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table};
@@ -13,11 +13,11 @@ pub(crate) struct FilesArgs {
     filter: FilterArgs,
 }
 
-pub(crate) fn run(args: &FilesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let files = store.files(&args.filter.to_filter(&store)?, args.filter.limit())?;
-    session.found("files that tools used", &files)?;
-    let console = &mut session.console;
+    invocation.found("files that tools used", &files)?;
+    let console = &mut invocation.console;
     if console.json {
         return files.iter().try_for_each(|file| console.object(file));
     }

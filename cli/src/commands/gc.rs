@@ -9,7 +9,7 @@ use runtape_core::{JobId, RunId};
 use runtape_recorder::SpoolOwner;
 use runtape_store::{DroppedTapes, RunFilter, Store, StoreError};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::resolve_run;
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
@@ -45,21 +45,21 @@ pub(crate) struct GcArgs {
     dry_run: bool,
 }
 
-pub(crate) fn run(args: &GcArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let mut store = session.database.open_existing()?;
+pub(crate) fn run(args: &GcArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let mut store = invocation.database.open_existing()?;
     let wanted = wanted(args, &store)?;
     let before = store.size()?;
     if args.dry_run {
-        return would_delete(wanted, before, session);
+        return would_delete(wanted, before, invocation);
     }
     let now = times::now();
     let of = wanted.len();
-    let deleted = delete(&mut store, wanted, now, session);
+    let deleted = delete(&mut store, wanted, now, invocation);
     let mut tapes = DroppedTapes::default();
     if let Some(time) = args.tapes_before {
         tapes = store.drop_tapes_before(time, now)?;
         for run in &tapes.held {
-            session.warn(&format!(
+            invocation.warn(&format!(
                 "run {run}: its tape stays: another process has it"
             ));
         }
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &GcArgs, session: &mut Session<'_>) -> Result<(), CliErr
     bar.finish_and_clear();
     let after = store.size()?;
     let kept = of - deleted.len() + tapes.held.len();
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         console.object(&GcReport {
             is_dry_run: false,
@@ -141,8 +141,12 @@ fn wanted(args: &GcArgs, store: &Store) -> Result<Vec<RunId>, CliError> {
     Ok(runs)
 }
 
-fn would_delete(runs: Vec<RunId>, size: u64, session: &mut Session<'_>) -> Result<(), CliError> {
-    let console = &mut session.console;
+fn would_delete(
+    runs: Vec<RunId>,
+    size: u64,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
+    let console = &mut invocation.console;
     if console.json {
         return console.object(&GcReport {
             is_dry_run: true,
@@ -155,12 +159,17 @@ fn would_delete(runs: Vec<RunId>, size: u64, session: &mut Session<'_>) -> Resul
         });
     }
     runs.iter().try_for_each(|run| console.line(run.as_str()))?;
-    session.note(&format!("{} would be deleted", plural(runs.len(), "run")));
+    invocation.note(&format!("{} would be deleted", plural(runs.len(), "run")));
     Ok(())
 }
 
 /// Deletes runs with their spool files, and returns those that are gone; says why of the others.
-fn delete(store: &mut Store, runs: Vec<RunId>, now: i64, session: &mut Session<'_>) -> Vec<RunId> {
+fn delete(
+    store: &mut Store,
+    runs: Vec<RunId>,
+    now: i64,
+    invocation: &mut Invocation<'_>,
+) -> Vec<RunId> {
     let owner = SpoolOwner::of(store).ok();
     let bar = ProgressBar::new(runs.len() as u64);
     let mut deleted = Vec::new();
@@ -178,7 +187,7 @@ fn delete(store: &mut Store, runs: Vec<RunId>, now: i64, session: &mut Session<'
         };
         match outcome {
             Ok(()) => deleted.push(run),
-            Err(reason) => session.warn(&format!("run {run}: {reason}")),
+            Err(reason) => invocation.warn(&format!("run {run}: {reason}")),
         }
     }
     bar.finish_and_clear();

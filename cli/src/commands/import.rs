@@ -13,7 +13,7 @@ use runtape_recorder::{Comparison, Known, known_records, prepare_records};
 use runtape_store::{Import, Store, StoreError, Trust};
 use serde_json::Value;
 
-use crate::commands::{Session, perstack_files};
+use crate::commands::{Invocation, perstack_files};
 use crate::digest::Digest;
 use crate::error::CliError;
 use crate::terminal::plain;
@@ -82,7 +82,7 @@ impl Format {
     }
 }
 
-pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &ImportArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     match (&args.digest, args.files.as_slice()) {
         (None, _) => {}
         (Some(digest), [file]) if !file.is_dir() => digest.check(file)?,
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
             return Err(CliError::Usage { message });
         }
     }
-    let mut store = session.database.open()?;
+    let mut store = invocation.database.open()?;
     let mut counts = Counts::default();
     for path in &args.files {
         let format = args.format.map_or_else(|| Format::of(path), Ok)?;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
             Format::Bundle => bundle(&mut store, path, args.unverified)?,
             Format::Jsonl => lines(&mut store, path)?,
             Format::Perstack => {
-                counts.add(&perstack(&mut store, path, session)?);
+                counts.add(&perstack(&mut store, path, invocation)?);
                 continue;
             }
         };
@@ -107,8 +107,8 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
             let is_new = import == Import::Stored;
             counts.stored += usize::from(is_new);
             counts.known += usize::from(!is_new);
-            if session.console.json {
-                session.console.object(&ImportedRun {
+            if invocation.console.json {
+                invocation.console.object(&ImportedRun {
                     path: path.display().to_string(),
                     run_id,
                     outcome: if is_new {
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &ImportArgs, session: &mut Session<'_>) -> Result<(), Cl
         known,
         faults,
     } = counts;
-    session.note(&format!(
+    invocation.note(&format!(
         "{} stored, {known} known already",
         plural(stored, "run")
     ));
@@ -158,7 +158,11 @@ impl Counts {
 }
 
 /// Takes over the runs of Perstack's job trees.
-fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result<Counts, CliError> {
+fn perstack(
+    store: &mut Store,
+    path: &Path,
+    invocation: &mut Invocation<'_>,
+) -> Result<Counts, CliError> {
     let imported = import_trees(store, path, perstack_files::check, times::now())?;
     let mut counts = Counts {
         faults: imported.faults.len(),
@@ -171,26 +175,26 @@ fn perstack(store: &mut Store, path: &Path, session: &mut Session<'_>) -> Result
             TreeOutcome::Differs => {
                 counts.faults += 1;
                 let id = &run.run_id;
-                session.warn(&format!(
+                invocation.warn(&format!(
                     "run {id} is stored with other content: left as it is"
                 ));
             }
         }
-        if session.console.json {
-            session.console.object(&TreeLine::Run(run))?;
+        if invocation.console.json {
+            invocation.console.object(&TreeLine::Run(run))?;
         }
     }
     for fault in imported.faults {
         // A name may hold a line break, which must not pass for another line of ours.
         let text = format!("{}: {}", fault.path, fault.reason);
-        session.warn(&plain::one_line(&text));
-        if session.console.json {
-            session.console.object(&TreeLine::Fault(fault))?;
+        invocation.warn(&plain::one_line(&text));
+        if invocation.console.json {
+            invocation.console.object(&TreeLine::Fault(fault))?;
         }
     }
     if !imported.ignored.is_empty() {
         let count = imported.ignored.len();
-        session.note(&format!("{} ignored", plural(count, "other file")));
+        invocation.note(&format!("{} ignored", plural(count, "other file")));
     }
     Ok(counts)
 }

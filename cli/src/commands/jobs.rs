@@ -3,7 +3,7 @@
 use runtape_core::JobStatus;
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table, thousands};
@@ -27,11 +27,11 @@ fn status(status: JobStatus) -> Cell {
     Cell::word(word).toned(tone)
 }
 
-pub(crate) fn run(args: &JobsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let page = store.jobs(&args.filter.to_filter(&store)?, None, args.filter.limit())?;
-    session.found("jobs", &page.items)?;
-    let console = &mut session.console;
+    invocation.found("jobs", &page.items)?;
+    let console = &mut invocation.console;
     if console.json {
         return page.items.iter().try_for_each(|job| console.object(job));
     }
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &JobsArgs, session: &mut Session<'_>) -> Result<(), CliE
     }
     table.print(console)?;
     if page.next.is_some() {
-        session.more();
+        invocation.more();
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use runtape_core::report::Document;
 
 use crate::Arguments;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::plain;
 
@@ -19,10 +19,10 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &ManArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &ManArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let mut command = Arguments::command();
     command.build();
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     let Some(directory) = &args.output else {
         let mut page = Vec::new();
         Man::new(command).render(&mut page)?;

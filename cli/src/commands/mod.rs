@@ -48,15 +48,15 @@ use crate::error::CliError;
 use crate::terminal::console::Console;
 use crate::terminal::plain;
 
-/// What a command works with.
-pub(crate) struct Session<'a> {
+/// One run of the program: what its command works with.
+pub(crate) struct Invocation<'a> {
     pub(crate) console: Console<'a>,
     pub(crate) database: Database,
 }
 
-impl Session<'_> {
+impl Invocation<'_> {
     /// Refuses to claim success where nothing was found.
-    #[expect(clippy::unused_self, reason = "reads as a step of the session")]
+    #[expect(clippy::unused_self, reason = "reads as a step of the invocation")]
     pub(crate) fn found<T>(&self, what: &'static str, items: &[T]) -> Result<(), CliError> {
         if items.is_empty() {
             return Err(CliError::NothingFound { what });
@@ -122,44 +122,44 @@ pub(crate) enum Command {
     Man(man::ManArgs),
 }
 
-/// Runs a subcommand, writing its results to the session's console.
-pub(crate) fn run(command: Command, session: &mut Session<'_>) -> Result<ExitCode, CliError> {
+/// Runs a subcommand, writing its results to its console.
+pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<ExitCode, CliError> {
     match command {
         #[cfg(unix)]
-        Command::Record(args) => return record::run(&args, session),
-        Command::Ingest(args) => ingest::run(&args, session)?,
-        Command::Normalize(args) => normalize::run(args, session)?,
-        Command::Runs(args) => runs::run(&args, session)?,
-        Command::Jobs(args) => jobs::run(&args, session)?,
-        Command::Show(args) => show::run(&args, session)?,
-        Command::Transcript(args) => transcript::run(&args, session)?,
-        Command::Events(args) => events::run(&args, session)?,
-        Command::Checkpoint(args) => checkpoint::run(&args, session)?,
-        Command::Search(args) => search::run(&args, session)?,
-        Command::Usage(args) => usage::run(&args, session)?,
-        Command::Tools(args) => tools::run(&args, session)?,
-        Command::Files(args) => files::run(&args, session)?,
-        Command::Errors(args) => errors::run(&args, session)?,
-        Command::Drift(args) => drift::run(&args, session)?,
-        Command::Raw(args) => raw::run(&args, session)?,
-        Command::Sql(args) => sql::run(&args, session)?,
-        Command::Verify(args) => verify::run(&args, session)?,
-        Command::Recover(args) => recover::run(&args, session)?,
-        Command::Renormalize(args) => renormalize::run(&args, session)?,
-        Command::Rebuild(args) => rebuild::run(&args, session)?,
-        Command::Stats(args) => stats::run(&args, session)?,
-        Command::Backup(args) => backup::run(&args, session)?,
-        Command::Gc(args) => gc::run(&args, session)?,
-        Command::Diff(args) => diff::run(&args, session)?,
-        Command::Session(args) => session::run(&args, session)?,
-        Command::Export(args) => export::run(&args, session)?,
-        Command::Import(args) => import::run(&args, session)?,
-        Command::Validate(args) => validate::run(&args, session)?,
-        Command::Schema(args) => schema::run(&args, session)?,
-        Command::Runtimes(args) => runtimes::run(&args, session)?,
-        Command::Doctor(args) => doctor::run(&args, session)?,
-        Command::Completions(args) => completions::run(&args, session)?,
-        Command::Man(args) => man::run(&args, session)?,
+        Command::Record(args) => return record::run(&args, invocation),
+        Command::Ingest(args) => ingest::run(&args, invocation)?,
+        Command::Normalize(args) => normalize::run(args, invocation)?,
+        Command::Runs(args) => runs::run(&args, invocation)?,
+        Command::Jobs(args) => jobs::run(&args, invocation)?,
+        Command::Show(args) => show::run(&args, invocation)?,
+        Command::Transcript(args) => transcript::run(&args, invocation)?,
+        Command::Events(args) => events::run(&args, invocation)?,
+        Command::Checkpoint(args) => checkpoint::run(&args, invocation)?,
+        Command::Search(args) => search::run(&args, invocation)?,
+        Command::Usage(args) => usage::run(&args, invocation)?,
+        Command::Tools(args) => tools::run(&args, invocation)?,
+        Command::Files(args) => files::run(&args, invocation)?,
+        Command::Errors(args) => errors::run(&args, invocation)?,
+        Command::Drift(args) => drift::run(&args, invocation)?,
+        Command::Raw(args) => raw::run(&args, invocation)?,
+        Command::Sql(args) => sql::run(&args, invocation)?,
+        Command::Verify(args) => verify::run(&args, invocation)?,
+        Command::Recover(args) => recover::run(&args, invocation)?,
+        Command::Renormalize(args) => renormalize::run(&args, invocation)?,
+        Command::Rebuild(args) => rebuild::run(&args, invocation)?,
+        Command::Stats(args) => stats::run(&args, invocation)?,
+        Command::Backup(args) => backup::run(&args, invocation)?,
+        Command::Gc(args) => gc::run(&args, invocation)?,
+        Command::Diff(args) => diff::run(&args, invocation)?,
+        Command::Session(args) => session::run(&args, invocation)?,
+        Command::Export(args) => export::run(&args, invocation)?,
+        Command::Import(args) => import::run(&args, invocation)?,
+        Command::Validate(args) => validate::run(&args, invocation)?,
+        Command::Schema(args) => schema::run(&args, invocation)?,
+        Command::Runtimes(args) => runtimes::run(&args, invocation)?,
+        Command::Doctor(args) => doctor::run(&args, invocation)?,
+        Command::Completions(args) => completions::run(&args, invocation)?,
+        Command::Man(args) => man::run(&args, invocation)?,
     }
     Ok(ExitCode::SUCCESS)
 }

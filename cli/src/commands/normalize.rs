@@ -11,7 +11,7 @@ use runtape_core::{
 use runtape_normalizer::{Context, Exit, Normalizer, Output, detect, runtimes};
 
 use crate::arguments::input::Input;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Console;
 
@@ -63,7 +63,7 @@ enum Shape {
     Summary,
 }
 
-pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: NormalizeArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let mut input = Input::open(&args.file)?;
     let first = input.first_chunk()?;
     let command_line = args
@@ -78,7 +78,7 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
         .or_else(|| runtimes::by_command_line(command_line.as_deref()?));
     if known.is_none() {
         let what = input.name();
-        session.note(&format!(
+        invocation.note(&format!(
             "no runtime that is known printed {what}: read as generic, see --runtime"
         ));
     }
@@ -95,7 +95,7 @@ pub(crate) fn run(args: NormalizeArgs, session: &mut Session<'_>) -> Result<(), 
     }
     let exit = exit(args.exit_code, args.signal.as_deref());
 
-    let mut printer = Printer::new(args.shape, &mut session.console);
+    let mut printer = Printer::new(args.shape, &mut invocation.console);
     let mut normalizer = Normalizer::new(runtime, context)?;
     printer.print(&normalizer.push(Stream::Stdout, &first, input.received_at()))?;
     input.read_all(|bytes, at| printer.print(&normalizer.push(Stream::Stdout, bytes, at)))?;

@@ -8,7 +8,7 @@ use runtape_core::report::RawOutput;
 use runtape_core::{Materializer, RunId, Stream};
 use runtape_store::{RunFilter, Store};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::plain;
@@ -46,8 +46,8 @@ impl From<StreamName> for Stream {
     }
 }
 
-pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &RawArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let text = &args.event;
     let place = match text.split_once(':') {
         Some((run, seq)) => {
@@ -59,19 +59,24 @@ pub(crate) fn run(args: &RawArgs, session: &mut Session<'_>) -> Result<(), CliEr
         None => None,
     };
     if let Some((run, seq)) = place {
-        return record(session, &store, &run, seq);
+        return record(invocation, &store, &run, seq);
     }
     match resolve_run(&store, text) {
-        Ok(run) => tape(session, &store, &run, args.stream.into()),
+        Ok(run) => tape(invocation, &store, &run, args.stream.into()),
         Err(error @ CliError::UnknownRun { .. }) => match find_event(&store, text)? {
-            Some((run, seq)) => record(session, &store, &run, seq),
+            Some((run, seq)) => record(invocation, &store, &run, seq),
             None => Err(error),
         },
         Err(error) => Err(error),
     }
 }
 
-fn record(session: &mut Session<'_>, store: &Store, run: &RunId, seq: u64) -> Result<(), CliError> {
+fn record(
+    invocation: &mut Invocation<'_>,
+    store: &Store,
+    run: &RunId,
+    seq: u64,
+) -> Result<(), CliError> {
     let record = store.record(run, seq)?.ok_or_else(|| CliError::NotFound {
         what: format!("record {seq} of run {run}"),
     })?;
@@ -83,16 +88,16 @@ fn record(session: &mut Session<'_>, store: &Store, run: &RunId, seq: u64) -> Re
         .ok_or_else(|| CliError::NotFound {
             what: format!("the tape of run {run}"),
         })?;
-    let piece = Piece {
+    let position = TapePosition {
         seq: Some(seq),
         stream: span.stream,
         start: span.start,
     };
-    write(session, run, &piece, &bytes)
+    write(invocation, run, &position, &bytes)
 }
 
 fn tape(
-    session: &mut Session<'_>,
+    invocation: &mut Invocation<'_>,
     store: &Store,
     run: &RunId,
     stream: Stream,
@@ -102,7 +107,7 @@ fn tape(
     let mut held: Vec<u8> = Vec::new();
     store.each_tape_chunk(run, |chunk| {
         if chunk.stream == stream {
-            let piece = Piece {
+            let position = TapePosition {
                 seq: None,
                 stream,
                 start: chunk.start - held.len() as u64,
@@ -110,7 +115,7 @@ fn tape(
             let mut bytes = std::mem::take(&mut held);
             bytes.extend_from_slice(&chunk.bytes);
             held = bytes.split_off(whole_characters(&bytes));
-            result = write(session, run, &piece, &bytes);
+            result = write(invocation, run, &position, &bytes);
         }
         result.is_ok()
     })?;
@@ -124,7 +129,7 @@ fn tape(
         stream,
         start: length.saturating_sub(held.len() as u64),
     };
-    write(session, run, &piece, &held)
+    write(invocation, run, &position, &held)
 }
 
 /// Returns how many bytes there are before a last character that is cut off.
@@ -135,28 +140,28 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-/// Where a piece of raw output lies.
-struct Piece {
+/// Where raw output begins on the tape, and the record that was made of it.
+struct TapePosition {
     seq: Option<u64>,
     stream: Stream,
     start: u64,
 }
 
 fn write(
-    session: &mut Session<'_>,
+    invocation: &mut Invocation<'_>,
     run: &RunId,
-    piece: &Piece,
+    position: &TapePosition,
     bytes: &[u8],
 ) -> Result<(), CliError> {
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         let text = String::from_utf8_lossy(bytes);
         return console.object(&RawOutput {
             run_id: run.clone(),
-            seq: piece.seq,
-            stream: piece.stream,
-            start: piece.start,
-            end: piece.start + bytes.len() as u64,
+            seq: position.seq,
+            stream: position.stream,
+            start: position.start,
+            end: position.start + bytes.len() as u64,
             is_exact: matches!(text, Cow::Borrowed(_)),
             text: text.into_owned(),
         });

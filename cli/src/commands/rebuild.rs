@@ -5,7 +5,7 @@ use runtape_core::RunId;
 use runtape_core::report::RebuiltRun;
 use runtape_store::{Store, StoreError};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::resolve_run;
 use crate::error::{CliError, with_causes};
 use crate::terminal::table::{Cell, Table, plural};
@@ -31,8 +31,8 @@ pub(crate) struct RebuildArgs {
 
 type Outcome = (RunId, Result<RebuiltRun, StoreError>);
 
-pub(crate) fn run(args: &RebuildArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let mut store = session.database.open_existing()?;
+pub(crate) fn run(args: &RebuildArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let mut store = invocation.database.open_existing()?;
     let outcomes = rebuild(args, &mut store)?;
     let (of, mut failed) = (outcomes.len(), 0);
     let columns = [
@@ -44,12 +44,12 @@ pub(crate) fn run(args: &RebuildArgs, session: &mut Session<'_>) -> Result<(), C
             Ok(rebuilt) => rebuilt,
             Err(error) => {
                 failed += 1;
-                session.warn(&format!("run {run}: {}", with_causes(&error)));
+                invocation.warn(&format!("run {run}: {}", with_causes(&error)));
                 continue;
             }
         };
-        if session.console.json {
-            session.console.object(&rebuilt)?;
+        if invocation.console.json {
+            invocation.console.object(&rebuilt)?;
         } else if !args.all {
             table.row(vec![
                 Cell::id(&rebuilt.run_id),
@@ -62,10 +62,10 @@ pub(crate) fn run(args: &RebuildArgs, session: &mut Session<'_>) -> Result<(), C
             ]);
         }
     }
-    if !session.console.json && table.has_rows() {
-        table.print(&mut session.console)?;
+    if !invocation.console.json && table.has_rows() {
+        table.print(&mut invocation.console)?;
     }
-    session.note(&format!("{} rebuilt", plural(of - failed, "run")));
+    invocation.note(&format!("{} rebuilt", plural(of - failed, "run")));
     if failed > 0 {
         return Err(CliError::NotRebuilt { count: failed, of });
     }

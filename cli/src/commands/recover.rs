@@ -7,7 +7,7 @@ use runtape_core::RunId;
 use runtape_core::report::{Failure, RecoveredRun, RecoverySource};
 use runtape_recorder::{RecordError, Recovered, SpoolOwner};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
 use crate::terminal::console::Tone;
@@ -43,8 +43,8 @@ fn describe(path: &Path, error: &RecordError) -> String {
     }
 }
 
-pub(crate) fn run(args: &RecoverArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let mut store = session.database.open()?;
+pub(crate) fn run(args: &RecoverArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let mut store = invocation.database.open()?;
     let owner = SpoolOwner::of(&store)?;
     let mut closed = Vec::new();
     let (mut failed, mut in_use, mut left) = (0, 0, 0);
@@ -67,11 +67,11 @@ pub(crate) fn run(args: &RecoverArgs, session: &mut Session<'_>) -> Result<(), C
             Err(error) if error.is_in_use() => in_use += 1,
             Err(error @ RecordError::Misfit { .. }) if !is_named => {
                 left += 1;
-                session.warn(&describe(&path, &error));
+                invocation.warn(&describe(&path, &error));
             }
             Err(error) => {
                 failed += 1;
-                session.warn(&describe(&path, &error));
+                invocation.warn(&describe(&path, &error));
                 waiting.extend(runtape_recorder::run_of_spool(&path));
             }
         }
@@ -84,9 +84,9 @@ pub(crate) fn run(args: &RecoverArgs, session: &mut Session<'_>) -> Result<(), C
     }
     for run in recovery.failed {
         failed += 1;
-        session.warn(&format!("run {}: {}", run.run_id, with_causes(&run.error)));
+        invocation.warn(&format!("run {}: {}", run.run_id, with_causes(&run.error)));
     }
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         closed.iter().try_for_each(|run| console.object(run))?;
     } else if !closed.is_empty() {
@@ -110,15 +110,15 @@ pub(crate) fn run(args: &RecoverArgs, session: &mut Session<'_>) -> Result<(), C
         }
         table.print(console)?;
     }
-    session.note(&format!("{} closed", plural(closed.len(), "run")));
+    invocation.note(&format!("{} closed", plural(closed.len(), "run")));
     if in_use > 0 {
         let files = plural(in_use, "spool file");
-        session.note(&format!(
+        invocation.note(&format!(
             "{files} left alone: a recorder still writes there"
         ));
     }
     if left > 0 {
-        session.note("hint: `runtape recover --spool FILE` takes in a file that is yours");
+        invocation.note("hint: `runtape recover --spool FILE` takes in a file that is yours");
     }
     if failed > 0 {
         return Err(CliError::Unrecovered {

@@ -3,7 +3,7 @@
 use runtape_core::RunId;
 use runtape_store::RunFilter;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::resolve_run;
 use crate::error::{CliError, with_causes};
 use crate::terminal::table::{Cell, Table, plural};
@@ -28,8 +28,8 @@ pub(crate) struct RenormalizeArgs {
     all: bool,
 }
 
-pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let mut store = session.database.open_existing()?;
+pub(crate) fn run(args: &RenormalizeArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let mut store = invocation.database.open_existing()?;
     let runs: Vec<RunId> = if args.all {
         let mut filter = RunFilter::default();
         filter.roots_only = true;
@@ -48,13 +48,13 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
             Ok(report) => report,
             Err(error) => {
                 failed += 1;
-                session.warn(&format!("run {run}: {}", with_causes(&error)));
+                invocation.warn(&format!("run {run}: {}", with_causes(&error)));
                 continue;
             }
         };
         changed += usize::from(report.is_changed());
-        if session.console.json {
-            session.console.object(&report)?;
+        if invocation.console.json {
+            invocation.console.object(&report)?;
         } else if report.is_changed() || !args.all {
             table.row(vec![
                 Cell::id(run),
@@ -65,10 +65,10 @@ pub(crate) fn run(args: &RenormalizeArgs, session: &mut Session<'_>) -> Result<(
             ]);
         }
     }
-    if !session.console.json && table.has_rows() {
-        table.print(&mut session.console)?;
+    if !invocation.console.json && table.has_rows() {
+        table.print(&mut invocation.console)?;
     }
-    session.note(&format!(
+    invocation.note(&format!(
         "{} read again, {changed} replaced",
         plural(runs.len() - failed, "run")
     ));

@@ -1,7 +1,7 @@
 //! `runtape runs`: the runs there are.
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table};
 
@@ -18,19 +18,19 @@ pub(crate) struct RunsArgs {
     text: Option<String>,
 }
 
-pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = if args.text.is_some() {
         // A search completes its index first, which takes writing.
-        session.database.open_for_search()?
+        invocation.database.open_for_search()?
     } else {
-        session.database.read()?
+        invocation.database.read()?
     };
     let mut filter = args.filter.to_filter(&store)?;
     filter.roots_only = !args.children;
     filter.text.clone_from(&args.text);
     let page = store.runs(&filter, None, args.filter.limit())?;
-    session.found("runs", &page.items)?;
-    let console = &mut session.console;
+    invocation.found("runs", &page.items)?;
+    let console = &mut invocation.console;
     if console.json {
         return page.items.iter().try_for_each(|run| console.object(run));
     }
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RunsArgs, session: &mut Session<'_>) -> Result<(), CliE
     }
     table.print(console)?;
     if page.next.is_some() {
-        session.more();
+        invocation.more();
     }
     Ok(())
 }

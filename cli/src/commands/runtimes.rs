@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use runtape_core::report::{FormatInfo, RuntimeInfo};
 use runtape_normalizer::runtimes::{Carried, OutputFormat, RUNTIMES, RuntimeEntry, best};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table};
 
@@ -32,8 +32,8 @@ fn is_executable(path: &std::path::Path) -> bool {
     path.is_file()
 }
 
-pub(crate) fn run(_: &RuntimesArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let console = &mut session.console;
+pub(crate) fn run(_: &RuntimesArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let console = &mut invocation.console;
     if console.json {
         return RUNTIMES
             .iter()

@@ -4,7 +4,7 @@ use runtape_core::report::SchemaInfo;
 use runtape_schemas::SchemaKind;
 
 use super::validate::parse_kind;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table};
 
@@ -16,8 +16,8 @@ pub(crate) struct SchemaArgs {
     kind: Option<SchemaKind>,
 }
 
-pub(crate) fn run(args: &SchemaArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let console = &mut session.console;
+pub(crate) fn run(args: &SchemaArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let console = &mut invocation.console;
     if let Some(kind) = args.kind {
         if console.json {
             return console.object(kind.schema());

@@ -1,7 +1,7 @@
 //! `runtape search`: full text over messages, tool inputs and outputs.
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::fit::cut_around;
@@ -21,9 +21,9 @@ pub(crate) struct SearchArgs {
     filter: FilterArgs,
 }
 
-pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &SearchArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     // A search completes its index first, which takes writing.
-    let store = session.database.open_for_search()?;
+    let store = invocation.database.open_for_search()?;
     let query = args.query.join(" ");
     let page = store.search(
         &query,
@@ -31,8 +31,8 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
         None,
         args.filter.limit(),
     )?;
-    session.found("matches", &page.items)?;
-    let console = &mut session.console;
+    invocation.found("matches", &page.items)?;
+    let console = &mut invocation.console;
     if console.json {
         return page.items.iter().try_for_each(|hit| console.object(hit));
     }
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &SearchArgs, session: &mut Session<'_>) -> Result<(), Cl
         console.line(format!("    {text}").trim_end())?;
     }
     if page.next.is_some() {
-        session.more();
+        invocation.more();
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use runtape_core::report::{RunInfo, SessionAnswer};
 use runtape_normalizer::runtimes;
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::short;
 
@@ -51,12 +51,12 @@ fn is_unknown_session(run: &RunInfo) -> bool {
     family == Some(ErrorFamily::UnknownSession)
 }
 
-pub(crate) fn run(args: &SessionArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &SessionArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let mut filter = args.filter.to_filter(&store)?;
     filter.roots_only = true;
     let runs = store.runs(&filter, None, args.filter.limit())?.items;
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     match find(&runs) {
         Ok((run, id)) if console.json => console.object(&SessionAnswer {
             session_id: Some(id.to_owned()),
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &SessionArgs, session: &mut Session<'_>) -> Result<(), C
         }),
         Ok((run, id)) => {
             console.line(id)?;
-            session.note(&format!("of run {}, {}", short(&run.run_id), run.runtime));
+            invocation.note(&format!("of run {}, {}", short(&run.run_id), run.runtime));
             Ok(())
         }
         Err(reason) => {

@@ -4,7 +4,7 @@ use runtape_core::report::{RunDetail, RunOrigin};
 use runtape_core::{Stream, TokenCounts, summarize};
 use runtape_store::Store;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
@@ -47,10 +47,10 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
     })
 }
 
-pub(crate) fn run(args: &ShowArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let shown = gather(&store, &args.run)?;
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         return console.object(&shown);
     }

@@ -3,7 +3,7 @@
 use runtape_core::report::SqlRow;
 use serde_json::{Map, Value};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table};
 
@@ -21,9 +21,9 @@ pub(crate) struct SqlArgs {
     query: String,
 }
 
-pub(crate) fn run(args: &SqlArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
-    let console = &mut session.console;
+pub(crate) fn run(args: &SqlArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
+    let console = &mut invocation.console;
     if console.json {
         let mut result = Ok(());
         store.query(&args.query, |row| {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SqlArgs, session: &mut Session<'_>) -> Result<(), CliEr
     rows.truncate(ROWS);
     table(&rows).print(console)?;
     if more {
-        session.note("there are more: --json prints all");
+        invocation.note("there are more: --json prints all");
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `runtape stats`: how much there is, and what it takes.
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table, bytes, thousands};
@@ -12,11 +12,11 @@ const TABLES: usize = 12;
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatsArgs {}
 
-pub(crate) fn run(_: &StatsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(_: &StatsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let stats = store.stats()?;
-    let path = session.database.path().display().to_string();
-    let console = &mut session.console;
+    let path = invocation.database.path().display().to_string();
+    let console = &mut invocation.console;
     if console.json {
         return console.object(&stats);
     }

@@ -1,7 +1,7 @@
 //! `runtape tools`: which tools were called.
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table};
@@ -17,13 +17,13 @@ pub(crate) struct ToolsArgs {
     filter: FilterArgs,
 }
 
-pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &ToolsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let filter = args.filter.to_filter(&store)?;
     if args.calls {
         let calls = store.tool_calls(&filter, args.filter.limit())?;
-        session.found("tool calls", &calls)?;
-        let console = &mut session.console;
+        invocation.found("tool calls", &calls)?;
+        let console = &mut invocation.console;
         if console.json {
             return calls.iter().try_for_each(|call| console.object(call));
         }
@@ -52,8 +52,8 @@ pub(crate) fn run(args: &ToolsArgs, session: &mut Session<'_>) -> Result<(), Cli
         return table.print(console);
     }
     let tools = store.tools(&filter, args.filter.limit())?;
-    session.found("tool calls", &tools)?;
-    let console = &mut session.console;
+    invocation.found("tool calls", &tools)?;
+    let console = &mut invocation.console;
     if console.json {
         return tools.iter().try_for_each(|tool| console.object(tool));
     }

@@ -2,7 +2,7 @@
 
 use runtape_core::TranscriptBuilder;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::commands::follow::each_record;
 use crate::database::resolve_run;
 use crate::error::CliError;
@@ -24,13 +24,13 @@ pub(crate) struct TranscriptArgs {
     full: bool,
 }
 
-pub(crate) fn run(args: &TranscriptArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &TranscriptArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     let run_id = resolve_run(&store, &args.run)?;
     let mut builder = TranscriptBuilder::new();
     let mut printer = TranscriptPrinter::default();
     printer.full = args.full;
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     each_record(&store, &run_id, args.follow, |record| {
         printer.learn(&record);
         for entry in builder.push(&record) {

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use runtape_store::{Store, UsageBy, UsageGroup};
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table};
@@ -51,10 +51,10 @@ impl By {
     }
 }
 
-pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), CliError> {
-    let store = session.database.read()?;
+pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
     if args.explain {
-        return explain(args, &store, session);
+        return explain(args, &store, invocation);
     }
     let by = match args.by {
         By::Day => UsageBy::Day,
@@ -63,8 +63,8 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
         By::Job => UsageBy::Job,
     };
     let groups = store.usage_by(&args.filter.to_filter(&store)?, by)?;
-    session.found("reported tokens", &groups)?;
-    let console = &mut session.console;
+    invocation.found("reported tokens", &groups)?;
+    let console = &mut invocation.console;
     if console.json {
         return groups.iter().try_for_each(|group| console.object(group));
     }
@@ -108,7 +108,11 @@ pub(crate) fn run(args: &UsageArgs, session: &mut Session<'_>) -> Result<(), Cli
 }
 
 /// Shows the ledger: each entry, its source, and whether it counts.
-fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result<(), CliError> {
+fn explain(
+    args: &UsageArgs,
+    store: &Store,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
     let filter = args.filter.to_filter(store)?;
     let runs = store.runs(&filter, None, u32::MAX as usize)?.items;
     let mut table = Table::new(&[
@@ -132,8 +136,8 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
     }
     let is_more = entries.len() > args.filter.limit();
     entries.truncate(args.filter.limit());
-    session.found("reported tokens", &entries)?;
-    let console = &mut session.console;
+    invocation.found("reported tokens", &entries)?;
+    let console = &mut invocation.console;
     for line in &entries {
         if console.json {
             console.object(line)?;
@@ -161,7 +165,7 @@ fn explain(args: &UsageArgs, store: &Store, session: &mut Session<'_>) -> Result
         table.print(console)?;
     }
     if is_more {
-        session.more();
+        invocation.more();
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use runtape_core::report::{ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown};
 use runtape_schemas::{LineVerdict, SchemaKind, Verdict, validate_jsonl};
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::plain;
@@ -30,7 +30,7 @@ pub(super) fn parse_kind(name: &str) -> Result<SchemaKind, String> {
     SchemaKind::from_name(name).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &ValidateArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &ValidateArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let reader: Box<dyn BufRead> = if args.file.as_os_str() == "-" {
         Box::new(BufReader::new(io::stdin()))
     } else {
@@ -43,12 +43,12 @@ pub(crate) fn run(args: &ValidateArgs, session: &mut Session<'_>) -> Result<(), 
     let mut result = Ok(());
     let counts = validate_jsonl(reader, args.kind, |line| {
         if result.is_ok() {
-            result = report(session, &line);
+            result = report(invocation, &line);
         }
     })?;
     result?;
-    if session.console.json {
-        session
+    if invocation.console.json {
+        invocation
             .console
             .object(&ValidationLine::Summary(ValidationCounts {
                 valid: counts.valid,
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ValidateArgs, session: &mut Session<'_>) -> Result<(), 
             }))?;
     }
     let (valid, unknown) = (counts.valid, counts.unknown);
-    session.note(&format!(
+    invocation.note(&format!(
         "{valid} valid, {unknown} of unknown types, {} invalid",
         counts.invalid
     ));
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &ValidateArgs, session: &mut Session<'_>) -> Result<(), 
     Ok(())
 }
 
-fn report(session: &mut Session<'_>, line: &LineVerdict) -> Result<(), CliError> {
-    let console = &mut session.console;
+fn report(invocation: &mut Invocation<'_>, line: &LineVerdict) -> Result<(), CliError> {
+    let console = &mut invocation.console;
     let number = line.line;
     match &line.verdict {
         Verdict::Valid => Ok(()),

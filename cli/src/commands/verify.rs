@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use runtape_core::report::{Removal, RemovalReason};
 use runtape_store::Store;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::digest::Digest;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -69,7 +69,7 @@ fn removed(removals: &[Removal]) -> Vec<String> {
     lines
 }
 
-pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &VerifyArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let report = match (&args.bundle, &args.head) {
         (Some(bundle), head) => {
             if let Some(digest) = &args.digest {
@@ -77,10 +77,10 @@ pub(crate) fn run(args: &VerifyArgs, session: &mut Session<'_>) -> Result<(), Cl
             }
             Store::open_bundle(bundle)?.verify_bundle(head.as_deref())?
         }
-        (None, Some(head)) => session.database.read()?.verify_head(head)?,
-        (None, None) => session.database.read()?.verify()?,
+        (None, Some(head)) => invocation.database.read()?.verify_head(head)?,
+        (None, None) => invocation.database.read()?.verify()?,
     };
-    let console = &mut session.console;
+    let console = &mut invocation.console;
     if console.json {
         console.object(&report)?;
     } else {

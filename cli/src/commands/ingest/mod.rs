@@ -18,7 +18,7 @@ use self::progress::progress;
 use self::report::{Outcome, Report};
 use self::source::{Source, Sources};
 use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
 
 /// How long a batch of a pipe may wait for more, in milliseconds.
@@ -51,7 +51,7 @@ pub(crate) struct IngestArgs {
     again: bool,
 }
 
-pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), CliError> {
+pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let mut sources = Sources::find(&args.paths)?;
     if sources.found.is_empty() {
         return Err(CliError::NothingToIngest);
@@ -63,8 +63,8 @@ pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), Cl
         };
         source.stderr = Some(stderr.clone());
     }
-    let store = StoreHandle::from(session.database.open()?);
-    let database = session.database.clone();
+    let store = StoreHandle::from(invocation.database.open()?);
+    let database = invocation.database.clone();
     let mut report = Report::new(sources.ignored);
     let bar = progress(&sources);
     let mut rest = sources.found.as_slice();
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), Cl
         let (short, after) = rest.split_at(together);
         let mut done = |store: &Store, source: &Source, outcome| {
             bar.inc(source.bytes());
-            bar.suspend(|| report.add(session, store, outcome))
+            bar.suspend(|| report.add(invocation, store, outcome))
         };
         if short.is_empty() {
             let outcome = ingest_long(args, &store, first)?;
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &IngestArgs, session: &mut Session<'_>) -> Result<(), Cl
         }
     }
     bar.finish_and_clear();
-    report.finish(session)
+    report.finish(invocation)
 }
 
 /// Tells what is wrong with a file, if another one may still be stored.

@@ -6,7 +6,7 @@ use runtape_core::report::{
 use runtape_core::{RunId, Runtime, TokenCounts};
 use runtape_store::Store;
 
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table, plural, thousands};
 
@@ -63,7 +63,7 @@ impl Report {
     /// Adds what became of a file, and prints it for programs.
     pub(super) fn add(
         &mut self,
-        session: &mut Session<'_>,
+        invocation: &mut Invocation<'_>,
         store: &Store,
         outcome: Outcome,
     ) -> Result<(), CliError> {
@@ -72,11 +72,11 @@ impl Report {
             Outcome::Skipped { .. } => self.summary.skipped += 1,
             Outcome::Unusable { path, reason } => {
                 self.summary.unusable += 1;
-                session.warn(&format!("{path}: {reason}"));
+                invocation.warn(&format!("{path}: {reason}"));
             }
         }
-        if session.console.json {
-            session.console.object(&outcome.into_line())?;
+        if invocation.console.json {
+            invocation.console.object(&outcome.into_line())?;
         }
         Ok(())
     }
@@ -120,9 +120,9 @@ impl Report {
     }
 
     /// Prints the table; files that hold nothing usable make it a failure.
-    pub(super) fn finish(self, session: &mut Session<'_>) -> Result<(), CliError> {
-        if !session.console.json && !self.summary.groups.is_empty() {
-            self.table().print(&mut session.console)?;
+    pub(super) fn finish(self, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+        if !invocation.console.json && !self.summary.groups.is_empty() {
+            self.table().print(&mut invocation.console)?;
         }
         let summary = self.summary;
         let mut parts = vec![format!("{} stored", plural(summary.stored, "run"))];
@@ -140,13 +140,13 @@ impl Report {
                 parts.push(format!("{count} {what}"));
             }
         }
-        session.note(&parts.join(", "));
+        invocation.note(&parts.join(", "));
         let (unusable, all) = (
             summary.unusable,
             summary.stored + summary.skipped + summary.unusable,
         );
-        if session.console.json {
-            session.console.object(&IngestLine::Summary(summary))?;
+        if invocation.console.json {
+            invocation.console.object(&IngestLine::Summary(summary))?;
         }
         if unusable > 0 {
             let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

@@ -21,7 +21,7 @@ use runtape_recorder::{RecordError, Recorded, Recording, RecordingOptions};
 pub(crate) use self::leash::run_mode;
 use self::screen::{Screen, View};
 use self::signals::Signals;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
 use crate::terminal::times;
@@ -112,7 +112,10 @@ enum ExitStatus {
     Run,
 }
 
-pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCode, CliError> {
+pub(crate) fn run(
+    args: &RecordArgs,
+    invocation: &mut Invocation<'_>,
+) -> Result<ExitCode, CliError> {
     let [program, arguments @ ..] = args.command.as_slice() else {
         let message = "name a command after --".to_owned();
         return Err(CliError::Usage { message });
@@ -121,39 +124,39 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
     let runtime = args.runtime.clone().or_else(guessed);
     let is_known = runtime.is_some();
     let runtime = runtime.unwrap_or(Runtime::Generic);
-    session.database.check()?;
-    let context = context(args, session)?;
+    invocation.database.check()?;
+    let context = context(args, invocation)?;
     leash::check(program).map_err(|error| CliError::Spawn {
         program: program.clone(),
         error,
     })?;
     if let Some(advice) = advice::advice(&runtime, is_known, &args.command)
-        && View::new(args, session.console.json) == View::Conversation
+        && View::new(args, invocation.console.json) == View::Conversation
     {
-        session.note(&advice);
+        invocation.note(&advice);
     }
     // Before the process is there, so that no signal gets lost in between.
     let signals = Signals::listen()?;
-    let recording = spawn(args, session, runtime, &context, (program, arguments))?;
+    let recording = spawn(args, invocation, runtime, &context, (program, arguments))?;
     signals.pass_on(recording.control());
-    let mut screen = Screen::new(View::new(args, session.console.json));
+    let mut screen = Screen::new(View::new(args, invocation.console.json));
     for shown in recording.shown() {
-        screen.show(session, shown);
+        screen.show(invocation, shown);
     }
-    let unshown = screen.close(session);
+    let unshown = screen.close(invocation);
     let Recorded {
         exit,
         summary,
         kept,
     } = recording.wait();
     let summary = summary.as_ref();
-    report::say(session, &context, summary, &kept);
+    report::say(invocation, &context, summary, &kept);
     if let Some(unshown) = &unshown {
-        report::say_unshown(session, &context, unshown, &kept);
+        report::say_unshown(invocation, &context, unshown, &kept);
     }
     // The command has ended as it did, whatever became of the report about it.
     if let Err(error) = write_report(args, &context, summary, &kept, &exit) {
-        session.warn(&with_causes(&error));
+        invocation.warn(&with_causes(&error));
     }
     Ok(match args.exit_status {
         ExitStatus::Child => ExitCode::from(report::exit_code(&exit)),
@@ -168,7 +171,7 @@ pub(crate) fn run(args: &RecordArgs, session: &mut Session<'_>) -> Result<ExitCo
 /// Starts the command, and records it.
 fn spawn(
     args: &RecordArgs,
-    session: &Session<'_>,
+    invocation: &Invocation<'_>,
     runtime: Runtime,
     context: &Context,
     (program, arguments): (&str, &[String]),
@@ -183,7 +186,7 @@ fn spawn(
         }
     };
     let options = RecordingOptions {
-        watch: match View::new(args, session.console.json) {
+        watch: match View::new(args, invocation.console.json) {
             View::Conversation | View::Entries => Watch::Items,
             View::Raw => Watch::Bytes,
             View::Nothing => Watch::Nothing,
@@ -195,7 +198,7 @@ fn spawn(
         leash,
         ..RecordingOptions::default()
     };
-    let database = session.database.clone();
+    let database = invocation.database.clone();
     let path = database.path().to_owned();
     let destination = Destination::opening(&path, move || database.open_for_recording());
     let started = Recording::spawn(command, destination, runtime, context.clone(), options);
@@ -233,12 +236,12 @@ fn write_report(
     })
 }
 
-fn context(args: &RecordArgs, session: &Session<'_>) -> Result<Context, CliError> {
+fn context(args: &RecordArgs, invocation: &Invocation<'_>) -> Result<Context, CliError> {
     let run_id = args.run_id.clone().unwrap_or_else(|| RandomIds.run_id());
     // A database that cannot be read does not keep the command from running: what it prints goes
     // to a spool file then.
     if args.run_id.is_some()
-        && let Ok(store) = session.database.read()
+        && let Ok(store) = invocation.database.read()
         && store.run(&run_id).is_ok()
     {
         let message = format!("there is a run {run_id} already");

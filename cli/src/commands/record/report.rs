@@ -7,7 +7,7 @@ use runtape_normalizer::{Context, Exit};
 use runtape_recorder::process::Kept;
 
 use super::screen::Unshown;
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::exit_codes;
 use crate::terminal::table::{bytes, plural, thousands};
 
@@ -25,23 +25,23 @@ pub(super) fn exit_code(exit: &Exit) -> u8 {
 
 /// Tells a person how the run went, and what could not be stored.
 pub(super) fn say(
-    session: &mut Session<'_>,
+    invocation: &mut Invocation<'_>,
     context: &Context,
     summary: Option<&RunSummary>,
     kept: &Kept,
 ) {
-    session.note(&line(context, summary));
+    invocation.note(&line(context, summary));
     if let Some(fault) = &kept.fault {
-        session.warn(&format!("not stored: {fault}"));
+        invocation.warn(&format!("not stored: {fault}"));
         if let Some(spool) = &kept.spool {
-            session.note(&format!(
+            invocation.note(&format!(
                 "hint: the output is in {}; `runtape recover` takes it in",
                 spool.display()
             ));
         }
     }
     if let Some(missing) = &kept.missing {
-        session.warn(&format!(
+        invocation.warn(&format!(
             "{} of output are stored nowhere: {missing}",
             bytes(missing.bytes)
         ));
@@ -50,19 +50,19 @@ pub(super) fn say(
 
 /// Tells a person what could not be shown.
 pub(super) fn say_unshown(
-    session: &mut Session<'_>,
+    invocation: &mut Invocation<'_>,
     context: &Context,
     unshown: &Unshown,
     kept: &Kept,
 ) {
-    session.warn(&format!(
+    invocation.warn(&format!(
         "{} of output could not be shown: {}",
         bytes(unshown.bytes),
         unshown.reason
     ));
     if kept.fault.is_none() {
         let run = &context.run_id;
-        session.note(&format!(
+        invocation.note(&format!(
             "hint: it is stored; `runtape transcript {run}` shows it"
         ));
     }

@@ -7,7 +7,7 @@ use runtape_normalizer::LiveItem;
 use runtape_recorder::process::Shown;
 
 use super::{Emit, RecordArgs, Show, emit};
-use crate::commands::Session;
+use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
 use crate::terminal::transcript::TranscriptPrinter;
 
@@ -59,40 +59,40 @@ impl Screen {
     }
 
     /// Shows a piece, as long as that is possible.
-    pub(super) fn show(&mut self, session: &mut Session<'_>, shown: Shown) {
+    pub(super) fn show(&mut self, invocation: &mut Invocation<'_>, shown: Shown) {
         let (bytes, result) = match shown {
-            Shown::Bytes(stream, bytes) => (bytes.len(), self.raw(session, stream, &bytes)),
-            Shown::Items { items, bytes } => (bytes, self.items(session, items)),
+            Shown::Bytes(stream, bytes) => (bytes.len(), self.raw(invocation, stream, &bytes)),
+            Shown::Items { items, bytes } => (bytes, self.items(invocation, items)),
         };
-        self.saw(session, result);
+        self.saw(invocation, result);
         if let Some(unshown) = &mut self.unshown {
             unshown.bytes += bytes as u64;
         }
     }
 
     /// Ends what is shown. Returns what could not be.
-    pub(super) fn close(mut self, session: &mut Session<'_>) -> Option<Unshown> {
-        let closed = self.close_last(session);
-        self.saw(session, closed);
+    pub(super) fn close(mut self, invocation: &mut Invocation<'_>) -> Option<Unshown> {
+        let closed = self.close_last(invocation);
+        self.saw(invocation, closed);
         self.unshown
     }
 
-    fn close_last(&mut self, session: &mut Session<'_>) -> Result<(), CliError> {
+    fn close_last(&mut self, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
         if self.view == View::Conversation {
-            self.printer.close(&mut session.console)?;
+            self.printer.close(&mut invocation.console)?;
         }
-        Ok(session.console.out.flush()?)
+        Ok(invocation.console.out.flush()?)
     }
 
     /// Takes note of how showing went. After a first failure nothing more is shown: the run goes on
     /// and is recorded all the same.
-    fn saw(&mut self, session: &mut Session<'_>, shown: Result<(), CliError>) {
+    fn saw(&mut self, invocation: &mut Invocation<'_>, shown: Result<(), CliError>) {
         let Err(error) = shown else {
             return;
         };
         self.view = View::Nothing;
         // What the failed writer still holds is not tried again.
-        session.console.out = Box::leak(Box::new(io::sink()));
+        invocation.console.out = Box::leak(Box::new(io::sink()));
         // Whoever watched through a pipe may go away.
         if self.unshown.is_none() && !error.is_closed_pipe() {
             let reason = with_causes(&error);
@@ -102,7 +102,7 @@ impl Screen {
 
     fn raw(
         &mut self,
-        session: &mut Session<'_>,
+        invocation: &mut Invocation<'_>,
         stream: Stream,
         bytes: &[u8],
     ) -> Result<(), CliError> {
@@ -114,12 +114,16 @@ impl Screen {
             let _ = io::stderr().write_all(bytes);
             return Ok(());
         }
-        session.console.out.write_all(bytes)?;
-        Ok(session.console.out.flush()?)
+        invocation.console.out.write_all(bytes)?;
+        Ok(invocation.console.out.flush()?)
     }
 
-    fn items(&mut self, session: &mut Session<'_>, items: Vec<LiveItem>) -> Result<(), CliError> {
-        let console = &mut session.console;
+    fn items(
+        &mut self,
+        invocation: &mut Invocation<'_>,
+        items: Vec<LiveItem>,
+    ) -> Result<(), CliError> {
+        let console = &mut invocation.console;
         let entries = items.into_iter().filter_map(|item| match item {
             LiveItem::Transcript { entry, .. } => Some(entry),
             LiveItem::Event(_) => None,
