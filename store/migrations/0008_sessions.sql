@@ -11,11 +11,10 @@ DROP VIEW v_jobs;
 ALTER TABLE usage DROP COLUMN repeated;
 -- The numbers are the total of the session so far.
 ALTER TABLE usage ADD COLUMN of_session INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX usage_of_session ON usage (run) WHERE of_session;
 
 -- The runs of a session in their order.
 DROP INDEX run_by_session;
-CREATE INDEX run_by_session ON run (session, started_at) WHERE session IS NOT NULL;
+CREATE INDEX run_by_session ON run (session, started_at, id) WHERE session IS NOT NULL;
 
 -- Lists go by time and id: a key means nothing outside of this file.
 DROP INDEX run_by_start;
@@ -39,7 +38,7 @@ SELECT
     usage.step AS step,
     coalesce(model.text, run_model.text) AS model,
     model.text AS entry_model,
-    CASE WHEN usage.of_session
+    CASE WHEN usage.of_session AND usage.input_tokens IS NOT NULL
         THEN max(usage.input_tokens - coalesce((
         SELECT earlier.input_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
         WHERE earlier_run.session = run.session AND earlier.of_session
@@ -48,7 +47,7 @@ SELECT
     ), 0), 0)
         ELSE usage.input_tokens
     END AS input_tokens,
-    CASE WHEN usage.of_session
+    CASE WHEN usage.of_session AND usage.output_tokens IS NOT NULL
         THEN max(usage.output_tokens - coalesce((
         SELECT earlier.output_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
         WHERE earlier_run.session = run.session AND earlier.of_session
@@ -57,7 +56,7 @@ SELECT
     ), 0), 0)
         ELSE usage.output_tokens
     END AS output_tokens,
-    CASE WHEN usage.of_session
+    CASE WHEN usage.of_session AND usage.reasoning_tokens IS NOT NULL
         THEN max(usage.reasoning_tokens - coalesce((
         SELECT earlier.reasoning_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
         WHERE earlier_run.session = run.session AND earlier.of_session
@@ -66,7 +65,7 @@ SELECT
     ), 0), 0)
         ELSE usage.reasoning_tokens
     END AS reasoning_tokens,
-    CASE WHEN usage.of_session
+    CASE WHEN usage.of_session AND usage.cached_input_tokens IS NOT NULL
         THEN max(usage.cached_input_tokens - coalesce((
         SELECT earlier.cached_input_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
         WHERE earlier_run.session = run.session AND earlier.of_session
@@ -76,7 +75,8 @@ SELECT
         ELSE usage.cached_input_tokens
     END AS cached_input_tokens,
     usage.session_key IS NOT NULL AND EXISTS (
-        SELECT 1 FROM usage AS earlier JOIN run AS earlier_run ON earlier_run.key = earlier.run
+        -- Crossed, so that it is the response that is looked up, and not every run of the session.
+        SELECT 1 FROM usage AS earlier CROSS JOIN run AS earlier_run ON earlier_run.key = earlier.run
         WHERE earlier.session_key = usage.session_key AND earlier.key = usage.key
             AND earlier_run.session = run.session
             AND (earlier_run.started_at, earlier_run.id) < (run.started_at, run.id)

@@ -30,15 +30,15 @@ pub struct Store {
 /// Ends a transaction that is given up, however that came about.
 struct Undo<'a> {
     tables: &'a dyn Tables,
-    undo: fn(&dyn Tables),
+    end: fn(&dyn Tables),
     is_over: bool,
 }
 
 impl<'a> Undo<'a> {
-    fn new(tables: &'a dyn Tables, undo: fn(&dyn Tables)) -> Self {
+    fn new(tables: &'a dyn Tables, end: fn(&dyn Tables)) -> Self {
         Self {
             tables,
-            undo,
+            end,
             is_over: false,
         }
     }
@@ -51,7 +51,7 @@ impl<'a> Undo<'a> {
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            (self.undo)(self.tables);
+            (self.end)(self.tables);
         }
     }
 }

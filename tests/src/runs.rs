@@ -4,6 +4,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
+    clippy::too_many_lines,
     reason = "a run that cannot be made fails the test that wants it"
 )]
 

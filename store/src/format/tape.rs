@@ -258,7 +258,7 @@ impl TapeBlock {
             varint::read(&mut rest)?;
             varint::read_signed(&mut rest)?;
         }
-        let mut data = [&rest[..0]; Stream::ALL.len()];
+        let mut data: [&'a [u8]; Stream::ALL.len()] = [&[]; Stream::ALL.len()];
         for (stream, data) in Stream::ALL.into_iter().zip(&mut data) {
             let length = usize::try_from(self.lengths.of(stream)).ok()?;
             (*data, rest) = rest.split_at_checked(length)?;

@@ -2,6 +2,7 @@
 //! stored.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use runtape_core::TokenCounts;
 use runtape_core::record::UsageSource;
@@ -51,9 +52,9 @@ fn sums(store: &Store) -> i64 {
     let sum = |counts: Vec<TokenCounts>| -> i64 {
         counts.iter().filter_map(|counts| counts.input_tokens).sum()
     };
-    let runs = store.runs(&all, None, 1000).unwrap().items;
+    let runs = store.runs(&all, None, 10_000).unwrap().items;
     let expected = sum(runs.into_iter().map(|run| run.usage).collect());
-    let jobs = store.jobs(&all, None, 1000).unwrap().items;
+    let jobs = store.jobs(&all, None, 10_000).unwrap().items;
     assert_eq!(
         sum(jobs.into_iter().map(|job| job.usage).collect()),
         expected
@@ -141,6 +142,35 @@ pub(crate) fn a_total_that_fell_counts_nothing_rather_than_less<B: Backend>() {
     assert_eq!(counted(&store, "two"), (Some(0), Some(20), false));
     assert_eq!(counted(&store, "three"), (Some(20), Some(1), false));
     assert_eq!(sums(&store), 120);
+}
+
+pub(crate) fn adding_up_takes_twice_as_long_for_twice_the_runs_of_a_session<B: Backend>() {
+    let time = |runs: i64| {
+        let home = B::fresh();
+        let mut store = home.open();
+        let stored = store.batch(|store| {
+            for number in 1..=runs {
+                let made = stating(&format!("run-{number}"), "s", number, number * 10, 1);
+                made.store(store);
+                let plan = Plan {
+                    session: Some("resumed".to_owned()),
+                    at: 1_790_000_000_000 + number,
+                    ..Plan::new(&format!("again-{number}"), 2)
+                };
+                plan.make().store(store);
+            }
+            Ok(())
+        });
+        stored.unwrap();
+        let times = (0..3).map(|_| {
+            let begin = Instant::now();
+            assert_eq!(sums(&store), runs * 10 + 101 + 102);
+            begin.elapsed()
+        });
+        times.min().unwrap()
+    };
+    let (once, twice) = (time(250), time(500));
+    assert!(twice < once * 3, "{once:?}, then {twice:?}");
 }
 
 pub(crate) fn the_order_in_which_runs_are_stored_does_not_matter<B: Backend>() {
