@@ -89,6 +89,11 @@ fn marked_call(dialect: &Dialect) -> Value {
 fn marked_message(dialect: &Dialect) -> Value {
     match dialect.0 {
         Runtime::Gemini => json!({"type": "message", "role": "assistant", "content": [MARK]}),
+        Runtime::Generic => {
+            let mut ending = dialect.ending();
+            ending["errors"] = json!([MARK]);
+            ending
+        }
         _ => {
             let text = dialect.text(1).to_string();
             let block = json!([{"type": "text", "text": "text 1"}]).to_string();
