@@ -124,7 +124,7 @@ fn tape(
         return Ok(());
     }
     let length = store.tape_lengths(run)?.of(stream);
-    let piece = Piece {
+    let position = TapePosition {
         seq: None,
         stream,
         start: length.saturating_sub(held.len() as u64),

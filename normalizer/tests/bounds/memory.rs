@@ -93,6 +93,11 @@ fn marked_message(dialect: &Dialect) -> Value {
             json!({"type": "item.completed", "item": {"type": "agent_message", "text": [MARK]}})
         }
         Runtime::Opencode => opencode("text", &json!({"text": [MARK]})),
+        Runtime::Generic => {
+            let mut ending = dialect.ending();
+            ending["errors"] = json!([MARK]);
+            ending
+        }
         _ => {
             let text = dialect.text(1).to_string();
             let block = json!([{"type": "text", "text": "text 1"}]).to_string();
