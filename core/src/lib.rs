@@ -48,7 +48,6 @@ mod id_path;
 mod id_text;
 mod iso;
 mod job;
-pub mod json;
 mod late_value;
 mod materialize;
 mod media_url;

@@ -1,8 +1,7 @@
 //! A reader of sound and plain JSON.
 
-use runtape_core::json::find_special;
-
 use super::scan::{is_sound, unescape};
+use super::special::find_special;
 
 /// How deep values may be nested here. `serde_json` reads a little deeper, and knows how to refuse.
 const DEEPEST: u8 = 64;

@@ -3,7 +3,7 @@
 //! Each record's hash covers its canonical JSON, which holds run, sequence number and span, and
 //! the hash before it. Tape blocks form a chain of their own, and so do seals.
 
-use runtape_core::{Message, Record, RecordKind, RunId, Stream, ToolResultContent, json};
+use runtape_core::{Message, Record, RecordKind, RunId, Stream, ToolResultContent};
 
 use super::streams::StreamLengths;
 use crate::error::{Result, StoreError};
@@ -28,7 +28,7 @@ pub(crate) fn write_canonical(buffer: &mut Vec<u8>, record: &Record) -> Result<(
         // At once, with some room for escapes: a buffer that grows is copied, and is there twice.
         buffer.reserve_exact(text + text / 8);
     }
-    json::append(buffer, record).map_err(|source| StoreError::Json {
+    serde_json::to_writer(&mut *buffer, record).map_err(|source| StoreError::Json {
         run: record.run_id.clone(),
         source,
     })

@@ -1,10 +1,9 @@
 //! What the lines and documents look like.
 
-use runtape_core::json::find_special;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::json::{Raw, Str, items, wire_shapes, wire_struct};
+use crate::json::{Raw, Str, find_special, items, wire_shapes, wire_struct};
 use crate::times::iso_millis;
 use crate::verdict::VerdictWord;
 

@@ -5,9 +5,8 @@ const BLOCK: usize = 64;
 
 /// Returns where the next quote, backslash or control character is, from `at` on; the length of
 /// the bytes if there is none.
-#[must_use]
 #[inline]
-pub fn find_special(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn find_special(bytes: &[u8], at: usize) -> usize {
     let mut rest = bytes.get(at..).unwrap_or_default();
     // Names and most values are short.
     for _ in 0..BLOCK / 8 {
@@ -34,22 +33,6 @@ fn find_in_long(bytes: &[u8], mut rest: &[u8]) -> usize {
     }
     let found = rest.iter().position(|byte| is_special(*byte));
     bytes.len() - rest.len() + found.unwrap_or(rest.len())
-}
-
-/// Tells whether no byte is special.
-#[inline]
-pub(super) fn is_plain(bytes: &[u8]) -> bool {
-    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    let (words, rest) = rest.as_chunks::<8>();
-    let is_special_word = |word: &[u8; 8]| special(u64::from_le_bytes(*word)) != 0;
-    if blocks.iter().any(has_special) || words.iter().any(is_special_word) {
-        return false;
-    }
-    match bytes.last_chunk::<8>() {
-        // Some of it was looked at before, which takes less time than single bytes.
-        Some(word) => rest.is_empty() || !is_special_word(word),
-        None => !rest.iter().any(|byte| is_special(*byte)),
-    }
 }
 
 fn is_special(byte: u8) -> bool {
@@ -88,7 +71,6 @@ mod tests {
             let text = before.clone() + &after;
             let expected = text.bytes().position(is_special).unwrap_or(text.len());
             prop_assert_eq!(find_special(text.as_bytes(), 0), expected);
-            prop_assert_eq!(is_plain(text.as_bytes()), expected == text.len());
         }
     }
 }
