@@ -115,6 +115,7 @@ impl Reducer {
         tape.on_unparsed(root, None, reason, Some(excerpt(head)), place);
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm a signal")]
     fn apply_checked(&mut self, emitted: Emitted<'_>) {
         let Emitted {
             scope,
