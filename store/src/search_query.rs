@@ -362,7 +362,8 @@ mod tests {
         ));
         let nots = "a NOT ".repeat(5000) + "b";
         assert!(matches!(SearchQuery::parse(&nots), SearchQuery::All(_)));
-        let long: String = (0..10_000).map(|number| format!("w{number} ")).collect();
+        let long: Vec<String> = (0..10_000).map(|number| format!("w{number}")).collect();
+        let long = long.join(" ");
         let SearchQuery::All(parts) = SearchQuery::parse(&long) else {
             panic!("all of them");
         };

@@ -9,8 +9,11 @@ fn what_is_deleted_gives_its_pages_back() {
     let path = directory.path().join("db");
     let mut store = Store::open(&path, &Options::default()).unwrap();
     for name in ["a", "b", "c", "d"] {
-        let mut plan = Plan::new(name, 200);
-        plan.job = if name == "d" { "other" } else { "job" }.to_owned();
+        let job = if name == "d" { "other" } else { "job" }.to_owned();
+        let plan = Plan {
+            job,
+            ..Plan::new(name, 200)
+        };
         plan.make().store(&mut store);
     }
     store.complete_search().unwrap();

@@ -30,7 +30,9 @@ fn fill(store: &mut Store) -> Vec<Made> {
     let children = child(&all[0], "small");
     let middle = all[0].records.len() / 2;
     all[0].records.splice(middle..middle, children);
-    all.iter().for_each(|made| made.store(store));
+    for made in &all {
+        made.store(store);
+    }
     all
 }
 

@@ -9,8 +9,11 @@ pub(crate) fn deleting_leaves_tombstones_and_nothing_else<B: Backend>() {
     let home = B::fresh();
     let mut store = home.open();
     for name in ["a", "b", "c", "d"] {
-        let mut plan = Plan::new(name, 200);
-        plan.job = if name == "d" { "other" } else { "job" }.to_owned();
+        let job = if name == "d" { "other" } else { "job" }.to_owned();
+        let plan = Plan {
+            job,
+            ..Plan::new(name, 200)
+        };
         plan.make().store(&mut store);
     }
     store.complete_search().unwrap();
@@ -99,8 +102,10 @@ pub(crate) fn what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape
     let home = B::fresh();
     let mut worker = home.open();
     for name in ["a", "b"] {
-        let mut plan = Plan::new(name, 2);
-        plan.job = "job".to_owned();
+        let plan = Plan {
+            job: "job".to_owned(),
+            ..Plan::new(name, 2)
+        };
         plan.make().store(&mut worker);
     }
     // It has ended, but somebody has it in hand, as one who makes its records again would.

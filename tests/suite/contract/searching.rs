@@ -66,7 +66,9 @@ fn fill(store: &mut Store) {
             "a:b said: nothing AND more",
         ),
     ];
-    runs.iter().for_each(|made| made.store(store));
+    for made in &runs {
+        made.store(store);
+    }
 }
 
 pub(crate) fn the_grammar_is_the_same_everywhere<B: Backend>() {

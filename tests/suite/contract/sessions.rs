@@ -206,7 +206,9 @@ pub(crate) fn the_order_in_which_runs_are_stored_does_not_matter<B: Backend>() {
         }
         let home = B::fresh();
         let mut store = home.open();
-        made.iter().for_each(|made| made.store(&mut store));
+        for made in &made {
+            made.store(&mut store);
+        }
         let runs = store.runs(&RunFilter::default(), None, 100).unwrap().items;
         let counted = runs
             .into_iter()
