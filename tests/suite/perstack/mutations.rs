@@ -110,7 +110,18 @@ fn sample() -> BTreeMap<String, Value> {
             path.to_str().unwrap().contains("-callTools") && text.contains("thinkingPart")
         })
     };
-    let thinking = jobs.find(thinks).unwrap();
+    // One that was asked for something: not every runtime prints that, and the order of jobs is that
+    // of their files.
+    let is_asked = |job: &&str| {
+        let mut files = all.iter();
+        files.any(|(path, text)| {
+            let path = path.to_str().unwrap();
+            path.contains(job)
+                && path.ends_with("run-setting.json")
+                && text.contains("\"input\":{\"text\"")
+        })
+    };
+    let thinking = jobs.find(|job| thinks(job) && is_asked(job)).unwrap();
     take(thinking, &mut sample);
     let delegated = all.iter().find(|(path, text)| {
         let path = path.to_str().unwrap();
