@@ -56,29 +56,29 @@ fn asked_for(entry: &RuntimeEntry, argv: &[String]) -> Option<&'static OutputFor
 mod tests {
     use super::*;
 
-    fn said(runtime: Runtime, line: &str) -> Option<String> {
+    fn said(runtime: &Runtime, line: &str) -> Option<String> {
         let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        advice(&runtime, true, &argv)
+        advice(runtime, true, &argv)
     }
 
     #[test]
     fn a_format_that_tells_less_is_named_with_the_flags_of_the_best() {
-        let text = said(Runtime::ClaudeCode, "claude -p Hi").unwrap();
+        let text = said(&Runtime::ClaudeCode, "claude -p Hi").unwrap();
         assert_eq!(
             text,
             "claude-code tells no tool calls and no tokens in its text format: \
              --output-format stream-json --verbose does"
         );
-        let json = said(Runtime::Gemini, "gemini -p Hi --output-format=json").unwrap();
+        let json = said(&Runtime::Gemini, "gemini -p Hi --output-format=json").unwrap();
         assert!(json.contains("no tool calls in its json format"), "{json}");
         for line in [
             "claude -p Hi --output-format stream-json --verbose",
             "claude -p Hi --output-format something-new",
         ] {
-            assert_eq!(said(Runtime::ClaudeCode, line), None, "{line}");
+            assert_eq!(said(&Runtime::ClaudeCode, line), None, "{line}");
         }
-        assert_eq!(said(Runtime::Hermes, "hermes -z Hi"), None);
-        assert_eq!(said(Runtime::Generic, "./agent"), None);
+        assert_eq!(said(&Runtime::Hermes, "hermes -z Hi"), None);
+        assert_eq!(said(&Runtime::Generic, "./agent"), None);
     }
 
     #[test]

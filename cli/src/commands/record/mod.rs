@@ -177,13 +177,12 @@ fn spawn(
     (program, arguments): (&str, &[String]),
 ) -> Result<Recording, CliError> {
     let leash = leash::this_binary();
-    let command = match &leash {
-        Some(binary) => Leash::new(binary).command(program, arguments),
-        None => {
-            let mut command = std::process::Command::new(program);
-            command.args(arguments);
-            command
-        }
+    let command = if let Some(binary) = &leash {
+        Leash::new(binary).command(program, arguments)
+    } else {
+        let mut command = std::process::Command::new(program);
+        command.args(arguments);
+        command
     };
     let options = RecordingOptions {
         watch: match View::new(args, invocation.console.json) {

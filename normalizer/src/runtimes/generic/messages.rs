@@ -13,7 +13,7 @@ pub(super) struct Spoken {
     /// The message is longer than what is held.
     is_cut: bool,
     /// Something was said at all.
-    has_spoken: bool,
+    is_begun: bool,
 }
 
 impl Spoken {
@@ -22,7 +22,7 @@ impl Spoken {
             text: String::new(),
             limit,
             is_cut: false,
-            has_spoken: false,
+            is_begun: false,
         }
     }
 
@@ -34,7 +34,7 @@ impl Spoken {
 
     /// The message goes on.
     pub(super) fn push(&mut self, text: &str) {
-        self.has_spoken = true;
+        self.is_begun = true;
         if self.text.len().saturating_add(text.len()) > self.limit {
             self.is_cut = true;
             self.text = String::new();
@@ -53,7 +53,7 @@ impl Spoken {
         out: &mut SignalSink<'_>,
     ) -> Option<&'a str> {
         let stated = stated.filter(|text| !text.is_empty())?;
-        if !self.has_spoken {
+        if !self.is_begun {
             self.push(stated);
             out.emit_in(scope, Signal::Text(Cow::Borrowed(stated)));
         }
@@ -62,7 +62,7 @@ impl Spoken {
 
     /// Tells whether nothing was said at all.
     pub(super) fn is_silent(&self) -> bool {
-        !self.has_spoken
+        !self.is_begun
     }
 }
 

@@ -46,7 +46,7 @@ impl Structured {
                 self.take_piece(piece, line.ending, out);
             }
         } else if let Some(reason) = wire::cut_json(bytes) {
-            self.cut(reason, line.ending, out);
+            report_cut(reason, line.ending, out);
         } else {
             emit_output(&line.text(), out.place(), out);
         }
@@ -60,18 +60,9 @@ impl Structured {
                 Ok(_) => emit_output(&String::from_utf8_lossy(json), out.place(), out),
                 Err(error) => {
                     let reason = format!("begins like JSON and does not parse: {error}");
-                    self.cut(reason, ending, out);
+                    report_cut(reason, ending, out);
                 }
             },
-        }
-    }
-
-    /// Reports a value that is cut. At the very end of the output it was a message that began after
-    /// whatever result there was.
-    fn cut(&mut self, reason: String, ending: Ending, out: &mut SignalSink<'_>) {
-        report(None, reason, out);
-        if ending == Ending::None {
-            out.emit(Signal::TurnOpened);
         }
     }
 
@@ -115,6 +106,15 @@ impl Structured {
     pub(super) fn finish(&mut self, out: &mut SignalSink<'_>) {
         self.entries.finish(out);
         self.events.finish(out);
+    }
+}
+
+/// Reports a value that is cut. At the very end of the output it was a message that began after
+/// whatever result there was.
+fn report_cut(reason: String, ending: Ending, out: &mut SignalSink<'_>) {
+    report(None, reason, out);
+    if ending == Ending::None {
+        out.emit(Signal::TurnOpened);
     }
 }
 

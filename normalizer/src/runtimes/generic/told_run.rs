@@ -79,13 +79,6 @@ impl ToldRun {
         out.emit_in(self.scope(), signal);
     }
 
-    pub(super) fn report(&self, tag: &str, reason: String, out: &mut SignalSink<'_>) {
-        out.emit(Signal::Unparsed {
-            tag: Some(tag.to_owned().into()),
-            reason: reason.into(),
-        });
-    }
-
     /// Learns which call delegated the run.
     pub(super) fn set_parent(&mut self, checkpoint: &Checkpoint) {
         if let (None, Some(parent)) = (&self.call, &checkpoint.delegated_by) {
@@ -173,7 +166,7 @@ impl ToldRun {
         let is_text = |part: &UserPart| matches!(part, UserPart::TextPart(_));
         if !message.contents.iter().all(is_text) {
             let reason = "contents: only the text of a user's message is taken".to_owned();
-            self.report("userMessage", reason, out);
+            report("userMessage", reason, out);
         }
     }
 
@@ -298,7 +291,7 @@ impl ToldRun {
         }
         if !self.thinking.complete(all) {
             let reason = "text: not what its pieces were".to_owned();
-            self.report("completeStreamingReasoning", reason, out);
+            report("completeStreamingReasoning", reason, out);
         }
     }
 
@@ -309,7 +302,7 @@ impl ToldRun {
         }
         if !self.text.complete(all) {
             let reason = "text: not what its pieces were".to_owned();
-            self.report("completeStreamingRunResult", reason, out);
+            report("completeStreamingRunResult", reason, out);
         }
         self.emit(Signal::TextEnd, out);
     }
@@ -398,4 +391,12 @@ impl ToldRun {
         self.thinking.clear();
         self.open_step = None;
     }
+}
+
+/// Reports something of a line that cannot be taken.
+pub(super) fn report(tag: &str, reason: String, out: &mut SignalSink<'_>) {
+    out.emit(Signal::Unparsed {
+        tag: Some(tag.to_owned().into()),
+        reason: reason.into(),
+    });
 }

@@ -23,6 +23,15 @@ use crate::parser::SignalSink;
 use crate::signal::{Block, CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 
+/// What comes in pieces and goes on.
+#[derive(Clone, Copy, Default)]
+enum OpenPart {
+    #[default]
+    None,
+    Text,
+    Thinking,
+}
+
 /// Reads entries of a transcript.
 pub(super) struct Entries {
     unnamed: UnnamedCalls,
@@ -33,9 +42,7 @@ pub(super) struct Entries {
     /// Hashes of the calls of the open step that have no result.
     pending: HashSet<u64>,
     hasher: FixedState,
-    /// Text or reasoning goes on.
-    is_text_open: bool,
-    is_thinking_open: bool,
+    open_part: OpenPart,
     spoken: Spoken,
     /// The model, until it is named.
     model: Option<(TapePlace, String)>,
@@ -49,8 +56,7 @@ impl Entries {
             is_answered: false,
             pending: HashSet::new(),
             hasher: FixedState::default(),
-            is_text_open: false,
-            is_thinking_open: false,
+            open_part: OpenPart::None,
             spoken: Spoken::new(limit),
             model: None,
         }
@@ -136,34 +142,31 @@ impl Entries {
         self.open_step(false, out);
         self.spoken.push(&said.text);
         let text = Cow::Borrowed(said.text.as_str());
-        self.is_thinking_open = false;
-        self.is_text_open = said.delta == Some(true);
-        out.emit(if self.is_text_open {
-            Signal::TextDelta(text)
-        } else {
-            Signal::Text(text)
-        });
+        if said.delta == Some(true) {
+            self.open_part = OpenPart::Text;
+            return out.emit(Signal::TextDelta(text));
+        }
+        self.open_part = OpenPart::None;
+        out.emit(Signal::Text(text));
     }
 
     fn on_thinking(&mut self, thought: &Thinking, out: &mut SignalSink<'_>) {
         self.open_step(false, out);
         let text = Cow::Borrowed(thought.text.as_str());
-        self.is_text_open = false;
-        self.is_thinking_open = thought.delta == Some(true);
-        out.emit(if self.is_thinking_open {
-            Signal::ThinkingDelta(text)
-        } else {
-            let signature = None;
-            Signal::Thinking { text, signature }
-        });
+        if thought.delta == Some(true) {
+            self.open_part = OpenPart::Thinking;
+            return out.emit(Signal::ThinkingDelta(text));
+        }
+        self.open_part = OpenPart::None;
+        let signature = None;
+        out.emit(Signal::Thinking { text, signature });
     }
 
     fn close_part(&mut self, out: &mut SignalSink<'_>) {
-        if std::mem::take(&mut self.is_text_open) {
-            out.emit(Signal::TextEnd);
-        }
-        if std::mem::take(&mut self.is_thinking_open) {
-            out.emit(Signal::ThinkingEnd { signature: None });
+        match std::mem::take(&mut self.open_part) {
+            OpenPart::None => {}
+            OpenPart::Text => out.emit(Signal::TextEnd),
+            OpenPart::Thinking => out.emit(Signal::ThinkingEnd { signature: None }),
         }
     }
 

@@ -19,6 +19,10 @@ fn usage(input: u64, output: u64) -> Value {
         "totalTokens": input + output, "cachedInputTokens": 0})
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "metadata is written where it is needed"
+)]
 fn checkpoint(status: &str, step: u64, used: (u64, u64), metadata: Value) -> Value {
     json!({"id": format!("c{step}"), "jobId": "theirs", "runId": "r1", "status": status,
         "stepNumber": step, "messages": [], "usage": usage(used.0, used.1), "metadata": metadata,

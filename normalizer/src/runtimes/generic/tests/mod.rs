@@ -29,7 +29,8 @@ fn summary(stdout: &str, exit: &Exit) -> RunSummary {
 }
 
 fn printed(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 /// Returns the summary of a program that prints these lines and exits with 0.
