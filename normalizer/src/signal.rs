@@ -128,6 +128,9 @@ pub enum Signal<'a> {
     /// Anything else that belongs into the metadata.
     Metadata(&'static str, Value),
 
+    /// The call, by its printed id, starts a sub-agent whose work may come long after the call has
+    /// its result.
+    Delegates(&'a str),
     /// A turn was opened: a result that came before is no longer the last word.
     TurnOpened,
     /// What the user said: the prompt, or a further message, which opens the next step.

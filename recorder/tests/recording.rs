@@ -196,5 +196,5 @@ fn output_goes_to_a_spool_file_when_the_store_cannot_be_opened() {
     assert_eq!(owner, SpoolOwner::at(&path));
     take_in_spool(&mut store, &kept.spool.unwrap(), 1).unwrap();
     let run = store.run(&"run".parse().unwrap()).unwrap();
-    assert_eq!(run.status, CheckpointStatus::Completed.into());
+    assert_eq!(run.status, CheckpointStatus::Completed);
 }

@@ -32,7 +32,7 @@ SELECT
     usage.key AS key,
     CASE WHEN usage.of_session AND EXISTS (
         SELECT 1 FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
-        WHERE earlier_run.session = run.session AND earlier.of_session
+        WHERE earlier_run.session = run.session AND (earlier.of_session OR earlier.key = 'total')
             AND (earlier_run.started_at, earlier_run.id, earlier.seq) < (run.started_at, run.id, usage.seq)
     ) THEN 'remainder' ELSE source.text END AS source,
     usage.step AS step,
@@ -41,7 +41,7 @@ SELECT
     CASE WHEN usage.of_session AND usage.input_tokens IS NOT NULL
         THEN max(usage.input_tokens - coalesce((
         SELECT earlier.input_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
-        WHERE earlier_run.session = run.session AND earlier.of_session
+        WHERE earlier_run.session = run.session AND (earlier.of_session OR earlier.key = 'total')
             AND (earlier_run.started_at, earlier_run.id, earlier.seq) < (run.started_at, run.id, usage.seq)
         ORDER BY earlier_run.started_at DESC, earlier_run.id DESC, earlier.seq DESC LIMIT 1
     ), 0), 0)
@@ -50,7 +50,7 @@ SELECT
     CASE WHEN usage.of_session AND usage.output_tokens IS NOT NULL
         THEN max(usage.output_tokens - coalesce((
         SELECT earlier.output_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
-        WHERE earlier_run.session = run.session AND earlier.of_session
+        WHERE earlier_run.session = run.session AND (earlier.of_session OR earlier.key = 'total')
             AND (earlier_run.started_at, earlier_run.id, earlier.seq) < (run.started_at, run.id, usage.seq)
         ORDER BY earlier_run.started_at DESC, earlier_run.id DESC, earlier.seq DESC LIMIT 1
     ), 0), 0)
@@ -59,7 +59,7 @@ SELECT
     CASE WHEN usage.of_session AND usage.reasoning_tokens IS NOT NULL
         THEN max(usage.reasoning_tokens - coalesce((
         SELECT earlier.reasoning_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
-        WHERE earlier_run.session = run.session AND earlier.of_session
+        WHERE earlier_run.session = run.session AND (earlier.of_session OR earlier.key = 'total')
             AND (earlier_run.started_at, earlier_run.id, earlier.seq) < (run.started_at, run.id, usage.seq)
         ORDER BY earlier_run.started_at DESC, earlier_run.id DESC, earlier.seq DESC LIMIT 1
     ), 0), 0)
@@ -68,7 +68,7 @@ SELECT
     CASE WHEN usage.of_session AND usage.cached_input_tokens IS NOT NULL
         THEN max(usage.cached_input_tokens - coalesce((
         SELECT earlier.cached_input_tokens FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
-        WHERE earlier_run.session = run.session AND earlier.of_session
+        WHERE earlier_run.session = run.session AND (earlier.of_session OR earlier.key = 'total')
             AND (earlier_run.started_at, earlier_run.id, earlier.seq) < (run.started_at, run.id, usage.seq)
         ORDER BY earlier_run.started_at DESC, earlier_run.id DESC, earlier.seq DESC LIMIT 1
     ), 0), 0)
@@ -88,7 +88,7 @@ SELECT
     ) AS is_repeated,
     usage.of_session AND NOT EXISTS (
         SELECT 1 FROM run AS earlier_run JOIN usage AS earlier ON earlier.run = earlier_run.key
-        WHERE earlier_run.session = run.session AND earlier.of_session
+        WHERE earlier_run.session = run.session AND (earlier.of_session OR earlier.key = 'total')
             AND (earlier_run.started_at, earlier_run.id, earlier.seq) < (run.started_at, run.id, usage.seq)
     ) AS of_session
 FROM usage

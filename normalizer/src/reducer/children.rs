@@ -13,6 +13,9 @@ use super::tape::TapeState;
 use crate::failure;
 use crate::signal::{CHILD_LABEL, TapePlace};
 
+/// How many calls are remembered whose sub-agents may show themselves after they are over.
+const MOST_DELEGATIONS: usize = 4096;
+
 /// The child runs of a tape.
 #[derive(Debug, Default)]
 pub(super) struct Children {
@@ -52,7 +55,8 @@ impl Children {
         let parent = caller.and_then(|at| self.runs.get(at)).unwrap_or(root);
         let tool_call_id = ToolCallId::from_printed(call)
             .unwrap_or_else(|| ToolCallId::derive(&parent.id, u64::MAX));
-        let (tool_name, step) = parent.call_of(&tool_call_id);
+        let delegation = tape.delegations.get(call).cloned();
+        let (tool_name, step) = delegation.unwrap_or_else(|| parent.call_of(&tool_call_id));
         let delegated_by = DelegatedBy {
             expert: tape.expert(parent),
             tool_call_id,
@@ -104,6 +108,18 @@ impl Children {
     /// Adds what all children used to a sum.
     pub(super) fn usage(&self, sum: TokenCounts) -> TokenCounts {
         self.runs.iter().fold(sum, |sum, run| sum.plus(run.usage))
+    }
+}
+
+impl TapeState {
+    /// Remembers which tool was called in which step, for a sub-agent that shows itself later.
+    pub(super) fn on_delegates(&mut self, run: &Run, call: &str) {
+        let has_room = self.delegations.len() < MOST_DELEGATIONS;
+        if let Some(id) =
+            ToolCallId::from_printed(call).filter(|id| has_room && id.as_str() == call)
+        {
+            self.delegations.insert(call.into(), run.call_of(&id));
+        }
     }
 }
 

@@ -144,6 +144,7 @@ impl Reducer {
             Signal::Cwd(cwd) => run.learn("cwd", cwd),
             Signal::Format(format) => root.learn("outputFormat", format),
             Signal::Metadata(key, value) => run.learn(key, value),
+            Signal::Delegates(call) => tape.on_delegates(run, call),
             Signal::TurnOpened => tape.reopen(root, place),
             Signal::User(text) => tape.on_user(run, text.into_owned(), place),
             Signal::Step(key) => tape.open_step(run, key, place),

@@ -6,7 +6,7 @@ use runtape_core::record::{EventRecord, Initialize, MetadataPatch, RunOpened, St
 use runtape_core::runtime_event::UnparsedOutput;
 use runtape_core::{
     DelegatedBy, Expert, LateValue, Record, RecordKind, Runtime, RuntimeEventKind, Span, Stream,
-    TokenCounts,
+    TokenCounts, ToolName,
 };
 
 use super::run::Run;
@@ -33,6 +33,9 @@ pub(super) struct TapeState {
     pub(super) with_live: bool,
     /// The number of the child run that made a call, for calls that could start another one.
     pub(super) callers: HashMap<Box<str>, usize>,
+    /// Tool and step of calls that start a sub-agent, by their printed ids: such a call may be over
+    /// when its sub-agent shows itself.
+    pub(super) delegations: HashMap<Box<str>, (ToolName, u64)>,
     /// The root run's result, unless work went on after it.
     pub(super) result: Option<Outcome<'static>>,
     pub(super) duration_ms: Option<u64>,
@@ -53,6 +56,7 @@ impl TapeState {
             context,
             with_live,
             callers: HashMap::new(),
+            delegations: HashMap::new(),
             result: None,
             duration_ms: None,
             total: None,

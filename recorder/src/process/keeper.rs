@@ -72,7 +72,7 @@ impl Keeper {
                 kept: Kept::default(),
             };
             let store = open().map_err(|error| spooler.note(&error)).ok();
-            keep(store, spooler, &receiver, &clock)
+            keep(store.as_ref(), spooler, &receiver, &clock)
         });
         Self { sender, thread }
     }
@@ -185,12 +185,12 @@ impl Spooler<'_> {
 
 /// Stores the output that arrives. Once the store has failed, output goes to the spool file.
 fn keep(
-    store: Option<StoreHandle>,
+    store: Option<&StoreHandle>,
     mut spooler: Spooler<'_>,
     receiver: &Receiver<Message>,
     clock: &Clock,
 ) -> Kept {
-    let mut writer = store.as_ref().and_then(|store| begin(store, &mut spooler));
+    let mut writer = store.and_then(|store| begin(store, &mut spooler));
     let (exit, records) = loop {
         match receiver.recv_timeout(TICK) {
             Ok(Message::Output(chunk, records, _room)) => match &mut writer {
@@ -210,7 +210,7 @@ fn keep(
     if writer.is_some() {
         return spooler.kept;
     }
-    spooler.finish(exit, store.as_ref())
+    spooler.finish(exit, store)
 }
 
 fn begin(store: &StoreHandle, spooler: &mut Spooler<'_>) -> Option<BatchWriter> {

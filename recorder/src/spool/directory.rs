@@ -45,12 +45,11 @@ impl SpoolDirectories {
     #[must_use]
     pub fn files(&self, owner: &SpoolOwner) -> Vec<PathBuf> {
         let mut directories: Vec<PathBuf> = owner.directory().into_iter().collect();
-        match &self.named {
-            Some(named) => directories.push(named.clone()),
-            None => {
-                directories.extend(self.elsewhere.clone());
-                directories.extend(self.former.iter().cloned());
-            }
+        if let Some(named) = &self.named {
+            directories.push(named.clone());
+        } else {
+            directories.extend(self.elsewhere.clone());
+            directories.extend(self.former.iter().cloned());
         }
         directories.dedup();
         directories.iter().flat_map(|path| files_in(path)).collect()

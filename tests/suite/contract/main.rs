@@ -117,6 +117,7 @@ macro_rules! hold_to_the_contract {
             sessions {
                 adding_up_takes_twice_as_long_for_twice_the_runs_of_a_session,
                 a_total_of_a_session_counts_what_it_holds_beyond_the_last_one,
+                a_total_of_a_session_counts_what_it_holds_beyond_its_first_run,
                 without_the_run_in_the_middle_the_next_one_counts_more,
                 sessions_that_run_side_by_side_have_nothing_to_do_with_each_other,
                 a_total_that_fell_counts_nothing_rather_than_less,

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use runtape_core::TokenCounts;
 use runtape_core::record::UsageSource;
+use runtape_core::{RecordKind, TokenCounts};
 
 use runtape_store::{RunFilter, Store, UsageBy};
 use runtape_tests::runs::{Dice, Made, Plan, run_id};
@@ -95,6 +95,24 @@ pub(crate) fn a_total_of_a_session_counts_what_it_holds_beyond_the_last_one<B: B
     assert_eq!(sums(&store), 400);
     // A counter that nobody reported stays unknown.
     assert_eq!(ledger[0].usage.reasoning_tokens, None);
+    assert!(store.verify().unwrap().is_intact());
+}
+
+/// A run that begins its session states its own total: it is the session's, too.
+pub(crate) fn a_total_of_a_session_counts_what_it_holds_beyond_its_first_run<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    let mut first = stating("one", "s", 1, 100, 10);
+    for record in &mut first.records {
+        if let RecordKind::Usage(entry) = &mut record.kind {
+            entry.of_session = false;
+        }
+    }
+    first.store(&mut store);
+    stating("two", "s", 2, 250, 12).store(&mut store);
+    assert_eq!(counted(&store, "one"), (Some(100), Some(10), false));
+    assert_eq!(counted(&store, "two"), (Some(150), Some(2), false));
+    assert_eq!(sums(&store), 250);
     assert!(store.verify().unwrap().is_intact());
 }
 

@@ -437,13 +437,20 @@ impl Frames {
             // What a tool has given back so far is in its result, too.
             Some("update") => {}
             Some("result" | "end") => {
+                let child = tools::spawned(&data.result);
+                let may_spawn = child.is_some() || name == tools::SPAWN;
+                if may_spawn {
+                    conversation.emit(Signal::Delegates(id), out);
+                }
                 let is_first = conversation.on_result(id, name, &data.result, data.is_error, out);
                 // Protocol 3 does not tell where a request begins.
                 if is_first && !conversation.sees_requests {
                     conversation.end_message(out);
                 }
-                if let Some(session) = tools::spawned(&data.result) {
-                    self.sessions.on_spawned(session, id);
+                match child {
+                    Some(session) => self.sessions.on_spawned(session, id),
+                    None if is_first && may_spawn => self.sessions.on_untold_child(id),
+                    None => {}
                 }
             }
             phase => {

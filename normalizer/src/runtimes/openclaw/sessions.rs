@@ -3,7 +3,7 @@
 //! Frames of every session of the gateway arrive. The asked one is the one that `chat.send` or `agent`
 //! names; its sub-agents' sessions belong to it, and everything else is left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::conversation::Conversation;
 use super::told::key_hash;
@@ -46,6 +46,8 @@ pub(super) struct Sessions {
     by_key: HashMap<Box<str>, usize>,
     /// The calls that started sessions, by the sessions' keys.
     spawned: HashMap<Box<str>, Box<str>>,
+    /// Calls that started a session of which their results do not tell the key.
+    untold: VecDeque<Box<str>>,
     foreign: HashSet<u64>,
     has_more_foreign: bool,
     /// Frames that were left out.
@@ -62,6 +64,7 @@ impl Sessions {
             children: Vec::new(),
             by_key: HashMap::new(),
             spawned: HashMap::new(),
+            untold: VecDeque::new(),
             foreign: HashSet::new(),
             has_more_foreign: false,
             foreign_frames: 0,
@@ -105,6 +108,14 @@ impl Sessions {
         }
     }
 
+    /// A call started a session, and nothing tells which: protocol 3 leaves results out. It is taken
+    /// for the next one that shows itself.
+    pub(super) fn on_untold_child(&mut self, call: &str) {
+        if self.untold.len() < MOST_CHILDREN {
+            self.untold.push_back(call.into());
+        }
+    }
+
     /// Returns whose frame it is, by its session's key and the session that started it.
     pub(super) fn owner(&mut self, key: &str, spawned_by: Option<&str>) -> Owner {
         if key.is_empty() || self.is_asked(key) {
@@ -121,7 +132,8 @@ impl Sessions {
         if !is_child || self.children.len() >= MOST_CHILDREN {
             return Owner::Foreign;
         }
-        let call = self.spawned.get(key).cloned();
+        let told = self.spawned.get(key).cloned();
+        let call = told.or_else(|| self.untold.pop_front());
         let child = Conversation::new(self.limit, Some(call.unwrap_or_else(|| key.into())));
         self.by_key.insert(key.into(), self.children.len());
         self.children.push(child);

@@ -74,6 +74,9 @@ pub(super) fn has_failed(name: &str, is_error: Option<bool>, result: &Value) -> 
     }
 }
 
+/// The tool that starts a sub-agent.
+pub(super) const SPAWN: &str = "sessions_spawn";
+
 /// Returns the session of the sub-agent that a call started, as its result tells.
 pub(super) fn spawned(result: &Value) -> Option<&str> {
     let details = result.get("details").unwrap_or(result);
