@@ -12,15 +12,12 @@ use serde_json::Value;
 
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
+use crate::framing::held_lines::{HeldLines, MOST_HELD};
 use crate::framing::{LinePart, pieces};
 use crate::json::DecodeError;
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Emitted, Outcome, Scope, Signal, TapePlace, Verdict};
-
-/// How many lines, and bytes of them, may come before the first object: banners and warnings.
-const MOST_LINES: usize = 32;
-const MOST_BYTES: usize = 8 * 1024;
+use crate::signal::{Outcome, Scope, Signal, Verdict};
 
 /// How many bytes of nothing but white space are held before they are taken for an answer.
 const MOST_BLANKS: usize = 64 * 1024;
@@ -62,16 +59,8 @@ pub(crate) struct EventsOrText<E> {
     asked: Option<Form>,
     form: Option<Form>,
     has_format: bool,
-    held: Vec<HeldLine>,
-    held_bytes: usize,
+    held: HeldLines,
     answer: Answer,
-}
-
-/// A line that was held back until it was known what it is.
-struct HeldLine {
-    bytes: Vec<u8>,
-    ending: Ending,
-    place: TapePlace,
 }
 
 impl<E: EventReader> EventsOrText<E> {
@@ -82,8 +71,7 @@ impl<E: EventReader> EventsOrText<E> {
             asked,
             form: asked,
             has_format: false,
-            held: Vec::new(),
-            held_bytes: 0,
+            held: HeldLines::new(MOST_HELD),
             answer: Answer::default(),
         }
     }
@@ -112,16 +100,11 @@ impl<E: EventReader> EventsOrText<E> {
     }
 
     fn hold(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        self.held_bytes = self.held_bytes.saturating_add(line.bytes.len());
-        self.held.push(HeldLine {
-            bytes: line.bytes.to_vec(),
-            ending: line.ending,
-            place: out.place(),
-        });
+        self.held.push(line.bytes, line.ending, out.place());
         if let Some(object) = first_object(line.bytes) {
             let is_events = E::begins_events(object);
             self.decide(if is_events { Form::Events } else { Form::Text }, out);
-        } else if self.held.len() > MOST_LINES || self.held_bytes > MOST_BYTES {
+        } else if self.held.outlasts_banners() {
             self.decide(Form::Text, out);
         }
     }
@@ -130,13 +113,10 @@ impl<E: EventReader> EventsOrText<E> {
     fn decide(&mut self, form: Form, out: &mut SignalSink<'_>) {
         self.form = Some(form);
         self.emit_format(form, out);
-        for held in std::mem::take(&mut self.held) {
-            let apply = &mut |emitted: Emitted<'_>| {
-                out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            };
-            let out = &mut SignalSink::new(held.place, apply);
-            self.read(form, &held.bytes, held.ending, out);
-        }
+        let held = self.held.take();
+        held.replay(out, |line, out| {
+            self.read(form, line.bytes, line.ending, out)
+        });
     }
 
     fn emit_format(&mut self, form: Form, out: &mut SignalSink<'_>) {
@@ -203,14 +183,11 @@ fn first_object(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// Tells whether all that was printed is one line that begins like JSON and does not parse.
-fn is_cut_json(lines: &[HeldLine]) -> bool {
-    let mut filled = lines
-        .iter()
-        .filter(|line| !line.bytes.trim_ascii().is_empty());
-    let (Some(only), None) = (filled.next(), filled.next()) else {
+fn is_cut_json(lines: &HeldLines) -> bool {
+    let Some(only) = lines.only_filled() else {
         return false;
     };
-    let mut pieces = pieces(&only.bytes);
+    let mut pieces = pieces(only.bytes);
     matches!(
         (pieces.next(), pieces.next()),
         (Some(LinePart::Json(json)), None)

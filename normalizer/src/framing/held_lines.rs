@@ -13,6 +13,11 @@ use crate::signal::TapePlace;
 /// Banners, the echo of a prompt and messages of errors are far shorter, and so are most answers.
 pub(crate) const MOST_HELD: usize = 8 * 1024 * 1024;
 
+/// How many lines, and bytes of them, may come before JSON: banners and warnings of a CLI. Longer text
+/// is an answer, which is to be shown while it comes.
+pub(crate) const MOST_BANNER_LINES: usize = 32;
+pub(crate) const MOST_BANNER_BYTES: usize = 8 * 1024;
+
 /// Lines that are held until it is known what they are.
 #[derive(Debug)]
 pub(crate) struct HeldLines {
@@ -101,6 +106,11 @@ impl HeldLines {
     /// Returns how many lines are held.
     pub(crate) fn len(&self) -> usize {
         self.marks.len()
+    }
+
+    /// Tells whether the text that is held is longer than banners are.
+    pub(crate) fn outlasts_banners(&self) -> bool {
+        self.len() > MOST_BANNER_LINES || self.bytes.len() > MOST_BANNER_BYTES
     }
 
     /// Gives out what is held, and begins anew.

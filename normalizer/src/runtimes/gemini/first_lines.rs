@@ -14,13 +14,6 @@ use crate::lines::Line;
 use crate::signal::TapePlace;
 use crate::times::iso_millis;
 
-/// How many lines, and bytes of them, may come before JSON: banners of the CLI.
-///
-/// With a command line that does not ask for JSON, text is taken for text at once, so that it can be
-/// shown while it comes.
-const MOST_LINES: usize = 32;
-const MOST_BYTES: usize = 8 * 1024;
-
 /// The types of messages, of all versions.
 const TAGS: &[&str] = &[
     "init",
@@ -53,7 +46,6 @@ const FIRST_KEYS: &[&[u8]] = &[
 pub(super) struct FirstLines {
     is_hasty: bool,
     lines: HeldLines,
-    bytes: usize,
     /// An object that may be the report, and the first line of it.
     report: Option<(Document, usize)>,
 }
@@ -75,14 +67,12 @@ impl FirstLines {
         Self {
             is_hasty,
             lines: HeldLines::new(limit),
-            bytes: 0,
             report: None,
         }
     }
 
     /// Reads one line.
     pub(super) fn push_line(&mut self, line: &Line<'_>, place: TapePlace) -> Option<Decision> {
-        self.bytes = self.bytes.saturating_add(line.bytes.len());
         let last = self.lines.len();
         self.lines.push(line.bytes, line.ending, place);
         if begins_stream(line.bytes) {
@@ -93,12 +83,8 @@ impl FirstLines {
             return decision;
         }
         let is_text = self.lines.iter().any(|line| is_prose(line.bytes));
-        let most_lines = if self.is_hasty && is_text {
-            0
-        } else {
-            MOST_LINES
-        };
-        if self.lines.len() > most_lines || self.bytes > MOST_BYTES {
+        // With a command line that does not ask for JSON, text is taken for text at once.
+        if (self.is_hasty && is_text) || self.lines.outlasts_banners() {
             return self.give_up();
         }
         None
