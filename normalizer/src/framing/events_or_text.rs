@@ -115,7 +115,7 @@ impl<E: EventReader> EventsOrText<E> {
         self.emit_format(form, out);
         let held = self.held.take();
         held.replay(out, |line, out| {
-            self.read(form, line.bytes, line.ending, out)
+            self.read(form, line.bytes, line.ending, out);
         });
     }
 
