@@ -12,6 +12,8 @@ use crate::id_text::IdText;
 const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 /// How many digits a derived id has.
 const LENGTH: usize = 24;
+/// How long most paths are, at the most.
+const USUAL_PATH: usize = 64;
 
 /// A path without its last word, the ordinal. `id.rs` says what the words are.
 ///
@@ -26,7 +28,7 @@ pub(crate) struct IdPath {
 impl IdPath {
     /// Begins a path with words, of which none holds a slash.
     pub(crate) fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut text = Vec::new();
+        let mut text = Vec::with_capacity(USUAL_PATH);
         for word in words {
             debug_assert!(!word.contains('/'), "{word} would be two words of a path");
             text.extend_from_slice(word.as_bytes());
@@ -39,8 +41,14 @@ impl IdPath {
     /// Derives the id of the path that ends in an ordinal.
     pub(crate) fn derive(&mut self, ordinal: u64) -> IdText {
         self.text.truncate(self.kept);
-        // Writing to memory cannot fail.
-        let _ = write!(self.text, "{ordinal}");
+        match u8::try_from(ordinal) {
+            // Most runs are short, and one digit needs no formatting.
+            Ok(digit @ 0..=9) => self.text.push(b'0' + digit),
+            _ => {
+                // Writing to memory cannot fail.
+                let _ = write!(self.text, "{ordinal}");
+            }
+        }
         self.hash()
     }
 

@@ -41,14 +41,20 @@ impl Normalizer {
             runtime: runtime.clone(),
         })?;
         // The parser is told of the runtime's own words; the run keeps all of them.
-        let argv = context.argv.take();
-        let own = argv.as_deref().and_then(|argv| own_words(argv, entry));
-        context.argv = own.map(<[String]>::to_vec);
+        let mut argv = context.argv.take();
+        let start = argv
+            .as_deref()
+            .and_then(|argv| Some(argv.len() - own_words(argv, entry)?.len()));
+        context.argv = start.and_then(|start| Some(argv.as_mut()?.split_off(start)));
         if context.query.is_none() {
             context.query = (entry.query)(&context);
         }
         let (limit, parser) = (context.limit, (entry.parser)(&context));
-        context.argv = argv;
+        let own = context.argv.take();
+        context.argv = argv.map(|mut argv| {
+            argv.extend(own.into_iter().flatten());
+            argv
+        });
         Ok(Self {
             parser,
             reducer: Reducer::new(runtime, context, live),

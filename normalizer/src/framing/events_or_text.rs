@@ -202,9 +202,10 @@ pub(crate) fn leading_type(object: &[u8]) -> Option<&str> {
 }
 
 /// Returns the content of a string whose opening quote was passed, and what follows its closing one;
-/// none if it has escapes.
+/// none if it is anything but plain ASCII, as names and ids are.
 pub(crate) fn quoted(rest: &[u8]) -> Option<(&str, &[u8])> {
-    let end = memchr::memchr2(b'"', b'\\', rest)?;
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    let end = rest.iter().position(|byte| !is_plain(byte))?;
     let (content, rest) = rest.split_at(end);
     let rest = rest.strip_prefix(b"\"")?;
     Some((std::str::from_utf8(content).ok()?, rest))

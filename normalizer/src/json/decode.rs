@@ -95,6 +95,23 @@ pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<Decoded<T>, Dec
     }
 }
 
+/// Decodes the rest of an object from `at`, where a field of it has just ended, if it is sound and
+/// plain. What comes before must have been read: the object is the innermost of `depth`, and the text
+/// has to end with all of them.
+///
+/// Where this gives nothing, the whole text is to be decoded.
+pub(crate) fn decode_rest<'a, T: Deserialize<'a>>(
+    bytes: &'a [u8],
+    at: usize,
+    depth: u8,
+) -> Option<T> {
+    if is_too_much(bytes) {
+        return None;
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    quick::read_rest(text, at, depth)
+}
+
 #[cold]
 fn decode_slowly<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<Decoded<T>, DecodeError> {
     match serde_json::from_slice(bytes) {

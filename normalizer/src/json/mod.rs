@@ -21,6 +21,7 @@ mod text;
 mod weight;
 mod wire;
 
+pub(crate) use decode::decode_rest;
 pub use decode::{DecodeError, Decoded, Fault, decode};
 pub use raw::Raw;
 pub(crate) use shapes::wire_shapes;

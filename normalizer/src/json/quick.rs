@@ -25,6 +25,42 @@ pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     reader.is_at_end().then_some(value)
 }
 
+/// Reads the rest of an object that is inside of others, `depth` in all, if everything is sound and
+/// plain and all of them end with it. What comes before `at`, where a field has just ended, was read.
+pub(super) fn read_rest<'a, T: Deserialize<'a>>(text: &'a str, at: usize, depth: u8) -> Option<T> {
+    let mut reader = JsonReader::within(text, at, depth);
+    let value = T::deserialize(RestOfObject(&mut reader)).ok()?;
+    for _ in 1..depth {
+        // The next thing that is no field of the outer object is its end.
+        if reader.go_on().next_item().ok()? {
+            return None;
+        }
+    }
+    reader.is_at_end().then_some(value)
+}
+
+/// An object whose first fields were read.
+struct RestOfObject<'r, 'de>(&'r mut JsonReader<'de>);
+
+impl<'de> Deserializer<'de> for RestOfObject<'_, 'de> {
+    type Error = Refused;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        let mut fields = self.0.go_on();
+        let value = visitor.visit_map(&mut fields)?;
+        if fields.is_over {
+            Ok(value)
+        } else {
+            Err(Refused)
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("not plain")
@@ -261,6 +297,35 @@ mod tests {
         ];
         for text in odd {
             assert!(read::<Value>(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_rest_of_an_object_is_read_only_if_all_is_sound_up_to_the_end() {
+        let rest = |text: &str| {
+            let at = text.find('|').unwrap();
+            let text = text.replace('|', "");
+            read_rest::<Value>(&text, at, 2).map(|value| value.to_string())
+        };
+        let sound = [
+            (r#"{"a":{"b":1|,"c":[2],"d":"e"}}"#, r#"{"c":[2],"d":"e"}"#),
+            (r#"{"a":{"b":1| , "c":2 } } "#, r#"{"c":2}"#),
+            (r#"{"a":{"b":1|}}"#, "{}"),
+        ];
+        for (text, expected) in sound {
+            assert_eq!(rest(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in [
+            r#"{"a":{"b":1|,}}"#,
+            r#"{"a":{"b":1|,"c":2}"#,
+            r#"{"a":{"b":1|,"c":2}}}"#,
+            r#"{"a":{"b":1|,"c":2},"d":3}"#,
+            r#"{"a":{"b":1|"c":2}}"#,
+            r#"{"a":{"b":1|,"c":2]}"#,
+            r#"{"a":{"b":1|,"c":2}} x"#,
+            r#"{"a":{"b":1|,"c":"\x"}}"#,
+        ] {
+            assert_eq!(rest(text), None, "{text}");
         }
     }
 

@@ -58,6 +58,26 @@ impl<'a> JsonReader<'a> {
         }
     }
 
+    /// Creates a reader at a place inside of so many objects, past a field of the innermost.
+    pub(super) fn within(text: &'a str, at: usize, depth: u8) -> Self {
+        Self {
+            text,
+            at,
+            depth,
+            is_odd: false,
+        }
+    }
+
+    /// Goes on with the object that this is inside of, past a field of it.
+    pub(super) fn go_on(&mut self) -> Inside<'_, 'a> {
+        Inside {
+            reader: self,
+            closing: b'}',
+            is_first: false,
+            is_over: false,
+        }
+    }
+
     /// Returns the next byte that is not white space, without passing it; 0 at the end.
     pub(super) fn peek(&mut self) -> u8 {
         loop {

@@ -152,7 +152,7 @@ impl Reducer {
             Signal::TextEnd => run.close_text(),
             Signal::Text(text) => {
                 tape.close_part(run);
-                tape.on_text(run, &text, place);
+                tape.on_text(run, text, place);
             }
             Signal::ThinkingDelta(text) => tape.on_thinking_delta(run, &text, place),
             Signal::ThinkingEnd { signature } => {

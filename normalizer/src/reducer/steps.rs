@@ -1,5 +1,7 @@
 //! Steps: opening them, filling them, closing them.
 
+use std::borrow::Cow;
+
 use runtape_core::record::{CheckpointHead, MessageRecord, UsageEntry, UsageSource};
 use runtape_core::{
     CheckpointStatus, ExpertMessage, Message, RunError, TextPart, ToolMessage, UserMessage,
@@ -64,16 +66,17 @@ impl TapeState {
         self.show_text(run, text, true, place);
     }
 
-    pub(super) fn on_text(&mut self, run: &mut Run, text: &str, place: TapePlace) {
-        self.make_room(run, text.len());
+    pub(super) fn on_text(&mut self, run: &mut Run, text: Cow<'_, str>, place: TapePlace) {
+        let bytes = text.len();
+        self.make_room(run, bytes);
         let id = run.next_part_id();
-        let step = self.step(run, place);
+        self.step(run, place);
+        self.show_text(run, &text, false, place);
         let part = TextPart {
             id,
-            text: text.to_owned(),
+            text: text.into_owned(),
         };
-        step.push_part(part.into(), place, text.len());
-        self.show_text(run, text, false, place);
+        run.open_step(place.at).push_part(part.into(), place, bytes);
     }
 
     pub(super) fn on_thinking_delta(&mut self, run: &mut Run, text: &str, place: TapePlace) {

@@ -74,7 +74,7 @@ struct Words<'a> {
 impl<'a> Words<'a> {
     fn of(argv: &'a [String]) -> Self {
         let mut found = Self {
-            positional: Vec::new(),
+            positional: Vec::with_capacity(argv.len()),
             is_json: false,
             is_last: false,
         };

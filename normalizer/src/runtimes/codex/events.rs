@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::quality::FixedState;
 use runtape_core::ToolCallId;
 use runtape_core::runtime_event::{ApiRetry, Info, PermissionDenied, Task, Warning};
 use serde::de::IgnoredAny;
@@ -12,8 +13,8 @@ use serde_json::Value;
 
 use super::tools::{self, Tool};
 use super::wire::{
-    ErrorLine, Head, Item, ItemLine, Line, ThreadStarted, TurnCompleted, TurnFailed, TurnStarted,
-    leading_head,
+    CommandItem, CommandLine, ErrorLine, Head, Item, ItemLine, Line, TextItem, TextLine,
+    ThreadStarted, TurnCompleted, TurnFailed, TurnStarted, leading_head,
 };
 use super::{failure, is_session_id, usage};
 use crate::framing::events_or_text::EventReader;
@@ -58,7 +59,7 @@ pub(super) struct Events {
     has_ended: bool,
     step: StepState,
     /// The calls with an id that were started and are not completed.
-    open: HashMap<Box<str>, OpenCall>,
+    open: HashMap<Box<str>, OpenCall, FixedState>,
     unnamed: UnnamedCalls,
     /// What the model said last.
     last_message: Option<String>,
@@ -89,6 +90,8 @@ impl EventReader for Events {
             Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
             Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
             Some("thread.started") => self.on_thread(&read("thread.started", object, out)?, out),
+            // Nearly always it has nothing else to be read.
+            Some("turn.started") if object == br#"{"type":"turn.started"}"# => self.open_turn(out),
             Some("turn.started") => {
                 let started: TurnStarted = read("turn.started", object, out)?;
                 note_unknown("turn.started", &started.unknown, out);
@@ -209,24 +212,53 @@ impl Events {
         let kind = head.kind.as_deref().unwrap_or_default();
         let tag = head.tag.as_deref().unwrap_or_default();
         let tag = if kind.is_empty() { tag } else { kind };
-        let line: ItemLine<'_> = read(tag, object, out)?;
-        note_unknown("item", &line.unknown, out);
-        note_unknown(tag, &line.item.unknown, out);
-        let item = line.item;
-        match (kind, phase) {
-            ("agent_message", Phase::Completed) => self.on_message(item.text, out),
-            ("reasoning", Phase::Completed) => self.on_reasoning(item.text, out),
-            ("error", Phase::Completed) => on_error(item.message, out),
-            // Printed once, when they are whole.
-            ("agent_message" | "reasoning" | "error", _) => {
-                unparsed(Some(kind), "not complete", out);
+        let id = head.id.as_deref();
+        match Tool::of(kind) {
+            Some(Tool::Command) => {
+                let item: CommandItem<'_> = match head.read_rest(object) {
+                    Some(item) => item,
+                    None => {
+                        let line: CommandLine<'_> = read(tag, object, out)?;
+                        note_unknown("item", &line.unknown, out);
+                        line.item
+                    }
+                };
+                note_unknown(tag, &item.unknown, out);
+                self.on_call(Tool::Command, phase, id, &mut item.into_item(), out);
             }
-            _ => match Tool::of(kind) {
-                Some(tool) => self.on_call(tool, phase, head.id.as_deref(), item, out),
-                None => unparsed(Some(tag), "an item of unknown type", out),
-            },
+            None if matches!(kind, "agent_message" | "reasoning" | "error") => {
+                let item: TextItem<'_> = match head.read_rest(object) {
+                    Some(item) => item,
+                    None => {
+                        let line: TextLine<'_> = read(tag, object, out)?;
+                        note_unknown("item", &line.unknown, out);
+                        line.item
+                    }
+                };
+                note_unknown(tag, &item.unknown, out);
+                self.on_said(kind, phase, item, out);
+            }
+            tool => {
+                let mut line: ItemLine<'_> = read(tag, object, out)?;
+                note_unknown("item", &line.unknown, out);
+                note_unknown(tag, &line.item.unknown, out);
+                match tool {
+                    Some(tool) => self.on_call(tool, phase, id, &mut line.item, out),
+                    None => unparsed(Some(tag), "an item of unknown type", out),
+                }
+            }
         }
         Ok(())
+    }
+
+    fn on_said(&mut self, kind: &str, phase: Phase, item: TextItem<'_>, out: &mut SignalSink<'_>) {
+        match (kind, phase) {
+            // Printed once, when they are whole.
+            (_, Phase::Started | Phase::Updated) => unparsed(Some(kind), "not complete", out),
+            ("agent_message", _) => self.on_message(item.text, out),
+            ("reasoning", _) => self.on_reasoning(item.text, out),
+            _ => on_error(item.message, out),
+        }
     }
 
     fn on_message(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {
@@ -266,16 +298,16 @@ impl Events {
         tool: Tool,
         phase: Phase,
         id: Option<&str>,
-        mut item: Item<'_>,
+        item: &mut Item<'_>,
         out: &mut SignalSink<'_>,
     ) {
-        let name = tool.name(&item).into_owned();
+        let name = &*tool.name(item);
         let id = id.filter(|id| !id.is_empty());
         let is_completed = phase == Phase::Completed;
         let open = id.and_then(|id| self.open.get(id));
         let is_open = match id {
             Some(_) => open.is_some(),
-            None => phase != Phase::Started && self.unnamed.is_open(Scope::Main, Some(&name)),
+            None => phase != Phase::Started && self.unnamed.is_open(Scope::Main, Some(name)),
         };
         let has_input = is_open && open.is_none_or(|open| open.has_input);
         if tool == Tool::TodoList {
@@ -290,21 +322,21 @@ impl Events {
         }
         let call = match id {
             Some(id) => CallRef::Printed(id),
-            None if !is_open => self.unnamed.begin(Scope::Main, &name),
+            None if !is_open => self.unnamed.begin(Scope::Main, name),
             // Updates of a call without an id have nothing to be tied to it with.
             None if !is_completed => return,
-            None => self.unnamed.end(Scope::Main, Some(&name)),
+            None => self.unnamed.end(Scope::Main, Some(name)),
         };
         if !has_input {
-            let detail = tool.detail(&item);
-            let input = tool.input(&mut item, is_completed);
+            let detail = tool.detail(item);
+            let input = tool.input(item, is_completed);
             if let Some(id) = id.filter(|_| !is_completed) {
                 let has_input = !input.is_null();
                 self.open.insert(id.into(), OpenCall { has_input });
             }
             out.emit(Signal::ToolCall {
                 call,
-                name: name.as_str().into(),
+                name: name.into(),
                 input,
                 detail,
             });
@@ -313,9 +345,9 @@ impl Events {
             if let Some(id) = id {
                 self.open.remove(id);
             } else if !is_open {
-                self.unnamed.end(Scope::Main, Some(&name));
+                self.unnamed.end(Scope::Main, Some(name));
             }
-            on_result(tool, call, id, &name, item, out);
+            on_result(tool, call, id, name, item, out);
         }
     }
 
@@ -335,10 +367,10 @@ fn on_result(
     call: CallRef<'_>,
     id: Option<&str>,
     name: &str,
-    mut item: Item<'_>,
+    item: &mut Item<'_>,
     out: &mut SignalSink<'_>,
 ) {
-    if let Some(status) = tools::unknown_status(&item) {
+    if let Some(status) = tools::unknown_status(item) {
         unparsed(Some(name), &format!("of unknown status: {status}"), out);
     }
     let call_id = id.and_then(ToolCallId::from_printed);
@@ -360,11 +392,11 @@ fn on_result(
         };
         out.emit(Signal::Event(task.into()));
     }
-    let is_error = tool.is_error(&item);
+    let is_error = tool.is_error(item);
     out.emit(Signal::ToolResult {
         call,
         name: Some(name.into()),
-        content: tool.content(&mut item),
+        content: tool.content(item),
         is_error,
         duration_ms: None,
     });

@@ -40,13 +40,16 @@ impl Tool {
     }
 
     /// Returns the tool's name.
-    pub(super) fn name<'i>(self, item: &'i Item<'_>) -> Cow<'i, str> {
+    pub(super) fn name(self, item: &Item<'_>) -> Cow<'static, str> {
         match self {
             Self::Command => "command_execution".into(),
             Self::FileChange => "file_change".into(),
             Self::WebSearch => "web_search".into(),
             Self::TodoList => "todo_list".into(),
-            Self::Collab => item.tool.as_deref().unwrap_or("collab_tool_call").into(),
+            Self::Collab => match &item.tool {
+                Some(tool) => tool.as_str().to_owned().into(),
+                None => "collab_tool_call".into(),
+            },
             Self::Mcp => {
                 let server = item.server.as_deref().unwrap_or_default();
                 let tool = item.tool.as_deref().unwrap_or_default();
@@ -220,12 +223,12 @@ pub(super) fn todo_list(items: &Value) -> String {
 /// Returns the script that a command has a shell run, as in `/bin/bash -lc 'echo 1'`; the whole
 /// command if it is anything else.
 fn script(command: &str) -> String {
-    let words = words(command);
-    if let Some([shell, flag, script]) = words.as_deref()
+    let mut words = words(command);
+    if let Some([shell, flag, script]) = words.as_deref_mut()
         && matches!(flag.as_str(), "-lc" | "-c")
         && SHELLS.contains(&shell.rsplit('/').next().unwrap_or(shell))
     {
-        return script.clone();
+        return std::mem::take(script);
     }
     command.to_owned()
 }
@@ -242,13 +245,9 @@ fn words(command: &str) -> Option<Vec<String>> {
         match next {
             ' ' | '\t' | '\n' => words.extend(word.take()),
             '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match rest.next()? {
-                        '\'' => break,
-                        other => word.push(other),
-                    }
-                }
+                let (quoted, after) = rest.as_str().split_once('\'')?;
+                word.get_or_insert_default().push_str(quoted);
+                rest = after.chars();
             }
             '"' => {
                 let word = word.get_or_insert_default();

@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::framing::events_or_text::quoted;
-use crate::json::{Raw, Str, number, wire_struct};
+use crate::json::{Raw, Str, decode_rest, number, wire_struct};
 use crate::verdict::VerdictWord;
 
 /// What an event is, and of an item its id and its type.
@@ -15,6 +15,15 @@ pub(super) struct Head<'a> {
     pub(super) tag: Option<Str<'a>>,
     pub(super) id: Option<Str<'a>>,
     pub(super) kind: Option<Str<'a>>,
+    /// Where the other fields of the item begin, if all before them is as it is always printed.
+    rest: Option<usize>,
+}
+
+impl Head<'_> {
+    /// Reads the other fields of the item, if it is printed as always.
+    pub(super) fn read_rest<'b, T: Deserialize<'b>>(&self, object: &'b [u8]) -> Option<T> {
+        decode_rest(object, self.rest?, 2)
+    }
 }
 
 impl<'a> From<Line<'a>> for Head<'a> {
@@ -24,19 +33,27 @@ impl<'a> From<Line<'a>> for Head<'a> {
             tag: line.tag,
             id: item.id,
             kind: item.kind,
+            rest: None,
         }
     }
 }
 
-/// Reads the head of an item's event as it is always printed, without a look at the rest.
+/// Reads the head of an event as it is always printed, without a look at the rest.
 pub(super) fn leading_head(object: &[u8]) -> Option<Head<'_>> {
     let (tag, rest) = quoted(object.strip_prefix(b"{\"type\":\"")?)?;
+    if !tag.starts_with("item.") {
+        return Some(Head {
+            tag: Some(tag.into()),
+            ..Head::default()
+        });
+    }
     let (id, rest) = quoted(rest.strip_prefix(b",\"item\":{\"id\":\"")?)?;
-    let (kind, _) = quoted(rest.strip_prefix(b",\"type\":\"")?)?;
+    let (kind, rest) = quoted(rest.strip_prefix(b",\"type\":\"")?)?;
     Some(Head {
         tag: Some(tag.into()),
         id: Some(id.into()),
         kind: Some(kind.into()),
+        rest: Some(object.len() - rest.len()),
     })
 }
 
@@ -133,6 +150,56 @@ wire_struct! {
 }
 
 wire_struct! {
+    pub(super) struct TextLine<'a> {
+        "item" => item: TextItem<'a>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    /// What was said: a message, reasoning, or an error. Nearly all items are these and commands, and
+    /// one struct for all types takes longer to hand over than such an item takes to read.
+    pub(super) struct TextItem<'a> {
+        // agent_message, reasoning
+        "text" => text: Option<Str<'a>>,
+        // error
+        "message" => message: Option<Str<'a>>,
+        ; known "id", "type", "status"
+    }
+}
+
+wire_struct! {
+    pub(super) struct CommandLine<'a> {
+        "item" => item: CommandItem<'a>,
+        ; known "type"
+    }
+}
+
+wire_struct! {
+    /// A command, the most common of the tool calls.
+    pub(super) struct CommandItem<'a> {
+        "status" => status: VerdictWord<'a>,
+        "command" => command: Option<Str<'a>>,
+        "aggregated_output" => output: Option<Str<'a>>,
+        "exit_code" => exit_code: Option<i64>,
+        ; known "id", "type"
+    }
+}
+
+impl<'a> CommandItem<'a> {
+    /// Returns the call that it is.
+    pub(super) fn into_item(self) -> Item<'a> {
+        Item {
+            status: self.status,
+            command: self.command,
+            output: self.output,
+            exit_code: self.exit_code,
+            ..Item::default()
+        }
+    }
+}
+
+wire_struct! {
     pub(super) struct ItemLine<'a> {
         "item" => item: Item<'a>,
         ; known "type"
@@ -140,13 +207,9 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// An item of any type: each has some of these.
+    /// An item that is a tool call of any type: each has some of these.
     pub(super) struct Item<'a> {
         "status" => status: VerdictWord<'a>,
-        // agent_message, reasoning
-        "text" => text: Option<Str<'a>>,
-        // error
-        "message" => message: Option<Str<'a>>,
         // command_execution
         "command" => command: Option<Str<'a>>,
         "aggregated_output" => output: Option<Str<'a>>,
@@ -192,6 +255,8 @@ mod tests {
         assert!(leading_head(other).is_none());
         let head = Head::from(decode::<Line<'_>>(other).unwrap().value);
         assert_eq!(head.id.as_deref(), Some("item_1"));
-        assert!(leading_head(br#"{"type":"turn.started"}"#).is_none());
+        let turn = leading_head(br#"{"type":"turn.started"}"#).unwrap();
+        assert_eq!(turn.tag.as_deref(), Some("turn.started"));
+        assert!(turn.id.is_none() && turn.kind.is_none());
     }
 }

@@ -1,20 +1,24 @@
 //! json: steps and their parts, one event a line.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
 use runtape_core::runtime_event::{Compaction, PermissionDenied, Task, Warning};
 use runtape_core::{RunError, ToolCallId};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::wire::{ErrorLine, Head, Part, PartLine, leading_head};
+use super::wire::{
+    ErrorLine, FinishLine, FinishPart, Head, TextLine, TextPart, ToolLine, ToolPart, leading_head,
+};
 use super::{SESSION, failure, is_session_id, tools, usage};
 use crate::bounds;
 use crate::exit::Exit;
 use crate::framing::events_or_text::EventReader;
-use crate::json::{DecodeError, Fault, Str, decode};
+use crate::json::{DecodeError, Fault, Str, decode, decode_rest};
 use crate::parser::{SignalSink, note_faults, note_unknown, read};
 use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
@@ -61,47 +65,58 @@ pub(super) fn is_event(object: &[u8]) -> bool {
     })
 }
 
-/// The types of events that have a part.
-const WITH_PART: &[&str] = &["step_start", "text", "reasoning", "tool_use", "step_finish"];
-
 impl EventReader for Events {
     fn begins_events(object: &[u8]) -> bool {
         is_event(object)
     }
 
     fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        let (head, faults) = if let Some(head) = leading_head(object) {
-            (head, Vec::new())
+        let (head, faults, rest) = if let Some((head, rest)) = leading_head(object) {
+            (head, Vec::new(), Some(rest))
         } else {
             let head = decode::<Head<'_>>(object)?;
-            (head.value, head.faults)
+            (head.value, head.faults, None)
         };
         let tag = head.tag.as_deref().unwrap_or_default();
-        if tag == "error" {
-            let line: ErrorLine = read(tag, object, out)?;
-            self.on_head(&head, faults, out);
-            note_unknown(tag, &line.unknown, out);
-            self.on_error(&line.error, out);
-            return Ok(());
-        }
-        if !WITH_PART.contains(&tag) {
-            // A line that was cut is none of unknown type.
-            decode::<IgnoredAny>(object)?;
-            self.on_head(&head, faults, out);
-            let tag = Some(tag).filter(|tag| !tag.is_empty());
-            unparsed(tag, "of unknown type", out);
-            return Ok(());
-        }
-        let line: PartLine<'_> = read(tag, object, out)?;
-        self.on_head(&head, faults, out);
-        note_unknown(tag, &line.unknown, out);
-        note_unknown(tag, &line.part.unknown, out);
         match tag {
-            "step_start" => self.on_step_start(&line.part, out),
-            "text" => self.on_text(line.part, out),
-            "reasoning" => on_reasoning(line.part, out),
-            "tool_use" => self.on_tool(line.part, out),
-            _ => self.on_step_finish(line.part, out),
+            "step_start" | "text" | "reasoning" => {
+                let line: TextLine<'_> = read_rest(tag, object, rest, out)?;
+                self.on_head(&head, faults, out);
+                note_unknown(tag, &line.unknown, out);
+                note_unknown(tag, &line.part.unknown, out);
+                match tag {
+                    "step_start" => self.on_step_start(&line.part, out),
+                    "text" => self.on_text(line.part, out),
+                    _ => on_reasoning(line.part, out),
+                }
+            }
+            "tool_use" => {
+                let mut line: ToolLine<'_> = read_rest(tag, object, rest, out)?;
+                self.on_head(&head, faults, out);
+                note_unknown(tag, &line.unknown, out);
+                note_unknown(tag, &line.part.unknown, out);
+                self.on_tool(&mut line.part, out);
+            }
+            "step_finish" => {
+                let line: FinishLine<'_> = read_rest(tag, object, rest, out)?;
+                self.on_head(&head, faults, out);
+                note_unknown(tag, &line.unknown, out);
+                note_unknown(tag, &line.part.unknown, out);
+                self.on_step_finish(line.part, out);
+            }
+            "error" => {
+                let line: ErrorLine = read(tag, object, out)?;
+                self.on_head(&head, faults, out);
+                note_unknown(tag, &line.unknown, out);
+                self.on_error(&line.error, out);
+            }
+            _ => {
+                // A line that was cut is none of unknown type.
+                decode::<IgnoredAny>(object)?;
+                self.on_head(&head, faults, out);
+                let tag = Some(tag).filter(|tag| !tag.is_empty());
+                unparsed(tag, "of unknown type", out);
+            }
         }
         Ok(())
     }
@@ -140,7 +155,7 @@ impl Events {
         }
     }
 
-    fn on_step_start(&mut self, part: &Part<'_>, out: &mut SignalSink<'_>) {
+    fn on_step_start(&mut self, part: &TextPart<'_>, out: &mut SignalSink<'_>) {
         self.message = part.message.as_deref().map(Into::into);
         self.finish = Finish::Open;
         self.answer = Some(String::new());
@@ -149,11 +164,11 @@ impl Events {
     }
 
     /// Tells whether a part belongs to the last step.
-    fn is_of_step(&self, part: &Part<'_>) -> bool {
+    fn is_of_step(&self, part: &TextPart<'_>) -> bool {
         part.message.as_deref() == self.message.as_deref()
     }
 
-    fn on_text(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
+    fn on_text(&mut self, part: TextPart<'_>, out: &mut SignalSink<'_>) {
         if part.metadata.is_compaction == Some(true) {
             let compaction = Compaction {
                 trigger: None,
@@ -177,12 +192,12 @@ impl Events {
         out.emit(Signal::Text(text.into_cow()));
     }
 
-    fn on_tool(&mut self, part: Part<'_>, out: &mut SignalSink<'_>) {
+    fn on_tool(&mut self, part: &mut ToolPart<'_>, out: &mut SignalSink<'_>) {
         let tool = part.tool.as_deref().unwrap_or_default();
-        let mut state = part.state;
+        let state = &mut part.state;
         note_unknown("tool_use state", &state.unknown, out);
-        let name = tools::name(tool, &state).to_owned();
-        let is_error = tools::is_error(tool, &state);
+        let name = tools::name(tool, state).to_owned();
+        let is_error = tools::is_error(tool, state);
         let has_ended = matches!(state.status.word(), Some("completed" | "error"));
         if !has_ended && !matches!(state.status.word(), Some("pending" | "running")) {
             let reason = format!("state.status: of unknown status: {}", state.status);
@@ -230,7 +245,7 @@ impl Events {
         out.emit(Signal::ToolResult {
             call,
             name: Some(name.as_str().into()),
-            content: tools::content(&mut state),
+            content: tools::content(state),
             is_error,
             duration_ms: match times {
                 (Some(start), Some(end)) => end.checked_sub(start),
@@ -251,19 +266,19 @@ impl Events {
         call
     }
 
-    fn on_step_finish(&mut self, mut part: Part<'_>, out: &mut SignalSink<'_>) {
+    fn on_step_finish(&mut self, mut part: FinishPart<'_>, out: &mut SignalSink<'_>) {
         let counted = usage::count(&mut part.tokens);
         note_faults("step_finish", counted.faults, out);
         note_unknown("tokens", &counted.unknown, out);
         let key = part.id.as_deref().or(part.message.as_deref());
-        let key: String = match key {
-            Some(key) => key.to_owned(),
-            None => format!("step {}", self.counted.len()),
+        let key: Cow<'_, str> = match key {
+            Some(key) => key.into(),
+            None => format!("step {}", self.counted.len()).into(),
         };
-        if self.counted.insert(self.hasher.hash_one(&key)) {
+        if self.counted.insert(self.hasher.hash_one(&*key)) {
             if !counted.counts.is_unknown() {
                 out.emit(Signal::Usage {
-                    key: key.into(),
+                    key,
                     counts: counted.counts,
                     model: None,
                 });
@@ -337,7 +352,20 @@ impl Events {
     }
 }
 
-fn on_reasoning(part: Part<'_>, out: &mut SignalSink<'_>) {
+/// Reads an event whose head was read, from where that ended if it is known.
+fn read_rest<'a, T: Deserialize<'a>>(
+    tag: &str,
+    object: &'a [u8],
+    rest: Option<usize>,
+    out: &mut SignalSink<'_>,
+) -> Result<T, DecodeError> {
+    match rest.and_then(|at| decode_rest(object, at, 1)) {
+        Some(line) => Ok(line),
+        None => read(tag, object, out),
+    }
+}
+
+fn on_reasoning(part: TextPart<'_>, out: &mut SignalSink<'_>) {
     let Some(text) = part.text else {
         return unparsed(Some("reasoning"), "text: missing", out);
     };

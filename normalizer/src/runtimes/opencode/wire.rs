@@ -17,46 +17,77 @@ wire_struct! {
     }
 }
 
-/// Reads the head of an event as it is always printed, without a look at the rest.
-pub(super) fn leading_head(object: &[u8]) -> Option<Head<'_>> {
+/// Reads the head of an event as it is always printed, without a look at the rest, which begins at the
+/// place that is returned with it.
+pub(super) fn leading_head(object: &[u8]) -> Option<(Head<'_>, usize)> {
     let (tag, rest) = quoted(object.strip_prefix(b"{\"type\":\"")?)?;
     let rest = rest.strip_prefix(b",\"timestamp\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (time, rest) = rest.split_at_checked(digits)?;
+    // No number begins with a zero.
+    let time = Some(time).filter(|time| !time.starts_with(b"0"))?;
     let time = std::str::from_utf8(time).ok()?.parse().ok()?;
-    let (session, _) = quoted(rest.strip_prefix(b",\"sessionID\":\"")?)?;
-    Some(Head {
+    let (session, rest) = quoted(rest.strip_prefix(b",\"sessionID\":\"")?)?;
+    let head = Head {
         tag: Some(tag.into()),
         time: Some(time),
         session: Some(session.into()),
         unknown: Vec::new(),
-    })
+    };
+    Some((head, object.len() - rest.len()))
 }
 
 wire_struct! {
-    pub(super) struct PartLine<'a> {
-        "part" => part: Part<'a>,
+    pub(super) struct TextLine<'a> {
+        "part" => part: TextPart<'a>,
         ; known "type", "timestamp", "sessionID"
     }
 }
 
 wire_struct! {
-    /// A part of any type: each has some of these.
-    pub(super) struct Part<'a> {
-        "id" => id: Option<Str<'a>>,
+    /// The start of a step, a text, or reasoning. One struct for parts of all types would take longer
+    /// to hand over than most of them take to read.
+    pub(super) struct TextPart<'a> {
         "messageID" => message: Option<Str<'a>>,
-        // text, reasoning
         "text" => text: Option<Str<'a>>,
         "metadata" => metadata: TextMetadata,
-        // tool
+        ; known "id", "sessionID", "type", "time", "snapshot", "synthetic", "ignored"
+    }
+}
+
+wire_struct! {
+    pub(super) struct ToolLine<'a> {
+        "part" => part: ToolPart<'a>,
+        ; known "type", "timestamp", "sessionID"
+    }
+}
+
+wire_struct! {
+    /// A tool call and what came of it.
+    pub(super) struct ToolPart<'a> {
         "tool" => tool: Option<Str<'a>>,
         "callID" => call: Option<Str<'a>>,
         "state" => state: State<'a>,
-        // step-finish
+        ; known "id", "messageID", "metadata", "sessionID", "type", "time", "snapshot"
+    }
+}
+
+wire_struct! {
+    pub(super) struct FinishLine<'a> {
+        "part" => part: FinishPart<'a>,
+        ; known "type", "timestamp", "sessionID"
+    }
+}
+
+wire_struct! {
+    /// The end of a step.
+    pub(super) struct FinishPart<'a> {
+        "id" => id: Option<Str<'a>>,
+        "messageID" => message: Option<Str<'a>>,
         "reason" => reason: VerdictWord<'a>,
         "tokens" => tokens: Raw<'a>,
         "cost" => cost: Option<f64> as number::opt_amount,
-        ; known "sessionID", "type", "time", "snapshot", "synthetic", "ignored"
+        ; known "sessionID", "type", "time", "snapshot"
     }
 }
 
@@ -145,7 +176,8 @@ mod tests {
     #[test]
     fn the_head_of_an_event_is_read_either_way() {
         let line = br#"{"type":"text","timestamp":1794827797451,"sessionID":"ses_x","part":{}}"#;
-        let quick = leading_head(line).unwrap();
+        let (quick, rest) = leading_head(line).unwrap();
+        assert!(line[rest..].starts_with(b",\"part\""));
         let slow = decode::<Head<'_>>(line).unwrap().value;
         for head in [quick, slow] {
             assert_eq!(head.tag.as_deref(), Some("text"));
