@@ -215,25 +215,23 @@ impl Events {
         let id = head.id.as_deref();
         match Tool::of(kind) {
             Some(Tool::Command) => {
-                let item: CommandItem<'_> = match head.read_rest(object) {
-                    Some(item) => item,
-                    None => {
-                        let line: CommandLine<'_> = read(tag, object, out)?;
-                        note_unknown("item", &line.unknown, out);
-                        line.item
-                    }
+                let item: CommandItem<'_> = if let Some(item) = head.read_rest(object) {
+                    item
+                } else {
+                    let line: CommandLine<'_> = read(tag, object, out)?;
+                    note_unknown("item", &line.unknown, out);
+                    line.item
                 };
                 note_unknown(tag, &item.unknown, out);
                 self.on_call(Tool::Command, phase, id, &mut item.into_item(), out);
             }
             None if matches!(kind, "agent_message" | "reasoning" | "error") => {
-                let item: TextItem<'_> = match head.read_rest(object) {
-                    Some(item) => item,
-                    None => {
-                        let line: TextLine<'_> = read(tag, object, out)?;
-                        note_unknown("item", &line.unknown, out);
-                        line.item
-                    }
+                let item: TextItem<'_> = if let Some(item) = head.read_rest(object) {
+                    item
+                } else {
+                    let line: TextLine<'_> = read(tag, object, out)?;
+                    note_unknown("item", &line.unknown, out);
+                    line.item
                 };
                 note_unknown(tag, &item.unknown, out);
                 self.on_said(kind, phase, item, out);
