@@ -2,6 +2,30 @@
 
 use runtape_core::{Expert, JobId, Metadata, RunId};
 
+/// Through what a run was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunSource {
+    /// Its process was watched: the run is what was printed.
+    #[default]
+    Live,
+    /// Only its session files were read: the run is the `history` stream of its tape.
+    History,
+    /// Both. The `history` stream is given to the normalizer before all others.
+    Both,
+}
+
+impl RunSource {
+    /// Returns the word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::History => "history",
+            Self::Both => "both",
+        }
+    }
+}
+
 /// What the caller knows of a run before it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Context {
@@ -17,6 +41,8 @@ pub struct Context {
     pub argv: Option<Vec<String>>,
     /// More to be kept with the run: `host`, `user`, `cwd`, `timeSource` …
     pub metadata: Metadata,
+    /// Through what the run was seen. Kept with the run unless it was watched and nothing else.
+    pub source: RunSource,
     /// The most bytes held for one record: a line, a document, a message.
     pub limit: usize,
 }
@@ -32,6 +58,7 @@ impl Context {
             query: None,
             argv: None,
             metadata: Metadata::default(),
+            source: RunSource::default(),
             limit: crate::lines::DEFAULT_LIMIT,
         }
     }

@@ -15,4 +15,10 @@ pub enum NormalizeError {
         /// The runtime.
         runtime: Runtime,
     },
+    /// No parser reads this runtime's session files.
+    #[error("the history of runtime {runtime} cannot be read")]
+    NoHistory {
+        /// The runtime.
+        runtime: Runtime,
+    },
 }

@@ -14,6 +14,7 @@ mod exit;
 mod external_output;
 pub mod failure;
 pub mod framing;
+pub mod history;
 pub mod json;
 mod normalizer;
 mod output;
@@ -29,7 +30,7 @@ pub mod times;
 mod unnamed_calls;
 pub mod verdict;
 
-pub use context::Context;
+pub use context::{Context, RunSource};
 pub use detect::detect;
 pub use error::NormalizeError;
 pub use exit::{Exit, MissingOutput, signal_name};

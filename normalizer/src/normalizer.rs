@@ -3,7 +3,7 @@
 use runtape_core::{Runtime, Stream};
 
 use crate::command_line::own_words;
-use crate::context::Context;
+use crate::context::{Context, RunSource};
 use crate::error::NormalizeError;
 use crate::exit::Exit;
 use crate::lines::{Framed, LineSplitter};
@@ -22,6 +22,8 @@ pub struct Normalizer {
     reducer: Reducer,
     stdout: LineSplitter,
     stderr: LineSplitter,
+    history: LineSplitter,
+    source: RunSource,
     last_at: i64,
 }
 
@@ -49,7 +51,18 @@ impl Normalizer {
         if context.query.is_none() {
             context.query = (entry.query)(&context);
         }
-        let (limit, parser) = (context.limit, (entry.parser)(&context));
+        let source = context.source;
+        let parser = match (source, entry.history) {
+            (RunSource::Live, _) => entry.parser,
+            (_, Some(history)) => history.parser,
+            (_, None) => {
+                return Err(NormalizeError::NoHistory { runtime });
+            }
+        };
+        let (limit, parser) = (context.limit, parser(&context));
+        if source != RunSource::Live {
+            context.metadata.set("source", source.as_str());
+        }
         let own = context.argv.take();
         context.argv = argv.map(|mut argv| {
             argv.extend(own.into_iter().flatten());
@@ -60,6 +73,8 @@ impl Normalizer {
             reducer: Reducer::new(runtime, context, live),
             stdout: LineSplitter::new(limit),
             stderr: LineSplitter::new(limit),
+            history: LineSplitter::new(limit),
+            source,
             last_at: 0,
         })
     }
@@ -83,6 +98,7 @@ impl Normalizer {
         let splitter = match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
+            Stream::History if self.source != RunSource::Live => &mut self.history,
             // No parser reads these: they are on the tape, and make no records.
             Stream::Stdin | Stream::History => return,
         };
@@ -107,6 +123,8 @@ impl Normalizer {
     pub fn finish_into(mut self, exit: &Exit, output: &mut Output) {
         self.reducer.swap_output(output);
         let (parser, reducer) = (&mut self.parser, &mut self.reducer);
+        self.history
+            .finish(|framed| feed(parser.as_mut(), reducer, Stream::History, framed));
         self.stdout
             .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stdout, framed));
         self.stderr

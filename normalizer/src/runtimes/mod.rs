@@ -4,6 +4,7 @@ use runtape_core::Runtime;
 
 use crate::command_line::owner;
 use crate::context::Context;
+use crate::history::History;
 use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
 
@@ -43,6 +44,8 @@ pub struct RuntimeEntry {
     /// Tells whether a text has the form of this runtime's session ids. Prose never has: what
     /// passes may be handed to a command line.
     pub is_session_id: fn(&str) -> bool,
+    /// The history that its CLI keeps on disk, where it can be read.
+    pub history: Option<&'static History>,
     /// What Paperclip's host wants to know of it.
     pub paperclip: Adapter,
 }

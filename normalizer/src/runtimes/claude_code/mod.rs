@@ -92,6 +92,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "CLAUDE_CODE_OAUTH_TOKEN",
     ],
     is_session_id: is_uuid,
+    history: None,
     paperclip: Adapter {
         adapter_type: "claude_local",
         code_prefix: "claude",

@@ -67,6 +67,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     versions: &["0.166.0"],
     credentials: &["OPENAI_API_KEY", "CODEX_API_KEY"],
     is_session_id,
+    history: None,
     paperclip: Adapter {
         adapter_type: "codex_local",
         code_prefix: "codex",

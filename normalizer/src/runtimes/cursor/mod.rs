@@ -90,6 +90,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     credentials: &["CURSOR_API_KEY"],
     // The CLI makes UUIDs, but takes any word that is given to `--resume`.
     is_session_id: is_word_with_digit,
+    history: None,
     paperclip: Adapter {
         adapter_type: "cursor",
         code_prefix: "cursor",

@@ -83,6 +83,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "GOOGLE_APPLICATION_CREDENTIALS",
     ],
     is_session_id: |text| session_id(text).is_some(),
+    history: None,
     paperclip: Adapter {
         adapter_type: "gemini_local",
         code_prefix: "gemini",

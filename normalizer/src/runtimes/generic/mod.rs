@@ -84,6 +84,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     versions: &[],
     credentials: &[],
     is_session_id: session::is_session_id,
+    history: None,
     paperclip: Adapter {
         adapter_type: "process",
         code_prefix: "process",

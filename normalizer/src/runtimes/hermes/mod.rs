@@ -108,6 +108,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     versions: &["0.19.0", "0.13.0"],
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
     is_session_id: session::is_session_id,
+    history: None,
     paperclip: Adapter {
         adapter_type: "hermes_local",
         code_prefix: "hermes",

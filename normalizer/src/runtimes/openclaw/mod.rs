@@ -75,6 +75,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     versions: &["2026.3.28", "2026.5.7", "2026.9.6"],
     credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
     is_session_id,
+    history: None,
     paperclip: Adapter {
         adapter_type: "openclaw_gateway",
         code_prefix: "openclaw",

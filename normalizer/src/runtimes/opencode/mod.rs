@@ -73,6 +73,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "OPENROUTER_API_KEY",
     ],
     is_session_id,
+    history: None,
     paperclip: Adapter {
         adapter_type: "opencode_local",
         code_prefix: "opencode",
