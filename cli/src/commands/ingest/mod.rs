@@ -1,6 +1,5 @@
 //! `runtape ingest`: files or a pipe into the store.
 
-mod progress;
 mod report;
 mod short;
 mod source;
@@ -9,17 +8,18 @@ use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use indicatif::ProgressBar;
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
 use runtape_normalizer::{Context, Exit, detect};
 use runtape_recorder::{RecordError, Recorder, RecorderOptions, StoreHandle};
 use runtape_store::{Store, StoreError};
 
-use self::progress::progress;
 use self::report::{Outcome, Report};
 use self::source::{Source, Sources};
 use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
 use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
+use crate::terminal::progress::bytes_bar;
 
 /// How long a batch of a pipe may wait for more, in milliseconds.
 const TICK: Duration = Duration::from_millis(50);
@@ -66,7 +66,11 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
     let store = StoreHandle::from(invocation.database.open()?);
     let database = invocation.database.clone();
     let mut report = Report::new(sources.ignored);
-    let bar = progress(&sources);
+    let total = sources.found.iter().map(Source::bytes).sum();
+    let bar = match sources.found.len() {
+        0 | 1 => ProgressBar::hidden(),
+        _ => bytes_bar(total),
+    };
     let mut rest = sources.found.as_slice();
     while let Some((first, others)) = rest.split_first() {
         let together = rest.iter().take_while(|source| source.is_short()).count();
