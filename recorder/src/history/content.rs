@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use runtape_normalizer::history::{Framing, SegmentLine, SessionReader};
 
 /// Longest line, and largest document, that is read; what is longer is left out and named.
 pub(super) const LONGEST: u64 = 32 << 20;
+/// How much of a file is read to tell what it is.
+const HEAD: u64 = 64 << 10;
 /// How much of the sources of one session is held at once.
 const MOST_HELD: u64 = 8 << 20;
 /// How many bytes of a segment go on the tape in one piece.
@@ -78,7 +80,7 @@ pub(super) fn open(
 }
 
 /// Opens a regular file without waiting for anybody: in its place a pipe may stand by now.
-pub(super) fn open_file(path: &std::path::Path) -> io::Result<(File, u64)> {
+pub(super) fn open_file(path: &Path) -> io::Result<(File, u64)> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -230,4 +232,12 @@ fn append(content: &SourceContent, place: &Range<u64>, piece: &mut Vec<u8>) -> i
         }
     }
     Ok(())
+}
+
+/// Reads the beginning of a file: its first line, or as much of it as is needed to tell what it is.
+pub(super) fn read_head(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, _) = open_file(path)?;
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
 }

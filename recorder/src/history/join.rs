@@ -1,6 +1,7 @@
 //! Recorded runs and histories that are stored beside each other, as one.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use runtape_core::report::{SyncGroup, SyncedSource};
 use runtape_core::{RunId, Runtime, Stream};
@@ -17,38 +18,66 @@ use crate::error::RecordError;
 /// How many of the latest runs without a session are looked at.
 const MOST_LOOKED_AT: usize = 500;
 
-/// Joins a finished recorded run with the history of the same execution, if that is stored as a run of its own.
-/// Returns whether it was.
-pub fn join_recorded(store: &mut Store, run_id: &RunId, now: i64) -> Result<bool, RecordError> {
-    let info = store.run(run_id)?;
-    let context = store.begin_of(run_id)?.context;
-    if info.seal.is_none() || context.is_null() || context.get(HISTORY_KEY).is_some() {
-        return Ok(false);
-    }
-    let mut filter = RunFilter::default();
-    filter.runtime = Some(info.runtime.clone());
-    filter.session.clone_from(&info.session_id);
-    filter.roots_only = true;
-    let histories = history_runs(store, &filter)?;
-    if histories.is_empty() {
-        return Ok(false);
-    }
-    let recorded = Evidence::of_run(store, run_id)?;
-    let Some(history) = only_fit(store, &recorded, &histories)? else {
-        return Ok(false);
-    };
-    // Nor may another recorded run fit it as well.
-    let told = Evidence::of_run(store, &history)?;
-    let best = recorded.fit(&told);
-    for other in recorded_runs(store, &filter)? {
-        if other != *run_id
-            && Evidence::of_run(store, &other)?.fit(&told) >= best
-            && best != Fit::Sure
-        {
+/// Joins recorded runs with the histories of the same executions that are stored as runs of their own.
+///
+/// For many runs one of these is quicker than a new one for each: it remembers what it has looked at.
+#[derive(Debug, Default)]
+pub struct Joiner {
+    /// Histories by runtime, for runs that know no session.
+    histories: BTreeMap<String, Vec<(RunId, Evidence)>>,
+}
+
+impl Joiner {
+    /// Joins a finished recorded run with its history, if that is stored as a run of its own and nothing else
+    /// fits. Returns whether it was.
+    pub fn join(
+        &mut self,
+        store: &mut Store,
+        run_id: &RunId,
+        now: i64,
+    ) -> Result<bool, RecordError> {
+        let info = store.run(run_id)?;
+        let context = store.begin_of(run_id)?.context;
+        if info.seal.is_none() || context.is_null() || context.get(HISTORY_KEY).is_some() {
             return Ok(false);
         }
+        let mut filter = RunFilter::default();
+        filter.runtime = Some(info.runtime.clone());
+        filter.session.clone_from(&info.session_id);
+        filter.roots_only = true;
+        let own;
+        let histories = if info.session_id.is_some() {
+            own = history_runs(store, &filter)?;
+            &own
+        } else {
+            let name = info.runtime.as_str().to_owned();
+            match self.histories.entry(name) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(history_runs(store, &filter)?),
+            }
+        };
+        if histories.is_empty() {
+            return Ok(false);
+        }
+        let recorded = Evidence::of_run(store, run_id)?;
+        let Some((history, fit)) = only_fit(&recorded, histories) else {
+            return Ok(false);
+        };
+        // Nor may another recorded run fit it as well.
+        if fit != Fit::Sure {
+            let told = Evidence::of_run(store, &history)?;
+            for other in recorded_runs(store, &filter)? {
+                if other != *run_id && Evidence::of_run(store, &other)?.fit(&told) >= fit {
+                    return Ok(false);
+                }
+            }
+        }
+        let is_joined = merge(store, run_id, &history, now)?;
+        if is_joined && let Some(known) = self.histories.get_mut(info.runtime.as_str()) {
+            known.retain(|(known, _)| *known != history);
+        }
+        Ok(is_joined)
     }
-    merge(store, run_id, &history, now)
 }
 
 /// Puts the history of one run on the tape of another, and takes the first away: all of it or nothing.
@@ -95,34 +124,24 @@ fn merge(
 }
 
 /// Returns the one history that fits a recorded run best, if there is one.
-fn only_fit(
-    store: &Store,
-    recorded: &Evidence,
-    histories: &[RunId],
-) -> Result<Option<RunId>, StoreError> {
-    let mut best: Option<(Fit, &RunId)> = None;
-    let mut is_one = false;
-    for history in histories {
-        let fit = recorded.fit(&Evidence::of_run(store, history)?);
-        match best {
-            _ if fit == Fit::No => {}
-            Some((known, _)) if fit < known => {}
-            Some((known, _)) if fit == known => is_one = false,
-            _ => {
-                best = Some((fit, history));
-                is_one = true;
-            }
-        }
-    }
-    Ok(best.filter(|_| is_one).map(|(_, run)| run.clone()))
+fn only_fit(recorded: &Evidence, histories: &[(RunId, Evidence)]) -> Option<(RunId, Fit)> {
+    let fits = histories
+        .iter()
+        .map(|(run, told)| (recorded.fit(told), run));
+    let fits: Vec<_> = fits.filter(|(fit, _)| *fit != Fit::No).collect();
+    let best = fits.iter().map(|(fit, _)| *fit).max()?;
+    let mut best = fits.into_iter().filter(|(fit, _)| *fit == best);
+    let (fit, run) = best.next()?;
+    best.next().is_none().then(|| (run.clone(), fit))
 }
 
 /// Returns runs that are known from session files alone, and have ended.
-fn history_runs(store: &Store, filter: &RunFilter) -> Result<Vec<RunId>, StoreError> {
+fn history_runs(store: &Store, filter: &RunFilter) -> Result<Vec<(RunId, Evidence)>, StoreError> {
     let mut found = Vec::new();
     for run in store.runs(filter, None, MOST_LOOKED_AT)?.items {
         if run.finished_at.is_some() && is_history_only(&store.begin_of(&run.run_id)?.context) {
-            found.push(run.run_id);
+            let evidence = Evidence::of_run(store, &run.run_id)?;
+            found.push((run.run_id, evidence));
         }
     }
     Ok(found)
@@ -150,16 +169,21 @@ pub(super) fn join_unnamed(
     clock: &impl Fn() -> i64,
     each: &mut dyn FnMut(SyncEvent),
 ) -> Result<(), RecordError> {
-    if taken == 0 || options.only.is_some() {
+    if taken == 0 {
         return Ok(());
     }
+    if let Some(only) = &options.only {
+        Joiner::default().join(store, only, clock())?;
+        return Ok(());
+    }
+    let mut joiner = Joiner::default();
     let runtimes: Vec<Runtime> = groups.values().map(|group| group.runtime.clone()).collect();
     for runtime in runtimes {
         let mut filter = RunFilter::default();
         filter.runtime = Some(runtime.clone());
         filter.roots_only = true;
         for run in recorded_runs(store, &filter)? {
-            if store.run(&run)?.session_id.is_some() || !join_recorded(store, &run, clock())? {
+            if store.run(&run)?.session_id.is_some() || !joiner.join(store, &run, clock())? {
                 continue;
             }
             let group = group(groups, &runtime);

@@ -40,6 +40,9 @@ mod state;
 mod sync;
 mod take_in;
 
-pub use join::join_recorded;
-pub use places::{HistoryDirectory, named_directories, runtimes_with_history, usual_directories};
+pub use join::Joiner;
+pub use places::{
+    HistoryDirectory, directory_of_file, holds_history, named_directories, runtimes_with_history,
+    usual_directories,
+};
 pub use sync::{SyncEvent, SyncOptions, sync};

@@ -7,6 +7,9 @@ use runtape_core::Runtime;
 use runtape_normalizer::history::Place;
 use runtape_normalizer::runtimes::RUNTIMES;
 
+use super::content::read_head;
+use super::discover::discover;
+
 /// A directory that holds sessions of one runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryDirectory {
@@ -76,4 +79,60 @@ pub fn named_directories(directory: &Path, runtimes: &[Runtime]) -> Vec<HistoryD
         runtime: runtime.clone(),
         path: own.unwrap_or_else(|| directory.to_path_buf()),
     }]
+}
+
+/// Tells whether a directory holds history of a runtime that lies there as the CLI leaves it.
+#[must_use]
+pub fn holds_history(directory: &HistoryDirectory) -> bool {
+    let entry = RUNTIMES
+        .iter()
+        .find(|entry| entry.runtime == directory.runtime);
+    let Some(history) = entry.and_then(|entry| entry.history) else {
+        return false;
+    };
+    let found = discover(&directory.path, history);
+    found.candidates.iter().any(|candidate| {
+        let head = || read_head(&candidate.path).unwrap_or_default();
+        candidate.is_database || (history.source)(&candidate.name, &head()).is_some()
+    })
+}
+
+/// How many directories above a file its place may be.
+const HIGHEST: usize = 6;
+
+/// Finds out whose history a file is, from its content and where it lies.
+#[must_use]
+pub fn directory_of_file(path: &Path) -> Option<HistoryDirectory> {
+    let path = path.canonicalize().ok()?;
+    let file_name = path.file_name()?.to_str()?;
+    for entry in RUNTIMES {
+        let Some(history) = entry.history else {
+            continue;
+        };
+        let found = |directory: &Path| HistoryDirectory {
+            runtime: entry.runtime.clone(),
+            path: directory.to_path_buf(),
+        };
+        let is_database = history
+            .database
+            .is_some_and(|it| it.files.contains(&file_name));
+        if is_database {
+            return path.parent().map(found);
+        }
+        for directory in path.ancestors().skip(1).take(HIGHEST) {
+            let name = path
+                .strip_prefix(directory)
+                .ok()?
+                .to_string_lossy()
+                .into_owned();
+            if !(history.is_candidate)(&name) {
+                continue;
+            }
+            let head = read_head(&path).ok()?;
+            if (history.source)(&name, &head).is_some() {
+                return Some(found(directory));
+            }
+        }
+    }
+    None
 }

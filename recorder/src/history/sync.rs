@@ -9,6 +9,7 @@ use runtape_normalizer::history::{Framing, History};
 use runtape_normalizer::runtimes::entry_for;
 use runtape_store::{Store, StoreError};
 
+use super::content::read_head;
 use super::discover::{Candidate, discover};
 use super::evidence::Evidence;
 use super::places::HistoryDirectory;
@@ -22,9 +23,6 @@ use crate::error::RecordError;
 const AHEAD: usize = 16 << 20;
 /// How many sessions are written until what was read is remembered on disk.
 const SAVE_EVERY: usize = 200;
-/// How much of a file is read to tell what it is.
-const HEAD: usize = 64 << 10;
-
 /// What is to be read, and how.
 #[derive(Clone, Debug, Default)]
 pub struct SyncOptions {
@@ -38,6 +36,8 @@ pub struct SyncOptions {
     pub memory: Option<PathBuf>,
     /// Take in nothing but the history of this recorded run.
     pub only: Option<RunId>,
+    /// Take in nothing but the sessions that these files belong to.
+    pub files: Vec<PathBuf>,
 }
 
 /// What a caller is told while history is read.
@@ -237,6 +237,10 @@ impl Sync<'_> {
             entry.1 |= !is_same;
             entry.0.push(candidate);
         }
+        let wanted = &self.options.files;
+        sessions.retain(|_, (files, _)| {
+            wanted.is_empty() || files.iter().any(|file| wanted.contains(&file.path))
+        });
         for (session, (mut files, is_changed)) in sessions {
             files.sort_by(|one, other| one.name.cmp(&other.name));
             let is_database = files.iter().any(|file| file.is_database);
@@ -363,7 +367,7 @@ impl Sync<'_> {
             let mut others = evidence.clone();
             let history = others.remove(at);
             if let Some(only) = &self.options.only
-                && !stored.is_of(only, &history, &others)
+                && !stored.is_of(store, only, &history, &others)?
             {
                 continue;
             }
@@ -452,15 +456,6 @@ impl Sync<'_> {
             groups: self.groups.into_values().collect(),
         }
     }
-}
-
-/// Reads the beginning of a file: its first line, or as much of it as is needed to tell what it is.
-fn read_head(path: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    let (file, _) = super::content::open_file(path)?;
-    let mut head = Vec::new();
-    file.take(HEAD as u64).read_to_end(&mut head)?;
-    Ok(head)
 }
 
 /// Returns the framing of a file, which its runtime tells from its name and first bytes.

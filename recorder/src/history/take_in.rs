@@ -80,13 +80,26 @@ impl StoredRuns {
         Ok(self.holder_of(&run.segment.key).is_some() || store.has_run(&run.run_id)?)
     }
 
-    /// Tells whether a segment is of a recorded run, as far as the others of the session show.
-    pub(super) fn is_of(&self, run: &RunId, history: &Evidence, others: &[Evidence]) -> bool {
-        let run = self.recorded.iter().find(|(known, _)| known == run);
-        run.is_some_and(|(_, run)| {
-            let fit = run.fit(history);
-            fit != Fit::No && others.iter().all(|other| run.fit(other) < fit)
-        })
+    /// Tells whether a segment may be of a recorded run, as far as the others of the session show. A run that
+    /// knows no session is not joined at once: another session may fit as well.
+    pub(super) fn is_of(
+        &self,
+        store: &Store,
+        run: &RunId,
+        history: &Evidence,
+        others: &[Evidence],
+    ) -> Result<bool, StoreError> {
+        let known = self.recorded.iter().find(|(known, _)| known == run);
+        let own;
+        let run = match known {
+            Some((_, evidence)) => evidence,
+            None => {
+                own = Evidence::of_run(store, run)?;
+                &own
+            }
+        };
+        let fit = run.fit(history);
+        Ok(fit != Fit::No && others.iter().all(|other| run.fit(other) < fit))
     }
 
     /// Finds the one recorded run that a segment is of.
