@@ -16,7 +16,6 @@ mod in_memory;
 use std::ops::Range;
 
 pub use database::{Database, SessionTable, Table};
-#[expect(unused_imports, reason = "the runtimes' history parsers use it")]
 pub(crate) use ending::{LastWord, judge};
 pub use in_memory::{SessionSource, read_session, segment_bytes};
 
