@@ -44,6 +44,7 @@ impl RuntimeEventKind {
             Self::Warning(_) => "warning",
             Self::EarlierResult(_) => "result",
             Self::ExitMismatch(_) => "exitMismatch",
+            Self::HistoryMismatch(_) => "historyMismatch",
             Self::StderrText(_) => "stderr",
             Self::StdoutText(_) => "stdout",
             Self::Info(_) => "info",
@@ -136,6 +137,13 @@ impl RuntimeEventKind {
                 format!(
                     "the result says {}, the exit {}",
                     mismatch.reported, mismatch.exit
+                )
+            }
+            Self::HistoryMismatch(mismatch) => {
+                let (field, printed) = (&mismatch.field, &mismatch.printed);
+                format!(
+                    "{field}: printed {printed}, in the history {}",
+                    mismatch.history
                 )
             }
             Self::StderrText(text) => text.text.clone(),

@@ -89,6 +89,8 @@ tagged_enum! {
         "earlierResult" => EarlierResult(EarlierResult),
         /// The exit of the process does not fit the result it printed.
         "exitMismatch" => ExitMismatch(ExitMismatch),
+        /// What was printed does not fit what the runtime's session files say.
+        "historyMismatch" => HistoryMismatch(HistoryMismatch),
         /// The process ended.
         "processExit" => ProcessExit(ProcessExit),
         /// Text on the error output.
@@ -407,6 +409,15 @@ payload! {
         reported: String,
         /// What the exit says.
         exit: String,
+    }
+    /// What was printed does not fit what the runtime's session files say.
+    HistoryMismatch {
+        /// The field that they tell in two ways.
+        field: String,
+        /// What was printed.
+        printed: String,
+        /// What the session files say.
+        history: String,
     }
     /// The process ended.
     ProcessExit {

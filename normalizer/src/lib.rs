@@ -15,6 +15,7 @@ mod external_output;
 pub mod failure;
 pub mod framing;
 pub mod history;
+mod join;
 pub mod json;
 mod normalizer;
 mod output;

@@ -6,6 +6,7 @@ use crate::command_line::own_words;
 use crate::context::{Context, RunSource};
 use crate::error::NormalizeError;
 use crate::exit::Exit;
+use crate::join::Joint;
 use crate::lines::{Framed, LineSplitter};
 use crate::output::Output;
 use crate::parser::{RuntimeParser, SignalSink};
@@ -18,13 +19,21 @@ use crate::signal::{Emitted, TapePlace};
 /// Plain and synchronous: no clock, no I/O. The same bytes with the same context give the same
 /// records, however they are cut into chunks.
 pub struct Normalizer {
-    parser: Box<dyn RuntimeParser>,
+    reading: Reading,
     reducer: Reducer,
     stdout: LineSplitter,
     stderr: LineSplitter,
     history: LineSplitter,
     source: RunSource,
     last_at: i64,
+}
+
+/// Who reads the lines.
+enum Reading {
+    /// One parser: that of the output, or that of the history.
+    One(Box<dyn RuntimeParser>),
+    /// Both, whose signals are joined at the end.
+    Both(Box<Joint>),
 }
 
 impl Normalizer {
@@ -52,14 +61,16 @@ impl Normalizer {
             context.query = (entry.query)(&context);
         }
         let source = context.source;
-        let parser = match (source, entry.history) {
-            (RunSource::Live, _) => entry.parser,
-            (_, Some(history)) => history.parser,
-            (_, None) => {
-                return Err(NormalizeError::NoHistory { runtime });
+        let reading = match (source, entry.history) {
+            (RunSource::Live, _) => Reading::One((entry.parser)(&context)),
+            (_, None) => return Err(NormalizeError::NoHistory { runtime }),
+            (RunSource::History, Some(history)) => Reading::One((history.parser)(&context)),
+            (RunSource::Both, Some(history)) => {
+                let printed = (entry.parser)(&context);
+                Reading::Both(Box::new(Joint::new(printed, history, &mut context)))
             }
         };
-        let (limit, parser) = (context.limit, parser(&context));
+        let limit = context.limit;
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
         }
@@ -69,7 +80,7 @@ impl Normalizer {
             argv
         });
         Ok(Self {
-            parser,
+            reading,
             reducer: Reducer::new(runtime, context, live),
             stdout: LineSplitter::new(limit),
             stderr: LineSplitter::new(limit),
@@ -104,9 +115,9 @@ impl Normalizer {
         };
         self.last_at = received_at;
         self.reducer.swap_output(output);
-        let (parser, reducer) = (&mut self.parser, &mut self.reducer);
+        let (reading, reducer) = (&mut self.reading, &mut self.reducer);
         splitter.push(bytes, received_at, |framed| {
-            feed(parser.as_mut(), reducer, stream, framed);
+            feed(reading, reducer, stream, framed);
         });
         self.reducer.swap_output(output);
     }
@@ -122,29 +133,40 @@ impl Normalizer {
     /// Ends the run and appends what becomes known by that.
     pub fn finish_into(mut self, exit: &Exit, output: &mut Output) {
         self.reducer.swap_output(output);
-        let (parser, reducer) = (&mut self.parser, &mut self.reducer);
-        self.history
-            .finish(|framed| feed(parser.as_mut(), reducer, Stream::History, framed));
-        self.stdout
-            .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stdout, framed));
-        self.stderr
-            .finish(|framed| feed(parser.as_mut(), reducer, Stream::Stderr, framed));
+        let (mut reading, reducer) = (self.reading, &mut self.reducer);
+        for (mut splitter, stream) in [
+            (self.history, Stream::History),
+            (self.stdout, Stream::Stdout),
+            (self.stderr, Stream::Stderr),
+        ] {
+            splitter.finish(|framed| feed(&mut reading, reducer, stream, framed));
+        }
         let place = TapePlace {
             span: None,
             line: 0,
             at: self.last_at,
         };
-        parser.finish(
-            exit,
-            &mut SignalSink::new(place, &mut |emitted| reducer.apply(emitted)),
-        );
-        reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
+        match reading {
+            Reading::One(mut parser) => {
+                let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted);
+                parser.finish(exit, &mut SignalSink::new(place, &mut apply));
+                reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
+            }
+            Reading::Both(joint) => {
+                let printed = joint.finish(exit, place, reducer);
+                reducer.finish(exit, self.last_at, |code| printed.exit_is_signal(code));
+            }
+        }
         reducer.swap_output(output);
     }
 }
 
 /// Gives one line to the parser, and its signals to the reducer.
-fn feed(parser: &mut dyn RuntimeParser, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
+fn feed(reading: &mut Reading, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
+    let parser = match reading {
+        Reading::One(parser) => parser,
+        Reading::Both(joint) => return joint.feed(stream, framed, reducer),
+    };
     match framed {
         Framed::Line(line) => {
             let place = line.place(stream);

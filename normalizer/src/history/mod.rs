@@ -37,6 +37,9 @@ pub struct History {
     pub reader: fn() -> Box<dyn SessionReader>,
     /// Creates a parser for the lines of one segment.
     pub parser: fn(&Context) -> Box<dyn RuntimeParser>,
+    /// Where output and history have the same text, the output's is the exact one, in its order among
+    /// the calls.
+    pub prefers_printed_text: bool,
     /// After how many days the CLI deletes a session that was not touched.
     pub kept_days: Option<u32>,
 }

@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 use runtape_core::runtime_event::{
     ApiRetry, BuildStage, Compaction, Connection, ContainerStatus, DockerBuildProgress,
-    DockerContainerStatus, EarlierResult, ExitMismatch, Hook, Info, InitializeRuntime, Interaction,
-    InteractiveToolCall, ModelFallback, PermissionDenied, ProcessExit, ProxyAccess, ProxyAction,
-    RateLimit, ServerInfo, SkillConnected, SkillDisconnected, SkillStarting, SkillStderr,
-    StderrText, StdoutText, StreamChannel, StreamText, Task, UnparsedOutput, Warning,
+    DockerContainerStatus, EarlierResult, ExitMismatch, HistoryMismatch, Hook, Info,
+    InitializeRuntime, Interaction, InteractiveToolCall, ModelFallback, PermissionDenied,
+    ProcessExit, ProxyAccess, ProxyAction, RateLimit, ServerInfo, SkillConnected,
+    SkillDisconnected, SkillStarting, SkillStderr, StderrText, StdoutText, StreamChannel,
+    StreamText, Task, UnparsedOutput, Warning,
 };
 use runtape_core::{RuntimeEvent, RuntimeEventKind, Stream};
 use serde_json::{Value, json};
@@ -161,6 +162,7 @@ pub fn runtime_event_kind(tag: &'static str) -> BoxedStrategy<RuntimeEventKind> 
             subtype: maybe(text()),
             text: maybe(text()),
         }),
+        "historyMismatch" => build!(HistoryMismatch { field: text(), printed: text(), history: text() }),
         "exitMismatch" => build!(ExitMismatch { reported: text(), exit: text() }),
         "processExit" => build!(ProcessExit {
             exit_code: maybe(signed()),
