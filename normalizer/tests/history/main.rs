@@ -12,5 +12,6 @@
 )]
 
 mod claude_code;
+mod gemini;
 mod home;
 mod truth;

@@ -52,5 +52,6 @@ pub(super) const HISTORY: History = History {
     database: None,
     reader: || Box::new(Reader::default()),
     parser: |context| Box::new(super::ClaudeCode::with_history(context)),
+    prefers_printed_text: false,
     kept_days: Some(30),
 };
