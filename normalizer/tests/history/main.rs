@@ -12,5 +12,7 @@
 )]
 
 mod claude_code;
+mod codex;
 mod home;
+mod pairs;
 mod truth;
