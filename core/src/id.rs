@@ -20,6 +20,10 @@
 //! 4. Write the 120 bits as 24 digits of 5 bits each, the highest first: `a` to `z` are 0 to 25, `2`
 //!    to `7` are 26 to 31 (base 32 of RFC 4648 in lower case).
 //!
+//! A run that is known from a CLI's session files, and the job that such a session is, have paths of
+//! their own: the word `history`, then the BLAKE3 hashes of runtime, session and (for a run) first key in
+//! hexadecimal digits, and the ordinal 0.
+//!
 //! The path `run-456/checkpoint/1` has the hash `42f99ed23d81571ded6b68d2f289566f`, and the id is
 //! `il4z5ur5qflr33llndjpfckw`. XXH3 is quick, but no defence against somebody who looks for two paths
 //! with one hash. Nobody gains by that: run ids come from the caller, the rest is counted.
@@ -326,6 +330,33 @@ derive_fn!(
     /// Derives the id of the n-th child run under a root run.
     derive_child -> RunId, IdKind::ChildRun
 );
+
+impl RunId {
+    /// Derives the id of a run that is known from a CLI's session files: of its runtime, its session, and the
+    /// key of the first line or row that is its own. So the same history gives the same ids everywhere.
+    #[must_use]
+    pub fn of_history(runtime: &str, session: &str, key: &str) -> Self {
+        Self(history_path(runtime, &[session, key]))
+    }
+}
+
+impl JobId {
+    /// Derives the id of the job that a CLI's session is.
+    #[must_use]
+    pub fn of_history(runtime: &str, session: &str) -> Self {
+        Self(history_path(runtime, &[session]))
+    }
+}
+
+/// Derives an id from what a CLI calls a session. Its words may hold anything, so each goes by its hash.
+fn history_path(runtime: &str, words: &[&str]) -> IdText {
+    let words: Vec<String> = std::iter::once(&runtime)
+        .chain(words)
+        .map(|word| blake3::hash(word.as_bytes()).to_hex().to_string())
+        .collect();
+    let words = std::iter::once("history").chain(words.iter().map(String::as_str));
+    IdPath::new(words).derive(0)
+}
 
 impl EventId {
     /// Derives the id of the event of a type that the record at a sequence number stands for.

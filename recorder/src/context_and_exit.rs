@@ -3,7 +3,7 @@
 
 use runtape_core::report::ExitInfo;
 use runtape_core::{Expert, JobId, Metadata, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, MissingOutput, Normalizer};
+use runtape_normalizer::{Context, Exit, MissingOutput, Normalizer, RunSource};
 use runtape_store::BeginRun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,6 +20,9 @@ struct KeptContext {
     argv: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Metadata::is_empty")]
     metadata: Metadata,
+    /// Through what the run was seen; absent where its process was watched and nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
 }
 
 /// Returns what the store is told of a run before it begins.
@@ -39,6 +42,9 @@ pub(crate) fn context_to_json(context: &Context) -> Value {
         query: context.query.clone(),
         argv: context.argv.clone(),
         metadata: context.metadata.clone(),
+        source: Some(context.source)
+            .filter(|source| *source != RunSource::Live)
+            .map(|source| source.as_str().to_owned()),
     };
     serde_json::to_value(kept).unwrap_or(Value::Null)
 }
@@ -51,7 +57,22 @@ pub(crate) fn context_from_json(job_id: JobId, run_id: RunId, kept: &Value) -> C
     context.query = kept.query;
     context.argv = kept.argv;
     context.metadata = kept.metadata;
+    context.source = source_named(kept.source.as_deref());
     context
+}
+
+/// Returns through what a run was seen, by its word.
+fn source_named(word: Option<&str>) -> RunSource {
+    [RunSource::History, RunSource::Both]
+        .into_iter()
+        .find(|source| Some(source.as_str()) == word)
+        .unwrap_or_default()
+}
+
+/// Tells whether a run is known from a CLI's session files alone.
+pub(crate) fn is_history_only(context: &Value) -> bool {
+    let word = context.get("source").and_then(Value::as_str);
+    source_named(word) == RunSource::History
 }
 
 /// Tells a normalizer when its run began: if nothing is ever printed, the run still has a time.

@@ -41,6 +41,12 @@ pub enum RecordError {
         /// Why it was left alone.
         reason: String,
     },
+    /// A session file cannot be read.
+    #[error("cannot read the session's history")]
+    History {
+        /// Why.
+        source: std::io::Error,
+    },
     /// A run ended by itself without what is in its spool file.
     #[error("run {run} has ended, and this is more than it printed")]
     Closed {

@@ -36,6 +36,7 @@ mod clock;
 mod context_and_exit;
 mod detached_run;
 mod error;
+pub mod history;
 mod imported;
 pub mod perstack;
 mod private_file;

@@ -4,7 +4,7 @@ use runtape_core::{Record, RunId, RunSummary, Summarizer};
 use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
 
-use crate::context_and_exit::{exit_from_json, exit_to_json};
+use crate::context_and_exit::{exit_from_json, exit_to_json, is_history_only};
 use crate::error::RecordError;
 use crate::replay::{Known, normalizer, read_tape};
 
@@ -78,7 +78,8 @@ fn recover_one(
     now: i64,
 ) -> Result<Option<Recovered>, RecordError> {
     let begin = store.resume_run(run_id)?;
-    if store.run(run_id)?.seal.is_some() {
+    // A session that may go on has no recorder that could have died: the next sync goes on with it.
+    if is_history_only(&begin.context) || store.run(run_id)?.seal.is_some() {
         return Ok(None);
     }
     let exit = left_exit(store, run_id).unwrap_or_else(Exit::lost);

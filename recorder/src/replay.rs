@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use runtape_core::report::RenormalizedRun;
-use runtape_core::{Record, RunId};
-use runtape_normalizer::{Exit, Normalizer};
+use runtape_core::{Record, RunId, Stream};
+use runtape_normalizer::{Context, Exit, Normalizer};
 use runtape_store::{BeginRun, Store, StoreError};
 
 use crate::context_and_exit::{begin_at, context_from_json, exit_from_json};
@@ -13,30 +13,47 @@ use crate::error::RecordError;
 /// Makes a normalizer that will make the records of a run again.
 pub(crate) fn normalizer(begin: &BeginRun) -> Result<Normalizer, RecordError> {
     let context = context_from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
+    normalizer_in(begin, context)
+}
+
+/// Makes a normalizer for a run of which this is known.
+pub(crate) fn normalizer_in(begin: &BeginRun, context: Context) -> Result<Normalizer, RecordError> {
     let mut normalizer = Normalizer::new(begin.runtime.clone(), context)?;
     begin_at(&mut normalizer, begin.started_at);
     Ok(normalizer)
 }
 
 /// Reads the tape of a run, calling `each` with the records of one part after the other, and how
-/// many bytes of output that part has.
+/// many bytes of output that part has. What session files say goes before what was printed: where a run has
+/// both, the one is laid along the other.
 pub(crate) fn read_tape(
     store: &mut Store,
     run: &RunId,
     normalizer: &mut Normalizer,
     mut each: impl FnMut(&mut Store, Vec<Record>, usize) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    for number in 0.. {
-        let Some(chunks) = store.tape_part(run, number)? else {
-            break;
-        };
-        let (mut records, mut bytes) = (Vec::new(), 0);
-        for chunk in chunks {
-            bytes += chunk.bytes.len();
-            let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
-            records.extend(output.records);
+    let lengths = store.tape_lengths(run)?;
+    let history = lengths.of(Stream::History);
+    let passes: &[fn(Stream) -> bool] = match (history, lengths.total() - history) {
+        (0, _) | (_, 0) => &[|_| true],
+        _ => &[
+            |stream| stream == Stream::History,
+            |stream| stream != Stream::History,
+        ],
+    };
+    for is_wanted in passes {
+        for number in 0.. {
+            let Some(chunks) = store.tape_part(run, number)? else {
+                break;
+            };
+            let (mut records, mut bytes) = (Vec::new(), 0);
+            for chunk in chunks.into_iter().filter(|chunk| is_wanted(chunk.stream)) {
+                bytes += chunk.bytes.len();
+                let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
+                records.extend(output.records);
+            }
+            each(store, records, bytes)?;
         }
-        each(store, records, bytes)?;
     }
     Ok(())
 }

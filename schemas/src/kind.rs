@@ -103,6 +103,7 @@ kinds! {
     RawOutput "raw-output" => report::RawOutput;
     SqlRow "sql-row" => report::SqlRow;
     IngestLine "ingest-line" => report::IngestLine;
+    SyncLine "sync-line" => report::SyncLine;
     ImportedRun "imported-run" => report::ImportedRun;
     ExportedFile "exported-file" => report::ExportedFile;
     TreeLine "tree-line" => report::TreeLine;

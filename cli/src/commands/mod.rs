@@ -32,6 +32,7 @@ mod session;
 mod show;
 mod sql;
 mod stats;
+pub(crate) mod sync;
 mod tools;
 mod transcript;
 mod usage;
@@ -87,6 +88,7 @@ impl Invocation<'_> {
 pub(crate) enum Command {
     #[cfg(unix)]
     Record(record::RecordArgs),
+    Sync(sync::SyncArgs),
     Ingest(ingest::IngestArgs),
     Normalize(normalize::NormalizeArgs),
     Runs(runs::RunsArgs),
@@ -127,6 +129,7 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
     match command {
         #[cfg(unix)]
         Command::Record(args) => return record::run(&args, invocation),
+        Command::Sync(args) => sync::run(&args, invocation)?,
         Command::Ingest(args) => ingest::run(&args, invocation)?,
         Command::Normalize(args) => normalize::run(args, invocation)?,
         Command::Runs(args) => runs::run(&args, invocation)?,

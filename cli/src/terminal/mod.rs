@@ -3,6 +3,7 @@
 pub(crate) mod console;
 pub(crate) mod fit;
 pub(crate) mod plain;
+pub(crate) mod progress;
 pub(crate) mod table;
 pub(crate) mod times;
 pub(crate) mod transcript;

@@ -160,6 +160,8 @@ removal_reasons! {
     TapeDropped => "tapeDropped",
     /// The run is as it was: a new seal covers more of it.
     Resealed => "resealed",
+    /// The run was joined with another account of the same execution.
+    Joined => "joined",
 }
 
 impl Serialize for RemovalReason {

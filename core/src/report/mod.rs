@@ -11,6 +11,7 @@ mod counts;
 mod database;
 mod failure;
 mod health;
+mod history;
 mod ingest;
 mod output;
 mod recording;
@@ -30,6 +31,7 @@ pub use health::{
     AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, FormatInfo,
     RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
 };
+pub use history::{SyncGroup, SyncLine, SyncSummary, SyncedSource};
 pub use ingest::{
     ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile,
 };

@@ -1,6 +1,6 @@
 //! Output of processes that have ended: stored many at a time.
 
-mod pipeline;
+pub(crate) mod pipeline;
 
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::{Context, Exit, Normalizer, Output};

@@ -36,6 +36,11 @@ fn checkpoint_at(tables: &dyn Tables, row: &RunRow, seq: u64) -> Result<Option<C
 }
 
 impl Store {
+    /// Tells whether there is a run of this id.
+    pub fn has_run(&self, run: &RunId) -> Result<bool> {
+        self.read(|tables| Ok(tables.find_run(run)?.is_some()))
+    }
+
     /// Returns what is known of a run.
     pub fn run(&self, run: &RunId) -> Result<RunInfo> {
         self.read(|tables| tables.run_info(&get(tables, run)?.key))

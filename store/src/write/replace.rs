@@ -55,10 +55,33 @@ impl Store {
         at: i64,
         write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
     ) -> Result<Replaced> {
+        self.replace(root, RemovalReason::Replaced, None, at, write)
+    }
+
+    /// The same for a run of which another account was found: what was known of it before it began is
+    /// another thing now, too, and the old seal says that it was joined.
+    pub fn join_run(
+        &mut self,
+        root: &RunId,
+        context: &Value,
+        at: i64,
+        write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
+    ) -> Result<Replaced> {
+        self.replace(root, RemovalReason::Joined, Some(context), at, write)
+    }
+
+    fn replace(
+        &mut self,
+        root: &RunId,
+        reason: RemovalReason,
+        context: Option<&Value>,
+        at: i64,
+        write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
+    ) -> Result<Replaced> {
         let lock = self.tables().lock(root)?;
         let tree = OpenTree { lock, state: None };
         let replaced = self.batch(|store| {
-            let old_seal = store.empty(root, at)?;
+            let old_seal = store.empty(root, reason, context, at)?;
             store.open.insert(root.clone(), tree);
             let exit = write(store)?;
             let exit = exit.map(|exit| json(root, &exit)).transpose()?;
@@ -76,15 +99,25 @@ impl Store {
     }
 
     /// Takes the records and the seal from a finished root run; returns what seal it was.
-    fn empty(&mut self, root: &RunId, at: i64) -> Result<Option<SealName>> {
+    fn empty(
+        &mut self,
+        root: &RunId,
+        reason: RemovalReason,
+        context: Option<&Value>,
+        at: i64,
+    ) -> Result<Option<SealName>> {
+        let context = context.map(|context| json(root, context)).transpose()?;
         self.write(|tables| {
             let row = get(tables, root)?;
             if row.root.is_some() || row.seal.is_none() {
                 return Err(StoreError::NotEnded { run: root.clone() });
             }
             check_tape(tables, &row)?;
-            sealing::remove(tables, &row, RemovalReason::Replaced, at)?;
+            sealing::remove(tables, &row, reason, at)?;
             delete_records(tables, &row)?;
+            if let Some(context) = context {
+                tables.set_context(&row.key, &codec::pack(&context))?;
+            }
             Ok(row.seal)
         })
     }

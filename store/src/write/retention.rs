@@ -12,8 +12,8 @@ use crate::read::tape;
 use crate::sqlite::{Erased, Sqlite};
 use crate::store::Store;
 
-fn delete_tree(tables: &dyn Tables, root: &RunRow, at: i64) -> Result<()> {
-    sealing::remove(tables, root, RemovalReason::Deleted, at)?;
+fn delete_tree(tables: &dyn Tables, root: &RunRow, reason: RemovalReason, at: i64) -> Result<()> {
+    sealing::remove(tables, root, reason, at)?;
     let mut tree = tables.tree(&root.key)?;
     tables.delete_tape(&root.key)?;
     // Children refer to the root, so it goes last.
@@ -60,6 +60,15 @@ impl Store {
     /// Deletes a root run with its children and its tape. Its seal stays as a tombstone, which has
     /// the run's id. The bytes of the rest are overwritten by [`compact`](Self::compact).
     pub fn delete_run(&mut self, run: &RunId, at: i64) -> Result<()> {
+        self.delete(run, RemovalReason::Deleted, at)
+    }
+
+    /// The same for a run that is told by another one now, with which it was joined.
+    pub fn delete_joined(&mut self, run: &RunId, at: i64) -> Result<()> {
+        self.delete(run, RemovalReason::Joined, at)
+    }
+
+    fn delete(&mut self, run: &RunId, reason: RemovalReason, at: i64) -> Result<()> {
         let row = self.read(|tables| get(tables, run))?;
         if row.root.is_some() {
             return Err(StoreError::invalid(
@@ -68,7 +77,7 @@ impl Store {
             ));
         }
         self.with_lock(run, |store| {
-            store.write(|tables| delete_tree(tables, &get(tables, run)?, at))
+            store.write(|tables| delete_tree(tables, &get(tables, run)?, reason, at))
         })
     }
 

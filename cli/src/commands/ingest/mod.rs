@@ -1,6 +1,5 @@
 //! `runtape ingest`: files or a pipe into the store.
 
-mod progress;
 mod report;
 mod short;
 mod source;
@@ -9,17 +8,21 @@ use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use indicatif::ProgressBar;
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
 use runtape_normalizer::{Context, Exit, detect};
+use runtape_recorder::history::{Joiner, SyncOptions};
 use runtape_recorder::{RecordError, Recorder, RecorderOptions, StoreHandle};
 use runtape_store::{Store, StoreError};
 
-use self::progress::progress;
 use self::report::{Outcome, Report};
-use self::source::{Source, Sources};
+use self::source::{HistorySource, Source, Sources};
 use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
-use crate::commands::Invocation;
+use crate::commands::{Invocation, sync};
 use crate::error::{CliError, with_causes};
+use crate::terminal::progress::bytes_bar;
+use crate::terminal::table::plural;
+use crate::terminal::times;
 
 /// How long a batch of a pipe may wait for more, in milliseconds.
 const TICK: Duration = Duration::from_millis(50);
@@ -53,8 +56,14 @@ pub(crate) struct IngestArgs {
 
 pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let mut sources = Sources::find(&args.paths)?;
-    if sources.found.is_empty() {
+    if sources.found.is_empty() && sources.histories.is_empty() {
         return Err(CliError::NothingToIngest);
+    }
+    for history in &sources.histories {
+        take_in_history(history, invocation)?;
+    }
+    if sources.found.is_empty() {
+        return Ok(());
     }
     if let Some(stderr) = &args.stderr {
         let [source] = sources.found.as_mut_slice() else {
@@ -66,13 +75,21 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
     let store = StoreHandle::from(invocation.database.open()?);
     let database = invocation.database.clone();
     let mut report = Report::new(sources.ignored);
-    let bar = progress(&sources);
+    let total = sources.found.iter().map(Source::bytes).sum();
+    let bar = match sources.found.len() {
+        0 | 1 => ProgressBar::hidden(),
+        _ => bytes_bar(total),
+    };
+    let mut stored = Vec::new();
     let mut rest = sources.found.as_slice();
     while let Some((first, others)) = rest.split_first() {
         let together = rest.iter().take_while(|source| source.is_short()).count();
         let (short, after) = rest.split_at(together);
         let mut done = |store: &Store, source: &Source, outcome| {
             bar.inc(source.bytes());
+            if let Outcome::Stored { run, .. } = &outcome {
+                stored.push(run.run_id.clone());
+            }
             bar.suspend(|| report.add(invocation, store, outcome))
         };
         if short.is_empty() {
@@ -90,7 +107,49 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
         }
     }
     bar.finish_and_clear();
+    let joined = join(&mut store.lock(), &stored)?;
+    if joined > 0 {
+        let runs = plural(joined, "run");
+        invocation.note(&format!(
+            "{runs} joined with the history of the same execution"
+        ));
+    }
     report.finish(invocation)
+}
+
+/// Takes in what an agent CLI keeps on disk, which somebody took for output.
+fn take_in_history(
+    history: &HistorySource,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
+    let mut names: Vec<&str> = history
+        .directories
+        .iter()
+        .map(|directory| directory.runtime.as_str())
+        .collect();
+    names.dedup();
+    let (path, names) = (history.path.display(), names.join(", "));
+    invocation.note(&format!(
+        "{path}: the history of {names}, taken in as sync does"
+    ));
+    let options = SyncOptions {
+        directories: history.directories.clone(),
+        memory: Some(sync::memory(invocation)),
+        files: history.file.iter().cloned().collect(),
+        ..SyncOptions::default()
+    };
+    let mut store = invocation.database.open()?;
+    sync::sync_once(&mut store, &options, invocation)
+}
+
+/// Joins runs that were just stored with histories that were there before; returns how many.
+fn join(store: &mut Store, stored: &[RunId]) -> Result<u64, CliError> {
+    let mut joiner = Joiner::default();
+    let mut joined = 0;
+    for run in stored {
+        joined += u64::from(joiner.join(store, run, times::now())?);
+    }
+    Ok(joined)
 }
 
 /// Tells what is wrong with a file, if another one may still be stored.

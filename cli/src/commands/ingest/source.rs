@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use runtape_core::{RunId, Runtime};
 use runtape_normalizer::{Exit, detect, runtimes};
+use runtape_recorder::history::{
+    HistoryDirectory, directory_of_file, holds_history, named_directories, runtimes_with_history,
+};
 use serde::Deserialize;
 
 use crate::arguments::input::Input;
@@ -43,6 +46,46 @@ pub(crate) struct Sources {
     pub(crate) found: Vec<Source>,
     /// Files that belong to no run.
     pub(crate) ignored: usize,
+    /// What agent CLIs keep on disk, as they left it.
+    pub(crate) histories: Vec<HistorySource>,
+}
+
+/// History that was named where output was expected.
+#[derive(Debug)]
+pub(crate) struct HistorySource {
+    /// What was named.
+    pub(crate) path: PathBuf,
+    pub(crate) directories: Vec<HistoryDirectory>,
+    /// The file, if it is one.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl HistorySource {
+    /// Finds out whether a file or directory is history.
+    fn find(path: &Path) -> Option<Self> {
+        if path.is_file() {
+            let directory = directory_of_file(path)?;
+            return Some(Self {
+                path: path.to_owned(),
+                directories: vec![directory],
+                file: path.canonicalize().ok(),
+            });
+        }
+        let runtimes: Vec<Runtime> = runtimes_with_history().collect();
+        let mut directories = named_directories(path, &runtimes);
+        if directories.is_empty() {
+            let each = runtimes.iter().flat_map(|runtime| {
+                let one = std::slice::from_ref(runtime);
+                named_directories(path, one)
+            });
+            directories = each.filter(holds_history).collect();
+        }
+        (!directories.is_empty()).then(|| Self {
+            path: path.to_owned(),
+            directories,
+            file: None,
+        })
+    }
 }
 
 impl Source {
@@ -162,10 +205,20 @@ impl Sources {
     pub(crate) fn find(paths: &[PathBuf]) -> Result<Self, CliError> {
         let mut sources = Self::default();
         for path in paths {
+            let before = (sources.found.len(), sources.ignored);
             if path.is_dir() {
                 sources.directory(path)?;
-            } else {
-                sources.found.push(Source::beside(path));
+                if sources.found.len() > before.0 {
+                    continue;
+                }
+            }
+            match HistorySource::find(path) {
+                Some(history) => {
+                    sources.histories.push(history);
+                    sources.ignored = before.1;
+                }
+                None if path.is_dir() => {}
+                None => sources.found.push(Source::beside(path)),
             }
         }
         Ok(sources)

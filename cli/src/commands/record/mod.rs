@@ -2,6 +2,7 @@
 
 mod advice;
 mod emit;
+mod history;
 mod leash;
 mod report;
 mod screen;
@@ -66,6 +67,9 @@ pub(crate) struct RecordArgs {
     /// What that object is
     #[arg(long, value_name = "SHAPE", value_enum, default_value_t = ReportShape::Run)]
     report_as: ReportShape,
+    /// Do not look for the session file that the command leaves, which holds what it does not print
+    #[arg(long)]
+    no_history: bool,
     /// The command and its arguments
     #[arg(
         value_name = "COMMAND",
@@ -149,6 +153,9 @@ pub(crate) fn run(
         summary,
         kept,
     } = recording.wait();
+    // What the session file adds is a gift: without it the run is what was printed.
+    let joined = history::join(args, invocation, &context, &kept);
+    let summary = joined.or(summary);
     let summary = summary.as_ref();
     report::say(invocation, &context, summary, &kept);
     if let Some(unshown) = &unshown {

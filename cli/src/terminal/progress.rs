@@ -1,4 +1,4 @@
-//! How far an ingest is.
+//! How far long work is.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -6,19 +6,17 @@ use std::time::Duration;
 
 use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
-use super::source::{Source, Sources};
-
-/// Makes a bar that only a person at a terminal sees.
-pub(super) fn progress(sources: &Sources) -> ProgressBar {
-    if !std::io::stderr().is_terminal() || sources.found.len() < 2 {
+/// Makes a bar over bytes that only a person at a terminal sees.
+pub(crate) fn bytes_bar(total: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(sources.found.iter().map(Source::bytes).sum());
+    let bar = ProgressBar::new(total);
     let template = "{bar:30} {bytes}/{total_bytes} {rate} {time_left} left";
     let Ok(style) = ProgressStyle::with_template(template) else {
         return bar;
     };
-    // Averages: the bar's own numbers lag behind by seconds, which is as long as most ingests take.
+    // Averages: the bar's own numbers lag behind by seconds, which is as long as most work takes.
     let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
         let _ = write!(out, "{}/s", BinaryBytes(rate(state)));
     });
@@ -32,7 +30,7 @@ pub(super) fn progress(sources: &Sources) -> ProgressBar {
     ))
 }
 
-/// Returns how many bytes a second were ingested so far.
+/// Returns how many bytes a second were done so far.
 fn rate(state: &ProgressState) -> u64 {
     let elapsed = u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX);
     state.pos().saturating_mul(1000) / elapsed.max(1)

@@ -1,0 +1,243 @@
+//! The bytes of a session's sources: in memory where they are few, else in their files.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use runtape_normalizer::history::{Framing, SegmentLine, SessionReader};
+
+/// Longest line, and largest document, that is read; what is longer is left out and named.
+pub(super) const LONGEST: u64 = 32 << 20;
+/// How much of a file is read to tell what it is.
+const HEAD: u64 = 64 << 10;
+/// How much of the sources of one session is held at once.
+const MOST_HELD: u64 = 8 << 20;
+/// How many bytes of a segment go on the tape in one piece.
+const PIECE: usize = 256 << 10;
+
+/// A source of a session.
+#[derive(Debug)]
+pub(super) struct SourceContent {
+    pub(super) name: String,
+    pub(super) framing: Framing,
+    pub(super) bytes: Bytes,
+}
+
+/// Where the bytes of a source are.
+#[derive(Debug)]
+pub(super) enum Bytes {
+    /// In memory.
+    Held(Vec<u8>),
+    /// In their file, of which so much was there when it was opened.
+    File(File, u64),
+}
+
+/// What was left out of a source.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// Lines that are longer than what is read.
+    pub(super) long_lines: u64,
+    /// Bytes of a last line that is not whole.
+    pub(super) waiting: u64,
+}
+
+/// Opens the files of a session; holds them in memory if they are small together.
+pub(super) fn open(
+    files: &[(String, PathBuf, Framing)],
+) -> Result<Vec<SourceContent>, (PathBuf, io::Error)> {
+    let mut opened = Vec::with_capacity(files.len());
+    let mut total = 0_u64;
+    for (name, path, framing) in files {
+        let file = open_file(path).map_err(|error| (path.clone(), error))?;
+        total = total.saturating_add(file.1);
+        opened.push((name, path, *framing, file));
+    }
+    let is_held = total <= MOST_HELD;
+    let mut contents = Vec::with_capacity(opened.len());
+    for (name, path, framing, (file, length)) in opened {
+        let bytes = if is_held || framing == Framing::Document {
+            if length > LONGEST {
+                let error =
+                    io::Error::other(format!("the document is larger than {LONGEST} bytes"));
+                return Err((path.clone(), error));
+            }
+            let mut bytes = Vec::new();
+            // What is appended meanwhile is read the next time.
+            let read = (&file).take(length).read_to_end(&mut bytes);
+            read.map_err(|error| (path.clone(), error))?;
+            Bytes::Held(bytes)
+        } else {
+            Bytes::File(file, length)
+        };
+        contents.push(SourceContent {
+            name: name.clone(),
+            framing,
+            bytes,
+        });
+    }
+    Ok(contents)
+}
+
+/// Opens a regular file without waiting for anybody: in its place a pipe may stand by now.
+pub(super) fn open_file(path: &Path) -> io::Result<(File, u64)> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(nix::libc::O_NONBLOCK);
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    Ok((file, metadata.len()))
+}
+
+/// Gives all lines of a session to its reader.
+pub(super) fn read_lines(
+    contents: &[SourceContent],
+    reader: &mut dyn SessionReader,
+) -> io::Result<LeftOut> {
+    let mut left_out = LeftOut::default();
+    for content in contents {
+        reader.begin_source(&content.name);
+        match (&content.bytes, content.framing) {
+            (Bytes::Held(bytes), Framing::Document) => {
+                reader.line(0..bytes.len() as u64, bytes);
+            }
+            (Bytes::Held(bytes), _) => {
+                lines_of(
+                    &mut bytes.as_slice(),
+                    bytes.len() as u64,
+                    reader,
+                    &mut left_out,
+                )?;
+            }
+            (Bytes::File(file, length), _) => {
+                let mut file = file;
+                file.seek(SeekFrom::Start(0))?;
+                let mut file = BufReader::with_capacity(PIECE, file);
+                lines_of(&mut file, *length, reader, &mut left_out)?;
+            }
+        }
+    }
+    Ok(left_out)
+}
+
+fn lines_of(
+    input: &mut dyn BufRead,
+    length: u64,
+    reader: &mut dyn SessionReader,
+    left_out: &mut LeftOut,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    let mut start = 0;
+    while start < length {
+        line.clear();
+        let most = LONGEST.min(length - start);
+        let read = Read::take(&mut *input, most).read_until(b'\n', &mut line)? as u64;
+        if read == 0 {
+            break;
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            reader.line(start..start + line.len() as u64, &line);
+            start += read;
+            continue;
+        }
+        if read < LONGEST {
+            // The end, without the end of its line: whole, or being written.
+            if serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok() {
+                reader.line(start..start + read, &line);
+            } else {
+                left_out.waiting += read;
+            }
+            break;
+        }
+        left_out.long_lines += 1;
+        start += read + skip_line(input, length - start - read)?;
+    }
+    Ok(())
+}
+
+/// Passes over the rest of a line; returns how long it was.
+fn skip_line(input: &mut dyn BufRead, most: u64) -> io::Result<u64> {
+    let mut skipped = 0;
+    while skipped < most {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            break;
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        input.consume(used);
+        skipped += used as u64;
+        if end.is_some() {
+            break;
+        }
+    }
+    Ok(skipped)
+}
+
+/// Gives the lines of a segment out, as they stand on the tape, in pieces of whole lines.
+pub(super) fn each_piece<E: From<io::Error>>(
+    lines: &[SegmentLine],
+    contents: &[SourceContent],
+    mut each: impl FnMut(Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut piece = Vec::new();
+    for line in lines {
+        match line {
+            SegmentLine::Made(bytes) => piece.extend_from_slice(bytes),
+            SegmentLine::Kept { source, place } => {
+                if let Some(content) = contents.get(*source) {
+                    append(content, place, &mut piece)?;
+                }
+            }
+        }
+        piece.push(b'\n');
+        if piece.len() >= PIECE {
+            each(std::mem::take(&mut piece))?;
+        }
+    }
+    if piece.is_empty() {
+        return Ok(());
+    }
+    each(piece)
+}
+
+fn append(content: &SourceContent, place: &Range<u64>, piece: &mut Vec<u8>) -> io::Result<()> {
+    match &content.bytes {
+        Bytes::Held(bytes) => {
+            let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            let line = bytes.get(index(place.start)..index(place.end));
+            piece.extend_from_slice(line.unwrap_or_default());
+        }
+        Bytes::File(file, _) => {
+            let mut file = file;
+            file.seek(SeekFrom::Start(place.start))?;
+            let length = place.end.saturating_sub(place.start);
+            let read = file.take(length).read_to_end(piece)?;
+            if read as u64 != length {
+                return Err(io::Error::other(
+                    "the file became shorter while it was read",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads the beginning of a file: its first line, or as much of it as is needed to tell what it is.
+pub(super) fn read_head(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, _) = open_file(path)?;
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}

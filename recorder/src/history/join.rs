@@ -1,0 +1,206 @@
+//! Recorded runs and histories that are stored beside each other, as one.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use runtape_core::report::{SyncGroup, SyncedSource};
+use runtape_core::{RunId, Runtime, Stream};
+use runtape_store::{RunFilter, Store, StoreError};
+use serde_json::Value;
+
+use super::evidence::{Evidence, Fit};
+use super::segment_run::HISTORY_KEY;
+use super::sync::{SyncEvent, SyncOptions, group};
+use super::take_in;
+use crate::context_and_exit::is_history_only;
+use crate::error::RecordError;
+
+/// How many of the latest runs without a session are looked at.
+const MOST_LOOKED_AT: usize = 500;
+
+/// Joins recorded runs with the histories of the same executions that are stored as runs of their own.
+///
+/// For many runs one of these is quicker than a new one for each: it remembers what it has looked at.
+#[derive(Debug, Default)]
+pub struct Joiner {
+    /// Histories by runtime, for runs that know no session.
+    histories: BTreeMap<String, Vec<(RunId, Evidence)>>,
+}
+
+impl Joiner {
+    /// Joins a finished recorded run with its history, if that is stored as a run of its own and nothing else
+    /// fits. Returns whether it was.
+    pub fn join(
+        &mut self,
+        store: &mut Store,
+        run_id: &RunId,
+        now: i64,
+    ) -> Result<bool, RecordError> {
+        let info = store.run(run_id)?;
+        let context = store.begin_of(run_id)?.context;
+        if info.seal.is_none() || context.is_null() || context.get(HISTORY_KEY).is_some() {
+            return Ok(false);
+        }
+        let mut filter = RunFilter::default();
+        filter.runtime = Some(info.runtime.clone());
+        filter.session.clone_from(&info.session_id);
+        filter.roots_only = true;
+        let own;
+        let histories = if info.session_id.is_some() {
+            own = history_runs(store, &filter)?;
+            &own
+        } else {
+            let name = info.runtime.as_str().to_owned();
+            match self.histories.entry(name) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(history_runs(store, &filter)?),
+            }
+        };
+        if histories.is_empty() {
+            return Ok(false);
+        }
+        let recorded = Evidence::of_run(store, run_id)?;
+        let Some((history, fit)) = only_fit(&recorded, histories) else {
+            return Ok(false);
+        };
+        // Nor may another recorded run fit it as well.
+        if fit != Fit::Sure {
+            let told = Evidence::of_run(store, &history)?;
+            for other in recorded_runs(store, &filter)? {
+                if other != *run_id && Evidence::of_run(store, &other)?.fit(&told) >= fit {
+                    return Ok(false);
+                }
+            }
+        }
+        let is_joined = merge(store, run_id, &history, now)?;
+        if is_joined && let Some(known) = self.histories.get_mut(info.runtime.as_str()) {
+            known.retain(|(known, _)| *known != history);
+        }
+        Ok(is_joined)
+    }
+}
+
+/// Puts the history of one run on the tape of another, and takes the first away: all of it or nothing.
+fn merge(
+    store: &mut Store,
+    recorded: &RunId,
+    history: &RunId,
+    now: i64,
+) -> Result<bool, RecordError> {
+    let context = store.begin_of(history)?.context;
+    let Some(key) = context.get(HISTORY_KEY).and_then(Value::as_str) else {
+        return Ok(false);
+    };
+    let mut bytes = Vec::new();
+    store.each_tape_chunk(history, |chunk| {
+        if chunk.stream == Stream::History {
+            bytes.extend_from_slice(&chunk.bytes);
+        }
+        true
+    })?;
+    let key = key.to_owned();
+    let mut is_joined = false;
+    let mut failed = None;
+    let done = store.batch(|store| {
+        match take_in::join(store, recorded, &key, &bytes, now) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Ok(()),
+            Err(RecordError::Store(error)) => return Err(error),
+            Err(error) => {
+                failed = Some(error);
+                return Ok(());
+            }
+        }
+        store.delete_joined(history, now)?;
+        is_joined = true;
+        Ok(())
+    });
+    match (done, failed) {
+        (Err(StoreError::Locked { .. }), _) => Ok(false),
+        (Err(error), _) => Err(error.into()),
+        (Ok(()), Some(error)) => Err(error),
+        (Ok(()), None) => Ok(is_joined),
+    }
+}
+
+/// Returns the one history that fits a recorded run best, if there is one.
+fn only_fit(recorded: &Evidence, histories: &[(RunId, Evidence)]) -> Option<(RunId, Fit)> {
+    let fits = histories
+        .iter()
+        .map(|(run, told)| (recorded.fit(told), run));
+    let fits: Vec<_> = fits.filter(|(fit, _)| *fit != Fit::No).collect();
+    let best = fits.iter().map(|(fit, _)| *fit).max()?;
+    let mut best = fits.into_iter().filter(|(fit, _)| *fit == best);
+    let (fit, run) = best.next()?;
+    best.next().is_none().then(|| (run.clone(), fit))
+}
+
+/// Returns runs that are known from session files alone, and have ended.
+fn history_runs(store: &Store, filter: &RunFilter) -> Result<Vec<(RunId, Evidence)>, StoreError> {
+    let mut found = Vec::new();
+    for run in store.runs(filter, None, MOST_LOOKED_AT)?.items {
+        if run.finished_at.is_some() && is_history_only(&store.begin_of(&run.run_id)?.context) {
+            let evidence = Evidence::of_run(store, &run.run_id)?;
+            found.push((run.run_id, evidence));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns recorded runs that have ended and have no history.
+fn recorded_runs(store: &Store, filter: &RunFilter) -> Result<Vec<RunId>, StoreError> {
+    let mut found = Vec::new();
+    for run in store.runs(filter, None, MOST_LOOKED_AT)?.items {
+        let context = store.begin_of(&run.run_id)?.context;
+        let has_history = context.is_null() || context.get(HISTORY_KEY).is_some();
+        if run.finished_at.is_some() && !has_history {
+            found.push(run.run_id);
+        }
+    }
+    Ok(found)
+}
+
+/// Joins recorded runs that know no session with histories that just came in.
+pub(super) fn join_unnamed(
+    store: &mut Store,
+    groups: &mut BTreeMap<String, SyncGroup>,
+    taken: u64,
+    options: &SyncOptions,
+    clock: &impl Fn() -> i64,
+    each: &mut dyn FnMut(SyncEvent),
+) -> Result<(), RecordError> {
+    if taken == 0 {
+        return Ok(());
+    }
+    if let Some(only) = &options.only {
+        Joiner::default().join(store, only, clock())?;
+        return Ok(());
+    }
+    let mut joiner = Joiner::default();
+    let runtimes: Vec<Runtime> = groups.values().map(|group| group.runtime.clone()).collect();
+    for runtime in runtimes {
+        let mut filter = RunFilter::default();
+        filter.runtime = Some(runtime.clone());
+        filter.roots_only = true;
+        for run in recorded_runs(store, &filter)? {
+            if store.run(&run)?.session_id.is_some() || !joiner.join(store, &run, clock())? {
+                continue;
+            }
+            let group = group(groups, &runtime);
+            group.joined += 1;
+            group.new = group.new.saturating_sub(1);
+            let source = Box::new(SyncedSource {
+                runtime: runtime.clone(),
+                session_id: store.run(&run)?.session_id,
+                paths: Vec::new(),
+                new: Vec::new(),
+                grown: Vec::new(),
+                joined: vec![run],
+                unchanged: 0,
+                reason: None,
+            });
+            each(SyncEvent::Read { source, bytes: 0 });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! What was read of which file, so that what is as it was is not read again.
+//!
+//! Kept in a file beside the database rather than in it: paths, times and inodes are of this machine, while a
+//! database may be moved, or be shared by many. It is a memory, no truth: without it everything is read once
+//! more, and found to be stored already.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::discover::Stamp;
+use crate::private_file;
+
+/// What is remembered of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KnownFile {
+    /// The session that it belongs to; none for what is no source.
+    pub(super) session: Option<String>,
+    pub(super) stamp: Stamp,
+}
+
+/// What is remembered of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KnownSession {
+    /// How many runs it has.
+    pub(super) runs: u64,
+    /// The first response of each run that is its own: forks copy these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) firsts: Vec<String>,
+    /// A digest of its rows, where it is in a database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) digest: Option<String>,
+}
+
+/// What is remembered, for one database of ours.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The database that holds what was read: a memory of another one is none.
+    database: Option<String>,
+    /// Files by runtime and path.
+    pub(super) files: BTreeMap<String, HashMap<PathBuf, KnownFile>>,
+    /// Sessions by runtime and id.
+    sessions: BTreeMap<String, HashMap<String, KnownSession>>,
+    /// The sessions of first responses, by runtime.
+    #[serde(skip)]
+    owners: HashMap<String, HashMap<String, String>>,
+}
+
+impl State {
+    /// Reads what is remembered; what cannot be read is as if it were not there.
+    pub(super) fn load(path: Option<&Path>, database: Option<String>) -> Self {
+        let read = || {
+            let bytes = fs::read(path?).ok()?;
+            serde_json::from_slice::<Self>(&bytes).ok()
+        };
+        let fresh = || Self {
+            database: database.clone(),
+            ..Self::default()
+        };
+        let mut state = read()
+            .filter(|state| state.database == database)
+            .unwrap_or_else(fresh);
+        let State {
+            sessions, owners, ..
+        } = &mut state;
+        for (runtime, sessions) in sessions {
+            let owners = owners.entry(runtime.clone()).or_default();
+            for (session, known) in sessions {
+                let firsts = known.firsts.iter();
+                owners.extend(firsts.map(|first| (first.clone(), session.clone())));
+            }
+        }
+        state
+    }
+
+    /// Writes what is remembered, whole or not at all.
+    pub(super) fn save(&self, path: Option<&Path>) -> std::io::Result<()> {
+        let Some(path) = path else { return Ok(()) };
+        let bytes = serde_json::to_vec(self)?;
+        private_file::write(path, &bytes)
+    }
+
+    /// Returns what is remembered of a session.
+    pub(super) fn session(&self, runtime: &str, session: &str) -> Option<&KnownSession> {
+        self.sessions.get(runtime)?.get(session)
+    }
+
+    /// Remembers a session.
+    pub(super) fn set_session(&mut self, runtime: &str, session: &str, known: KnownSession) {
+        let owners = self.owners.entry(runtime.to_owned()).or_default();
+        for first in &known.firsts {
+            owners.insert(first.clone(), session.to_owned());
+        }
+        let sessions = self.sessions.entry(runtime.to_owned()).or_default();
+        sessions.insert(session.to_owned(), known);
+    }
+
+    /// Returns the session that has a run of its own which begins with a response.
+    pub(super) fn owner_of(&self, runtime: &str, response: &str) -> Option<&str> {
+        self.owners.get(runtime)?.get(response).map(String::as_str)
+    }
+}

@@ -1,0 +1,465 @@
+//! Everything that agents left on this machine, into the store.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use runtape_core::report::{SyncGroup, SyncSummary, SyncedSource};
+use runtape_core::{RunId, Runtime};
+use runtape_normalizer::history::{Framing, History};
+use runtape_normalizer::runtimes::entry_for;
+use runtape_store::{Store, StoreError};
+
+use super::content::read_head;
+use super::discover::{Candidate, discover};
+use super::evidence::Evidence;
+use super::places::HistoryDirectory;
+use super::session_work::{SessionJob, SessionWork};
+use super::state::{KnownFile, KnownSession, State};
+use super::take_in::{StoredRuns, Taken, take_in};
+use crate::capture::pipeline::{usual_threads, work_in_order};
+use crate::error::RecordError;
+
+/// How many bytes of sessions may be read and not be written yet.
+const AHEAD: usize = 16 << 20;
+/// How many sessions are written until what was read is remembered on disk.
+const SAVE_EVERY: usize = 200;
+/// What is to be read, and how.
+#[derive(Clone, Debug, Default)]
+pub struct SyncOptions {
+    /// Where to look.
+    pub directories: Vec<HistoryDirectory>,
+    /// Leave out what was last written before this time, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// Only look, write nothing.
+    pub is_dry_run: bool,
+    /// The file that remembers what was read; without one, everything is read each time.
+    pub memory: Option<PathBuf>,
+    /// Take in nothing but the history of this recorded run.
+    pub only: Option<RunId>,
+    /// Take in nothing but the sessions that these files belong to.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a caller is told while history is read.
+#[derive(Debug)]
+pub enum SyncEvent {
+    /// So much has changed since the last time, and is read now.
+    Begun {
+        /// Sessions.
+        sessions: u64,
+        /// Bytes of their files.
+        bytes: u64,
+    },
+    /// A session was read, or could not be.
+    Read {
+        /// What became of it.
+        source: Box<SyncedSource>,
+        /// How many bytes its files have.
+        bytes: u64,
+    },
+}
+
+/// Reads what agent CLIs keep on disk, and stores what is new of it: runs that are not known, more of runs that
+/// are, and the history of recorded runs, which are joined with it.
+///
+/// The sources are never changed. `clock` gives the time in milliseconds since 1970. What cannot be read is
+/// told and counted, and the rest is read; a store that cannot be written ends it.
+pub fn sync(
+    store: &mut Store,
+    options: &SyncOptions,
+    clock: impl Fn() -> i64,
+    each: &mut dyn FnMut(SyncEvent),
+) -> Result<SyncSummary, RecordError> {
+    let state = State::load(options.memory.as_deref(), store.database_id()?);
+    let mut sync = Sync {
+        options,
+        state,
+        groups: BTreeMap::new(),
+        since_saved: 0,
+        taken: 0,
+    };
+    let jobs = sync.plan(each);
+    let sessions = jobs.len() as u64;
+    let bytes = jobs.iter().map(|job| job.bytes).sum();
+    each(SyncEvent::Begun { sessions, bytes });
+    let now = clock();
+    let weighed = jobs.into_iter().map(|job| {
+        let weight = usize::try_from(job.bytes)
+            .unwrap_or(usize::MAX)
+            .clamp(1, AHEAD);
+        (job, weight)
+    });
+    let mut forks = Vec::new();
+    work_in_order(
+        usual_threads(),
+        AHEAD,
+        weighed,
+        |job| job.read(now),
+        |results| {
+            for work in results.flatten() {
+                if work.has_copies() {
+                    forks.push(work);
+                } else {
+                    sync.take(store, work, &clock, each)?;
+                }
+            }
+            Ok::<(), RecordError>(())
+        },
+    )?;
+    // Whatever they copied is stored by now, if it is anywhere.
+    forks.sort_by_key(SessionWork::first_own_at);
+    for work in forks {
+        sync.take(store, work, &clock, each)?;
+    }
+    if !options.is_dry_run {
+        super::join::join_unnamed(store, &mut sync.groups, sync.taken, options, &clock, each)?;
+    }
+    sync.save();
+    Ok(sync.summary())
+}
+
+struct Sync<'o> {
+    options: &'o SyncOptions,
+    state: State,
+    groups: BTreeMap<String, SyncGroup>,
+    since_saved: usize,
+    /// How many runs are new.
+    taken: u64,
+}
+
+pub(super) fn group<'a>(
+    groups: &'a mut BTreeMap<String, SyncGroup>,
+    runtime: &Runtime,
+) -> &'a mut SyncGroup {
+    let name = runtime.as_str().to_owned();
+    groups.entry(name).or_insert_with(|| SyncGroup {
+        runtime: runtime.clone(),
+        sessions: 0,
+        new: 0,
+        grown: 0,
+        joined: 0,
+        unchanged: 0,
+        unreadable: 0,
+        usage: runtape_core::TokenCounts::default(),
+        cost_usd: None,
+    })
+}
+
+impl Sync<'_> {
+    /// Finds what has changed since the last time.
+    fn plan(&mut self, each: &mut dyn FnMut(SyncEvent)) -> Vec<SessionJob> {
+        let mut found: BTreeMap<String, (Runtime, &'static History, Vec<Candidate>)> =
+            BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for directory in &self.options.directories {
+            let Some(history) = entry_for(&directory.runtime).and_then(|entry| entry.history)
+            else {
+                continue;
+            };
+            if !seen.insert((
+                directory.runtime.as_str().to_owned(),
+                directory.path.clone(),
+            )) {
+                continue;
+            }
+            let discovery = discover(&directory.path, history);
+            for (path, reason) in discovery.refused {
+                self.refuse(&directory.runtime, &path, reason, each);
+            }
+            let name = directory.runtime.as_str().to_owned();
+            let entry = found
+                .entry(name)
+                .or_insert_with(|| (directory.runtime.clone(), history, Vec::new()));
+            entry.2.extend(discovery.candidates);
+        }
+        let mut jobs = Vec::new();
+        for (_, (runtime, history, candidates)) in found {
+            self.plan_runtime(&runtime, history, candidates, &mut jobs, each);
+        }
+        jobs
+    }
+
+    fn refuse(
+        &mut self,
+        runtime: &Runtime,
+        path: &Path,
+        reason: String,
+        each: &mut dyn FnMut(SyncEvent),
+    ) {
+        group(&mut self.groups, runtime).unreadable += 1;
+        let source = Box::new(SyncedSource {
+            runtime: runtime.clone(),
+            session_id: None,
+            paths: vec![path.display().to_string()],
+            new: Vec::new(),
+            grown: Vec::new(),
+            joined: Vec::new(),
+            unchanged: 0,
+            reason: Some(reason),
+        });
+        each(SyncEvent::Read { source, bytes: 0 });
+    }
+
+    fn plan_runtime(
+        &mut self,
+        runtime: &Runtime,
+        history: &'static History,
+        candidates: Vec<Candidate>,
+        jobs: &mut Vec<SessionJob>,
+        each: &mut dyn FnMut(SyncEvent),
+    ) {
+        let mut sessions: HashMap<String, (Vec<Candidate>, bool)> = HashMap::new();
+        for candidate in candidates {
+            if self.is_too_old(&candidate) {
+                continue;
+            }
+            let files = self.state.files.get(runtime.as_str());
+            let known = files.and_then(|files| files.get(&candidate.path));
+            let is_same = known.is_some_and(|known| known.stamp == candidate.stamp);
+            let session = match known {
+                Some(known) if is_same => known.session.clone(),
+                _ if candidate.is_database => Some(format!("\u{0}{}", candidate.path.display())),
+                _ => match read_head(&candidate.path) {
+                    Ok(head) => {
+                        (history.source)(&candidate.name, &head).map(|source| source.session)
+                    }
+                    Err(error) => {
+                        self.refuse(runtime, &candidate.path, error.to_string(), each);
+                        continue;
+                    }
+                },
+            };
+            let Some(session) = session else {
+                self.remember(runtime, &candidate, None);
+                continue;
+            };
+            let entry = sessions.entry(session).or_default();
+            entry.1 |= !is_same;
+            entry.0.push(candidate);
+        }
+        let wanted = &self.options.files;
+        sessions.retain(|_, (files, _)| {
+            wanted.is_empty() || files.iter().any(|file| wanted.contains(&file.path))
+        });
+        for (session, (mut files, is_changed)) in sessions {
+            files.sort_by(|one, other| one.name.cmp(&other.name));
+            let is_database = files.iter().any(|file| file.is_database);
+            let group = group(&mut self.groups, runtime);
+            if !is_database {
+                group.sessions += 1;
+            }
+            if !is_changed {
+                let known = self.state.session(runtime.as_str(), &session);
+                group.unchanged += known.map_or(0, |known| known.runs);
+                if is_database {
+                    group.sessions += known.map_or(0, |known| known.firsts.len() as u64);
+                }
+                continue;
+            }
+            jobs.push(SessionJob {
+                runtime: runtime.clone(),
+                history,
+                session,
+                bytes: files.iter().map(|file| file.stamp.size).sum(),
+                files,
+                is_database,
+            });
+        }
+        // Parents before what was forked from them, and the same order every time.
+        jobs.sort_by(|one, other| one.order().cmp(&other.order()));
+    }
+
+    /// Tells whether a file was last written before the time that is asked for.
+    fn is_too_old(&self, candidate: &Candidate) -> bool {
+        let at = candidate
+            .stamp
+            .modified
+            .max(candidate.stamp.log.map_or(0, |(_, at)| at));
+        self.options
+            .since
+            .is_some_and(|since| at / 1_000_000 < since)
+    }
+
+    fn remember(&mut self, runtime: &Runtime, file: &Candidate, session: Option<&str>) {
+        let files = self
+            .state
+            .files
+            .entry(runtime.as_str().to_owned())
+            .or_default();
+        let known = KnownFile {
+            session: session.map(str::to_owned),
+            stamp: file.stamp.clone(),
+        };
+        files.insert(file.path.clone(), known);
+    }
+
+    /// Stores what a session's files have that is new.
+    fn take(
+        &mut self,
+        store: &mut Store,
+        work: SessionWork,
+        clock: &impl Fn() -> i64,
+        each: &mut dyn FnMut(SyncEvent),
+    ) -> Result<(), RecordError> {
+        let SessionWork {
+            runtime,
+            group: group_id,
+            session,
+            contents,
+            runs,
+            paths,
+            files,
+            bytes,
+            fault,
+        } = work;
+        let mut source = SyncedSource {
+            runtime: runtime.clone(),
+            session_id: Some(session.id.clone()).filter(|id| !id.is_empty()),
+            paths,
+            new: Vec::new(),
+            grown: Vec::new(),
+            joined: Vec::new(),
+            unchanged: 0,
+            reason: fault,
+        };
+        let mut known = KnownSession::default();
+        let mut stored = StoredRuns::of_session(store, &runtime, &session.id)?;
+        let evidence: Vec<Evidence> = runs
+            .iter()
+            .map(|run| Evidence::of_segment(&session.id, &run.segment))
+            .collect();
+        let forked_from = runs
+            .iter()
+            .filter(|run| run.segment.is_copy)
+            .filter_map(|run| run.segment.responses.first())
+            .find_map(|first| self.state.owner_of(runtime.as_str(), first))
+            .filter(|owner| *owner != session.id)
+            .map(str::to_owned);
+        for (at, mut run) in runs.into_iter().enumerate() {
+            let first = run.segment.responses.first().cloned();
+            if run.segment.is_copy {
+                let owner = first
+                    .as_deref()
+                    .and_then(|first| self.state.owner_of(runtime.as_str(), first));
+                if first.is_none() || owner.is_some_and(|owner| owner != group_id) {
+                    continue;
+                }
+            }
+            if let Some(parent) = forked_from.as_deref().filter(|_| !run.segment.is_copy) {
+                run.set_forked_from(parent);
+            }
+            if self
+                .options
+                .since
+                .is_some_and(|since| run.segment.last_at.is_some_and(|at| at < since))
+            {
+                continue;
+            }
+            known.runs += 1;
+            known.firsts.extend(first);
+            if self.options.is_dry_run {
+                match stored.is_known(store, &run)? {
+                    true => source.unchanged += 1,
+                    false => source.new.push(run.run_id),
+                }
+                continue;
+            }
+            let mut others = evidence.clone();
+            let history = others.remove(at);
+            if let Some(only) = &self.options.only
+                && !stored.is_of(store, only, &history, &others)?
+            {
+                continue;
+            }
+            let taken = take_in(
+                store,
+                &mut stored,
+                run,
+                &contents,
+                (&history, &others),
+                clock(),
+            );
+            match taken {
+                Ok(Taken::New(run)) => source.new.push(run),
+                Ok(Taken::Grown(run)) => source.grown.push(run),
+                Ok(Taken::Joined(run)) => source.joined.push(run),
+                Ok(Taken::Unchanged) => source.unchanged += 1,
+                Ok(Taken::Left(reason)) => source.reason = Some(reason),
+                Err(error @ RecordError::Store(StoreError::Invalid { .. })) => {
+                    source.reason = Some(error.to_string());
+                }
+                Err(RecordError::History { source: error }) => {
+                    source.reason = Some(error.to_string())
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.count(store, &runtime, &source)?;
+        if !self.options.is_dry_run && self.options.only.is_none() {
+            if source.reason.is_none() {
+                for file in &files {
+                    self.remember(&runtime, file, Some(&group_id));
+                }
+            }
+            self.state.set_session(runtime.as_str(), &group_id, known);
+            self.since_saved += 1;
+            if self.since_saved >= SAVE_EVERY {
+                self.save();
+            }
+        }
+        each(SyncEvent::Read {
+            source: Box::new(source),
+            bytes,
+        });
+        Ok(())
+    }
+
+    fn count(
+        &mut self,
+        store: &Store,
+        runtime: &Runtime,
+        source: &SyncedSource,
+    ) -> Result<(), StoreError> {
+        self.taken += source.new.len() as u64;
+        let group = group(&mut self.groups, runtime);
+        group.new += source.new.len() as u64;
+        group.grown += source.grown.len() as u64;
+        group.joined += source.joined.len() as u64;
+        group.unchanged += source.unchanged;
+        group.unreadable += u64::from(source.reason.is_some());
+        if self.options.is_dry_run {
+            return Ok(());
+        }
+        let runs = source.new.iter().chain(&source.grown).chain(&source.joined);
+        for root in runs {
+            for run in store.tree(root)? {
+                group.usage = group.usage.plus(run.usage);
+                if let Some(cost) = run.cost_usd {
+                    group.cost_usd = Some(group.cost_usd.unwrap_or_default() + cost);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers on disk what was read. It is a memory only: if it cannot be kept, more is read the next time.
+    fn save(&mut self) {
+        self.since_saved = 0;
+        if !self.options.is_dry_run && self.options.only.is_none() {
+            let _ = self.state.save(self.options.memory.as_deref());
+        }
+    }
+
+    fn summary(self) -> SyncSummary {
+        SyncSummary {
+            is_dry_run: self.options.is_dry_run,
+            groups: self.groups.into_values().collect(),
+        }
+    }
+}
+
+/// Returns the framing of a file, which its runtime tells from its name and first bytes.
+pub(super) fn framing_of(history: &History, name: &str, path: &Path) -> std::io::Result<Framing> {
+    let source = (history.source)(name, &read_head(path)?);
+    Ok(source.map_or(Framing::Lines, |source| source.framing))
+}

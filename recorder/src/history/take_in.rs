@@ -1,0 +1,416 @@
+//! Segments into the store: new ones, grown ones, ones that were recorded, too.
+
+use std::collections::HashSet;
+
+use runtape_core::{RunId, Runtime, Stream};
+use runtape_normalizer::{Exit, Normalizer, RunSource};
+use runtape_store::{Replaced, RunFilter, Store, StoreError, TapeChunk};
+use serde_json::Value;
+
+use super::content::{SourceContent, each_piece};
+use super::evidence::{Evidence, Fit};
+use super::segment_run::{HISTORY_KEY, SegmentRun};
+use crate::context_and_exit::{context_from_json, exit_from_json, exit_to_json};
+use crate::error::RecordError;
+use crate::replay;
+
+/// The most bytes of history that a recorded run is joined with: both halves are held to be joined.
+const MOST_JOINED: u64 = 64 << 20;
+/// How many bytes of history are added to a tape at once.
+const PIECE: usize = 256 << 10;
+
+/// What became of a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It is a run now.
+    New(RunId),
+    /// Its run has more now.
+    Grown(RunId),
+    /// It is a part of a recorded run now.
+    Joined(RunId),
+    /// It is as it was.
+    Unchanged,
+    /// It is neither, for a reason.
+    Left(String),
+}
+
+/// The runs of a session that are stored.
+#[derive(Debug, Default)]
+pub(super) struct StoredRuns {
+    /// Runs that have a segment already, with its key.
+    with_history: Vec<(String, RunId)>,
+    /// Recorded runs without one.
+    recorded: Vec<(RunId, Evidence)>,
+}
+
+impl StoredRuns {
+    /// Finds the runs of a session.
+    pub(super) fn of_session(
+        store: &Store,
+        runtime: &Runtime,
+        session: &str,
+    ) -> Result<Self, StoreError> {
+        let mut filter = RunFilter::default();
+        filter.runtime = Some(runtime.clone());
+        filter.session = Some(session.to_owned());
+        filter.roots_only = true;
+        let mut found = Self::default();
+        for run in store.runs(&filter, None, usize::MAX >> 1)?.items {
+            let context = store.begin_of(&run.run_id)?.context;
+            match context.get(HISTORY_KEY).and_then(Value::as_str) {
+                Some(key) => found.with_history.push((key.to_owned(), run.run_id)),
+                None if run.finished_at.is_some() => {
+                    let evidence = Evidence::of_run(store, &run.run_id)?;
+                    found.recorded.push((run.run_id, evidence));
+                }
+                // What is being recorded is joined when it ends.
+                None => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn holder_of(&self, key: &str) -> Option<&RunId> {
+        let mut runs = self.with_history.iter();
+        runs.find(|(known, _)| known == key).map(|(_, run)| run)
+    }
+
+    /// Tells whether the store has a segment, be it in a recorded run.
+    pub(super) fn is_known(&self, store: &Store, run: &SegmentRun) -> Result<bool, StoreError> {
+        Ok(self.holder_of(&run.segment.key).is_some() || store.has_run(&run.run_id)?)
+    }
+
+    /// Tells whether a segment may be of a recorded run, as far as the others of the session show. A run that
+    /// knows no session is not joined at once: another session may fit as well.
+    pub(super) fn is_of(
+        &self,
+        store: &Store,
+        run: &RunId,
+        history: &Evidence,
+        others: &[Evidence],
+    ) -> Result<bool, StoreError> {
+        let known = self.recorded.iter().find(|(known, _)| known == run);
+        let own;
+        let run = match known {
+            Some((_, evidence)) => evidence,
+            None => {
+                own = Evidence::of_run(store, run)?;
+                &own
+            }
+        };
+        let fit = run.fit(history);
+        Ok(fit != Fit::No && others.iter().all(|other| run.fit(other) < fit))
+    }
+
+    /// Finds the one recorded run that a segment is of.
+    fn recorded_as(&mut self, history: &Evidence, others: &[Evidence]) -> Option<RunId> {
+        let fits: Vec<Fit> = self
+            .recorded
+            .iter()
+            .map(|(_, run)| run.fit(history))
+            .collect();
+        let best = fits.iter().copied().max().filter(|fit| *fit != Fit::No)?;
+        let mut places = fits.iter().enumerate().filter(|(_, fit)| **fit == best);
+        let (place, _) = places.next()?;
+        let is_one = places.next().is_none();
+        let (_, run) = self.recorded.get(place)?;
+        // Nor may another segment fit that run as well.
+        let is_only = best == Fit::Sure || others.iter().all(|other| run.fit(other) < best);
+        (is_one && is_only).then(|| self.recorded.remove(place).0)
+    }
+}
+
+/// Takes in one segment of a session; `others` are the segments beside it that have no run yet.
+pub(super) fn take_in(
+    store: &mut Store,
+    stored: &mut StoredRuns,
+    run: SegmentRun,
+    contents: &[SourceContent],
+    (history, others): (&Evidence, &[Evidence]),
+    now: i64,
+) -> Result<Taken, RecordError> {
+    if let Some(holder) = stored.holder_of(&run.segment.key).cloned() {
+        return grow(store, &holder, &run, contents, now);
+    }
+    if store.has_run(&run.run_id)? {
+        let id = run.run_id.clone();
+        return grow(store, &id, &run, contents, now);
+    }
+    if let Some(recorded) = stored.recorded_as(history, others) {
+        let mut bytes = Vec::new();
+        each_piece(&run.segment.lines, contents, |piece| {
+            bytes.extend_from_slice(&piece);
+            Ok::<(), std::io::Error>(())
+        })
+        .map_err(|source| RecordError::History { source })?;
+        return match join(store, &recorded, &run.segment.key, &bytes, now)? {
+            None => Ok(Taken::Joined(recorded)),
+            Some(reason) => Ok(Taken::Left(reason)),
+        };
+    }
+    let id = run.run_id.clone();
+    match put(store, run, contents, now) {
+        // Somebody else took it in meanwhile.
+        Err(RecordError::Store(StoreError::Conflict { .. } | StoreError::Locked { .. })) => {
+            Ok(Taken::Unchanged)
+        }
+        stored => stored.map(|()| Taken::New(id)),
+    }
+}
+
+/// Stores a segment as a run of its own.
+fn put(
+    store: &mut Store,
+    run: SegmentRun,
+    contents: &[SourceContent],
+    now: i64,
+) -> Result<(), RecordError> {
+    if let Some(prepared) = run.prepared {
+        store.put_run(prepared, now)?;
+        return Ok(());
+    }
+    let id = run.run_id.clone();
+    store.batch(|store| {
+        store.begin_run(&run.begin)?;
+        let context = context_from_json(run.begin.job_id.clone(), id.clone(), &run.begin.context);
+        let mut normalizer = match replay::normalizer_in(&run.begin, context) {
+            Ok(normalizer) => normalizer,
+            Err(error) => return Err(as_store_error(&id, &error)),
+        };
+        let mut start = 0;
+        let mut refused = None;
+        let read = each_piece(&run.segment.lines, contents, |piece| {
+            let records = normalizer
+                .push(Stream::History, &piece, run.begin.started_at)
+                .records;
+            let chunk = chunk(&mut start, run.begin.started_at, piece);
+            store.append(&id, &records, &[chunk]).map_err(|error| {
+                refused = Some(error);
+                std::io::Error::other("the store refused it")
+            })
+        });
+        match (refused, read) {
+            (Some(error), _) => return Err(error),
+            (None, Err(error)) => {
+                return Err(StoreError::Invalid {
+                    run: id.clone(),
+                    fault: error.to_string(),
+                });
+            }
+            (None, Ok(())) => {}
+        }
+        if !run.is_open {
+            let exit = Exit::unknown();
+            let records = normalizer.finish(&exit).records;
+            store.append_and_finish(&id, &records, &[], &exit_to_json(&exit), now)?;
+        }
+        Ok(())
+    })?;
+    store.release_run(&id);
+    Ok(())
+}
+
+fn as_store_error(run: &RunId, error: &RecordError) -> StoreError {
+    StoreError::Invalid {
+        run: run.clone(),
+        fault: error.to_string(),
+    }
+}
+
+fn chunk(start: &mut u64, received_at: i64, bytes: Vec<u8>) -> TapeChunk {
+    let chunk = TapeChunk {
+        stream: Stream::History,
+        start: *start,
+        received_at,
+        bytes,
+    };
+    *start = chunk.end();
+    chunk
+}
+
+/// Adds to a run what its history has more by now; lines that are gone stay.
+fn grow(
+    store: &mut Store,
+    id: &RunId,
+    run: &SegmentRun,
+    contents: &[SourceContent],
+    now: i64,
+) -> Result<Taken, RecordError> {
+    let mut known: HashSet<u128> = HashSet::new();
+    let mut bytes_known = 0_u64;
+    let mut rest = Vec::new();
+    store.each_tape_chunk(id, |chunk| {
+        if chunk.stream == Stream::History {
+            bytes_known += chunk.bytes.len() as u64;
+            rest.extend_from_slice(&chunk.bytes);
+            let whole = rest
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(0, |at| at + 1);
+            for line in rest
+                .get(..whole)
+                .unwrap_or_default()
+                .split(|byte| *byte == b'\n')
+            {
+                known.insert(hash(line));
+            }
+            rest.drain(..whole);
+        }
+        true
+    })?;
+    let mut new = Vec::new();
+    each_piece(&run.segment.lines, contents, |piece| {
+        for line in piece.split_inclusive(|byte| *byte == b'\n') {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            if known.insert(hash(text)) {
+                new.extend_from_slice(line);
+            }
+        }
+        Ok::<(), std::io::Error>(())
+    })
+    .map_err(|source| RecordError::History { source })?;
+    let is_sealed = store.run(id)?.seal.is_some();
+    if new.is_empty() && (is_sealed || run.is_open) {
+        return Ok(Taken::Unchanged);
+    }
+    let context = store.begin_of(id)?.context;
+    let result = if is_sealed {
+        let added = add(store, id, &context, &new, |store, write| {
+            store.replace_run(id, now, write)
+        });
+        added.map(|()| Taken::Grown(id.clone()))
+    } else {
+        go_on(store, id, run, &new, bytes_known, now).map(|()| Taken::Grown(id.clone()))
+    };
+    store.release_run(id);
+    match result {
+        Err(error) if error.is_in_use() => Ok(Taken::Unchanged),
+        result => result,
+    }
+}
+
+fn hash(line: &[u8]) -> u128 {
+    let hash = blake3::hash(line);
+    let mut head = [0; 16];
+    head.copy_from_slice(hash.as_bytes().get(..16).unwrap_or(&[0; 16]));
+    u128::from_le_bytes(head)
+}
+
+/// Writes the records of a run anew, in whatever way the caller has them replaced.
+type Rewrite<'a> = &'a mut dyn FnMut(&mut Store) -> Result<Option<Value>, StoreError>;
+
+/// Puts more history on the tape of a finished run, and makes its records anew.
+fn add(
+    store: &mut Store,
+    id: &RunId,
+    context: &Value,
+    new: &[u8],
+    replace: impl FnOnce(&mut Store, Rewrite<'_>) -> Result<Replaced, StoreError>,
+) -> Result<(), RecordError> {
+    let begin = store.begin_of(id)?;
+    let exit = store.exit(id)?;
+    let exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
+    let parsed = context_from_json(begin.job_id.clone(), id.clone(), context);
+    let mut normalizer = Some(replay::normalizer_in(&begin, parsed)?);
+    let start = store.tape_lengths(id)?.of(Stream::History);
+    replace(store, &mut |store| {
+        append_history(store, id, start, begin.started_at, new)?;
+        let Some(mut normalizer) = normalizer.take() else {
+            return Ok(None);
+        };
+        replay::read_tape(store, id, &mut normalizer, |store, records, _| {
+            store.append(id, &records, &[])
+        })?;
+        store.append(id, &normalizer.finish(&exit).records, &[])?;
+        Ok(None)
+    })?;
+    Ok(())
+}
+
+fn append_history(
+    store: &mut Store,
+    id: &RunId,
+    mut start: u64,
+    received_at: i64,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    for piece in bytes.chunks(PIECE) {
+        let chunk = chunk(&mut start, received_at, piece.to_vec());
+        store.append(id, &[], &[chunk])?;
+    }
+    Ok(())
+}
+
+/// Goes on with a run that was left open because its session might: with what came since, and ends it if it is
+/// over by now.
+fn go_on(
+    store: &mut Store,
+    id: &RunId,
+    run: &SegmentRun,
+    new: &[u8],
+    start: u64,
+    now: i64,
+) -> Result<(), RecordError> {
+    let begin = store.resume_run(id)?;
+    if store.run(id)?.seal.is_some() {
+        return Ok(());
+    }
+    let context = context_from_json(begin.job_id.clone(), id.clone(), &begin.context);
+    let mut normalizer: Normalizer = replay::normalizer_in(&begin, context)?;
+    store.batch(|store| {
+        store.discard_records(id)?;
+        append_history(store, id, start, begin.started_at, new)?;
+        replay::read_tape(store, id, &mut normalizer, |store, records, _| {
+            store.append(id, &records, &[])
+        })?;
+        if !run.is_open {
+            let exit = Exit::unknown();
+            let records = normalizer.finish(&exit).records;
+            store.append_and_finish(id, &records, &[], &exit_to_json(&exit), now)?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Joins a finished recorded run with the history of the same execution; returns why it is left alone, if it is.
+pub(super) fn join(
+    store: &mut Store,
+    recorded: &RunId,
+    key: &str,
+    history: &[u8],
+    now: i64,
+) -> Result<Option<String>, RecordError> {
+    let length = store.tape_lengths(recorded)?;
+    if (history.len() as u64).saturating_add(length.total()) > MOST_JOINED {
+        return Ok(Some(format!(
+            "run {recorded} and its history are too large to be joined"
+        )));
+    }
+    if length.total() == length.of(Stream::History) && length.total() > 0 {
+        return Ok(Some(format!("run {recorded} has a history already")));
+    }
+    match store.check_tape(recorded) {
+        Err(StoreError::NoTape { fault, .. }) => {
+            return Ok(Some(format!("run {recorded} cannot be joined: {fault}")));
+        }
+        checked => checked?,
+    }
+    let mut context = store.begin_of(recorded)?.context;
+    if context.is_null() {
+        return Ok(Some(format!(
+            "run {recorded} came as records, without a tape"
+        )));
+    }
+    if let Value::Object(kept) = &mut context {
+        kept.insert(HISTORY_KEY.to_owned(), key.into());
+        kept.insert("source".to_owned(), RunSource::Both.as_str().into());
+    }
+    let joined = add(store, recorded, &context, history, |store, write| {
+        store.join_run(recorded, &context, now, write)
+    });
+    match joined {
+        Err(error) if error.is_in_use() => Ok(Some(error.to_string())),
+        done => done.map(|()| None),
+    }
+}
