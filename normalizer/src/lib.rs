@@ -21,6 +21,7 @@ mod normalizer;
 mod output;
 pub mod paperclip;
 pub mod parser;
+mod patch_text;
 pub mod reducer;
 pub mod runtimes;
 mod session_id;

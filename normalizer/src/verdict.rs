@@ -55,6 +55,17 @@ impl VerdictWord<'_> {
         }
     }
 
+    /// Returns the same, borrowed from no line.
+    #[must_use]
+    pub fn into_owned(self) -> VerdictWord<'static> {
+        match self {
+            Self::Missing => VerdictWord::Missing,
+            Self::Flag(flag) => VerdictWord::Flag(flag),
+            Self::Word(word) => VerdictWord::Word(word.into_owned().into()),
+            Self::Other(value) => VerdictWord::Other(value),
+        }
+    }
+
     /// Returns the flag, if it is one.
     #[must_use]
     pub fn flag(&self) -> Option<bool> {

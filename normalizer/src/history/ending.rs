@@ -27,6 +27,12 @@ pub(crate) enum LastWord {
 /// Judges a segment by what stands last in it. What the process itself said, where it was recorded,
 /// is the better word and replaces this one.
 pub(crate) fn judge(last: LastWord, out: &mut SignalSink<'_>) {
+    judge_with_answer(last, None, out);
+}
+
+/// Judges a segment whose format says what the answer is, where that need not be the text of the last
+/// message.
+pub(crate) fn judge_with_answer(last: LastWord, answer: Option<String>, out: &mut SignalSink<'_>) {
     let verdict = match last {
         LastWord::Answer { is_proven } => {
             if !is_proven {
@@ -45,5 +51,8 @@ pub(crate) fn judge(last: LastWord, out: &mut SignalSink<'_>) {
         LastWord::Failure(error) => Verdict::Error(error),
         LastWord::TurnLimit(error) => Verdict::TurnLimit(error),
     };
-    out.emit(Signal::Result(Outcome::of(verdict)));
+    out.emit(Signal::Result(Outcome {
+        answer: answer.map(Into::into),
+        ..Outcome::of(verdict)
+    }));
 }

@@ -16,7 +16,7 @@ mod in_memory;
 use std::ops::Range;
 
 pub use database::{Database, SessionTable, Table};
-pub(crate) use ending::{LastWord, judge};
+pub(crate) use ending::{LastWord, judge, judge_with_answer};
 pub use in_memory::{SessionSource, read_session, segment_bytes};
 
 use crate::context::Context;

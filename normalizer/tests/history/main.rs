@@ -12,6 +12,8 @@
 )]
 
 mod claude_code;
+mod codex;
 mod gemini;
 mod home;
+mod pairs;
 mod truth;

@@ -6,17 +6,17 @@
 use std::collections::HashMap;
 
 use foldhash::quality::FixedState;
-use runtape_core::ToolCallId;
-use runtape_core::runtime_event::{ApiRetry, Info, PermissionDenied, Task, Warning};
+use runtape_core::runtime_event::Info;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::results::EndedCall;
 use super::tools::{self, Tool};
 use super::wire::{
     CommandItem, CommandLine, ErrorLine, Head, Item, ItemLine, Line, TextItem, TextLine,
     ThreadStarted, TurnCompleted, TurnFailed, TurnStarted, leading_head,
 };
-use super::{failure, is_session_id, usage};
+use super::{failure, is_session_id, notices, usage};
 use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::{SignalSink, note_faults, note_unknown, read};
@@ -345,7 +345,15 @@ impl Events {
             } else if !is_open {
                 self.unnamed.end(Scope::Main, Some(name));
             }
-            on_result(tool, call, id, name, item, out);
+            let ended = EndedCall {
+                scope: Scope::Main,
+                tool,
+                call,
+                id,
+                name,
+                duration_ms: None,
+            };
+            ended.emit(item, out);
         }
     }
 
@@ -360,75 +368,12 @@ impl Events {
     }
 }
 
-fn on_result(
-    tool: Tool,
-    call: CallRef<'_>,
-    id: Option<&str>,
-    name: &str,
-    item: &mut Item<'_>,
-    out: &mut SignalSink<'_>,
-) {
-    if let Some(status) = tools::unknown_status(item) {
-        unparsed(Some(name), &format!("of unknown status: {status}"), out);
-    }
-    let call_id = id.and_then(ToolCallId::from_printed);
-    if item.status.is("declined") {
-        let denied = PermissionDenied {
-            tool_name: name.to_owned(),
-            tool_call_id: call_id.clone(),
-            message: None,
-        };
-        out.emit(Signal::Event(denied.into()));
-    }
-    for (thread, state) in item.agents.as_object().into_iter().flatten() {
-        let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
-        let task = Task {
-            task_id: Some(thread.clone()),
-            tool_call_id: call_id.clone(),
-            status: text("status").unwrap_or_default(),
-            description: text("message"),
-        };
-        out.emit(Signal::Event(task.into()));
-    }
-    let is_error = tool.is_error(item);
-    out.emit(Signal::ToolResult {
-        call,
-        name: Some(name.into()),
-        content: tool.content(item),
-        is_error,
-        duration_ms: None,
-    });
-}
-
 /// Warnings and retries, as a line or as an item.
 fn on_error(message: Option<Str<'_>>, out: &mut SignalSink<'_>) {
-    let Some(message) = message.map(Str::into_owned) else {
-        return unparsed(Some("error"), "message: missing", out);
-    };
-    let event = match message.strip_prefix("Reconnecting") {
-        Some(rest) => {
-            let (attempt, max_attempts) = tries(rest);
-            ApiRetry {
-                attempt,
-                max_attempts,
-                delay_ms: None,
-                status_code: failure::status_in(&message),
-                reason: Some(message),
-            }
-            .into()
-        }
-        None => Warning { message }.into(),
-    };
-    out.emit(Signal::Event(event));
-}
-
-/// Reads `... 2/5 (why)`.
-fn tries(rest: &str) -> (Option<u64>, Option<u64>) {
-    let word = rest.trim_start_matches(['.', '…', ' ']).split(' ').next();
-    let (attempt, most) = word
-        .and_then(|word| word.split_once('/'))
-        .unwrap_or_default();
-    (attempt.parse().ok(), most.parse().ok())
+    match message {
+        Some(message) => out.event(notices::of_error(message.into_owned())),
+        None => unparsed(Some("error"), "message: missing", out),
+    }
 }
 
 fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {

@@ -16,6 +16,10 @@
 mod argv;
 mod events;
 mod failure;
+mod history;
+mod notices;
+mod results;
+mod shell;
 mod sniff;
 mod stderr;
 #[cfg(test)]
@@ -67,7 +71,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     versions: &["0.166.0"],
     credentials: &["OPENAI_API_KEY", "CODEX_API_KEY"],
     is_session_id,
-    history: None,
+    history: Some(&history::HISTORY),
     paperclip: Adapter {
         adapter_type: "codex_local",
         code_prefix: "codex",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::wire::Item;
+use super::{shell, wire::Item};
 use crate::json::Str;
 use crate::signal::{Block, CallDetail};
 use crate::verdict::VerdictWord;
@@ -96,7 +96,7 @@ impl Tool {
     pub(super) fn detail(self, item: &Item<'_>) -> CallDetail {
         let mut detail = CallDetail::default();
         match self {
-            Self::Command => detail.command = item.command.as_deref().map(script),
+            Self::Command => detail.command = item.command.as_deref().map(shell::script),
             Self::FileChange => {
                 let changes = item.changes.as_array().into_iter().flatten();
                 let paths = changes.filter_map(|change| change.get("path")?.as_str());
@@ -220,60 +220,6 @@ pub(super) fn todo_list(items: &Value) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the script that a command has a shell run, as in `/bin/bash -lc 'echo 1'`; the whole
-/// command if it is anything else.
-fn script(command: &str) -> String {
-    let mut words = words(command);
-    if let Some([shell, flag, script]) = words.as_deref_mut()
-        && matches!(flag.as_str(), "-lc" | "-c")
-        && SHELLS.contains(&shell.rsplit('/').next().unwrap_or(shell))
-    {
-        return std::mem::take(script);
-    }
-    command.to_owned()
-}
-
-const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh", "fish"];
-
-/// Splits a command into the words that a shell would see, as it was joined from them; none if it
-/// was not joined from words.
-fn words(command: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut rest = command.chars();
-    while let Some(next) = rest.next() {
-        match next {
-            ' ' | '\t' | '\n' => words.extend(word.take()),
-            '\'' => {
-                let (quoted, after) = rest.as_str().split_once('\'')?;
-                word.get_or_insert_default().push_str(quoted);
-                rest = after.chars();
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match rest.next()? {
-                        '"' => break,
-                        '\\' => match rest.next()? {
-                            escaped @ ('$' | '`' | '"' | '\\') => word.push(escaped),
-                            '\n' => {}
-                            other => word.extend(['\\', other]),
-                        },
-                        other => word.push(other),
-                    }
-                }
-            }
-            '\\' => match rest.next()? {
-                '\n' => {}
-                escaped => word.get_or_insert_default().push(escaped),
-            },
-            other => word.get_or_insert_default().push(other),
-        }
-    }
-    words.extend(word);
-    Some(words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,27 +228,6 @@ mod tests {
 
     fn item(line: &str) -> Item<'_> {
         decode::<ItemLine<'_>>(line.as_bytes()).unwrap().value.item
-    }
-
-    #[test]
-    fn the_script_of_a_shell_is_the_command_and_anything_else_stays_as_it_is() {
-        let table = [
-            ("/bin/bash -lc 'echo 1'", "echo 1"),
-            ("/bin/bash -lc ls", "ls"),
-            (r#"bash -lc "echo '\$x' \"a\"""#, "echo '$x' \"a\""),
-            (r#"/bin/zsh -c "printf '\\033[31m'""#, r"printf '\033[31m'"),
-            ("bash -lc 'a'\\''b'", "a'b"),
-            ("bash -lc 'two\nlines'", "two\nlines"),
-            ("bash -lc ''", ""),
-            ("bash -x script.sh", "bash -x script.sh"),
-            ("bash -lc one two", "bash -lc one two"),
-            ("bash -lc 'open", "bash -lc 'open"),
-            ("/usr/bin/env -c ls", "/usr/bin/env -c ls"),
-            ("", ""),
-        ];
-        for (command, expected) in table {
-            assert_eq!(script(command), expected, "{command}");
-        }
     }
 
     #[test]

@@ -236,6 +236,33 @@ wire_struct! {
     }
 }
 
+impl Item<'_> {
+    /// Returns the same item, borrowed from no line.
+    pub(super) fn into_owned(self) -> Item<'static> {
+        let text = |text: Option<Str<'_>>| text.map(|text| text.into_owned().into());
+        Item {
+            status: self.status.into_owned(),
+            command: text(self.command),
+            output: text(self.output),
+            exit_code: self.exit_code,
+            changes: self.changes,
+            server: text(self.server),
+            tool: text(self.tool),
+            arguments: self.arguments,
+            result: self.result,
+            error: self.error,
+            query: text(self.query),
+            action: self.action,
+            prompt: self.prompt,
+            sender: self.sender,
+            receivers: self.receivers,
+            agents: self.agents,
+            items: self.items,
+            unknown: self.unknown,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -292,12 +292,7 @@ impl Events {
                 out.emit(Signal::RawUsage(part.tokens.into()));
             }
         }
-        self.finish = Finish::Reason(match part.reason {
-            VerdictWord::Word(word) => VerdictWord::Word(word.into_owned().into()),
-            VerdictWord::Missing => VerdictWord::Missing,
-            VerdictWord::Flag(flag) => VerdictWord::Flag(flag),
-            VerdictWord::Other(value) => VerdictWord::Other(value),
-        });
+        self.finish = Finish::Reason(part.reason.into_owned());
     }
 
     fn on_error(&mut self, line: &Value, out: &mut SignalSink<'_>) {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::wire::{Attachment, State};
 use crate::json::Str;
+use crate::patch_text::patched_files;
 use crate::signal::{Block, CallDetail};
 
 /// The tool that stands in for calls of unknown tools and with invalid arguments.
@@ -35,21 +36,6 @@ pub(super) fn detail(tool: &str, input: &Value) -> CallDetail {
         _ => {}
     }
     detail
-}
-
-/// Returns the files that a patch changes.
-fn patched_files(text: &str) -> impl Iterator<Item = String> + '_ {
-    const STARTS: [&str; 4] = [
-        "*** Add File: ",
-        "*** Update File: ",
-        "*** Delete File: ",
-        "*** Move to: ",
-    ];
-    let changed = |line: &str| {
-        let file = STARTS.iter().find_map(|start| line.strip_prefix(start))?;
-        Some(file.trim_end().to_owned())
-    };
-    text.lines().filter_map(changed)
 }
 
 /// Tells whether a call failed: by its status, or the exit code of its command. None if it does not

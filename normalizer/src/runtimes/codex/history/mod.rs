@@ -1,0 +1,35 @@
+//! Rollouts: what the CLI leaves of a thread, one JSON object a line.
+//!
+//! Seen: 0.166.0. A thread has one file, to which every process that resumes it appends; the threads
+//! of sub-agents have files of their own. A turn goes from `task_started` to `task_complete`. What
+//! `codex exec` does is one turn; a terminal's turns are one run.
+//!
+//! The same text stands in a `response_item` and in an `item_completed`. What the model was sent and
+//! said is taken from the former, how calls ended from the latter, under the names that the output
+//! has for them. A response ends with its `token_usage_record`.
+
+mod calls;
+mod parser;
+mod reader;
+mod source;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod wire;
+
+use crate::history::{History, Place};
+
+pub(super) const HISTORY: History = History {
+    places: &[Place {
+        home: ".codex",
+        variable: Some(("CODEX_HOME", "")),
+        below: "",
+    }],
+    source: source::source,
+    is_candidate: source::is_candidate,
+    database: None,
+    reader: || Box::new(reader::RolloutReader::default()),
+    parser: |context| Box::new(parser::RolloutParser::new(context)),
+    prefers_printed_text: false,
+    kept_days: None,
+};

@@ -1,0 +1,243 @@
+//! The lines of one run, its sub-agents' after its own.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use foldhash::quality::FixedState;
+use runtape_core::Stream;
+
+use super::thread::Thread;
+use super::wire::{
+    CompletedLine, ContextLine, EventLine, Line as Head, MetaLine, ResponseItem, ResponseLine,
+    TokenCountLine, UsageLine,
+};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::history::judge_with_answer;
+use crate::json::{DecodeError, Str, decode};
+use crate::lines::Line;
+use crate::parser::{RuntimeParser, SignalSink, note_unknown, read};
+use crate::runtimes::codex::is_session_id;
+use crate::signal::{CHILD_LABEL, Signal};
+
+/// Reads the rollout lines of one run.
+pub(super) struct RolloutParser {
+    limit: usize,
+    has_begun: bool,
+    main: Thread,
+    children: Vec<Thread>,
+    /// Which thread has an id: 0 is the main one.
+    numbers: HashMap<String, usize>,
+    /// Which thread a turn is of: lines of another may have come in between.
+    turns: HashMap<String, usize>,
+    current: usize,
+    /// Which call started a thread.
+    callers: HashMap<String, String>,
+    /// Hashes of lines that were read: one that comes again says nothing new.
+    seen: HashSet<u64>,
+    hasher: FixedState,
+}
+
+impl RolloutParser {
+    pub(super) fn new(context: &Context) -> Self {
+        Self {
+            limit: context.limit,
+            has_begun: false,
+            main: Thread::default(),
+            children: Vec::new(),
+            numbers: HashMap::new(),
+            turns: HashMap::new(),
+            current: 0,
+            callers: HashMap::new(),
+            seen: HashSet::new(),
+            hasher: FixedState::default(),
+        }
+    }
+}
+
+impl RuntimeParser for RolloutParser {
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        if stream != Stream::History || line.bytes.is_empty() {
+            return;
+        }
+        if !std::mem::replace(&mut self.has_begun, true) {
+            out.emit(Signal::Format("history"));
+        }
+        if let Err(error) = self.on_line(line.bytes, out) {
+            out.unparsed(None, error.to_string());
+        }
+    }
+
+    fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
+        self.main.close(out);
+        for thread in &mut self.children {
+            thread.close(out);
+            thread.end_child(out);
+        }
+        let (last, answer, duration) = std::mem::take(&mut self.main).into_last_word();
+        if let Some(duration) = duration {
+            out.emit(Signal::Metadata("durationMs", duration.into()));
+        }
+        judge_with_answer(last, answer, out);
+    }
+}
+
+impl RolloutParser {
+    fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        let head = decode::<Head<'_>>(bytes)?.value;
+        out.set_written_time(head.timestamp.as_deref());
+        let tag = head.tag.as_deref().unwrap_or_default();
+        let Some(payload) = &head.payload else {
+            return self.on_bare(tag, bytes, out);
+        };
+        let kind = payload.tag.as_deref().unwrap_or_default();
+        if tag == "session_meta" {
+            return self.on_meta(bytes, out);
+        }
+        self.go_to(payload.turn());
+        if let Some(ordinal) = head.ordinal {
+            let line = self.hasher.hash_one((self.current, ordinal));
+            if !self.seen.insert(line) {
+                return Ok(());
+            }
+        }
+        let limit = self.limit;
+        let thread = self.thread();
+        match (tag, kind) {
+            ("response_item", kind) => {
+                let line: ResponseLine<'_> = read(kind, bytes, out)?;
+                note_unknown("response_item", &line.unknown, out);
+                thread.on_response_item(kind, line.payload, limit, out);
+            }
+            ("event_msg", "item_completed") => {
+                let line: CompletedLine<'_> = read(kind, bytes, out)?;
+                note_unknown("event_msg", &line.unknown, out);
+                note_unknown("item_completed", &line.payload.unknown, out);
+                thread.on_item(line.payload.item, out);
+            }
+            ("event_msg", "token_count") => {
+                let line: TokenCountLine<'_> = read(kind, bytes, out)?;
+                thread.on_token_count(line.payload.info, out);
+            }
+            ("event_msg", kind) => {
+                let line: EventLine<'_> = read(kind, bytes, out)?;
+                thread.on_event(kind, line.payload, out);
+            }
+            ("token_usage_record", _) => {
+                let line: UsageLine<'_> = read(tag, bytes, out)?;
+                thread.on_usage(line.payload, out);
+            }
+            ("turn_context", _) => {
+                let line: ContextLine<'_> = read(tag, bytes, out)?;
+                let context = line.payload;
+                thread.on_context(context.model, out);
+                self.on_cwd(context.cwd, out);
+            }
+            ("compacted", _) => thread.on_compacted(out),
+            ("world_state" | "session_state", _) => {}
+            ("", _) => out.unparsed(None, "a line without a type"),
+            (tag, _) => out.unparsed(Some(tag), "a line of unknown type"),
+        }
+        self.note_callers();
+        Ok(())
+    }
+
+    /// Reads an item of a time when lines had no envelope.
+    fn on_bare(
+        &mut self,
+        tag: &str,
+        bytes: &[u8],
+        out: &mut SignalSink<'_>,
+    ) -> Result<(), DecodeError> {
+        if tag.is_empty() {
+            // The first line of such a rollout has the thread's id and its instructions.
+            let meta: super::wire::Meta<'_> = read("session_meta", bytes, out)?;
+            if meta.id.is_some() {
+                self.begin_thread(meta.id.as_deref().unwrap_or_default(), out);
+            } else {
+                out.unparsed(None, "a line without a type");
+            }
+            return Ok(());
+        }
+        let item: ResponseItem<'_> = read(tag, bytes, out)?;
+        let limit = self.limit;
+        self.thread().on_response_item(tag, item, limit, out);
+        self.note_callers();
+        Ok(())
+    }
+
+    fn on_meta(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        let line: MetaLine<'_> = read("session_meta", bytes, out)?;
+        let meta = line.payload;
+        note_unknown("session_meta", &meta.unknown, out);
+        let id = meta.id.as_deref().unwrap_or_default();
+        self.begin_thread(id, out);
+        if self.current > 0 {
+            return Ok(());
+        }
+        let session = meta.session.as_deref().filter(|id| is_session_id(id));
+        if let Some(session) = session.or(Some(id).filter(|id| is_session_id(id))) {
+            out.emit(Signal::Session(session));
+        }
+        if let Some(version) = meta.version.filter(|version| !version.is_empty()) {
+            out.emit(Signal::CliVersion(&version));
+        }
+        if let Some(origin) = meta.forked_from.filter(|id| is_session_id(id)) {
+            out.emit(Signal::Metadata("forkedFrom", origin.into_owned().into()));
+        }
+        self.on_cwd(meta.cwd, out);
+        Ok(())
+    }
+
+    fn on_cwd(&self, cwd: Option<Str<'_>>, out: &mut SignalSink<'_>) {
+        if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty() && self.current == 0) {
+            out.emit(Signal::Cwd(&cwd));
+        }
+    }
+
+    /// Begins a thread, or goes back to it.
+    fn begin_thread(&mut self, id: &str, out: &mut SignalSink<'_>) {
+        if let Some(number) = self.numbers.get(id) {
+            self.current = *number;
+            return;
+        }
+        // What is held of others may tell which call started this one.
+        self.thread().flush_turn(out);
+        self.note_callers();
+        self.current = self.numbers.len();
+        self.numbers.insert(id.to_owned(), self.current);
+        if self.current == 0 {
+            id.clone_into(&mut self.main.id);
+            return;
+        }
+        let call = self.callers.get(id).map_or(id, String::as_str);
+        let child = Arc::from(format!("{call}{CHILD_LABEL}{id}"));
+        self.children.push(Thread::new(id.to_owned(), child));
+    }
+
+    fn note_callers(&mut self) {
+        for (child, call) in std::mem::take(&mut self.thread().spawned) {
+            self.callers.entry(child).or_insert(call);
+        }
+    }
+
+    /// Goes to the thread that a line belongs to: by its turn, else the one that was begun last.
+    fn go_to(&mut self, turn: Option<&str>) {
+        let Some(turn) = turn else { return };
+        match self.turns.get(turn) {
+            Some(number) => self.current = *number,
+            None => {
+                self.turns.insert(turn.to_owned(), self.current);
+            }
+        }
+    }
+
+    fn thread(&mut self) -> &mut Thread {
+        let child = self.current.checked_sub(1);
+        match child.and_then(|at| self.children.get_mut(at)) {
+            Some(child) => child,
+            None => &mut self.main,
+        }
+    }
+}
