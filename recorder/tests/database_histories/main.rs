@@ -11,6 +11,7 @@
 )]
 
 mod hermes;
+mod opencode;
 #[path = "../../../normalizer/tests/history/pairs.rs"]
 mod pairs;
 mod sessions;
