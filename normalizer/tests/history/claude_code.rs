@@ -26,6 +26,8 @@ const RULES: Rules = Rules {
     usage,
     result: |result| {
         let text = result["text"].as_str().unwrap_or_default();
+        // What the CLI adds to a result when it sends it is no part of it.
+        let text = text.split("\n<system-reminder>").next().unwrap_or_default();
         (result["is_error"].as_bool(), text.to_owned())
     },
 };

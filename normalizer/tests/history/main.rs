@@ -13,6 +13,7 @@
 
 mod claude_code;
 mod codex;
+mod gemini;
 mod home;
 mod pairs;
 mod truth;

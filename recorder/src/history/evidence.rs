@@ -104,11 +104,16 @@ impl Evidence {
             (Some(_), Some(_)) => true,
             _ => false,
         };
+        let same_prompt = same(self.prompt.as_deref(), history.prompt.as_deref());
         if !self.responses.is_disjoint(&history.responses) {
-            return Fit::Sure;
+            // Not every provider's keys are its own for ever.
+            return if same_prompt == Some(false) {
+                Fit::Likely
+            } else {
+                Fit::Sure
+            };
         }
         let same_calls = !self.calls.is_disjoint(&history.calls);
-        let same_prompt = same(self.prompt.as_deref(), history.prompt.as_deref());
         let same_times = overlap(self.times, history.times);
         let same_text = match (&self.last_text, &history.last_text) {
             (Some(one), Some(other)) => Some(

@@ -7,7 +7,7 @@
 //! tool's result and again in the runtime's own words) is repeated in its replicas, too.
 //!
 //! [`Replicator`] gives replicas of the captures under `fixtures/`; [`LongRun`] writes a single run
-//! of any length. Neither has a dependency on the crates that they are input for.
+//! of any length, [`Sessions`] session files. None has a dependency on the crates that they are input for.
 //!
 //! ```
 //! use runtape_tests::synthetic::{LongRun, Replicator};
@@ -25,6 +25,7 @@ mod letters;
 mod long_run;
 mod random;
 mod replicator;
+mod sessions;
 mod template;
 mod text;
 mod words;
@@ -32,4 +33,5 @@ mod words;
 pub use long_run::LongRun;
 pub use random::Random;
 pub use replicator::{LONG_LINE, Replica, Replicas, Replicator};
+pub use sessions::Sessions;
 pub use words::{WORDS, Words};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::argv::{Argv, Asked};
 use super::failure::ApiFailure;
+use super::history::Heard;
 use super::open_messages::OpenMessages;
 use super::result::RawUsages;
 use super::usage::Totals;
@@ -71,6 +72,8 @@ pub(super) struct Conversation {
     pub(super) api_failure: Option<ApiFailure>,
     /// When the limit that rejected a request ends.
     pub(super) limit_resets_at: Option<i64>,
+    /// What the session's history says, where it is read beside the output.
+    pub(super) heard: Option<Heard>,
 }
 
 /// Which shapes of output were met.
@@ -124,6 +127,7 @@ impl Conversation {
             raw_usage: RawUsages::default(),
             api_failure: None,
             limit_resets_at: None,
+            heard: None,
         }
     }
 
@@ -137,6 +141,11 @@ impl Conversation {
             out.unparsed(None, "an object without a type");
             return Ok(());
         };
+        if let Some(heard) = &mut self.heard
+            && heard.knows(tag.as_ref(), json)
+        {
+            return Ok(());
+        }
         match tag.as_ref() {
             "assistant" => self.on_assistant(json, out)?,
             "user" => self.on_user(json, out)?,

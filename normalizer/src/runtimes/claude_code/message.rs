@@ -16,7 +16,7 @@ use crate::parser::SignalSink;
 use crate::signal::{CallRef, Scope, Signal};
 
 /// What the CLI has as the model's name on messages that it wrote itself.
-const SYNTHETIC: &str = "<synthetic>";
+pub(super) const SYNTHETIC: &str = "<synthetic>";
 
 impl Conversation {
     pub(super) fn on_assistant(
@@ -27,11 +27,16 @@ impl Conversation {
         let line: Assistant<'_> = out.read("assistant", json)?;
         out.unknown_keys("assistant", &line.unknown);
         out.unknown_keys("assistant.message", &line.message.unknown);
+        self.hear_assistant(line, out);
+        Ok(())
+    }
+
+    /// Takes a line with what the model said, or the CLI in its place.
+    pub(super) fn hear_assistant(&mut self, line: Assistant<'_>, out: &mut SignalSink<'_>) {
         out.set_written_time(line.timestamp.as_deref());
         self.on_session(line.session.as_ref(), out);
         if line.message.model.as_deref() == Some(SYNTHETIC) {
-            self.on_synthetic(line, out);
-            return Ok(());
+            return self.on_synthetic(line, out);
         }
         let scope = self.scope(line.parent.as_ref());
         if scope == Scope::Main {
@@ -69,7 +74,6 @@ impl Conversation {
         } else if scope == Scope::Main {
             self.unfinished = last != Some(Kind::Call);
         }
-        Ok(())
     }
 
     /// Names the model of a run by its first message, where nothing has named it before.
@@ -103,12 +107,13 @@ impl Conversation {
         let (Some(key), Some(usage)) = (key, &message.usage) else {
             return;
         };
-        if self.counted == key {
+        if self.counted == key && self.heard.is_none() {
             return;
         }
         key.clone_into(&mut self.counted);
         out.unknown_keys("assistant.message.usage", &usage.unknown);
-        let counts = of_response(usage, false);
+        // In a history the last line of a response has the final numbers.
+        let counts = of_response(usage, self.heard.is_some());
         self.totals.note_response(key, counts);
         let model = message
             .model
@@ -276,6 +281,22 @@ impl Conversation {
         let line: User<'_> = out.read("user", json)?;
         out.unknown_keys("user", &line.unknown);
         out.unknown_keys("user.message", &line.message.unknown);
+        let result = || {
+            let line = crate::json::decode::<AgentLine<'_>>(json).ok();
+            line.map(|line| line.value.result.0).unwrap_or_default()
+        };
+        self.hear_user(line, result, out);
+        Ok(())
+    }
+
+    /// Takes a line with results of tools, or what was said to the model; `result` is what a tool's
+    /// result holds in a shape of the tool's own.
+    pub(super) fn hear_user<'l>(
+        &mut self,
+        line: User<'_>,
+        result: impl Fn() -> AgentFields<'l>,
+        out: &mut SignalSink<'_>,
+    ) {
         out.set_written_time(line.timestamp.as_deref());
         self.on_session(line.session.as_ref(), out);
         let scope = self.scope(line.parent.as_ref());
@@ -290,7 +311,7 @@ impl Conversation {
             .any(|block| Kind::of(&block.kind) == Kind::Answer);
         for block in blocks {
             match (Kind::of(&block.kind), block) {
-                (Kind::Answer, block) => self.on_tool_result(scope, block, json, out),
+                (Kind::Answer, block) => self.on_tool_result(scope, block, &result, out),
                 (
                     Kind::Text,
                     Block {
@@ -341,14 +362,13 @@ impl Conversation {
                 }
             }
         }
-        Ok(())
     }
 
-    fn on_tool_result(
+    fn on_tool_result<'l>(
         &mut self,
         scope: Scope<'_>,
         block: Block<'_>,
-        json: &[u8],
+        result: &impl Fn() -> AgentFields<'l>,
         out: &mut SignalSink<'_>,
     ) {
         for (key, _) in &block.rest {
@@ -371,8 +391,7 @@ impl Conversation {
             && child.seen
             && !child.ended
         {
-            let line = crate::json::decode::<AgentLine<'_>>(json).ok();
-            let result = line.map(|line| line.value.result.0).unwrap_or_default();
+            let result = result();
             if child.background || is_launch(&result) {
                 child.background = true;
             } else {
@@ -429,18 +448,21 @@ fn cow(text: Option<Str<'_>>) -> Cow<'_, str> {
 }
 
 /// What the CLI tells the model after an interruption.
-fn is_interruption(text: &str) -> bool {
+pub(super) fn is_interruption(text: &str) -> bool {
     text.starts_with("[Request interrupted by user")
 }
 
 /// Text of the CLI that is not marked as such.
-fn is_cli_text(text: &str) -> bool {
+pub(super) fn is_cli_text(text: &str) -> bool {
     is_interruption(text)
         || text.starts_with("<local-command-")
         || text.starts_with("<command-name>")
+        || text.starts_with("<command-message>")
+        || text.starts_with("<bash-input>")
+        || text.starts_with("<bash-stdout>")
 }
 
-fn plain_text(content: Content<'_>) -> String {
+pub(super) fn plain_text(content: Content<'_>) -> String {
     let texts = content
         .into_blocks()
         .into_iter()

@@ -28,6 +28,7 @@ mod argv;
 mod content;
 mod conversation;
 mod failure;
+mod history;
 mod line_values;
 mod message;
 mod open_messages;
@@ -48,6 +49,7 @@ use runtape_core::{Runtime, Stream};
 
 use self::argv::Argv;
 use self::conversation::Conversation;
+use self::history::{Heard, HistoryLines};
 use self::stdout::Stdout;
 use super::Carried::{Arguments, Calls, Cost, Model, Results, Session, Text, Thinking, Tokens};
 use super::{OutputFormat, RuntimeEntry};
@@ -92,7 +94,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "CLAUDE_CODE_OAUTH_TOKEN",
     ],
     is_session_id: is_uuid,
-    history: None,
+    history: Some(&history::HISTORY),
     paperclip: Adapter {
         adapter_type: "claude_local",
         code_prefix: "claude",
@@ -110,6 +112,8 @@ struct ClaudeCode {
     unknown_session: Option<String>,
     /// Something was printed on standard output.
     printed: bool,
+    /// What is read of the session's history, if any is.
+    history: Option<Box<HistoryLines>>,
 }
 
 impl ClaudeCode {
@@ -119,7 +123,16 @@ impl ClaudeCode {
             conversation: Conversation::new(Argv::of(context), context.limit),
             unknown_session: None,
             printed: false,
+            history: None,
         }
+    }
+
+    /// Creates a parser of a session's history, and of the output beside it.
+    fn with_history(context: &Context) -> Self {
+        let mut parser = Self::new(context);
+        parser.conversation.heard = Some(Heard::default());
+        parser.history = Some(Box::new(HistoryLines::new(context.source)));
+        parser
     }
 }
 
@@ -143,11 +156,22 @@ impl RuntimeParser for ClaudeCode {
                 }
                 out.stderr_text(text);
             }
-            Stream::Stdin | Stream::History => {}
+            Stream::History => {
+                if let Some(history) = &mut self.history {
+                    history.push_line(line.bytes, &mut self.conversation, out);
+                }
+            }
+            Stream::Stdin => {}
         }
     }
 
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
+        if let Some(history) = &mut self.history {
+            let is_all = history.finish(&mut self.conversation, out);
+            if is_all {
+                return;
+            }
+        }
         let has_messages = self.stdout.finish(exit, &mut self.conversation, out);
         if has_messages {
             self.conversation.finish(out);

@@ -181,12 +181,20 @@ impl Stdout {
                 return true;
             }
         }
-        self.judge(exit, conversation.argv.asked, out);
+        let is_heard = conversation.heard.is_some() && conversation.spoken;
+        self.judge(exit, conversation.argv.asked, is_heard, out);
         false
     }
 
-    /// Judges an output without a message: an answer, an error, or nothing.
-    fn judge(&mut self, exit: &Exit, asked: Option<Asked>, out: &mut SignalSink<'_>) {
+    /// Judges an output without a message: an answer, an error, or nothing. An answer that the
+    /// session's history has is not reported again.
+    fn judge(
+        &mut self,
+        exit: &Exit,
+        asked: Option<Asked>,
+        is_heard: bool,
+        out: &mut SignalSink<'_>,
+    ) {
         let is_cut = self.cut.is_some() && self.filled == 1;
         let is_text = asked.is_none_or(|asked| asked == Asked::Text);
         if self.answer.is_empty() || is_cut || !is_text {
@@ -209,13 +217,18 @@ impl Stdout {
             let text = self.text();
             if exit.is_output_cut() {
                 // It is the beginning of an answer rather than the message of an error.
-                return out.at(place).emit(Signal::TextDelta(text));
+                if !is_heard {
+                    out.at(place).emit(Signal::TextDelta(text));
+                }
+                return;
             }
             if exit.is_failure() {
                 let error = error_of_text(text.into_owned(), exit);
                 return out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
             }
-            out.at(place).emit(Signal::Text(text));
+            if !is_heard {
+                out.at(place).emit(Signal::Text(text));
+            }
         }
         answer_stands(exit, Outcome::of(Verdict::Success), out);
     }

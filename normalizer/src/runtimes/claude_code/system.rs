@@ -55,6 +55,12 @@ impl Conversation {
         if !line.unknown.is_empty() {
             out.unknown_keys(&format!("system/{}", line.subtype), &line.unknown);
         }
+        self.hear_system(line, json, out);
+        Ok(())
+    }
+
+    /// Takes a line with what the CLI says of itself.
+    pub(super) fn hear_system(&mut self, line: System<'_>, json: &[u8], out: &mut SignalSink<'_>) {
         out.set_written_time(line.timestamp.as_deref());
         self.on_session(line.session.as_ref(), out);
         match line.subtype.as_str() {
@@ -122,7 +128,6 @@ impl Conversation {
                 }
             }
         }
-        Ok(())
     }
 
     /// The start of a turn: the first, and one more for each further message or wake-up.

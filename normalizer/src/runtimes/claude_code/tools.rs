@@ -24,10 +24,14 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
     detail
 }
 
+/// Tells whether a tool starts sub-agents.
+pub(super) fn is_agent(name: &str) -> bool {
+    matches!(name, "Agent" | "Task")
+}
+
 /// Tells whether a call starts a sub-agent that goes on after the call's result.
 pub(super) fn is_background_agent(name: &str, input: &Value) -> bool {
-    matches!(name, "Agent" | "Task")
-        && input.get("run_in_background").and_then(Value::as_bool) == Some(true)
+    is_agent(name) && input.get("run_in_background").and_then(Value::as_bool) == Some(true)
 }
 
 #[cfg(test)]

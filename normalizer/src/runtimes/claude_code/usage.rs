@@ -45,7 +45,7 @@ fn of_main_loop(usage: &Usage) -> TokenCounts {
     }
 }
 
-fn of_models(models: &ByModel<'_>, without_models: TokenCounts) -> TokenCounts {
+pub(super) fn of_models(models: &ByModel<'_>, without_models: TokenCounts) -> TokenCounts {
     if models.0.is_empty() {
         let zero = TokenCounts {
             input_tokens: Some(0),
@@ -149,6 +149,11 @@ impl Totals {
         }
     }
 
+    /// Tells whether no result line stated anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.main_loops.is_none() && self.session.is_none() && self.since_last.is_none()
+    }
+
     /// Tells whether a result line had what came since the last one.
     pub(super) fn has_since_last(&self) -> bool {
         self.since_last.is_some()
@@ -156,7 +161,7 @@ impl Totals {
 
     /// Notes a response that came after a result line.
     pub(super) fn note_response(&mut self, key: &str, counts: TokenCounts) {
-        if self.main_loops.is_none() && self.session.is_none() && self.since_last.is_none() {
+        if self.is_empty() {
             return;
         }
         if let Some(known) = self.later.get_mut(key) {

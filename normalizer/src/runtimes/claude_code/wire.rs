@@ -67,7 +67,8 @@ wire_struct! {
         "model" => model: Option<Str<'a>>,
         "content" => content: Content<'a>,
         "usage" => usage: Option<Usage>,
-        ; known "type", "role", "stop_reason", "stop_sequence", "stop_details",
+        "stop_reason" => stop_reason: Option<Str<'a>>,
+        ; known "type", "role", "stop_sequence", "stop_details",
         "context_management", "diagnostics", "container"
     }
 }

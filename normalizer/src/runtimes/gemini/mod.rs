@@ -14,7 +14,7 @@
 //! Read the files in this order: lines come in here, and `first_lines` holds them until they tell
 //! the format; then `stream` (with `older_shapes` and `result`), `report` or `text` reads on, and
 //! `stderr` beside them. `wire` is what these read; `tools`, `usage` and `failure` know the CLI's
-//! words, `argv` and `sniff` what is known before a line is read.
+//! words, `argv` and `sniff` what is known before a line is read. `history` reads the session files.
 //!
 //! The exit code is the HTTP status of an API error modulo 256, so that no code stands for a signal.
 //! Of stderr, nothing but the error object counts for the outcome.
@@ -39,6 +39,7 @@ use crate::signal::{Outcome, Signal};
 mod argv;
 mod failure;
 mod first_lines;
+mod history;
 mod older_shapes;
 mod report;
 mod result;
@@ -83,7 +84,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "GOOGLE_APPLICATION_CREDENTIALS",
     ],
     is_session_id: |text| session_id(text).is_some(),
-    history: None,
+    history: Some(&history::HISTORY),
     paperclip: Adapter {
         adapter_type: "gemini_local",
         code_prefix: "gemini",

@@ -9,7 +9,7 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut detail = CallDetail::default();
     match name {
-        "run_shell_command" | "shell" | "ShellTool" => detail.command = text("command"),
+        name if is_shell(name) => detail.command = text("command"),
         "read_file" | "write_file" | "replace" | "edit" => {
             // `absolute_path` until 0.18.
             detail
@@ -36,6 +36,11 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
     detail
 }
 
+/// Tells whether a tool runs commands in a shell.
+pub(super) fn is_shell(name: &str) -> bool {
+    matches!(name, "run_shell_command" | "shell" | "ShellTool")
+}
+
 /// Returns the first URL in a text: `web_fetch` is told in prose what to fetch.
 fn first_url(text: &str) -> Option<String> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | ')');
@@ -60,6 +65,17 @@ pub(super) fn is_denial(error_type: &str, tool: &str) -> bool {
         "tool_not_registered" => NEEDS_APPROVAL.contains(&tool),
         _ => false,
     }
+}
+
+/// Tells whether a call was refused rather than failed, by the error that the model got: the history
+/// has no type for it.
+pub(super) fn says_denied(error: &str, tool: &str) -> bool {
+    let is_missing = |rest: &str| {
+        rest.strip_prefix(tool)
+            .is_some_and(|rest| rest.starts_with("\" not found"))
+    };
+    error.starts_with("Tool execution denied by policy")
+        || (NEEDS_APPROVAL.contains(&tool) && error.strip_prefix("Tool \"").is_some_and(is_missing))
 }
 
 /// The tools that ask before they run, in the default approval mode.
@@ -150,6 +166,19 @@ mod tests {
         assert!(!is_denial("tool_not_registered", "invented_tool"));
         assert!(!is_denial("file_not_found", "write_file"));
         assert!(is_denial("policy_violation", "mcp_tool"));
+    }
+
+    #[test]
+    fn an_error_without_a_type_is_a_denial_in_the_cli_s_own_words_only() {
+        let missing = "Tool \"run_shell_command\" not found. Did you mean one of: \"glob\"?";
+        assert!(says_denied(missing, "run_shell_command"));
+        assert!(!says_denied(missing, "invented_tool"));
+        assert!(!says_denied(
+            "Tool \"invented_tool\" not found.",
+            "invented_tool"
+        ));
+        assert!(says_denied("Tool execution denied by policy.", "mcp_tool"));
+        assert!(!says_denied("File not found: a", "write_file"));
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! Token counts under the names of several formats.
 //!
-//! | ours | stream-json `stats` | json `stats.models.*.tokens` | the API |
-//! |---|---|---|---|
-//! | input | `input_tokens` - `cached` | `prompt` - `cached` | `promptTokenCount` - `cachedContentTokenCount` |
-//! | cached | `cached` | `cached` | `cachedContentTokenCount` |
-//! | reasoning | `total_tokens` - `input_tokens` - `output_tokens` | `thoughts` | `thoughtsTokenCount` |
-//! | output | `output_tokens` + reasoning | `candidates` + `thoughts` | `candidatesTokenCount` + `thoughtsTokenCount` |
+//! | ours | stream-json `stats` | json `stats.models.*.tokens` | the history's `tokens` | the API |
+//! |---|---|---|---|---|
+//! | input | `input_tokens` - `cached` | `prompt` - `cached` | `input` - `cached` | `promptTokenCount` - `cachedContentTokenCount` |
+//! | cached | `cached` | `cached` | `cached` | `cachedContentTokenCount` |
+//! | reasoning | `total_tokens` - `input_tokens` - `output_tokens` | `thoughts` | `thoughts` | `thoughtsTokenCount` |
+//! | output | `output_tokens` + reasoning | `candidates` + `thoughts` | `output` + `thoughts` | `candidatesTokenCount` + `thoughtsTokenCount` |
 
 use runtape_core::TokenCounts;
 use serde_json::{Map, Value};
 
+use super::history::Tokens;
 use super::wire::Totals;
 use crate::bounds::{self, Numbers};
 use crate::json::Raw;
@@ -76,6 +77,28 @@ impl Stated {
             output_tokens: candidates.map(|count| count.saturating_add(thoughts.unwrap_or(0))),
             reasoning_tokens: thoughts,
         }
+    }
+}
+
+/// Reads what the history says that a response used.
+///
+/// A count of 0 beside thoughts that were seen is unknown.
+pub(super) fn of_tokens(tokens: &Tokens, has_thoughts: bool) -> TokenCounts {
+    let count = |count: Option<u64>| count.map(bounds::count);
+    let counts = Stated {
+        cached: count(tokens.cached),
+        prompt: count(tokens.input),
+        candidates: count(tokens.output),
+        total: count(tokens.total),
+        thoughts: count(tokens.thoughts),
+        input: None,
+    }
+    .counts();
+    TokenCounts {
+        reasoning_tokens: counts
+            .reasoning_tokens
+            .filter(|count| *count > 0 || !has_thoughts),
+        ..counts
     }
 }
 

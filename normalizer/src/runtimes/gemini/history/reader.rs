@@ -1,0 +1,600 @@
+//! Cuts a session into what each process wrote.
+//!
+//! A process that begins or resumes a session writes a header, or sets the session's id anew; what
+//! is written after that and was never written before is its own. Resuming also repeats all records,
+//! and so do the copies that newer versions make of a project's directory: what a line does not add
+//! to its record is dropped. A document has no marks, so that each prompt in it is taken for a process
+//! of its own, unless something in it was shown in a terminal, where one process has many prompts.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::elements::{compact, elements, field};
+use super::heads::{LineHead, SetHead};
+use super::note;
+use super::run::{Agent, Owner, Run};
+use super::said::{RecordKey, Said, fingerprint};
+use super::source::SourcePath;
+use super::words::{Speaker, directory};
+use crate::history::{SegmentLine, Session, SessionReader};
+use crate::json::{Decoded, decode};
+use crate::times::iso_millis;
+
+/// Reads the sources of one session.
+#[derive(Debug, Default)]
+pub(super) struct GeminiSession {
+    id: Option<String>,
+    title: Option<String>,
+    runs: Vec<Run>,
+    agents: Vec<Agent>,
+    /// Where an agent is, by its id.
+    agent_places: HashMap<Box<str>, usize>,
+    /// Who called an agent, by the agent's id.
+    callers: HashMap<Box<str>, Owner>,
+    known: HashMap<RecordKey, Known>,
+    /// Calls that have a result, and lines that are no records.
+    seen: HashSet<u64>,
+    /// Something of the session's document was shown in a terminal.
+    is_terminal: bool,
+    /// How many sources were begun.
+    sources: usize,
+    source: SourceState,
+}
+
+/// What is known of a record.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    owner: Owner,
+    said: Said,
+}
+
+/// Where the reading of a source stands.
+#[derive(Debug, Default)]
+struct SourceState {
+    agent: Option<usize>,
+    is_document: bool,
+    /// The run that the last record belongs to.
+    run: Option<usize>,
+    /// A process began, and nothing of its own has come yet.
+    is_marked: bool,
+    /// What goes before the first record of the run to come.
+    waiting: Vec<SegmentLine>,
+    unreadable: u64,
+    cwd: Option<String>,
+}
+
+/// A record where it stands.
+struct Piece<'a> {
+    bytes: &'a [u8],
+    place: Range<u64>,
+    /// It is a part of a whole list of records.
+    is_listed: bool,
+}
+
+impl<'a> Piece<'a> {
+    fn part(bytes: &'a [u8], place: &Range<u64>, part: Range<usize>, is_listed: bool) -> Self {
+        let offset = |at: usize| place.start + u64::try_from(at).unwrap_or(u64::MAX);
+        Self {
+            place: offset(part.start)..offset(part.end),
+            bytes: bytes.get(part).unwrap_or_default(),
+            is_listed,
+        }
+    }
+
+    /// Returns it as a line.
+    fn line(&self, source: usize) -> SegmentLine {
+        if self.bytes.contains(&b'\n') {
+            return SegmentLine::Made(compact(self.bytes));
+        }
+        SegmentLine::Kept {
+            source,
+            place: self.place.clone(),
+        }
+    }
+}
+
+impl SessionReader for GeminiSession {
+    fn begin_source(&mut self, name: &str) {
+        self.end_source();
+        self.sources += 1;
+        match SourcePath::read(name) {
+            Some(SourcePath::Agent { session, agent }) => {
+                self.id.get_or_insert_with(|| session.to_owned());
+                self.source.agent = Some(self.agent(agent));
+            }
+            Some(SourcePath::Session { is_document, .. }) => self.source.is_document = is_document,
+            None => {}
+        }
+    }
+
+    fn line(&mut self, place: Range<u64>, bytes: &[u8]) {
+        if bytes.trim_ascii().is_empty() {
+            return;
+        }
+        let piece = Piece {
+            bytes,
+            place: place.clone(),
+            is_listed: false,
+        };
+        let Ok(Decoded { value: head, .. }) = decode::<LineHead<'_>>(bytes) else {
+            return self.on_unreadable(&piece);
+        };
+        if let Some(set) = &head.set {
+            self.on_set(set, &piece);
+        } else if head.rewind.is_some() {
+            self.keep_once(&piece);
+        } else if head.id.is_some() {
+            self.on_record(&head, &piece);
+        } else if head.session.is_some() {
+            self.on_header(&head, &piece);
+        } else {
+            self.on_unreadable(&piece);
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Session {
+        self.end_source();
+        self.join_runs();
+        self.adopt_agents();
+        let last = self.runs.len().saturating_sub(1);
+        let mut segments = Vec::with_capacity(self.runs.len());
+        for (at, run) in self.runs.into_iter().enumerate() {
+            let mut segment = run.segment;
+            // Another process went on with the session.
+            segment.is_over = at < last;
+            segments.push(segment);
+        }
+        Session {
+            id: self.id.unwrap_or_default(),
+            title: self.title,
+            segments,
+        }
+    }
+}
+
+impl GeminiSession {
+    fn end_source(&mut self) {
+        let state = std::mem::take(&mut self.source);
+        if let Some(run) = state.run.and_then(|at| self.runs.get_mut(at)) {
+            run.segment.unreadable += state.unreadable;
+        }
+        if let Some(agent) = state.agent.and_then(|at| self.agents.get_mut(at)) {
+            agent.unreadable += state.unreadable;
+        }
+    }
+
+    /// Returns where an agent is.
+    fn agent(&mut self, id: &str) -> usize {
+        if let Some(at) = self.agent_places.get(id) {
+            return *at;
+        }
+        let at = self.agents.len();
+        self.agent_places.insert(id.into(), at);
+        self.agents.push(Agent {
+            id: id.into(),
+            ..Agent::default()
+        });
+        at
+    }
+
+    fn number(&self) -> usize {
+        self.sources.saturating_sub(1)
+    }
+
+    fn on_header(&mut self, head: &LineHead<'_>, piece: &Piece<'_>) {
+        if self.source.agent.is_some() {
+            return;
+        }
+        if let Some(session) = head.session.as_deref() {
+            self.name(session);
+        }
+        self.learn(head.summary.as_deref(), head.directories.0.first());
+        self.source.is_marked = true;
+        if head.messages.is_none() {
+            let line = piece.line(self.number());
+            self.source.waiting.push(line);
+            return;
+        }
+        if let Some(list) = field(piece.bytes, 0..piece.bytes.len(), b"messages") {
+            for part in elements(piece.bytes, list) {
+                self.on_part(&Piece::part(piece.bytes, &piece.place, part, false));
+            }
+        }
+    }
+
+    /// Takes the session's id from where it is written whole.
+    fn name(&mut self, session: &str) {
+        self.id = Some(session.to_owned());
+    }
+
+    fn learn(&mut self, summary: Option<&str>, cwd: Option<&crate::json::Str<'_>>) {
+        if self.source.agent.is_some() {
+            return;
+        }
+        if let Some(summary) = summary.filter(|summary| !summary.is_empty()) {
+            self.title = Some(summary.to_owned());
+        }
+        if let Some(cwd) = cwd {
+            self.source.cwd.get_or_insert_with(|| cwd.to_string());
+        }
+    }
+
+    fn on_set(&mut self, set: &SetHead<'_>, piece: &Piece<'_>) {
+        self.learn(set.summary.as_deref(), set.directories.0.first());
+        if let (Some(session), None) = (set.session.as_deref(), self.source.agent) {
+            self.name(session);
+            self.source.is_marked = true;
+            let line = piece.line(self.number());
+            self.source.waiting.push(line);
+        } else if let (Some(at), false) = (&set.last_updated, self.source.is_marked) {
+            if set.messages.is_none() {
+                self.touch(self.current(), iso_millis(at));
+            }
+        }
+        if set.messages.is_some() {
+            self.on_list(piece);
+        }
+        let is_main = self.source.agent.is_none();
+        let has_header =
+            set.summary.is_some() || set.scratchpad.is_some() || !set.directories.0.is_empty();
+        let says_more = !set.unknown.is_empty() || (has_header && is_main);
+        if says_more && set.messages.is_none() && set.session.is_none() {
+            self.keep_once(piece);
+        }
+    }
+
+    /// Reads all records anew.
+    fn on_list(&mut self, piece: &Piece<'_>) {
+        let bytes = piece.bytes;
+        let list = field(bytes, 0..bytes.len(), b"$set")
+            .and_then(|set| field(bytes, set, b"messages"))
+            .unwrap_or_default();
+        for part in elements(bytes, list) {
+            self.on_part(&Piece::part(bytes, &piece.place, part, true));
+        }
+    }
+
+    fn on_part(&mut self, piece: &Piece<'_>) {
+        match decode::<LineHead<'_>>(piece.bytes) {
+            Ok(Decoded { value: head, .. }) if head.id.is_some() => self.on_record(&head, piece),
+            _ => self.on_unreadable(piece),
+        }
+    }
+
+    fn on_record(&mut self, head: &LineHead<'_>, piece: &Piece<'_>) {
+        let id = head.id.as_deref().unwrap_or_default();
+        let kind = head.kind.as_deref().unwrap_or_default();
+        let mut prompt = None;
+        if kind == "user" {
+            match self.prompt(head, piece) {
+                UserRecord::Prompt(text) => prompt = Some(text),
+                UserRecord::Other => {}
+                UserRecord::Known => return,
+            }
+        }
+        if self.source.is_document {
+            self.is_terminal |= is_of_terminal(kind, piece.bytes);
+        }
+        let (key, said) = (RecordKey::of(id, kind), head.said());
+        let mut before = Said::default();
+        let owner = if let Some(known) = self.known.get_mut(&key) {
+            let owner = known.owner;
+            before = known.said;
+            known.said = before.plus(said);
+            let adds = known.said != before;
+            if let (false, Owner::Run(run), None) = (piece.is_listed, owner, self.source.agent) {
+                // A copy: its marks were seen where it was copied from.
+                self.source.run = Some(run);
+                self.source.is_marked = false;
+                self.source.waiting.clear();
+            }
+            if !adds {
+                return;
+            }
+            owner
+        } else {
+            let owner = self.owner(id, prompt.is_some(), piece);
+            self.known.insert(key, Known { owner, said });
+            self.add_note(owner, id, piece);
+            owner
+        };
+        self.push(owner, piece.line(self.number()));
+        self.register(owner, head, before);
+        if let (Some(text), Owner::Run(run)) = (prompt, owner) {
+            self.ask(run, id, text);
+        }
+    }
+
+    /// Tells what a user's record is, and what was typed.
+    fn prompt(&mut self, head: &LineHead<'_>, piece: &Piece<'_>) -> UserRecord {
+        let (mut responses, mut unknown) = (0, 0);
+        head.each_response(|id| {
+            responses += 1;
+            let is_known = id.is_some_and(|id| self.seen.contains(&fingerprint(id.as_bytes())));
+            unknown += usize::from(!is_known);
+        });
+        if responses > 0 {
+            // Calls have their results with them; the user's record repeats them.
+            let is_known = unknown == 0;
+            head.each_response(|id| {
+                if let Some(id) = id {
+                    self.seen.insert(fingerprint(id.as_bytes()));
+                }
+            });
+            return if is_known {
+                UserRecord::Known
+            } else {
+                UserRecord::Other
+            };
+        }
+        match head.words() {
+            (Speaker::Context, text) => {
+                self.on_context(head, &text, piece);
+                UserRecord::Known
+            }
+            (Speaker::User, text) if !piece.is_listed => UserRecord::Prompt(text),
+            _ => UserRecord::Other,
+        }
+    }
+
+    /// Takes what the CLI tells the model about where it is: it has the same id in all sessions.
+    fn on_context(&mut self, head: &LineHead<'_>, text: &str, piece: &Piece<'_>) {
+        let Some(cwd) = directory(text).filter(|_| self.source.agent.is_none()) else {
+            return;
+        };
+        self.source.cwd = Some(cwd.to_owned());
+        if self.source.is_marked {
+            let id = head.id.as_deref().unwrap_or_default();
+            let note = note::write(id, None, true);
+            let line = piece.line(self.number());
+            self.source.waiting.push(SegmentLine::Made(note));
+            self.source.waiting.push(line);
+        }
+    }
+
+    /// Tells who has a record that was never seen before.
+    fn owner(&mut self, id: &str, is_prompt: bool, piece: &Piece<'_>) -> Owner {
+        if let Some(agent) = self.source.agent {
+            return Owner::Agent(agent);
+        }
+        let begins = match self.source.run {
+            None => true,
+            // What is only in a list is about what was there before.
+            Some(_) if piece.is_listed => false,
+            Some(_) => self.source.is_marked || (self.source.is_document && is_prompt),
+        };
+        match self.source.run.filter(|_| !begins) {
+            Some(run) => Owner::Run(run),
+            None => Owner::Run(self.begin_run(id)),
+        }
+    }
+
+    fn begin_run(&mut self, id: &str) -> usize {
+        let source = &mut self.source;
+        let mut run = Run {
+            is_of_document: source.is_document && !source.is_marked,
+            ..Run::default()
+        };
+        let segment = &mut run.segment;
+        segment.key = id.to_owned();
+        segment.is_resumed = !self.runs.is_empty();
+        segment.lines = std::mem::take(&mut source.waiting);
+        segment.unreadable = std::mem::take(&mut source.unreadable);
+        segment.cwd.clone_from(&source.cwd);
+        if segment.lines.is_empty() {
+            let session = self.id.as_deref().unwrap_or_default();
+            let header = serde_json::json!({ "sessionId": session }).to_string();
+            segment.lines.push(SegmentLine::Made(header.into_bytes()));
+        }
+        source.is_marked = false;
+        let at = self.runs.len();
+        source.run = Some(at);
+        self.runs.push(run);
+        at
+    }
+
+    fn add_note(&mut self, owner: Owner, id: &str, piece: &Piece<'_>) {
+        let agent = match owner {
+            Owner::Agent(at) => self.agents.get(at).map(|agent| &*agent.id),
+            Owner::Run(_) => None,
+        };
+        if agent.is_some() || piece.is_listed {
+            let note = note::write(id, agent, piece.is_listed);
+            self.push(owner, SegmentLine::Made(note));
+        }
+    }
+
+    /// Notes what a line adds to what is known of its record.
+    fn register(&mut self, owner: Owner, head: &LineHead<'_>, before: Said) {
+        let said = head.said();
+        self.touch(owner, head.timestamp.as_deref().and_then(iso_millis));
+        let id = head.id.as_deref().unwrap_or_default();
+        let mut calls = Vec::new();
+        for call in &head.calls.0 {
+            let call_id = call.id.as_deref().unwrap_or_default();
+            if call.result.is_some() {
+                self.seen.insert(fingerprint(call_id.as_bytes()));
+                self.touch(owner, call.timestamp.as_deref().and_then(iso_millis));
+            }
+            if let Some(agent) = call.agent.as_deref() {
+                self.callers.insert(agent.into(), owner);
+            }
+            calls.push(call_id);
+        }
+        let calls = calls.into_iter().skip(before.calls).map(str::to_owned);
+        let is_answer = head.kind.as_deref() == Some("gemini");
+        let is_new = is_answer && said.is_response() && !before.is_response();
+        match owner {
+            Owner::Run(at) => {
+                let Some(run) = self.runs.get_mut(at) else {
+                    return;
+                };
+                run.segment.calls.extend(calls);
+                if is_new {
+                    run.segment.responses.push(id.to_owned());
+                }
+                if is_answer && said.is_response() && said.content && !before.content {
+                    run.segment.last_text = Some(head.content.text());
+                }
+            }
+            Owner::Agent(at) => {
+                let Some(agent) = self.agents.get_mut(at) else {
+                    return;
+                };
+                agent.calls.extend(calls);
+                if is_new {
+                    agent.responses.push(id.to_owned());
+                }
+                if agent.first.is_empty() {
+                    id.clone_into(&mut agent.first);
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, run: usize, id: &str, text: String) {
+        let Some(run) = self.runs.get_mut(run) else {
+            return;
+        };
+        if run.segment.prompt.is_none() {
+            if run.segment.responses.is_empty() {
+                id.clone_into(&mut run.segment.key);
+            }
+            run.segment.prompt = Some(text);
+        }
+    }
+
+    /// Returns who has what comes next in the source.
+    fn current(&self) -> Owner {
+        match self.source.agent {
+            Some(agent) => Owner::Agent(agent),
+            None => Owner::Run(self.source.run.unwrap_or(usize::MAX)),
+        }
+    }
+
+    fn touch(&mut self, owner: Owner, at: Option<i64>) {
+        let (first, last) = match owner {
+            Owner::Run(run) => match self.runs.get_mut(run) {
+                Some(run) => (&mut run.segment.started_at, &mut run.segment.last_at),
+                None => return,
+            },
+            Owner::Agent(agent) => match self.agents.get_mut(agent) {
+                Some(agent) => (&mut agent.started_at, &mut agent.last_at),
+                None => return,
+            },
+        };
+        if let Some(at) = at {
+            first.get_or_insert(at);
+            *last = (*last).max(Some(at));
+        }
+    }
+
+    fn push(&mut self, owner: Owner, line: SegmentLine) {
+        let lines = match owner {
+            Owner::Run(run) => self.runs.get_mut(run).map(|run| &mut run.segment.lines),
+            Owner::Agent(agent) => self.agents.get_mut(agent).map(|agent| &mut agent.lines),
+        };
+        lines.unwrap_or(&mut self.source.waiting).push(line);
+    }
+
+    /// Keeps a line that is no record; a copy of it adds nothing.
+    fn keep_once(&mut self, piece: &Piece<'_>) -> bool {
+        let is_new = self.seen.insert(fingerprint(piece.bytes));
+        if is_new {
+            self.push(self.current(), piece.line(self.number()));
+        }
+        is_new
+    }
+
+    fn on_unreadable(&mut self, piece: &Piece<'_>) {
+        // A document is replaced while it is written: what cannot be read of it may be whole soon.
+        let is_counted = match self.source.is_document {
+            true => self.seen.insert(fingerprint(piece.bytes)),
+            false => self.keep_once(piece),
+        };
+        self.source.unreadable += u64::from(is_counted);
+    }
+
+    /// Joins what is of one process after all: the prompts of a terminal, and what nobody asked for.
+    fn join_runs(&mut self) {
+        let mut joined: Vec<Run> = Vec::with_capacity(self.runs.len());
+        let mut places = Vec::with_capacity(self.runs.len());
+        for run in std::mem::take(&mut self.runs) {
+            let is_same = !run.has_talk() || (run.is_of_document && self.is_terminal);
+            match joined.last_mut().filter(|last| is_same || !last.has_talk()) {
+                Some(last) => last.absorb(run),
+                None => joined.push(run),
+            }
+            places.push(joined.len() - 1);
+        }
+        joined.retain(Run::has_talk);
+        self.runs = joined;
+        let place = |owner: &mut Owner| {
+            if let Owner::Run(run) = owner {
+                *run = places.get(*run).copied().unwrap_or_default();
+            }
+        };
+        self.callers.values_mut().for_each(place);
+    }
+
+    /// Gives each sub-agent to the run that called it.
+    fn adopt_agents(&mut self) {
+        if self.runs.is_empty() && self.agents.iter().any(|agent| !agent.lines.is_empty()) {
+            // The session itself is gone.
+            self.begin_run("");
+        }
+        let runs: Vec<usize> = (0..self.agents.len())
+            .map(|at| self.caller(at).unwrap_or_else(|| self.run_at_time(at)))
+            .collect();
+        let mut agents: Vec<_> = runs.into_iter().zip(self.agents.drain(..)).collect();
+        // An agent that calls another one begins before it.
+        agents.sort_by_key(|(_, agent)| agent.started_at);
+        for (run, agent) in agents {
+            if let Some(run) = self.runs.get_mut(run).filter(|_| !agent.lines.is_empty()) {
+                run.adopt(agent);
+            }
+        }
+    }
+
+    /// Returns the run that called an agent, be it through others.
+    fn caller(&self, agent: usize) -> Option<usize> {
+        let mut at = agent;
+        for _ in 0..=self.agents.len() {
+            match self.callers.get(&self.agents.get(at)?.id)? {
+                Owner::Run(run) => return Some(*run),
+                Owner::Agent(caller) => at = *caller,
+            }
+        }
+        None
+    }
+
+    /// Returns the run in whose time an agent began: its caller was cut off before it could name it.
+    fn run_at_time(&self, agent: usize) -> usize {
+        let began = self.agents.get(agent).and_then(|agent| agent.started_at);
+        let is_before = |run: &&Run| run.segment.started_at <= began;
+        let before = self.runs.iter().take_while(is_before).count();
+        before.saturating_sub(1)
+    }
+}
+
+/// What a user's record is.
+enum UserRecord {
+    /// What the user typed.
+    Prompt(String),
+    /// Words of the CLI, or results that no call has.
+    Other,
+    /// Nothing new.
+    Known,
+}
+
+/// Tells whether a record of a document was shown in a terminal: as a notice, or with colours.
+fn is_of_terminal(kind: &str, bytes: &[u8]) -> bool {
+    if matches!(kind, "info" | "warning" | "error") {
+        return true;
+    }
+    let calls = field(bytes, 0..bytes.len(), b"toolCalls").unwrap_or_default();
+    elements(bytes, calls).any(|call| {
+        let display = field(bytes, call, b"resultDisplay");
+        display.is_some_and(|display| bytes.get(display.start) == Some(&b'['))
+    })
+}
