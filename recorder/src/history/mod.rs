@@ -26,10 +26,12 @@
 //! ```
 //!
 //! The files: `places` (where to look), `discover` (what is there), `state` (what was read before), `content` (the
-//! bytes), `session_work` and `segment_run` (a session cut into runs; on any thread), `evidence` (whether two accounts
-//! are of one execution), `take_in` and `join` (into the store), `sync` (all of it in order).
+//! bytes), `database` (the rows of a CLI's own database as lines), `session_work` and `segment_run` (a session cut
+//! into runs; on any thread), `evidence` (whether two accounts are of one execution), `take_in` and `join` (into the
+//! store), `sync` (all of it in order).
 
 mod content;
+pub mod database;
 mod discover;
 mod evidence;
 mod join;

@@ -1,25 +1,24 @@
 //! json: steps and their parts, one event a line.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::hash::BuildHasher;
 
-use foldhash::quality::FixedState;
-use runtape_core::runtime_event::{Compaction, PermissionDenied, Task, Warning};
-use runtape_core::{RunError, ToolCallId};
+use runtape_core::RunError;
+use runtape_core::runtime_event::{Compaction, Warning};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::calls::ToolPartCall;
+use super::spending::Spending;
 use super::wire::{
     ErrorLine, FinishLine, FinishPart, Head, TextLine, TextPart, ToolLine, ToolPart, leading_head,
 };
-use super::{SESSION, failure, is_session_id, tools, usage};
+use super::{SESSION, failure, is_session_id};
 use crate::bounds;
 use crate::exit::Exit;
 use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Fault, Str, decode, decode_rest};
-use crate::parser::{SignalSink, note_faults, note_unknown, read};
+use crate::parser::{SignalSink, note_unknown, read};
 use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::{UnclearResult, VerdictWord};
@@ -36,12 +35,8 @@ pub(super) struct Events {
     answer: Option<String>,
     limit: usize,
     unnamed: UnnamedCalls,
-    /// What all steps cost together.
-    cost: Option<f64>,
-    /// Hashes of the ids of what was added up: what is printed again counts once.
-    counted: HashSet<u64>,
-    /// The same keys in every run of the program: normalizing has no randomness.
-    hasher: FixedState,
+    /// What all steps used and cost.
+    spending: Spending,
     /// The last error line.
     error: Option<(RunError, TapePlace)>,
 }
@@ -159,7 +154,7 @@ impl Events {
         self.message = part.message.as_deref().map(Into::into);
         self.finish = Finish::Open;
         self.answer = Some(String::new());
-        out.emit(Signal::Step(None));
+        out.emit(Signal::Step(part.id.as_deref()));
         out.emit(Signal::MessagePrinted);
     }
 
@@ -193,65 +188,14 @@ impl Events {
     }
 
     fn on_tool(&mut self, part: &mut ToolPart<'_>, out: &mut SignalSink<'_>) {
-        let tool = part.tool.as_deref().unwrap_or_default();
-        let state = &mut part.state;
-        note_unknown("tool_use state", &state.unknown, out);
-        let name = tools::name(tool, state).to_owned();
-        let is_error = tools::is_error(tool, state);
-        let has_ended = matches!(state.status.word(), Some("completed" | "error"));
-        if !has_ended && !matches!(state.status.word(), Some("pending" | "running")) {
-            let reason = format!("state.status: of unknown status: {}", state.status);
-            unparsed(Some("tool_use"), &reason, out);
-        }
-        let has_result = has_ended || state.output.is_some() || state.error.is_some();
+        let call = ToolPartCall::of(part);
         let id = part.call.as_deref().filter(|id| !id.is_empty());
-        let call = match id {
+        let id = id.map(str::to_owned);
+        let named = match &id {
             Some(id) => CallRef::Printed(id),
-            None => self.unnamed_call(&name, has_result),
+            None => self.unnamed_call(&call.name, call.has_result),
         };
-        let input = std::mem::take(&mut state.input);
-        out.emit(Signal::ToolCall {
-            call,
-            name: name.as_str().into(),
-            detail: tools::detail(tool, &input),
-            input,
-        });
-        let call_id = id.and_then(ToolCallId::from_printed);
-        if let Some(session) = &state.metadata.session {
-            let task = Task {
-                task_id: Some(session.as_str().to_owned()),
-                tool_call_id: call_id.clone(),
-                status: state.status.word().unwrap_or_default().to_owned(),
-                description: None,
-            };
-            out.emit(Signal::Event(task.into()));
-        }
-        if let Some(error) = state
-            .error
-            .as_deref()
-            .filter(|error| tools::is_denial(error))
-        {
-            let denied = PermissionDenied {
-                tool_name: name.clone(),
-                tool_call_id: call_id,
-                message: Some(error.to_owned()),
-            };
-            out.emit(Signal::Event(denied.into()));
-        }
-        if !has_result {
-            return;
-        }
-        let times = (state.time.start, state.time.end);
-        out.emit(Signal::ToolResult {
-            call,
-            name: Some(name.as_str().into()),
-            content: tools::content(state),
-            is_error,
-            duration_ms: match times {
-                (Some(start), Some(end)) => end.checked_sub(start),
-                _ => None,
-            },
-        });
+        call.emit(named, part, Scope::Main, out);
     }
 
     /// Names a call without an id; a result is that of the oldest call of its tool that is open.
@@ -267,31 +211,12 @@ impl Events {
     }
 
     fn on_step_finish(&mut self, mut part: FinishPart<'_>, out: &mut SignalSink<'_>) {
-        let counted = usage::count(&mut part.tokens);
-        note_faults("step_finish", counted.faults, out);
-        note_unknown("tokens", &counted.unknown, out);
         let key = part.id.as_deref().or(part.message.as_deref());
         let key: Cow<'_, str> = match key {
-            Some(key) => key.into(),
-            None => format!("step {}", self.counted.len()).into(),
+            Some(key) => key.to_owned().into(),
+            None => format!("step {}", self.spending.count()).into(),
         };
-        if self.counted.insert(self.hasher.hash_one(&*key)) {
-            if !counted.counts.is_unknown() {
-                out.emit(Signal::Usage {
-                    key,
-                    counts: counted.counts,
-                    model: None,
-                });
-            }
-            if let Some(cost) = part.cost {
-                let sum = self.cost.unwrap_or(0.0) + cost;
-                self.cost = Some(sum);
-                out.emit(Signal::Cost(sum));
-            }
-            if usage::is_there(&part.tokens) {
-                out.emit(Signal::RawUsage(part.tokens.into()));
-            }
-        }
+        self.spending.add(&key, None, &mut part, Scope::Main, out);
         self.finish = Finish::Reason(part.reason.into_owned());
     }
 

@@ -14,9 +14,12 @@
 //! was completed: its exit code tells.
 
 mod argv;
+mod calls;
 mod events;
 mod failure;
+mod history;
 mod sniff;
+mod spending;
 mod stderr;
 #[cfg(test)]
 mod tests;
@@ -73,7 +76,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "OPENROUTER_API_KEY",
     ],
     is_session_id,
-    history: None,
+    history: Some(&history::HISTORY),
     paperclip: Adapter {
         adapter_type: "opencode_local",
         code_prefix: "opencode",

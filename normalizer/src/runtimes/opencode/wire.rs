@@ -48,10 +48,13 @@ wire_struct! {
     /// The start of a step, a text, or reasoning. One struct for parts of all types would take longer
     /// to hand over than most of them take to read.
     pub(super) struct TextPart<'a> {
+        "id" => id: Option<Str<'a>>,
         "messageID" => message: Option<Str<'a>>,
         "text" => text: Option<Str<'a>>,
         "metadata" => metadata: TextMetadata,
-        ; known "id", "sessionID", "type", "time", "snapshot", "synthetic", "ignored"
+        "synthetic" => is_synthetic: Option<bool>,
+        "time" => time: Times,
+        ; known "sessionID", "type", "snapshot", "ignored"
     }
 }
 
