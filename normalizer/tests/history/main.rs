@@ -13,4 +13,5 @@
 
 mod claude_code;
 mod home;
+mod pairs;
 mod truth;
