@@ -14,7 +14,6 @@ use crate::truth::{self, list};
 /// A run that was watched and is in a history.
 pub(crate) struct Pair {
     pub(crate) name: String,
-    pub(crate) expected: Value,
     pub(crate) live: RunSummary,
     pub(crate) history: RunSummary,
     pub(crate) both: RunSummary,
@@ -68,7 +67,6 @@ fn pair(runtime: &Runtime, path: &Path, expected: &Value, run: &FoundRun, stdout
             path.file_name().unwrap().to_string_lossy(),
             expected["run"]
         ),
-        expected: expected.clone(),
         live: summary(RunSource::Live, &[stdout]),
         history: run.summary.clone(),
         both: summary(RunSource::Both, &[history, stdout]),

@@ -56,7 +56,7 @@ pub(super) fn weave(runs: Runs, mut agents: Agents) -> Vec<Segment> {
         after: HashMap::new(),
     };
     let starts: Vec<Option<i64>> = runs.own.iter().map(|run| run.started_at).collect();
-    for agent in 0..agents.agents.len() {
+    for agent in 0..agents.all.len() {
         weaver.place(agent, &runs, &starts);
     }
     let mut segments = Vec::new();
@@ -113,7 +113,7 @@ impl Weaver<'_> {
 
     /// Finds the place of a sub-agent's lines.
     fn place(&mut self, agent: usize, runs: &Runs, starts: &[Option<i64>]) {
-        let Some(lines) = self.agents.agents.get(agent).map(|agent| &agent.lines) else {
+        let Some(lines) = self.agents.all.get(agent).map(|agent| &agent.lines) else {
             return;
         };
         let Some(first) = lines.first() else { return };
@@ -220,7 +220,7 @@ impl Weaver<'_> {
 
     fn bundles(&mut self, bundles: Vec<Bundle>, call: Option<&str>, segment: &mut Segment) {
         for Bundle { agent, lines } in bundles {
-            let Some(known) = self.agents.agents.get(agent) else {
+            let Some(known) = self.agents.all.get(agent) else {
                 continue;
             };
             let delegation = self.calls.get(agent).copied().flatten();
