@@ -31,6 +31,8 @@ pub(super) struct GeminiHistory {
     conversations: Conversations,
     /// Calls that have their result, by their place in their record and by their id.
     answered: HashSet<u64>,
+    /// Texts in the model's name that no model is known to have said.
+    unsaid: HashMap<RecordKey, String>,
     /// What a list of records has in the user's name and nobody typed.
     summary: Option<Summary>,
     last: LastWord,
@@ -47,6 +49,7 @@ impl Default for GeminiHistory {
             known: HashMap::new(),
             conversations: Conversations::default(),
             answered: HashSet::new(),
+            unsaid: HashMap::new(),
             summary: None,
             last: LastWord::Open,
             last_at: 0,
@@ -102,7 +105,7 @@ impl RuntimeParser for GeminiHistory {
     }
 
     fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
-        self.end_summary(None, out);
+        self.end_summary(false, out);
         let place = out.place();
         self.conversations.finish(out);
         let at = self.last_at.max(place.at);
@@ -163,7 +166,7 @@ impl GeminiHistory {
         let call = self.conversations.call(conversation);
         let scope = call.as_deref().map_or(Scope::Main, Scope::Child);
         if kind != "gemini" {
-            self.end_summary(None, out);
+            self.end_summary(false, out);
         }
         match kind {
             "gemini" => self.on_message(&record, scope, line, out),
@@ -275,15 +278,15 @@ impl GeminiHistory {
     }
 
     /// Ends what waits for the message that tells whether it is a summary.
-    fn end_summary(&mut self, answer: Option<&str>, out: &mut SignalSink<'_>) {
+    fn end_summary(&mut self, is_summary: bool, out: &mut SignalSink<'_>) {
         let Some(summary) = self.summary.take() else {
             return;
         };
         let call = self.conversations.call(summary.conversation);
         let scope = call.as_deref().map_or(Scope::Main, Scope::Child);
-        let event: RuntimeEventKind = match answer {
-            Some(_) => compaction(summary.text).into(),
-            None => info("user", summary.text).into(),
+        let event: RuntimeEventKind = match is_summary {
+            true => compaction(summary.text).into(),
+            false => info("user", summary.text).into(),
         };
         out.emit_at(summary.place, scope, Signal::Event(event));
     }
@@ -306,8 +309,8 @@ impl GeminiHistory {
         for part in &parts {
             out.unknown_keys("history.part", &part.unknown);
         }
-        let text = join_texts(&mut parts);
-        let said = Said {
+        let mut text = join_texts(&mut parts);
+        let mut said = Said {
             content: !text.is_empty(),
             tokens: line.tokens.is_some(),
             model: model.is_some(),
@@ -317,17 +320,14 @@ impl GeminiHistory {
         };
         let before = record.before.unwrap_or_default();
         if !before.plus(said).is_response() {
-            if record.before.is_none() {
-                // Nothing of it was said by a model, so that nothing of it is known if one says it yet.
-                self.learn(record, Said::default());
-                match record.is_listed && self.summary.is_some() {
-                    true => self.end_summary(Some(&text), out),
-                    false => emit_event(scope, info("gemini", text), out),
-                }
-            }
-            return;
+            return self.on_unsaid(record, scope, text, out);
         }
-        self.end_summary(None, out);
+        // A line before it had the text, and nothing to tell who said it.
+        if let Some(unsaid) = self.unsaid.remove(&record.key).filter(|_| !said.content) {
+            said.content = true;
+            text = unsaid;
+        }
+        self.end_summary(false, out);
         self.learn(record, said);
         if !before.is_response() {
             self.conversations
@@ -364,6 +364,26 @@ impl GeminiHistory {
                 // Of a message whose calls were cut off, no more is left than that it was there.
                 false => LastWord::Open,
             };
+        }
+    }
+
+    /// Takes a message in the model's name that no model is known to have said.
+    fn on_unsaid(
+        &mut self,
+        record: &RecordPlace,
+        scope: Scope<'_>,
+        text: String,
+        out: &mut SignalSink<'_>,
+    ) {
+        if record.before.is_none() {
+            self.learn(record, Said::default());
+            match record.is_listed && self.summary.is_some() {
+                true => self.end_summary(true, out),
+                false => emit_event(scope, info("gemini", text.clone()), out),
+            }
+        }
+        if !text.is_empty() {
+            self.unsaid.entry(record.key).or_insert(text);
         }
     }
 
