@@ -19,7 +19,7 @@ use super::wire::{
 use super::{failure, is_session_id, usage};
 use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Str, decode};
-use crate::parser::{SignalSink, note_faults, note_unknown, read};
+use crate::parser::SignalSink;
 use crate::signal::{CallRef, Outcome, Scope, Signal, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::UnclearResult;
@@ -89,25 +89,25 @@ impl EventReader for Events {
             Some("item.started") => self.on_item(Phase::Started, &head, object, out)?,
             Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
             Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
-            Some("thread.started") => self.on_thread(&read("thread.started", object, out)?, out),
+            Some("thread.started") => self.on_thread(&out.read("thread.started", object)?, out),
             // Nearly always it has nothing else to be read.
             Some("turn.started") if object == br#"{"type":"turn.started"}"# => self.open_turn(out),
             Some("turn.started") => {
-                let started: TurnStarted = read("turn.started", object, out)?;
-                note_unknown("turn.started", &started.unknown, out);
+                let started: TurnStarted = out.read("turn.started", object)?;
+                out.unknown_keys("turn.started", &started.unknown);
                 self.open_turn(out);
             }
-            Some("turn.completed") => self.on_completed(read("turn.completed", object, out)?, out),
-            Some("turn.failed") => self.on_failed(&read("turn.failed", object, out)?, out),
+            Some("turn.completed") => self.on_completed(out.read("turn.completed", object)?, out),
+            Some("turn.failed") => self.on_failed(&out.read("turn.failed", object)?, out),
             Some("error") => {
-                let line: ErrorLine<'_> = read("error", object, out)?;
-                note_unknown("error", &line.unknown, out);
+                let line: ErrorLine<'_> = out.read("error", object)?;
+                out.unknown_keys("error", &line.unknown);
                 on_error(line.message, out);
             }
             tag => {
                 // A line that was cut is none of unknown type.
                 decode::<IgnoredAny>(object)?;
-                unparsed(tag, "of unknown type", out);
+                out.unparsed(tag, "of unknown type");
             }
         }
         Ok(())
@@ -133,10 +133,10 @@ impl Events {
     }
 
     fn on_thread(&mut self, started: &ThreadStarted<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("thread.started", &started.unknown, out);
+        out.unknown_keys("thread.started", &started.unknown);
         match started.thread.as_deref() {
             Some(id) if is_session_id(id) => out.emit(Signal::Session(id)),
-            _ => unparsed(Some("thread.started"), "thread_id: no id of a thread", out),
+            _ => out.unparsed(Some("thread.started"), "thread_id: no id of a thread"),
         }
         self.open.clear();
         self.open_turn(out);
@@ -151,10 +151,10 @@ impl Events {
     }
 
     fn on_completed(&mut self, mut completed: TurnCompleted<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("turn.completed", &completed.unknown, out);
+        out.unknown_keys("turn.completed", &completed.unknown);
         let counted = usage::count(&mut completed.usage);
-        note_faults("turn.completed", counted.faults, out);
-        note_unknown("usage", &counted.unknown, out);
+        out.faulty_numbers(Some("turn.completed"), counted.faults);
+        out.unknown_keys("usage", &counted.unknown);
         if !counted.counts.is_unknown() {
             out.emit(if self.may_be_resumed {
                 Signal::SessionTotal(counted.counts)
@@ -175,12 +175,12 @@ impl Events {
     }
 
     fn on_failed(&mut self, failed: &TurnFailed, out: &mut SignalSink<'_>) {
-        note_unknown("turn.failed", &failed.unknown, out);
+        out.unknown_keys("turn.failed", &failed.unknown);
         let message = failed.error.get("message").or(Some(&failed.error));
         let message = match message.and_then(Value::as_str) {
             Some(message) if !message.trim().is_empty() => message.to_owned(),
             _ => {
-                unparsed(Some("turn.failed"), "error: without a message", out);
+                out.unparsed(Some("turn.failed"), "error: without a message");
                 match &failed.error {
                     Value::Null => "the turn failed".to_owned(),
                     error => format!("the turn failed: {error}"),
@@ -218,31 +218,31 @@ impl Events {
                 let item: CommandItem<'_> = if let Some(item) = head.read_rest(object) {
                     item
                 } else {
-                    let line: CommandLine<'_> = read(tag, object, out)?;
-                    note_unknown("item", &line.unknown, out);
+                    let line: CommandLine<'_> = out.read(tag, object)?;
+                    out.unknown_keys("item", &line.unknown);
                     line.item
                 };
-                note_unknown(tag, &item.unknown, out);
+                out.unknown_keys(tag, &item.unknown);
                 self.on_call(Tool::Command, phase, id, &mut item.into_item(), out);
             }
             None if matches!(kind, "agent_message" | "reasoning" | "error") => {
                 let item: TextItem<'_> = if let Some(item) = head.read_rest(object) {
                     item
                 } else {
-                    let line: TextLine<'_> = read(tag, object, out)?;
-                    note_unknown("item", &line.unknown, out);
+                    let line: TextLine<'_> = out.read(tag, object)?;
+                    out.unknown_keys("item", &line.unknown);
                     line.item
                 };
-                note_unknown(tag, &item.unknown, out);
+                out.unknown_keys(tag, &item.unknown);
                 self.on_said(kind, phase, item, out);
             }
             tool => {
-                let mut line: ItemLine<'_> = read(tag, object, out)?;
-                note_unknown("item", &line.unknown, out);
-                note_unknown(tag, &line.item.unknown, out);
+                let mut line: ItemLine<'_> = out.read(tag, object)?;
+                out.unknown_keys("item", &line.unknown);
+                out.unknown_keys(tag, &line.item.unknown);
                 match tool {
                     Some(tool) => self.on_call(tool, phase, id, &mut line.item, out),
-                    None => unparsed(Some(tag), "an item of unknown type", out),
+                    None => out.unparsed(Some(tag), "an item of unknown type"),
                 }
             }
         }
@@ -252,7 +252,7 @@ impl Events {
     fn on_said(&mut self, kind: &str, phase: Phase, item: TextItem<'_>, out: &mut SignalSink<'_>) {
         match (kind, phase) {
             // Printed once, when they are whole.
-            (_, Phase::Started | Phase::Updated) => unparsed(Some(kind), "not complete", out),
+            (_, Phase::Started | Phase::Updated) => out.unparsed(Some(kind), "not complete"),
             ("agent_message", _) => self.on_message(item.text, out),
             ("reasoning", _) => self.on_reasoning(item.text, out),
             _ => on_error(item.message, out),
@@ -261,7 +261,7 @@ impl Events {
 
     fn on_message(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {
         let Some(text) = text else {
-            return unparsed(Some("agent_message"), "text: missing", out);
+            return out.unparsed(Some("agent_message"), "text: missing");
         };
         self.open_step_after_calls(out);
         self.last_message = Some(text.as_str().to_owned());
@@ -270,7 +270,7 @@ impl Events {
 
     fn on_reasoning(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {
         let Some(text) = text else {
-            return unparsed(Some("reasoning"), "text: missing", out);
+            return out.unparsed(Some("reasoning"), "text: missing");
         };
         self.open_step_after_calls(out);
         out.emit(Signal::Thinking {
@@ -369,7 +369,7 @@ fn on_result(
     out: &mut SignalSink<'_>,
 ) {
     if let Some(status) = tools::unknown_status(item) {
-        unparsed(Some(name), &format!("of unknown status: {status}"), out);
+        out.unparsed(Some(name), format!("of unknown status: {status}"));
     }
     let call_id = id.and_then(ToolCallId::from_printed);
     if item.status.is("declined") {
@@ -403,7 +403,7 @@ fn on_result(
 /// Warnings and retries, as a line or as an item.
 fn on_error(message: Option<Str<'_>>, out: &mut SignalSink<'_>) {
     let Some(message) = message.map(Str::into_owned) else {
-        return unparsed(Some("error"), "message: missing", out);
+        return out.unparsed(Some("error"), "message: missing");
     };
     let event = match message.strip_prefix("Reconnecting") {
         Some(rest) => {
@@ -429,11 +429,4 @@ fn tries(rest: &str) -> (Option<u64>, Option<u64>) {
         .and_then(|word| word.split_once('/'))
         .unwrap_or_default();
     (attempt.parse().ok(), most.parse().ok())
-}
-
-fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(|tag| tag.to_owned().into()),
-        reason: reason.to_owned().into(),
-    });
 }

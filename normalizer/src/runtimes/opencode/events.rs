@@ -19,7 +19,7 @@ use crate::bounds;
 use crate::exit::Exit;
 use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Fault, Str, decode, decode_rest};
-use crate::parser::{SignalSink, note_faults, note_unknown, read};
+use crate::parser::SignalSink;
 use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::{UnclearResult, VerdictWord};
@@ -82,8 +82,8 @@ impl EventReader for Events {
             "step_start" | "text" | "reasoning" => {
                 let line: TextLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 match tag {
                     "step_start" => self.on_step_start(&line.part, out),
                     "text" => self.on_text(line.part, out),
@@ -93,21 +93,21 @@ impl EventReader for Events {
             "tool_use" => {
                 let mut line: ToolLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 self.on_tool(&mut line.part, out);
             }
             "step_finish" => {
                 let line: FinishLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 self.on_step_finish(line.part, out);
             }
             "error" => {
-                let line: ErrorLine = read(tag, object, out)?;
+                let line: ErrorLine = out.read(tag, object)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
                 self.on_error(&line.error, out);
             }
             _ => {
@@ -115,7 +115,7 @@ impl EventReader for Events {
                 decode::<IgnoredAny>(object)?;
                 self.on_head(&head, faults, out);
                 let tag = Some(tag).filter(|tag| !tag.is_empty());
-                unparsed(tag, "of unknown type", out);
+                out.unparsed(tag, "of unknown type");
             }
         }
         Ok(())
@@ -138,7 +138,7 @@ impl Events {
     fn on_head(&mut self, head: &Head<'_>, faults: Vec<Fault>, out: &mut SignalSink<'_>) {
         for fault in faults {
             let reason = format!("{}: {}", fault.path, fault.reason);
-            unparsed(head.tag.as_deref(), &reason, out);
+            out.unparsed(head.tag.as_deref(), &reason);
         }
         if let Some(time) = head.time {
             out.set_time(bounds::count(time));
@@ -151,7 +151,7 @@ impl Events {
         if is_session_id(session) {
             out.emit(Signal::Session(session));
         } else {
-            unparsed(head.tag.as_deref(), "sessionID: no id of a session", out);
+            out.unparsed(head.tag.as_deref(), "sessionID: no id of a session");
         }
     }
 
@@ -181,7 +181,7 @@ impl Events {
         }
         let is_of_step = self.is_of_step(&part);
         let Some(text) = part.text else {
-            return unparsed(Some("text"), "text: missing", out);
+            return out.unparsed(Some("text"), "text: missing");
         };
         if is_of_step && let Some(answer) = &mut self.answer {
             answer.push_str(&text);
@@ -195,13 +195,13 @@ impl Events {
     fn on_tool(&mut self, part: &mut ToolPart<'_>, out: &mut SignalSink<'_>) {
         let tool = part.tool.as_deref().unwrap_or_default();
         let state = &mut part.state;
-        note_unknown("tool_use state", &state.unknown, out);
+        out.unknown_keys("tool_use state", &state.unknown);
         let name = tools::name(tool, state).to_owned();
         let is_error = tools::is_error(tool, state);
         let has_ended = matches!(state.status.word(), Some("completed" | "error"));
         if !has_ended && !matches!(state.status.word(), Some("pending" | "running")) {
             let reason = format!("state.status: of unknown status: {}", state.status);
-            unparsed(Some("tool_use"), &reason, out);
+            out.unparsed(Some("tool_use"), &reason);
         }
         let has_result = has_ended || state.output.is_some() || state.error.is_some();
         let id = part.call.as_deref().filter(|id| !id.is_empty());
@@ -268,8 +268,8 @@ impl Events {
 
     fn on_step_finish(&mut self, mut part: FinishPart<'_>, out: &mut SignalSink<'_>) {
         let counted = usage::count(&mut part.tokens);
-        note_faults("step_finish", counted.faults, out);
-        note_unknown("tokens", &counted.unknown, out);
+        out.faulty_numbers(Some("step_finish"), counted.faults);
+        out.unknown_keys("tokens", &counted.unknown);
         let key = part.id.as_deref().or(part.message.as_deref());
         let key: Cow<'_, str> = match key {
             Some(key) => key.into(),
@@ -303,7 +303,7 @@ impl Events {
     fn on_error(&mut self, line: &Value, out: &mut SignalSink<'_>) {
         let (error, is_sound) = failure::of_line(line, out.place().at);
         if !is_sound {
-            unparsed(Some("error"), "error: without a name or a message", out);
+            out.unparsed(Some("error"), "error: without a name or a message");
         }
         if let Some((earlier, place)) = self.error.replace((error, out.place())) {
             let message = earlier.message;
@@ -361,23 +361,16 @@ fn read_rest<'a, T: Deserialize<'a>>(
 ) -> Result<T, DecodeError> {
     match rest.and_then(|at| decode_rest(object, at, 1)) {
         Some(line) => Ok(line),
-        None => read(tag, object, out),
+        None => out.read(tag, object),
     }
 }
 
 fn on_reasoning(part: TextPart<'_>, out: &mut SignalSink<'_>) {
     let Some(text) = part.text else {
-        return unparsed(Some("reasoning"), "text: missing", out);
+        return out.unparsed(Some("reasoning"), "text: missing");
     };
     out.emit(Signal::Thinking {
         text: text.into_cow(),
         signature: None,
-    });
-}
-
-fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(|tag| tag.to_owned().into()),
-        reason: reason.to_owned().into(),
     });
 }
