@@ -118,7 +118,7 @@ impl Normalizer {
         };
         parser.finish(
             exit,
-            &mut SignalSink::new(place, &mut |emitted| reducer.apply(emitted)),
+            &mut SignalSink::new(place, &mut |emitted| reducer.apply(emitted, None)),
         );
         reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
         reducer.swap_output(output);
@@ -130,7 +130,7 @@ fn feed(parser: &mut dyn RuntimeParser, reducer: &mut Reducer, stream: Stream, f
     match framed {
         Framed::Line(line) => {
             let place = line.place(stream);
-            let mut apply = |emitted: Emitted<'_>| reducer.apply_from(emitted, &line, place);
+            let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((&line, place)));
             parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
         }
         Framed::TooLong(line) => reducer.too_long(line.bytes, line.place(stream)),

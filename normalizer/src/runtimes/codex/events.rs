@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use foldhash::quality::FixedState;
 use runtape_core::ToolCallId;
 use runtape_core::runtime_event::{ApiRetry, Info, PermissionDenied, Task, Warning};
-use serde::de::IgnoredAny;
+use serde::de::{Deserialize, IgnoredAny};
 use serde_json::Value;
 
 use super::tools::{self, Tool};
@@ -89,18 +89,18 @@ impl EventReader for Events {
             Some("item.started") => self.on_item(Phase::Started, &head, object, out)?,
             Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
             Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
-            Some("thread.started") => self.on_thread(&out.read("thread.started", object)?, out),
+            Some("thread.started") => self.on_thread(&read(&head, object, out)?, out),
             // Nearly always it has nothing else to be read.
             Some("turn.started") if object == br#"{"type":"turn.started"}"# => self.open_turn(out),
             Some("turn.started") => {
-                let started: TurnStarted = out.read("turn.started", object)?;
+                let started: TurnStarted = read(&head, object, out)?;
                 out.unknown_keys("turn.started", &started.unknown);
                 self.open_turn(out);
             }
-            Some("turn.completed") => self.on_completed(out.read("turn.completed", object)?, out),
-            Some("turn.failed") => self.on_failed(&out.read("turn.failed", object)?, out),
+            Some("turn.completed") => self.on_completed(read(&head, object, out)?, out),
+            Some("turn.failed") => self.on_failed(&read(&head, object, out)?, out),
             Some("error") => {
-                let line: ErrorLine<'_> = out.read("error", object)?;
+                let line: ErrorLine<'_> = read(&head, object, out)?;
                 out.unknown_keys("error", &line.unknown);
                 on_error(line.message, out);
             }
@@ -193,11 +193,10 @@ impl Events {
 
     fn end_turn(&mut self, word: &'static str, verdict: Verdict, out: &mut SignalSink<'_>) {
         self.has_ended = true;
-        let answer = self.last_message.clone().map(Into::into);
         out.emit(Signal::Result(Outcome {
             subtype: Some(word.into()),
-            text: answer.clone(),
-            answer,
+            answer: self.last_message.take().map(Into::into),
+            text_is_answer: true,
             ..Outcome::of(verdict)
         }));
     }
@@ -215,7 +214,7 @@ impl Events {
         let id = head.id.as_deref();
         match Tool::of(kind) {
             Some(Tool::Command) => {
-                let item: CommandItem<'_> = if let Some(item) = head.read_rest(object) {
+                let item: CommandItem<'_> = if let Some(item) = head.read_rest() {
                     item
                 } else {
                     let line: CommandLine<'_> = out.read(tag, object)?;
@@ -226,7 +225,7 @@ impl Events {
                 self.on_call(Tool::Command, phase, id, &mut item.into_item(), out);
             }
             None if matches!(kind, "agent_message" | "reasoning" | "error") => {
-                let item: TextItem<'_> = if let Some(item) = head.read_rest(object) {
+                let item: TextItem<'_> = if let Some(item) = head.read_rest() {
                     item
                 } else {
                     let line: TextLine<'_> = out.read(tag, object)?;
@@ -357,6 +356,18 @@ impl Events {
             out.emit(Signal::Event(Info { topic, message }.into()));
         }
         self.todo_list.clone_from(items);
+    }
+}
+
+/// Reads an event that is no item, from where its head ended if it is printed as always.
+fn read<'a, T: Deserialize<'a>>(
+    head: &Head<'a>,
+    object: &'a [u8],
+    out: &mut SignalSink<'_>,
+) -> Result<T, DecodeError> {
+    match head.read_rest() {
+        Some(line) => Ok(line),
+        None => out.read(head.tag.as_deref().unwrap_or_default(), object),
     }
 }
 

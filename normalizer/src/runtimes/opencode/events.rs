@@ -17,7 +17,7 @@ use super::wire::{
 use super::{SESSION, failure, is_session_id, tools, usage};
 use crate::bounds;
 use crate::exit::Exit;
-use crate::framing::events_or_text::EventReader;
+use crate::framing::events_or_text::{EventReader, leading_text};
 use crate::json::{DecodeError, Fault, Str, decode, decode_rest};
 use crate::parser::SignalSink;
 use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
@@ -71,8 +71,9 @@ impl EventReader for Events {
     }
 
     fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        let (head, faults, rest) = if let Some((head, rest)) = leading_head(object) {
-            (head, Vec::new(), Some(rest))
+        let (text, is_whole) = leading_text(object);
+        let (head, faults, rest) = if let Some((head, at)) = leading_head(text) {
+            (head, Vec::new(), is_whole.then_some((text, at)))
         } else {
             let head = decode::<Head<'_>>(object)?;
             (head.value, head.faults, None)
@@ -356,10 +357,10 @@ impl Events {
 fn read_rest<'a, T: Deserialize<'a>>(
     tag: &str,
     object: &'a [u8],
-    rest: Option<usize>,
+    rest: Option<(&'a str, usize)>,
     out: &mut SignalSink<'_>,
 ) -> Result<T, DecodeError> {
-    match rest.and_then(|at| decode_rest(object, at, 1)) {
+    match rest.and_then(|(text, at)| decode_rest(text, at, 1)) {
         Some(line) => Ok(line),
         None => out.read(tag, object),
     }
