@@ -14,7 +14,7 @@ use crate::escapes::strip_escapes;
 use crate::exit::Exit;
 use crate::framing::held_lines::{HeldLines, MOST_HELD};
 use crate::framing::{LinePart, pieces};
-use crate::json::DecodeError;
+use crate::json::{DecodeError, find_special};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Scope, Signal, Verdict};
@@ -198,17 +198,30 @@ fn is_cut_json(lines: &HeldLines) -> bool {
 /// Returns the type of an object that begins with it, as these CLIs print them.
 pub(crate) fn leading_type(object: &[u8]) -> Option<&str> {
     let rest = object.trim_ascii_start().strip_prefix(b"{\"type\":\"")?;
-    quoted(rest).map(|(tag, _)| tag)
+    let (tag, _) = rest.split_at_checked(find_special(rest, 0))?;
+    let is_ended = rest.get(tag.len()) == Some(&b'"');
+    let is_plain = tag.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    std::str::from_utf8(tag)
+        .ok()
+        .filter(|_| is_ended && is_plain)
+}
+
+/// Returns an object up to the first byte that is not UTF-8, and whether that is all of it.
+pub(crate) fn leading_text(object: &[u8]) -> (&str, bool) {
+    match std::str::from_utf8(object) {
+        Ok(text) => (text, true),
+        Err(error) => {
+            let sound = object.get(..error.valid_up_to()).unwrap_or_default();
+            (std::str::from_utf8(sound).unwrap_or_default(), false)
+        }
+    }
 }
 
 /// Returns the content of a string whose opening quote was passed, and what follows its closing one;
-/// none if it is anything but plain ASCII, as names and ids are.
-pub(crate) fn quoted(rest: &[u8]) -> Option<(&str, &[u8])> {
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    let end = rest.iter().position(|byte| !is_plain(byte))?;
-    let (content, rest) = rest.split_at(end);
-    let rest = rest.strip_prefix(b"\"")?;
-    Some((std::str::from_utf8(content).ok()?, rest))
+/// none if it has escapes.
+pub(crate) fn quoted(rest: &str) -> Option<(&str, &str)> {
+    let (content, rest) = rest.split_at_checked(find_special(rest.as_bytes(), 0))?;
+    Some((content, rest.strip_prefix('"')?))
 }
 
 /// An answer in plain text, which says nothing of how it went: the exit does.
@@ -306,7 +319,12 @@ mod tests {
         assert_eq!(leading_type(b"{\"type\":\"a.b\",\"c"), Some("a.b"));
         assert_eq!(leading_type(b"{\"type\":\"a\\u0020\"}"), None);
         assert_eq!(leading_type(b"{\"id\":1}"), None);
-        assert_eq!(quoted(b"abc\",rest"), Some(("abc", b",rest".as_slice())));
-        assert_eq!(quoted(b"abc"), None);
+        assert_eq!(leading_type("{\"type\":\"é\"}".as_bytes()), None);
+        assert_eq!(leading_type(b"{\"type\":\"a"), None);
+        assert_eq!(quoted("abé\",rest"), Some(("abé", ",rest")));
+        assert_eq!(quoted("abc"), None);
+        assert_eq!(leading_text("aé".as_bytes()), ("aé", true));
+        assert_eq!(leading_text(b"a\xC3\xFF"), ("a", false));
+        assert_eq!(quoted("a\\u0062c\""), None);
     }
 }

@@ -625,9 +625,9 @@ fn emit(
                     number: place.line,
                     received_at: place.at,
                 };
-                reducer.apply_from(emitted, &line, place);
+                reducer.apply(emitted, Some((&line, place)));
             }
-            None => reducer.apply(emitted),
+            None => reducer.apply(emitted, None),
         }
     });
 }
