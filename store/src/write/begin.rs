@@ -1,5 +1,6 @@
 //! Writing runs: begin, append, finish.
 
+use runtape_core::report::SealName;
 use runtape_core::{JobId, Record, RunId, Runtime};
 use serde_json::Value;
 
@@ -9,7 +10,6 @@ use crate::backend::{NewRun, RunRow, Tables};
 use crate::derive::facts::RunFacts;
 use crate::error::{Result, StoreError};
 use crate::format::codec;
-use crate::format::seals::SealName;
 use crate::format::tape::TapeChunk;
 use crate::read::runs::get;
 use crate::store::Store;

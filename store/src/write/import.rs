@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use runtape_core::RunId;
-use runtape_core::report::{RemovalReason, RunOrigin, SealHead};
+use runtape_core::report::{RemovalReason, RunOrigin};
 use serde_json::{Map, Value};
 
 use super::begin::{begin_of, json, value};
 use super::{sealing, transfer};
 use crate::backend::{Backend, RunRow, Tables};
 use crate::error::{Result, StoreError};
-use crate::format::chain::{self, Hash};
+use crate::format::chain::Hash;
 use crate::format::codec;
 use crate::format::seals::SealEntry;
 use crate::read::{sealed, tape, verify};
@@ -221,10 +221,7 @@ impl Arrival<'_> {
         };
         let seal = self.seal.as_ref();
         let origin = RunOrigin {
-            seal: seal.map(|seal| SealHead {
-                number: seal.name.number,
-                hash: chain::hex(&seal.hash),
-            }),
+            seal: seal.map(SealEntry::head),
             sealed_at: seal.map(|seal| seal.at),
             is_verified: self.is_verified,
             imported_at: self.at,

@@ -4,6 +4,7 @@
 //! has ended is prepared first, on any thread, and then written in one go: no lock, no row that is
 //! written and changed again, no block that is merged later.
 
+use runtape_core::report::SealName;
 use runtape_core::{JobId, Record, RecordKind, RunId, Runtime, Stream};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use crate::derive::run_writer::{Rows, RunWriter};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
 use crate::format::codec;
-use crate::format::seals::{SealName, Sealed};
+use crate::format::seals::Sealed;
 use crate::format::tape::{TapeBlock, TapeEnd, encode};
 use crate::read::sealed;
 use crate::store::Store;

@@ -1,6 +1,6 @@
 //! New records in the place of a finished run's, piece by piece and all or nothing.
 
-use runtape_core::report::RemovalReason;
+use runtape_core::report::{RemovalReason, SealName};
 use runtape_core::{Message, Record, RecordKind, RunId};
 use serde_json::Value;
 
@@ -10,7 +10,6 @@ use super::sealing;
 use crate::backend::{RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::codec;
-use crate::format::seals::SealName;
 use crate::read::runs::{get, get_root};
 use crate::read::{records, sealed, tape};
 use crate::store::Store;

@@ -183,7 +183,10 @@ fn a_bundle_proves_the_place_of_its_runs() {
         let report = verified(&path);
         assert_eq!(report.faults, [], "{runs:?}");
         for seal in seals(&path) {
-            assert_eq!(store.run(&seal.run_id).unwrap().seal, Some(seal.number));
+            assert_eq!(
+                store.run(&seal.run_id).unwrap().seal_name(),
+                Some(seal.name)
+            );
             // The chain it was taken from has it, too.
             assert!(store.verify_head(&seal.hash).unwrap().is_intact());
         }
@@ -210,7 +213,7 @@ fn a_hash_kept_elsewhere_covers_a_run_of_a_bundle_or_does_not() {
         report.faults.iter().map(ToString::to_string).collect()
     };
     // Seals 4 and 5 follow each other, 1 stands apart.
-    let numbers: Vec<u64> = seals.iter().map(|seal| seal.number).collect();
+    let numbers: Vec<u64> = seals.iter().map(|seal| seal.name.number).collect();
     assert_eq!(numbers, [1, 4, 5]);
     assert!(
         faults(&seals[2].hash)
@@ -365,7 +368,10 @@ fn what_is_imported_is_the_same_and_says_where_it_was() {
         assert_eq!(answers(&store, run), answers(&source, run), "{run}");
         let origin = store.origin(&run_id(run)).unwrap().unwrap();
         let seal = origin.seal.unwrap();
-        assert_eq!(Some(seal.number), source.run(&run_id(run)).unwrap().seal);
+        assert_eq!(
+            Some(seal.name),
+            source.run(&run_id(run)).unwrap().seal_name()
+        );
         assert!(source.verify_head(&seal.hash).unwrap().is_intact());
         assert!(origin.is_verified && origin.imported_at == 77);
         assert!(origin.sealed_at.is_some());
