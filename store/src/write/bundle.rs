@@ -1,8 +1,8 @@
 //! Some runs of a database as a database of their own: a bundle.
 //!
-//! It is written anew, from the runs and nothing else, so what it holds, its size and the time it
-//! takes depend on them and not on what else there is. Its chain has the entries that are about
-//! its runs, and for each neighbour that was left out a hash.
+//! A bundle is written anew, from the runs and nothing else. So what it holds, how large it is and how
+//! long writing takes depend on its runs, and not on what else is in the database. Its chains have the
+//! entries that are about its runs, and for each neighbour that was left out a hash.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -90,8 +90,8 @@ fn uncovered(tables: &dyn Tables, head: &Hash) -> Result<Vec<VerifyFault>> {
     Ok(faults.collect())
 }
 
-/// Tells whether a tree of runs is as its records say, with all that follows from them; the chain
-/// is left aside, but for that a tape was dropped.
+/// Tells whether a tree of runs is as its records say, with all that follows from them. The chains of
+/// seals are not read: the caller knows from them whether the tape was dropped (`tapeless`).
 pub(crate) fn is_tree_intact(tables: &dyn Tables, root: &RunRow, tapeless: bool) -> Result<bool> {
     let mut verifier = Verifier::new(tables)?;
     verifier.dropped.extend(tapeless.then(|| root.id.clone()));
