@@ -19,6 +19,10 @@ use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
 
+/// How much white space is held before it is taken for an answer: lines of nothing take far more than
+/// their bytes, and no decision hangs on them.
+const MOST_BLANK: usize = 256 * 1024;
+
 /// What the output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -70,7 +74,7 @@ impl<E: EventReader> EventsOrText<E> {
             has_format: false,
             held: HeldLines::new(MOST_HELD),
             answer: Answer {
-                lines: AnswerLines::new(MOST_HELD),
+                lines: AnswerLines::new(MOST_BLANK),
             },
         }
     }

@@ -170,7 +170,9 @@ mod tests {
         };
         let mut late = LateResults::default();
         let piece = || Signal::TextDelta(Cow::Borrowed("x"));
-        let held = (1..).find(|_| late.queue(place, piece())).unwrap_or(0);
+        let held = (1..=MOST_HELD)
+            .find(|_| late.queue(place, piece()))
+            .unwrap_or(0);
         let taken = held * size_of::<(TapePlace, Signal<'static>)>();
         assert!(taken > MOST_HELD / 2 && taken <= MOST_HELD, "{taken}");
         assert_eq!(late.take_queue().len(), held);
