@@ -225,17 +225,13 @@ impl Frames {
         }
         self.sessions.ask(session);
         tell_session(session, out);
-        for frame in self.held.take() {
-            let mut apply = |emitted: crate::signal::Emitted<'_>| {
-                out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            };
-            let mut sink = SignalSink::new(frame.place, &mut apply);
-            let event = decode::<Head<'_>>(&frame.bytes).map(|head| head.value.event);
+        self.held.take().replay(out, |frame, out| {
+            let event = decode::<Head<'_>>(frame.bytes).map(|head| head.value.event);
             let event = event.ok().flatten().unwrap_or_default();
-            if let Err(error) = self.on_work(&event, &frame.bytes, &mut sink) {
-                sink.unparsed(Some(&event), error.to_string());
+            if let Err(error) = self.on_work(&event, frame.bytes, out) {
+                out.unparsed(Some(&event), error.to_string());
             }
-        }
+        });
     }
 
     /// Takes the run that an answer names where no request named a session.
