@@ -37,6 +37,8 @@ mod snapshots;
 #[cfg(unix)]
 mod spool;
 #[cfg(unix)]
+mod sync;
+#[cfg(unix)]
 mod trouble;
 #[cfg(unix)]
 mod unshown;
