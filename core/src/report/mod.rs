@@ -16,6 +16,7 @@ mod ingest;
 mod output;
 mod recording;
 mod run;
+mod session;
 mod tree;
 mod usage;
 
@@ -29,7 +30,8 @@ pub use database::{
 pub use failure::Failure;
 pub use health::{
     AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, FormatInfo,
-    RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+    HistoryPlace, RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine,
+    ValidationUnknown,
 };
 pub use history::{SyncGroup, SyncLine, SyncSummary, SyncedSource};
 pub use ingest::{
@@ -38,5 +40,6 @@ pub use ingest::{
 pub use output::{Document, ExportedFile, RawOutput, SqlRow};
 pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
 pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
+pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{DailyUsage, LedgerEntry, UsageGroup};

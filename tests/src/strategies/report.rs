@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus,
-    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, ImportedRun,
-    IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun, RecordReport,
-    RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo,
-    SealHead, StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage,
-    Unseen, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown, VerifyFault,
-    VerifyReport,
+    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace,
+    ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun,
+    RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun,
+    RuntimeInfo, SchemaInfo, SealHead, StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome,
+    TreeRun, TreeVintage, Unseen, ValidationCounts, ValidationFault, ValidationLine,
+    ValidationUnknown, VerifyFault, VerifyReport,
 };
 
 use super::answer::{exit, failure, run_info, run_seal, time};
@@ -261,6 +261,14 @@ pub fn doctor_report() -> BoxedStrategy<DoctorReport> {
         })),
         adapter_type: text(),
         tested_at: time(),
+        history: some(build!(HistoryPlace {
+            runtime: runtime(),
+            path: text(),
+            files: count(),
+            bytes: count(),
+            kept_days: maybe(any::<u32>()),
+            due: count(),
+        })),
     })
 }
 
