@@ -27,7 +27,7 @@
 //!
 //! The files: `places` (where to look), `discover` (what is there), `state` (what was read before), `content` (the
 //! bytes), `session_work` and `segment_run` (a session cut into runs; on any thread), `evidence` (whether two accounts
-//! are of one execution), `take_in` and `join` (into the store), `sync` (all of it in order).
+//! are of one execution), `survey` (how much there is), `take_in` and `join` (into the store), `sync` (all of it in order).
 
 mod content;
 mod discover;
@@ -37,9 +37,11 @@ mod places;
 mod segment_run;
 mod session_work;
 mod state;
+mod survey;
 mod sync;
 mod take_in;
 
 pub use join::join_recorded;
 pub use places::{HistoryDirectory, named_directories, runtimes_with_history, usual_directories};
+pub use survey::survey;
 pub use sync::{SyncEvent, SyncOptions, sync};
