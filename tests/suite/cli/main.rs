@@ -32,6 +32,7 @@ mod record;
 mod same_records;
 #[cfg(unix)]
 mod sample;
+mod sessions;
 #[cfg(unix)]
 mod snapshots;
 #[cfg(unix)]
