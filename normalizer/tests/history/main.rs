@@ -12,6 +12,8 @@
 )]
 
 mod claude_code;
+mod claude_code_growth;
+mod growth;
 mod home;
 mod pairs;
 mod truth;

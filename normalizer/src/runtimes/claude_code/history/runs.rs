@@ -22,6 +22,10 @@ const QUEUES_PROMPTS: [u32; 3] = [2, 0, 0];
 /// What the CLI puts before the prompt by which it tells the model of a task that ended.
 const NOTIFICATION: &str = "<task-notification>";
 
+/// The most bytes that are held of the prompts and answers of all processes together: they help to
+/// find a process's output, and a session may have any number of long ones.
+const MOST_TEXTS: usize = 16 << 20;
+
 /// What one process left.
 #[derive(Debug, Default)]
 #[expect(
@@ -101,6 +105,8 @@ pub(super) struct Runs {
     is_terminal: bool,
     /// Lines that came before the first process, and are no JSON.
     strays: Vec<ThreadLine>,
+    /// How many bytes of prompts and answers are held.
+    held_texts: usize,
 }
 
 /// Where a line of the conversation belongs.
@@ -194,6 +200,7 @@ impl Runs {
         let index = if self.is_copied(head, session, word, at) {
             if self.begins_copied_run(head, word) {
                 let is_resumed = !self.copied.is_empty();
+                settle_texts(self.copied.last_mut(), &mut self.held_texts);
                 self.copied.push(Run {
                     key: text(head.uuid.as_ref()).unwrap_or_default(),
                     is_copy: true,
@@ -284,12 +291,12 @@ impl Runs {
     }
 
     fn new_run(&mut self, key: String) -> Run {
+        settle_texts(self.own.last_mut(), &mut self.held_texts);
         let lines = std::mem::take(&mut self.strays);
         // A fork begins with its parent's totals, which stand in the parent's file alone.
-        let is_fork = !self.copied.is_empty() && self.own.is_empty();
         let cost_before = match &self.last_cost {
             Some(line) => Some(CostBefore::Line(line.clone())),
-            None if is_fork || !self.copied.is_empty() => None,
+            None if !self.copied.is_empty() => None,
             None => Some(CostBefore::Nothing),
         };
         Run {
@@ -414,6 +421,20 @@ impl Word {
 /// Tells whether the CLI wrote a message in the model's place.
 pub(super) fn is_synthetic(head: &LineHead<'_>) -> bool {
     head.message.model.as_deref() == Some(super::super::message::SYNTHETIC)
+}
+
+/// Lets go of a process's prompt and answer where too much is held of those before it.
+fn settle_texts(run: Option<&mut Run>, held: &mut usize) {
+    let Some(run) = run else { return };
+    let texts = [&mut run.prompt, &mut run.queued, &mut run.last_text];
+    for text in texts {
+        let length = text.as_ref().map_or(0, String::len);
+        if held.saturating_add(length) > MOST_TEXTS {
+            *text = None;
+        } else {
+            *held += length;
+        }
+    }
 }
 
 fn fill(known: &mut Option<String>, found: Option<&str>) {

@@ -244,3 +244,15 @@ fn lines_of_another_session_in_a_file_are_copies() {
         .collect();
     assert_eq!(copies, [true, false]);
 }
+
+#[test]
+fn long_prompts_of_many_processes_are_not_all_held() {
+    let long = "x".repeat(1 << 20);
+    let lines = (0..20).fold(written("2.1.325"), |lines, _| {
+        lines.asked(&long).cost(0.0, 0, 0)
+    });
+    let session = lines.read().session;
+    let held = session.segments.iter().filter(|run| run.prompt.is_some());
+    assert_eq!(session.segments.len(), 20);
+    assert!((8..=17).contains(&held.count()));
+}
