@@ -8,9 +8,10 @@ use foldhash::fast::FixedState;
 
 use super::agents::{Agents, Host};
 use super::line_head::LineHead;
-use super::runs::{Runs, is_synthetic};
+use super::runs::Runs;
 use super::source::SourceKind;
 use super::weave::{ThreadLine, weave};
+use super::word::is_synthetic;
 use crate::history::{Session, SessionReader};
 use crate::json::{Str, decode};
 use crate::times::iso_millis;
