@@ -14,6 +14,8 @@
 mod claude_code;
 mod codex;
 mod gemini;
+mod claude_code_growth;
+mod growth;
 mod home;
 mod joined;
 mod pairs;
