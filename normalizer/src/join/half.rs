@@ -28,7 +28,7 @@ pub(super) struct StepFacts {
     /// Its calls: id and tool.
     pub(super) calls: Vec<(OwnedCall, String)>,
     /// The same calls, to tell one that is printed again.
-    known: HashSet<OwnedCall>,
+    pub(super) known: HashSet<OwnedCall>,
 }
 
 /// A run of a half: the main one, or a sub-agent's.
