@@ -31,8 +31,8 @@ use std::fmt;
 use std::io;
 
 use runtape_core::report::{
-    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, StoreStats, ToolCallInfo,
-    ToolUse, UsageGroup,
+    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, SealName, StoreStats,
+    ToolCallInfo, ToolUse, UsageGroup,
 };
 use runtape_core::{CheckpointId, JobId, RunId, Runtime, Stream};
 use serde_json::{Map, Value};
@@ -44,7 +44,7 @@ use crate::error::Result;
 use crate::filter::RunFilter;
 use crate::format::chain::{Hash, TapeRule};
 use crate::format::records::RecordBlock;
-use crate::format::seals::{SealEntry, SealName};
+use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
 use crate::read::audit::UsageBy;

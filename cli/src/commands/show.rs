@@ -164,7 +164,11 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
             Tone::Plain,
         ),
         ("output", Some(output), Tone::Plain),
-        ("seal", run.seal.map(|seal| seal.to_string()), Tone::Plain),
+        (
+            "seal",
+            run.seal_name().map(|seal| seal.to_string()),
+            Tone::Plain,
+        ),
         ("imported", shown.origin.as_ref().map(imported), origin_tone),
     ];
     for (name, value, tone) in rows {
@@ -180,7 +184,7 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
 /// Says where a run was before.
 fn imported(origin: &RunOrigin) -> String {
     let seal = match &origin.seal {
-        Some(seal) => format!("seal {} {}", seal.number, seal.hash),
+        Some(seal) => format!("seal {} {}", seal.name, seal.hash),
         None => "no seal".to_owned(),
     };
     let doubt = if origin.is_verified {

@@ -16,15 +16,16 @@ mod ingest;
 mod output;
 mod recording;
 mod run;
+mod seal;
 mod tree;
 mod usage;
 
 pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo, ToolUse};
-pub use bundle::{RunOrigin, RunSeal};
+pub use bundle::RunOrigin;
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
-    BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, SealHead, StoreStats,
-    TableStats, Unseen, VerifyFault, VerifyReport,
+    BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, StoreStats, TableStats,
+    Unseen, VerifyFault, VerifyReport,
 };
 pub use failure::Failure;
 pub use health::{
@@ -38,5 +39,6 @@ pub use ingest::{
 pub use output::{Document, ExportedFile, RawOutput, SqlRow};
 pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
 pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
+pub use seal::{RunSeal, SealHead, SealName};
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{DailyUsage, LedgerEntry, UsageGroup};

@@ -1,14 +1,15 @@
 //! Lines that were rows of a database.
 
-use crate::framing::events_or_text::quoted;
-
 /// What a reader's own notes to its parser name as their table.
 pub(crate) const NOTE: &str = "runtape";
 
 /// Returns the table that a line is a row of. Lines are written in one way and no other.
 pub(crate) fn table_of(line: &[u8]) -> Option<&str> {
-    let (table, rest) = quoted(line.strip_prefix(b"{\"table\":\"")?)?;
-    rest.starts_with(b",\"row\":{").then_some(table)
+    let rest = line.strip_prefix(b"{\"table\":\"")?;
+    let end = memchr::memchr(b'"', rest)?;
+    let (table, rest) = rest.split_at_checked(end)?;
+    let is_row = rest.starts_with(b"\",\"row\":{") && !table.contains(&b'\\');
+    std::str::from_utf8(table).ok().filter(|_| is_row)
 }
 
 /// Turns seconds since 1970 into milliseconds.

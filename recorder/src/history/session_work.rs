@@ -14,6 +14,7 @@ use super::sync::framing_of;
 const MOST_PREPARED: u64 = 8 << 20;
 
 /// The files of one session, or a database with any number of them.
+#[derive(Clone)]
 pub(super) struct SessionJob {
     pub(super) runtime: Runtime,
     pub(super) history: &'static History,
@@ -58,15 +59,7 @@ impl SessionJob {
         (self.runtime.as_str(), &self.session)
     }
 
-    /// Reads the files, cuts the session into runs, and makes their records.
-    pub(super) fn read(self, now: i64) -> Vec<SessionWork> {
-        if self.is_database {
-            return vec![self.failed("databases are not read yet".to_owned())];
-        }
-        vec![self.read_files(now)]
-    }
-
-    fn failed(self, fault: String) -> SessionWork {
+    pub(super) fn failed(self, fault: String) -> SessionWork {
         SessionWork {
             paths: self
                 .files
@@ -84,7 +77,8 @@ impl SessionJob {
         }
     }
 
-    fn read_files(self, now: i64) -> SessionWork {
+    /// Reads the files, cuts the session into runs, and makes their records.
+    pub(super) fn read(self, now: i64) -> SessionWork {
         let mut files: Vec<(String, PathBuf, _)> = Vec::with_capacity(self.files.len());
         for file in &self.files {
             match framing_of(self.history, &file.name, &file.path) {

@@ -1,15 +1,15 @@
 //! The seam, implemented: each method by the table it is about.
 
 use runtape_core::report::{
-    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, StoreStats, ToolCallInfo,
-    ToolUse, UsageGroup,
+    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, SealName, StoreStats,
+    ToolCallInfo, ToolUse, UsageGroup,
 };
 use runtape_core::{CheckpointId, JobId, RunId, Stream};
 use serde_json::{Map, Value};
 
 use super::check::structure;
 use super::check::terms::IndexCheck;
-use super::columns::{self, signed};
+use super::columns::{self, place_of_seal};
 use super::lock::RunLock;
 use super::{
     Sqlite, audit, facts, keys, ledger, list, migrate, records, runs, seals, search, stats, steps,
@@ -26,7 +26,7 @@ use crate::error::{Result, StoreError};
 use crate::filter::RunFilter;
 use crate::format::chain::{Hash, TapeRule};
 use crate::format::records::RecordBlock;
-use crate::format::seals::{SealEntry, SealName};
+use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
 use crate::read::audit::UsageBy;
@@ -172,7 +172,7 @@ impl Tables for Sqlite {
             &self.connection,
             run.number,
             "seal",
-            seal.map(|seal| signed(seal.number)),
+            seal.map(place_of_seal).transpose()?,
         )
     }
 

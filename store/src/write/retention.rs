@@ -16,7 +16,7 @@ fn delete_tree(tables: &dyn Tables, root: &RunRow, reason: RemovalReason, at: i6
     sealing::remove(tables, root, reason, at)?;
     let mut tree = tables.tree(&root.key)?;
     tables.delete_tape(&root.key)?;
-    // Children refer to the root, so it goes last.
+    // Children refer to the root, so the root goes last.
     tree.reverse();
     for run in tree {
         tables.delete_record_blocks(&run.key)?;
@@ -29,7 +29,7 @@ fn delete_tree(tables: &dyn Tables, root: &RunRow, reason: RemovalReason, at: i6
 /// What became of the tapes that were to be dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DroppedTapes {
-    /// How many were dropped.
+    /// How many tapes were dropped.
     pub tapes: u64,
     /// How many bytes of output they held.
     pub bytes: u64,
@@ -94,7 +94,7 @@ impl Store {
         let mut deleted = 0;
         for root in &roots {
             match self.delete_run(root, at) {
-                // Somebody else deleted it meanwhile.
+                // Somebody else deleted the run meanwhile.
                 Err(StoreError::UnknownRun { .. }) => {}
                 done => {
                     done?;

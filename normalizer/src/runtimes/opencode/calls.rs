@@ -5,7 +5,7 @@ use runtape_core::runtime_event::{PermissionDenied, Task};
 
 use super::tools;
 use super::wire::ToolPart;
-use crate::parser::{SignalSink, note_unknown};
+use crate::parser::SignalSink;
 use crate::signal::{CallRef, Scope, Signal};
 
 /// What a part says of its call.
@@ -38,7 +38,7 @@ impl ToolPartCall {
         let name = self.name.as_str();
         let tool = part.tool.as_deref().unwrap_or_default();
         let state = &mut part.state;
-        note_unknown("tool_use state", &state.unknown, out);
+        out.unknown_keys("tool_use state", &state.unknown);
         let word = state.status.word();
         if !matches!(word, Some("completed" | "error" | "pending" | "running")) {
             let reason = format!("state.status: of unknown status: {}", state.status);

@@ -16,9 +16,9 @@ use super::wire::{
 use super::{SESSION, failure, is_session_id};
 use crate::bounds;
 use crate::exit::Exit;
-use crate::framing::events_or_text::EventReader;
+use crate::framing::events_or_text::{EventReader, leading_text};
 use crate::json::{DecodeError, Fault, Str, decode, decode_rest};
-use crate::parser::{SignalSink, note_unknown, read};
+use crate::parser::SignalSink;
 use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::{UnclearResult, VerdictWord};
@@ -66,8 +66,9 @@ impl EventReader for Events {
     }
 
     fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        let (head, faults, rest) = if let Some((head, rest)) = leading_head(object) {
-            (head, Vec::new(), Some(rest))
+        let (text, is_whole) = leading_text(object);
+        let (head, faults, rest) = if let Some((head, at)) = leading_head(text) {
+            (head, Vec::new(), is_whole.then_some((text, at)))
         } else {
             let head = decode::<Head<'_>>(object)?;
             (head.value, head.faults, None)
@@ -77,8 +78,8 @@ impl EventReader for Events {
             "step_start" | "text" | "reasoning" => {
                 let line: TextLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 match tag {
                     "step_start" => self.on_step_start(&line.part, out),
                     "text" => self.on_text(line.part, out),
@@ -88,21 +89,21 @@ impl EventReader for Events {
             "tool_use" => {
                 let mut line: ToolLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 self.on_tool(&mut line.part, out);
             }
             "step_finish" => {
                 let line: FinishLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 self.on_step_finish(line.part, out);
             }
             "error" => {
-                let line: ErrorLine = read(tag, object, out)?;
+                let line: ErrorLine = out.read(tag, object)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
                 self.on_error(&line.error, out);
             }
             _ => {
@@ -110,7 +111,7 @@ impl EventReader for Events {
                 decode::<IgnoredAny>(object)?;
                 self.on_head(&head, faults, out);
                 let tag = Some(tag).filter(|tag| !tag.is_empty());
-                unparsed(tag, "of unknown type", out);
+                out.unparsed(tag, "of unknown type");
             }
         }
         Ok(())
@@ -133,7 +134,7 @@ impl Events {
     fn on_head(&mut self, head: &Head<'_>, faults: Vec<Fault>, out: &mut SignalSink<'_>) {
         for fault in faults {
             let reason = format!("{}: {}", fault.path, fault.reason);
-            unparsed(head.tag.as_deref(), &reason, out);
+            out.unparsed(head.tag.as_deref(), &reason);
         }
         if let Some(time) = head.time {
             out.set_time(bounds::count(time));
@@ -146,7 +147,7 @@ impl Events {
         if is_session_id(session) {
             out.emit(Signal::Session(session));
         } else {
-            unparsed(head.tag.as_deref(), "sessionID: no id of a session", out);
+            out.unparsed(head.tag.as_deref(), "sessionID: no id of a session");
         }
     }
 
@@ -176,7 +177,7 @@ impl Events {
         }
         let is_of_step = self.is_of_step(&part);
         let Some(text) = part.text else {
-            return unparsed(Some("text"), "text: missing", out);
+            return out.unparsed(Some("text"), "text: missing");
         };
         if is_of_step && let Some(answer) = &mut self.answer {
             answer.push_str(&text);
@@ -223,7 +224,7 @@ impl Events {
     fn on_error(&mut self, line: &Value, out: &mut SignalSink<'_>) {
         let (error, is_sound) = failure::of_line(line, out.place().at);
         if !is_sound {
-            unparsed(Some("error"), "error: without a name or a message", out);
+            out.unparsed(Some("error"), "error: without a name or a message");
         }
         if let Some((earlier, place)) = self.error.replace((error, out.place())) {
             let message = earlier.message;
@@ -276,28 +277,21 @@ impl Events {
 fn read_rest<'a, T: Deserialize<'a>>(
     tag: &str,
     object: &'a [u8],
-    rest: Option<usize>,
+    rest: Option<(&'a str, usize)>,
     out: &mut SignalSink<'_>,
 ) -> Result<T, DecodeError> {
-    match rest.and_then(|at| decode_rest(object, at, 1)) {
+    match rest.and_then(|(text, at)| decode_rest(text, at, 1)) {
         Some(line) => Ok(line),
-        None => read(tag, object, out),
+        None => out.read(tag, object),
     }
 }
 
 fn on_reasoning(part: TextPart<'_>, out: &mut SignalSink<'_>) {
     let Some(text) = part.text else {
-        return unparsed(Some("reasoning"), "text: missing", out);
+        return out.unparsed(Some("reasoning"), "text: missing");
     };
     out.emit(Signal::Thinking {
         text: text.into_cow(),
         signature: None,
-    });
-}
-
-fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(|tag| tag.to_owned().into()),
-        reason: reason.to_owned().into(),
     });
 }

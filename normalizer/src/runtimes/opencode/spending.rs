@@ -7,7 +7,7 @@ use foldhash::quality::FixedState;
 
 use super::usage;
 use super::wire::FinishPart;
-use crate::parser::{SignalSink, note_faults, note_unknown};
+use crate::parser::SignalSink;
 use crate::signal::{Scope, Signal};
 
 /// Adds up what steps cost, each once.
@@ -37,8 +37,8 @@ impl Spending {
         out: &mut SignalSink<'_>,
     ) {
         let counted = usage::count(&mut part.tokens);
-        note_faults("step_finish", counted.faults, out);
-        note_unknown("tokens", &counted.unknown, out);
+        out.faulty_numbers(Some("step_finish"), counted.faults);
+        out.unknown_keys("tokens", &counted.unknown);
         if !self.counted.insert(self.hasher.hash_one(key)) {
             return;
         }

@@ -139,7 +139,7 @@ mod tests {
             return Vec::new();
         };
         elements(bytes, list)
-            .map(|range| text[range].to_owned())
+            .map(|range| String::from_utf8(bytes[range].to_vec()).unwrap())
             .collect()
     }
 

@@ -12,18 +12,19 @@
 //! written several times, and a later version may know less: what any line said stays said.
 //!
 //! Read the files in this order: `source` tells which files are of one session, `reader` cuts the session
-//! into what each process wrote (`run` is one of those, `heads` what it reads of a line, `elements` finds
-//! records within a list), `parser` makes signals of the lines (`conversation`, `calls`, `wire`). `words` knows
+//! into what each process wrote (`runs` gathers those, `heads` what it reads of a line, `elements` finds
+//! records within a list), `parser` makes signals of the lines (`message`, `calls`, `conversation`, `wire`). `words` knows
 //! what the CLI itself says in the user's name, `said` what is known of a record.
 
 mod calls;
 mod conversation;
 mod elements;
 mod heads;
+mod message;
 mod note;
 mod parser;
 mod reader;
-mod run;
+mod runs;
 mod said;
 mod source;
 #[cfg(test)]

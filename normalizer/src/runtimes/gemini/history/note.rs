@@ -4,7 +4,7 @@
 //! never written but as a part of a whole list. It names the record, so that it says nothing of
 //! whatever else may come to follow it.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::json::{Str, wire_struct};
 
@@ -22,12 +22,13 @@ wire_struct! {
 
 /// Writes a note.
 pub(super) fn write(record: &str, agent: Option<&str>, is_listed: bool) -> Vec<u8> {
-    let mut note = json!({ "record": record });
+    let mut note = Map::new();
+    note.insert("record".to_owned(), record.into());
     if let Some(agent) = agent {
-        note["agent"] = agent.into();
+        note.insert("agent".to_owned(), agent.into());
     }
     if is_listed {
-        note["listed"] = true.into();
+        note.insert("listed".to_owned(), true.into());
     }
     json!({ "$note": note }).to_string().into_bytes()
 }

@@ -5,20 +5,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use runtape_core::runtime_event::{Compaction, Info, PermissionDenied, Warning};
-use runtape_core::{RuntimeEventKind, Stream, ToolCallId};
+use runtape_core::runtime_event::{Compaction, Info, Warning};
+use runtape_core::{RuntimeEventKind, Stream};
 
-use super::calls::{Answer, written_calls};
-use super::conversation::{AgentEnd, Conversations, MAIN};
+use super::calls::Answer;
+use super::conversation::{Conversations, MAIN};
 use super::said::{RecordKey, Said, fingerprint};
-use super::wire::{Call, Content, Line, Thought, join_texts};
+use super::wire::{Content, Line, join_texts};
 use super::words::{Speaker, directory, speaker};
 use crate::exit::Exit;
 use crate::history::{LastWord, judge};
+use crate::json::Str;
 use crate::lines;
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::runtimes::gemini::failure::Stated;
-use crate::runtimes::gemini::{session_id, tools, usage};
+use crate::runtimes::gemini::session_id;
 use crate::signal::{Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 
@@ -28,15 +29,17 @@ pub(super) struct GeminiHistory {
     has_format: bool,
     note: Option<PendingNote>,
     known: HashMap<RecordKey, Known>,
-    conversations: Conversations,
+    pub(super) conversations: Conversations,
     /// Calls that have their result, by their place in their record and by their id.
-    answered: HashSet<u64>,
+    pub(super) answered: HashSet<u64>,
+    /// Texts in the model's name that no model is known to have said.
+    pub(super) unsaid: HashMap<RecordKey, String>,
     /// What a list of records has in the user's name and nobody typed.
-    summary: Option<Summary>,
-    last: LastWord,
+    pub(super) summary: Option<Summary>,
+    pub(super) last: LastWord,
     /// The time of the last line of the main conversation.
-    last_at: i64,
-    unnamed: UnnamedCalls,
+    pub(super) last_at: i64,
+    pub(super) unnamed: UnnamedCalls,
 }
 
 impl Default for GeminiHistory {
@@ -47,6 +50,7 @@ impl Default for GeminiHistory {
             known: HashMap::new(),
             conversations: Conversations::default(),
             answered: HashSet::new(),
+            unsaid: HashMap::new(),
             summary: None,
             last: LastWord::Open,
             last_at: 0,
@@ -70,21 +74,22 @@ struct Known {
     said: Said,
 }
 
+/// What may be the summary of a conversation.
 #[derive(Debug)]
-struct Summary {
+pub(super) struct Summary {
     conversation: usize,
     text: String,
     place: TapePlace,
 }
 
 /// Where a record belongs.
-struct RecordPlace {
-    key: RecordKey,
-    conversation: usize,
+pub(super) struct RecordPlace {
+    pub(super) key: RecordKey,
+    pub(super) conversation: usize,
     /// What was said of it before.
-    before: Option<Said>,
+    pub(super) before: Option<Said>,
     /// It was written as a part of a list only.
-    is_listed: bool,
+    pub(super) is_listed: bool,
 }
 
 impl RuntimeParser for GeminiHistory {
@@ -102,7 +107,7 @@ impl RuntimeParser for GeminiHistory {
     }
 
     fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
-        self.end_summary(None, out);
+        self.end_summary(false, out);
         let place = out.place();
         self.conversations.finish(out);
         let at = self.last_at.max(place.at);
@@ -116,7 +121,7 @@ impl GeminiHistory {
         if let Some(note) = line.note {
             self.note = Some(PendingNote {
                 record: note.record.unwrap_or_default().into_owned(),
-                agent: note.agent.map(crate::json::Str::into_owned),
+                agent: note.agent.map(Str::into_owned),
                 is_listed: note.is_listed,
             });
             return;
@@ -163,7 +168,7 @@ impl GeminiHistory {
         let call = self.conversations.call(conversation);
         let scope = call.as_deref().map_or(Scope::Main, Scope::Child);
         if kind != "gemini" {
-            self.end_summary(None, out);
+            self.end_summary(false, out);
         }
         match kind {
             "gemini" => self.on_message(&record, scope, line, out),
@@ -175,7 +180,7 @@ impl GeminiHistory {
     }
 
     /// Notes what is known of a record.
-    fn learn(&mut self, record: &RecordPlace, said: Said) {
+    pub(super) fn learn(&mut self, record: &RecordPlace, said: Said) {
         let known = Known {
             conversation: record.conversation,
             said: record.before.unwrap_or_default().plus(said),
@@ -275,182 +280,18 @@ impl GeminiHistory {
     }
 
     /// Ends what waits for the message that tells whether it is a summary.
-    fn end_summary(&mut self, answer: Option<&str>, out: &mut SignalSink<'_>) {
+    pub(super) fn end_summary(&mut self, is_summary: bool, out: &mut SignalSink<'_>) {
         let Some(summary) = self.summary.take() else {
             return;
         };
         let call = self.conversations.call(summary.conversation);
         let scope = call.as_deref().map_or(Scope::Main, Scope::Child);
-        let event: RuntimeEventKind = match answer {
-            Some(_) => compaction(summary.text).into(),
-            None => info("user", summary.text).into(),
+        let event: RuntimeEventKind = if is_summary {
+            compaction(summary.text).into()
+        } else {
+            info("user", summary.text).into()
         };
         out.emit_at(summary.place, scope, Signal::Event(event));
-    }
-
-    fn on_message(
-        &mut self,
-        record: &RecordPlace,
-        scope: Scope<'_>,
-        line: Line<'_>,
-        out: &mut SignalSink<'_>,
-    ) {
-        let id = line.id.as_deref().unwrap_or_default();
-        let model = line.model.as_deref().filter(|model| !model.is_empty());
-        let mut content = line.content;
-        let mut calls = line.calls.0;
-        if calls.is_empty() {
-            calls = written_calls(&mut content);
-        }
-        let mut parts = content.into_parts();
-        for part in &parts {
-            out.unknown_keys("history.part", &part.unknown);
-        }
-        let text = join_texts(&mut parts);
-        let said = Said {
-            content: !text.is_empty(),
-            tokens: line.tokens.is_some(),
-            model: model.is_some(),
-            thoughts: line.thoughts.0.len(),
-            calls: calls.len(),
-            results: 0,
-        };
-        let before = record.before.unwrap_or_default();
-        if !before.plus(said).is_response() {
-            if record.before.is_none() {
-                // Nothing of it was said by a model, so that nothing of it is known if one says it yet.
-                self.learn(record, Said::default());
-                match record.is_listed && self.summary.is_some() {
-                    true => self.end_summary(Some(&text), out),
-                    false => emit_event(scope, info("gemini", text), out),
-                }
-            }
-            return;
-        }
-        self.end_summary(None, out);
-        self.learn(record, said);
-        if !before.is_response() {
-            self.conversations
-                .open(record.conversation, Some(record.key));
-            out.emit_in(scope, Signal::Step(Some(id)));
-            out.emit_in(scope, Signal::MessagePrinted);
-        }
-        if let Some(model) = model {
-            out.emit_in(scope, Signal::Model(model));
-        }
-        think(scope, line.thoughts.0, before.thoughts, out);
-        if said.content && !before.content {
-            out.emit_in(scope, Signal::Text(text.into()));
-        }
-        let has_thoughts = before.thoughts + said.thoughts > 0;
-        let counts = line.tokens.as_ref().map(|tokens| {
-            out.unknown_keys("history.tokens", &tokens.unknown);
-            usage::of_tokens(tokens, has_thoughts)
-        });
-        if counts.is_some() || !before.is_response() {
-            let usage = Signal::Usage {
-                key: id.into(),
-                counts: counts.unwrap_or_default(),
-                model: model.map(Into::into),
-            };
-            out.emit_in(scope, usage);
-        }
-        self.on_calls(record.key, before.calls, scope, calls, out);
-        let is_open = self.conversations.is_open(record.conversation, record.key);
-        if record.conversation == MAIN && is_open {
-            let said = before.plus(said);
-            self.last = match said.content && said.calls == 0 {
-                true => LastWord::Answer { is_proven: false },
-                // Of a message whose calls were cut off, no more is left than that it was there.
-                false => LastWord::Open,
-            };
-        }
-    }
-
-    /// Emits the calls of a message from the first that is new, and the results that are new.
-    fn on_calls(
-        &mut self,
-        key: RecordKey,
-        known: usize,
-        scope: Scope<'_>,
-        calls: Vec<Call<'_>>,
-        out: &mut SignalSink<'_>,
-    ) {
-        let mut answers = Vec::new();
-        for (index, mut call) in calls.into_iter().enumerate() {
-            out.unknown_keys("history.call", &call.unknown);
-            let id = call.id.as_deref().unwrap_or_default().to_owned();
-            let name = call.name.as_deref().unwrap_or_default().to_owned();
-            if index >= known {
-                let input = std::mem::take(&mut call.input);
-                let detail = tools::detail(&name, &input);
-                let call = self.unnamed.call(scope, Some(&id), &name);
-                let name = name.as_str().into();
-                let signal = Signal::ToolCall {
-                    call,
-                    name,
-                    input,
-                    detail,
-                };
-                out.emit_in(scope, signal);
-            }
-            if let Some(agent) = call.agent.as_deref() {
-                self.conversations.delegate(agent, &id);
-                out.emit_in(scope, Signal::Delegates(&id));
-            }
-            let Some(answer) = Answer::of_call(&mut call) else {
-                continue;
-            };
-            if self.answered.insert(key.call(index)) {
-                self.answered.insert(fingerprint(id.as_bytes()));
-                answers.push((id, name, call.timestamp, call.agent, answer));
-            }
-        }
-        // All calls of a message stand before the first result.
-        for (id, name, timestamp, agent, answer) in answers {
-            let mut out = out.at(out.place());
-            out.set_written_time(timestamp.as_deref());
-            if matches!(scope, Scope::Main) {
-                self.last_at = self.last_at.max(out.place().at);
-            }
-            if let Some(agent) = agent.as_deref() {
-                let end = AgentEnd {
-                    is_error: answer.is_error == Some(true),
-                    text: answer.text(),
-                    place: out.place(),
-                };
-                self.conversations.end(agent, end);
-            }
-            self.answer(scope, &id, &name, answer, &mut out);
-        }
-    }
-
-    /// Emits what a tool gave back.
-    fn answer(
-        &mut self,
-        scope: Scope<'_>,
-        id: &str,
-        name: &str,
-        answer: Answer<'_>,
-        out: &mut SignalSink<'_>,
-    ) {
-        let call = self.unnamed.result(scope, Some(id), Some(name));
-        let signal = Signal::ToolResult {
-            call,
-            name: Some(name.into()),
-            content: answer.content,
-            is_error: answer.is_error,
-            duration_ms: None,
-        };
-        out.emit_in(scope, signal);
-        if let Some(message) = answer.denial {
-            let denied = PermissionDenied {
-                tool_name: name.to_owned(),
-                tool_call_id: ToolCallId::from_printed(id),
-                message: Some(message),
-            };
-            emit_event(scope, denied, out);
-        }
     }
 }
 
@@ -464,23 +305,7 @@ fn on_header(session: Option<&str>, directories: Content<'_>, out: &mut SignalSi
     }
 }
 
-/// Emits the thoughts that are new, each with its subject as a heading, as the model wrote it.
-fn think(scope: Scope<'_>, thoughts: Vec<Thought<'_>>, known: usize, out: &mut SignalSink<'_>) {
-    for thought in thoughts.into_iter().skip(known) {
-        out.unknown_keys("history.thought", &thought.unknown);
-        let subject = thought.subject.unwrap_or_default();
-        let description = thought.description.unwrap_or_default();
-        let text = match (subject.is_empty(), description.is_empty()) {
-            (true, _) => description.into_cow(),
-            (false, true) => format!("**{subject}**").into(),
-            (false, false) => format!("**{subject}**\n\n{description}").into(),
-        };
-        let signature = None;
-        out.emit_in(scope, Signal::Thinking { text, signature });
-    }
-}
-
-fn info(topic: &str, message: String) -> Info {
+pub(super) fn info(topic: &str, message: String) -> Info {
     let topic = Some(topic.to_owned());
     Info { topic, message }
 }
@@ -495,6 +320,10 @@ fn compaction(summary: String) -> Compaction {
     }
 }
 
-fn emit_event(scope: Scope<'_>, event: impl Into<RuntimeEventKind>, out: &mut SignalSink<'_>) {
+pub(super) fn emit_event(
+    scope: Scope<'_>,
+    event: impl Into<RuntimeEventKind>,
+    out: &mut SignalSink<'_>,
+) {
     out.emit_in(scope, Signal::Event(event.into()));
 }

@@ -12,25 +12,19 @@ use std::ops::Range;
 use super::elements::{compact, elements, field};
 use super::heads::{LineHead, SetHead};
 use super::note;
-use super::run::{Agent, Owner, Run};
+use super::runs::{Owner, Run, Runs};
 use super::said::{RecordKey, Said, fingerprint};
 use super::source::SourcePath;
 use super::words::{Speaker, directory};
 use crate::history::{SegmentLine, Session, SessionReader};
 use crate::json::{Decoded, decode};
-use crate::times::iso_millis;
 
 /// Reads the sources of one session.
 #[derive(Debug, Default)]
 pub(super) struct GeminiSession {
     id: Option<String>,
     title: Option<String>,
-    runs: Vec<Run>,
-    agents: Vec<Agent>,
-    /// Where an agent is, by its id.
-    agent_places: HashMap<Box<str>, usize>,
-    /// Who called an agent, by the agent's id.
-    callers: HashMap<Box<str>, Owner>,
+    runs: Runs,
     known: HashMap<RecordKey, Known>,
     /// Calls that have a result, and lines that are no records.
     seen: HashSet<u64>,
@@ -100,7 +94,7 @@ impl SessionReader for GeminiSession {
         match SourcePath::read(name) {
             Some(SourcePath::Agent { session, agent }) => {
                 self.id.get_or_insert_with(|| session.to_owned());
-                self.source.agent = Some(self.agent(agent));
+                self.source.agent = Some(self.runs.agent(agent));
             }
             Some(SourcePath::Session { is_document, .. }) => self.source.is_document = is_document,
             None => {}
@@ -134,16 +128,13 @@ impl SessionReader for GeminiSession {
 
     fn finish(mut self: Box<Self>) -> Session {
         self.end_source();
-        self.join_runs();
-        self.adopt_agents();
-        let last = self.runs.len().saturating_sub(1);
-        let mut segments = Vec::with_capacity(self.runs.len());
-        for (at, run) in self.runs.into_iter().enumerate() {
-            let mut segment = run.segment;
-            // Another process went on with the session.
-            segment.is_over = at < last;
-            segments.push(segment);
-        }
+        let header = self.header();
+        let new_run = || {
+            let mut run = Run::default();
+            run.segment.lines.push(header);
+            run
+        };
+        let segments = self.runs.finish(self.is_terminal, new_run);
         Session {
             id: self.id.unwrap_or_default(),
             title: self.title,
@@ -154,27 +145,11 @@ impl SessionReader for GeminiSession {
 
 impl GeminiSession {
     fn end_source(&mut self) {
-        let state = std::mem::take(&mut self.source);
-        if let Some(run) = state.run.and_then(|at| self.runs.get_mut(at)) {
-            run.segment.unreadable += state.unreadable;
+        let unreadable = std::mem::take(&mut self.source.unreadable);
+        if let Some(segment) = self.runs.segment(self.current()) {
+            segment.unreadable += unreadable;
         }
-        if let Some(agent) = state.agent.and_then(|at| self.agents.get_mut(at)) {
-            agent.unreadable += state.unreadable;
-        }
-    }
-
-    /// Returns where an agent is.
-    fn agent(&mut self, id: &str) -> usize {
-        if let Some(at) = self.agent_places.get(id) {
-            return *at;
-        }
-        let at = self.agents.len();
-        self.agent_places.insert(id.into(), at);
-        self.agents.push(Agent {
-            id: id.into(),
-            ..Agent::default()
-        });
-        at
+        self.source = SourceState::default();
     }
 
     fn number(&self) -> usize {
@@ -226,10 +201,8 @@ impl GeminiSession {
             self.source.is_marked = true;
             let line = piece.line(self.number());
             self.source.waiting.push(line);
-        } else if let (Some(at), false) = (&set.last_updated, self.source.is_marked) {
-            if set.messages.is_none() {
-                self.touch(self.current(), iso_millis(at));
-            }
+        } else if set.messages.is_none() && !self.source.is_marked {
+            self.runs.touch(self.current(), set.last_updated.as_deref());
         }
         if set.messages.is_some() {
             self.on_list(piece);
@@ -293,15 +266,19 @@ impl GeminiSession {
             }
             owner
         } else {
-            let owner = self.owner(id, prompt.is_some(), piece);
+            let owner = self.owner(prompt.is_some(), piece);
             self.known.insert(key, Known { owner, said });
             self.add_note(owner, id, piece);
             owner
         };
         self.push(owner, piece.line(self.number()));
-        self.register(owner, head, before);
+        self.runs.add(owner, head, before);
+        for call in head.calls.0.iter().filter(|call| call.result.is_some()) {
+            let id = call.id.as_deref().unwrap_or_default();
+            self.seen.insert(fingerprint(id.as_bytes()));
+        }
         if let (Some(text), Owner::Run(run)) = (prompt, owner) {
-            self.ask(run, id, text);
+            self.runs.ask(run, id, text);
         }
     }
 
@@ -353,7 +330,7 @@ impl GeminiSession {
     }
 
     /// Tells who has a record that was never seen before.
-    fn owner(&mut self, id: &str, is_prompt: bool, piece: &Piece<'_>) -> Owner {
+    fn owner(&mut self, is_prompt: bool, piece: &Piece<'_>) -> Owner {
         if let Some(agent) = self.source.agent {
             return Owner::Agent(agent);
         }
@@ -365,102 +342,43 @@ impl GeminiSession {
         };
         match self.source.run.filter(|_| !begins) {
             Some(run) => Owner::Run(run),
-            None => Owner::Run(self.begin_run(id)),
+            None => Owner::Run(self.begin_run()),
         }
     }
 
-    fn begin_run(&mut self, id: &str) -> usize {
+    fn begin_run(&mut self) -> usize {
+        let header = self.header();
         let source = &mut self.source;
         let mut run = Run {
             is_of_document: source.is_document && !source.is_marked,
             ..Run::default()
         };
         let segment = &mut run.segment;
-        segment.key = id.to_owned();
         segment.is_resumed = !self.runs.is_empty();
         segment.lines = std::mem::take(&mut source.waiting);
         segment.unreadable = std::mem::take(&mut source.unreadable);
         segment.cwd.clone_from(&source.cwd);
         if segment.lines.is_empty() {
-            let session = self.id.as_deref().unwrap_or_default();
-            let header = serde_json::json!({ "sessionId": session }).to_string();
-            segment.lines.push(SegmentLine::Made(header.into_bytes()));
+            segment.lines.push(header);
         }
         source.is_marked = false;
-        let at = self.runs.len();
-        source.run = Some(at);
-        self.runs.push(run);
+        let at = self.runs.begin(run);
+        self.source.run = Some(at);
         at
     }
 
+    /// Returns a header for a run that has none of its own.
+    fn header(&self) -> SegmentLine {
+        let session = self.id.as_deref().unwrap_or_default();
+        let header = serde_json::json!({ "sessionId": session }).to_string();
+        SegmentLine::Made(header.into_bytes())
+    }
+
     fn add_note(&mut self, owner: Owner, id: &str, piece: &Piece<'_>) {
-        let agent = match owner {
-            Owner::Agent(at) => self.agents.get(at).map(|agent| &*agent.id),
-            Owner::Run(_) => None,
-        };
+        let agent = self.runs.agent_of(owner);
         if agent.is_some() || piece.is_listed {
             let note = note::write(id, agent, piece.is_listed);
             self.push(owner, SegmentLine::Made(note));
-        }
-    }
-
-    /// Notes what a line adds to what is known of its record.
-    fn register(&mut self, owner: Owner, head: &LineHead<'_>, before: Said) {
-        let said = head.said();
-        self.touch(owner, head.timestamp.as_deref().and_then(iso_millis));
-        let id = head.id.as_deref().unwrap_or_default();
-        let mut calls = Vec::new();
-        for call in &head.calls.0 {
-            let call_id = call.id.as_deref().unwrap_or_default();
-            if call.result.is_some() {
-                self.seen.insert(fingerprint(call_id.as_bytes()));
-                self.touch(owner, call.timestamp.as_deref().and_then(iso_millis));
-            }
-            if let Some(agent) = call.agent.as_deref() {
-                self.callers.insert(agent.into(), owner);
-            }
-            calls.push(call_id);
-        }
-        let calls = calls.into_iter().skip(before.calls).map(str::to_owned);
-        let is_answer = head.kind.as_deref() == Some("gemini");
-        let is_new = is_answer && said.is_response() && !before.is_response();
-        match owner {
-            Owner::Run(at) => {
-                let Some(run) = self.runs.get_mut(at) else {
-                    return;
-                };
-                run.segment.calls.extend(calls);
-                if is_new {
-                    run.segment.responses.push(id.to_owned());
-                }
-                if is_answer && said.is_response() && said.content && !before.content {
-                    run.segment.last_text = Some(head.content.text());
-                }
-            }
-            Owner::Agent(at) => {
-                let Some(agent) = self.agents.get_mut(at) else {
-                    return;
-                };
-                agent.calls.extend(calls);
-                if is_new {
-                    agent.responses.push(id.to_owned());
-                }
-                if agent.first.is_empty() {
-                    id.clone_into(&mut agent.first);
-                }
-            }
-        }
-    }
-
-    fn ask(&mut self, run: usize, id: &str, text: String) {
-        let Some(run) = self.runs.get_mut(run) else {
-            return;
-        };
-        if run.segment.prompt.is_none() {
-            if run.segment.responses.is_empty() {
-                id.clone_into(&mut run.segment.key);
-            }
-            run.segment.prompt = Some(text);
         }
     }
 
@@ -472,29 +390,10 @@ impl GeminiSession {
         }
     }
 
-    fn touch(&mut self, owner: Owner, at: Option<i64>) {
-        let (first, last) = match owner {
-            Owner::Run(run) => match self.runs.get_mut(run) {
-                Some(run) => (&mut run.segment.started_at, &mut run.segment.last_at),
-                None => return,
-            },
-            Owner::Agent(agent) => match self.agents.get_mut(agent) {
-                Some(agent) => (&mut agent.started_at, &mut agent.last_at),
-                None => return,
-            },
-        };
-        if let Some(at) = at {
-            first.get_or_insert(at);
-            *last = (*last).max(Some(at));
-        }
-    }
-
     fn push(&mut self, owner: Owner, line: SegmentLine) {
-        let lines = match owner {
-            Owner::Run(run) => self.runs.get_mut(run).map(|run| &mut run.segment.lines),
-            Owner::Agent(agent) => self.agents.get_mut(agent).map(|agent| &mut agent.lines),
-        };
-        lines.unwrap_or(&mut self.source.waiting).push(line);
+        let segment = self.runs.segment(owner);
+        let lines = segment.map_or(&mut self.source.waiting, |segment| &mut segment.lines);
+        lines.push(line);
     }
 
     /// Keeps a line that is no record; a copy of it adds nothing.
@@ -508,72 +407,12 @@ impl GeminiSession {
 
     fn on_unreadable(&mut self, piece: &Piece<'_>) {
         // A document is replaced while it is written: what cannot be read of it may be whole soon.
-        let is_counted = match self.source.is_document {
-            true => self.seen.insert(fingerprint(piece.bytes)),
-            false => self.keep_once(piece),
+        let is_counted = if self.source.is_document {
+            self.seen.insert(fingerprint(piece.bytes))
+        } else {
+            self.keep_once(piece)
         };
         self.source.unreadable += u64::from(is_counted);
-    }
-
-    /// Joins what is of one process after all: the prompts of a terminal, and what nobody asked for.
-    fn join_runs(&mut self) {
-        let mut joined: Vec<Run> = Vec::with_capacity(self.runs.len());
-        let mut places = Vec::with_capacity(self.runs.len());
-        for run in std::mem::take(&mut self.runs) {
-            let is_same = !run.has_talk() || (run.is_of_document && self.is_terminal);
-            match joined.last_mut().filter(|last| is_same || !last.has_talk()) {
-                Some(last) => last.absorb(run),
-                None => joined.push(run),
-            }
-            places.push(joined.len() - 1);
-        }
-        joined.retain(Run::has_talk);
-        self.runs = joined;
-        let place = |owner: &mut Owner| {
-            if let Owner::Run(run) = owner {
-                *run = places.get(*run).copied().unwrap_or_default();
-            }
-        };
-        self.callers.values_mut().for_each(place);
-    }
-
-    /// Gives each sub-agent to the run that called it.
-    fn adopt_agents(&mut self) {
-        if self.runs.is_empty() && self.agents.iter().any(|agent| !agent.lines.is_empty()) {
-            // The session itself is gone.
-            self.begin_run("");
-        }
-        let runs: Vec<usize> = (0..self.agents.len())
-            .map(|at| self.caller(at).unwrap_or_else(|| self.run_at_time(at)))
-            .collect();
-        let mut agents: Vec<_> = runs.into_iter().zip(self.agents.drain(..)).collect();
-        // An agent that calls another one begins before it.
-        agents.sort_by_key(|(_, agent)| agent.started_at);
-        for (run, agent) in agents {
-            if let Some(run) = self.runs.get_mut(run).filter(|_| !agent.lines.is_empty()) {
-                run.adopt(agent);
-            }
-        }
-    }
-
-    /// Returns the run that called an agent, be it through others.
-    fn caller(&self, agent: usize) -> Option<usize> {
-        let mut at = agent;
-        for _ in 0..=self.agents.len() {
-            match self.callers.get(&self.agents.get(at)?.id)? {
-                Owner::Run(run) => return Some(*run),
-                Owner::Agent(caller) => at = *caller,
-            }
-        }
-        None
-    }
-
-    /// Returns the run in whose time an agent began: its caller was cut off before it could name it.
-    fn run_at_time(&self, agent: usize) -> usize {
-        let began = self.agents.get(agent).and_then(|agent| agent.started_at);
-        let is_before = |run: &&Run| run.segment.started_at <= began;
-        let before = self.runs.iter().take_while(is_before).count();
-        before.saturating_sub(1)
     }
 }
 

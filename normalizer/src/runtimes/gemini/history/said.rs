@@ -47,7 +47,7 @@ impl Said {
     /// Tells whether a model said it: what the CLI puts into the model's mouth names no model, and
     /// used nothing.
     pub(super) fn is_response(self) -> bool {
-        self.tokens || self.model || self.calls > 0
+        self.tokens || self.model || self.thoughts > 0 || self.calls > 0
     }
 
     /// Adds what another line said. A line without a field does not unsay it.

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::history::{LastWord, NOTE, judge, millis, table_of};
 use crate::json::{DecodeError, Str, decode};
 use crate::lines::Line;
-use crate::parser::{RuntimeParser, SignalSink, note_unknown, read};
+use crate::parser::{RuntimeParser, SignalSink};
 use crate::runtimes::hermes::session::is_session_id;
 use crate::runtimes::hermes::tools::{self, DELEGATE};
 use crate::signal::{Block, CHILD_LABEL, CallRef, Scope, Signal};
@@ -128,7 +128,7 @@ impl StateParser {
         match table_of(bytes) {
             Some(NOTE) => self.on_note(bytes, out),
             Some("sessions") => {
-                let line: SessionLine<'_> = read("sessions", bytes, out)?;
+                let line: SessionLine<'_> = out.read("sessions", bytes)?;
                 self.on_session(&line.row, out);
                 Ok(())
             }
@@ -236,8 +236,8 @@ impl StateParser {
             return Ok(());
         }
         let role = head.role.as_deref().unwrap_or_default();
-        let line: MessageLine<'_> = read(role, bytes, out)?;
-        note_unknown("messages", &line.row.unknown, out);
+        let line: MessageLine<'_> = out.read(role, bytes)?;
+        out.unknown_keys("messages", &line.row.unknown);
         out.set_millis(millis(head.at));
         let child = number.and_then(|number| self.children.get_mut(number));
         let (scope, state) = match child {

@@ -14,7 +14,7 @@ use super::wire::{Message, PartHead, RetryPart};
 use crate::failure::error;
 use crate::history::LastWord;
 use crate::json::{Str, decode};
-use crate::parser::{SignalSink, note_unknown};
+use crate::parser::SignalSink;
 use crate::runtimes::opencode::calls::ToolPartCall;
 use crate::runtimes::opencode::failure;
 use crate::runtimes::opencode::spending::Spending;
@@ -113,7 +113,7 @@ impl Conversation {
         let Some(head) = object::<Message<'_>>("message", &row.data, &mut at) else {
             return;
         };
-        note_unknown("message", &head.unknown, &mut at);
+        at.unknown_keys("message", &head.unknown);
         match head.role.as_deref() {
             Some("user") => {
                 self.messages.insert(key, Role::User);
@@ -244,7 +244,7 @@ impl Conversation {
                 let Some(part) = object::<TextPart<'_>>(kind, &row.data, out) else {
                     return self.note(id, Told::All);
                 };
-                note_unknown(kind, &part.unknown, out);
+                out.unknown_keys(kind, &part.unknown);
                 if part.time.start.is_some() && part.time.end.is_none() {
                     // It may still grow; at the end it is what is left of a killed run.
                     let held = HeldRow {
@@ -260,7 +260,7 @@ impl Conversation {
             "tool" => return self.tell_tool(id, row, scope, started, out),
             "step-finish" => {
                 if let Some(mut part) = object::<FinishPart<'_>>(kind, &row.data, out) {
-                    note_unknown(kind, &part.unknown, out);
+                    out.unknown_keys(kind, &part.unknown);
                     spending.add(id, model, &mut part, scope, out);
                     if let Some(last) = self.last.as_mut().filter(|last| last.finish.is_missing()) {
                         last.finish = part.reason.into_owned();
@@ -316,7 +316,7 @@ impl Conversation {
         let Some(mut part) = object::<ToolPart<'_>>("tool", &row.data, out) else {
             return self.note(id, Told::All);
         };
-        note_unknown("tool", &part.unknown, out);
+        out.unknown_keys("tool", &part.unknown);
         let call = ToolPartCall::of(&part);
         // The part's id stands for a call without one.
         let named = part.call.as_deref().filter(|call| !call.is_empty());

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::history::{LastWord, judge_with_answer, table_of};
 use crate::json::{DecodeError, Str, decode};
 use crate::lines::Line;
-use crate::parser::{RuntimeParser, SignalSink, note_unknown, read};
+use crate::parser::{RuntimeParser, SignalSink};
 use crate::runtimes::opencode::is_session_id;
 use crate::runtimes::opencode::spending::Spending;
 use crate::signal::{CHILD_LABEL, Scope, Signal};
@@ -96,12 +96,12 @@ impl RowParser {
     fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
         match table_of(bytes) {
             Some("session") => {
-                let line: SessionLine<'_> = read("session", bytes, out)?;
+                let line: SessionLine<'_> = out.read("session", bytes)?;
                 self.on_session(&line.row, out);
             }
             Some(table @ ("message" | "part")) => {
-                let line: RowLine<'_> = read(table, bytes, out)?;
-                note_unknown(table, &line.row.unknown, out);
+                let line: RowLine<'_> = out.read(table, bytes)?;
+                out.unknown_keys(table, &line.row.unknown);
                 self.on_row(table == "message", line.row, out);
             }
             table => {
