@@ -17,6 +17,7 @@ mod output;
 mod recording;
 mod run;
 mod seal;
+mod session;
 mod tree;
 mod usage;
 
@@ -30,7 +31,8 @@ pub use database::{
 pub use failure::Failure;
 pub use health::{
     AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, FormatInfo,
-    RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+    HistoryPlace, RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine,
+    ValidationUnknown,
 };
 pub use history::{SyncGroup, SyncLine, SyncSummary, SyncedSource};
 pub use ingest::{
@@ -40,5 +42,6 @@ pub use output::{Document, ExportedFile, RawOutput, SqlRow};
 pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
 pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
 pub use seal::{RunSeal, SealHead, SealName};
+pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{DailyUsage, LedgerEntry, UsageGroup};

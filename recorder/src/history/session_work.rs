@@ -22,6 +22,8 @@ pub(super) struct SessionJob {
     pub(super) files: Vec<Candidate>,
     pub(super) bytes: u64,
     pub(super) is_database: bool,
+    /// They were all read before, and have only grown since.
+    pub(super) only_grew: bool,
 }
 
 /// A session that was read.
@@ -137,6 +139,7 @@ pub(super) fn work(job: SessionJob, contents: Vec<SourceContent>, now: i64) -> S
             run_id: begin.run_id.clone(),
             segment,
             is_open,
+            only_grew: job.only_grew,
             prepared,
             begin,
         });

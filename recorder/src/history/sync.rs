@@ -11,7 +11,7 @@ use runtape_store::{Store, StoreError};
 
 use super::content::{Bytes, SourceContent, read_head};
 use super::database::{DatabaseSession, RowLines, read_database};
-use super::discover::{Candidate, discover};
+use super::discover::{Candidate, Stamp, discover};
 use super::evidence::Evidence;
 use super::places::HistoryDirectory;
 use super::session_work::{SessionJob, SessionWork, work};
@@ -248,6 +248,7 @@ impl Sync<'_> {
         sessions.retain(|_, (files, _)| {
             wanted.is_empty() || files.iter().any(|file| wanted.contains(&file.path))
         });
+        let read_before = files_by_session(&self.state, runtime);
         for (session, (mut files, is_changed)) in sessions {
             files.sort_by(|one, other| one.name.cmp(&other.name));
             let is_database = files.iter().any(|file| file.is_database);
@@ -266,10 +267,11 @@ impl Sync<'_> {
             jobs.push(SessionJob {
                 runtime: runtime.clone(),
                 history,
-                session,
                 bytes: files.iter().map(|file| file.stamp.size).sum(),
+                only_grew: only_grew(read_before.get(session.as_str()), &files),
                 files,
                 is_database,
+                session,
             });
         }
         // Parents before what was forked from them, and the same order every time.
@@ -524,6 +526,32 @@ impl Sync<'_> {
             groups: self.groups.into_values().collect(),
         }
     }
+}
+
+type KnownFiles<'a> = Vec<(&'a PathBuf, &'a Stamp)>;
+
+/// Returns the files of each session that were read before.
+fn files_by_session<'a>(state: &'a State, runtime: &Runtime) -> HashMap<&'a str, KnownFiles<'a>> {
+    let mut sessions: HashMap<&str, KnownFiles<'_>> = HashMap::new();
+    for (path, known) in state.files.get(runtime.as_str()).into_iter().flatten() {
+        if let Some(session) = &known.session {
+            sessions
+                .entry(session)
+                .or_default()
+                .push((path, &known.stamp));
+        }
+    }
+    sessions
+}
+
+/// Tells whether all files of a session that were read before are still there, and none is shorter.
+fn only_grew(known: Option<&KnownFiles<'_>>, files: &[Candidate]) -> bool {
+    known.is_some_and(|known| {
+        known.iter().all(|(path, stamp)| {
+            let now = files.iter().find(|file| file.path == **path);
+            now.is_some_and(|now| now.stamp.inode == stamp.inode && now.stamp.size >= stamp.size)
+        })
+    })
 }
 
 /// Returns the framing of a file, which its runtime tells from its name and first bytes.

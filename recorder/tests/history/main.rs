@@ -11,6 +11,7 @@
     reason = "a test fails by panicking, and says what it saw"
 )]
 
+mod again;
 mod executions;
 mod halves;
 mod pairs;

@@ -12,12 +12,12 @@ use super::check::terms::IndexCheck;
 use super::columns::{self, place_of_seal};
 use super::lock::RunLock;
 use super::{
-    Sqlite, audit, facts, keys, ledger, list, migrate, records, runs, seals, search, stats, steps,
-    tape, words,
+    Sqlite, audit, facts, keys, ledger, list, migrate, records, runs, seals, search, sessions,
+    stats, steps, tape, words,
 };
 use crate::backend::{
     self, BareRun, EndedRoot, FactPlace, FactTable, Found, IdOf, NewRun, Opening, PartlySearched,
-    Rules, RunKey, RunRow, SearchCheck, Selection, Tables,
+    Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Tables,
 };
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
@@ -373,6 +373,19 @@ impl Tables for Sqlite {
 
     fn job(&self, id: &JobId) -> Result<Option<JobInfo>> {
         list::job_with_id(&self.connection, id)
+    }
+
+    fn sessions(
+        &self,
+        selection: Selection<'_>,
+        after: Option<&PageMark>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>> {
+        sessions::list(&self.connection, selection, after, limit)
+    }
+
+    fn runs_without_session(&self, selection: Selection<'_>) -> Result<u64> {
+        sessions::runs_without(&self.connection, selection)
     }
 
     fn ids_with_prefix(&self, of: IdOf, prefix: &str, limit: usize) -> Result<Vec<String>> {

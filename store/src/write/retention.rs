@@ -60,15 +60,12 @@ impl Store {
     /// Deletes a root run with its children and its tape. Its seal stays as a tombstone, which has
     /// the run's id. The bytes of the rest are overwritten by [`compact`](Self::compact).
     pub fn delete_run(&mut self, run: &RunId, at: i64) -> Result<()> {
-        self.delete(run, RemovalReason::Deleted, at)
+        self.delete_as(run, RemovalReason::Deleted, at)
     }
 
-    /// The same for a run that is told by another one now, with which it was joined.
-    pub fn delete_joined(&mut self, run: &RunId, at: i64) -> Result<()> {
-        self.delete(run, RemovalReason::Joined, at)
-    }
-
-    fn delete(&mut self, run: &RunId, reason: RemovalReason, at: i64) -> Result<()> {
+    /// The same for another reason than that nobody wants it: what it told is told by another run, or comes
+    /// again in another form.
+    pub fn delete_as(&mut self, run: &RunId, reason: RemovalReason, at: i64) -> Result<()> {
         let row = self.read(|tables| get(tables, run))?;
         if row.root.is_some() {
             return Err(StoreError::invalid(

@@ -5,7 +5,7 @@ use runtape_core::record::UsageSource;
 use runtape_core::report::{
     CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FieldChange, FileUse, JobInfo,
     LedgerEntry, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit,
-    SessionAnswer, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup,
+    SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup,
 };
 use runtape_core::{Stream, iso_time};
 
@@ -161,6 +161,27 @@ pub fn session_answer() -> BoxedStrategy<SessionAnswer> {
         status: maybe(status()),
         started_at: maybe(time()),
         reason: maybe(text()),
+    })
+}
+
+/// Any session in a list.
+pub fn session_info() -> BoxedStrategy<SessionInfo> {
+    build!(SessionInfo {
+        runtime: runtime(),
+        session_id: text(),
+        cwd: maybe(text()),
+        title: maybe(text()),
+        prompt: maybe(text()),
+        model: maybe(text()),
+        runs: count(),
+        usage: token_counts(),
+        cost_usd: maybe(finite()),
+        status: status(),
+        error: maybe(failure()),
+        started_at: time(),
+        last_active_at: time(),
+        latest_run_id: run_id(),
+        resume: maybe(text()),
     })
 }
 

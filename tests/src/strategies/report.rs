@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus,
-    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, ImportedRun,
+    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace, ImportedRun,
     IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun, RecordReport,
     RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo,
     StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen,
@@ -259,6 +259,14 @@ pub fn doctor_report() -> BoxedStrategy<DoctorReport> {
         })),
         adapter_type: text(),
         tested_at: time(),
+        history: some(build!(HistoryPlace {
+            runtime: runtime(),
+            path: text(),
+            files: count(),
+            bytes: count(),
+            kept_days: maybe(any::<u32>()),
+            due: count(),
+        })),
     })
 }
 

@@ -46,6 +46,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Codex::new(context)),
     sniff: sniff::sniff,
     commands: &["codex"],
+    resume: &["codex", "resume"],
     is_script: argv::is_script,
     query: argv::query,
     formats: &[

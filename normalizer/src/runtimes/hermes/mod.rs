@@ -80,6 +80,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Hermes::new(context)),
     sniff: sniff::sniff,
     commands: &["hermes"],
+    resume: &["hermes", "--resume"],
     is_script: argv::is_script,
     query,
     formats: &[

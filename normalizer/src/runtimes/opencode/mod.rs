@@ -44,6 +44,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Opencode::new(context)),
     sniff: sniff::sniff,
     commands: &["opencode"],
+    resume: &["opencode", "--session"],
     is_script: |name| matches!(name, "opencode-ai" | "opencode.js"),
     query: argv::query,
     formats: &[
