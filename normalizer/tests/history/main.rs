@@ -11,6 +11,7 @@
     reason = "a test fails by panicking, and says what it saw"
 )]
 
+mod any_bytes;
 mod claude_code;
 mod codex;
 mod gemini;

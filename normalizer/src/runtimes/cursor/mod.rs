@@ -26,6 +26,7 @@ mod argv;
 mod call_wire;
 mod events;
 mod failure;
+mod history;
 mod known_calls;
 mod messages;
 mod notices;
@@ -91,7 +92,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     credentials: &["CURSOR_API_KEY"],
     // The CLI makes UUIDs, but takes any word that is given to `--resume`.
     is_session_id: is_word_with_digit,
-    history: None,
+    history: Some(&history::HISTORY),
     paperclip: Adapter {
         adapter_type: "cursor",
         code_prefix: "cursor",

@@ -9,6 +9,8 @@ mod copy;
 mod error;
 mod lines;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::path::Path;

@@ -115,6 +115,8 @@ impl Thread {
                 let Some(id) = item.call.take() else {
                     return out.unparsed(Some(kind), "call_id: missing");
                 };
+                // Results are given to the model when its response is over.
+                self.in_response = false;
                 let child = self.child.clone();
                 let content = item.output.into_owned();
                 self.calls.tell(&id, content, scope_of(child.as_ref()), out);

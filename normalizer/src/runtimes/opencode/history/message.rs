@@ -40,6 +40,13 @@ pub(super) struct HeldMessage {
     pub(super) weight: usize,
 }
 
+/// Whose message it is.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    User,
+    Assistant,
+}
+
 /// How far a part was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
@@ -53,6 +60,8 @@ enum Told {
 pub(super) struct Conversation {
     /// Parts that were told, by hashes of their ids.
     told: HashMap<u64, Told>,
+    /// Whose the messages are that were told.
+    messages: HashMap<u64, Role>,
     hasher: FixedState,
     /// Texts that were not whole when they were read.
     unfinished: BTreeMap<String, HeldRow>,
@@ -83,9 +92,20 @@ impl Conversation {
         started: &mut Started,
         out: &mut SignalSink<'_>,
     ) {
+        let key = self.hasher.hash_one(&message.id);
         let Some(row) = &message.row else {
-            if !message.parts.is_empty() {
-                out.unparsed(Some("part"), "a part without a message");
+            // A part that changed after its message was told.
+            match self.messages.get(&key) {
+                Some(Role::User) => self.tell_user(&message, scope, out),
+                Some(Role::Assistant) => {
+                    let head = Message::default();
+                    self.tell_assistant(head, &message, scope, spending, started, out);
+                }
+                None => {
+                    let place = message.parts.values().map(|row| row.place).next();
+                    let mut out = out.at(place.unwrap_or(out.place()));
+                    out.unparsed(Some("part"), "a part without a message");
+                }
             }
             return;
         };
@@ -95,8 +115,12 @@ impl Conversation {
         };
         at.unknown_keys("message", &head.unknown);
         match head.role.as_deref() {
-            Some("user") => self.tell_user(&message, scope, out),
+            Some("user") => {
+                self.messages.insert(key, Role::User);
+                self.tell_user(&message, scope, out);
+            }
             Some("assistant") => {
+                self.messages.insert(key, Role::Assistant);
                 self.tell_assistant(head, &message, scope, spending, started, out);
             }
             role => {

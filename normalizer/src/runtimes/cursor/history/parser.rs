@@ -1,0 +1,139 @@
+//! The messages of one run.
+
+use runtape_core::Stream;
+use serde_json::Value;
+
+use super::blob::{ChatMessage, blob, meta};
+use super::words::{query, tool};
+use crate::exit::Exit;
+use crate::history::{LastWord, judge, table_of};
+use crate::lines::Line;
+use crate::parser::{RuntimeParser, SignalSink};
+use crate::runtimes::cursor::tools::detail;
+use crate::session_id::is_word_with_digit;
+use crate::signal::{Block, CallRef, Signal};
+
+/// Reads the messages of one run.
+#[derive(Default)]
+pub(super) struct ChatParser {
+    has_begun: bool,
+    has_answer: bool,
+}
+
+impl RuntimeParser for ChatParser {
+    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
+        if stream != Stream::History || line.bytes.is_empty() {
+            return;
+        }
+        if !std::mem::replace(&mut self.has_begun, true) {
+            out.emit(Signal::Format("history"));
+        }
+        match table_of(line.bytes) {
+            Some("meta") => on_meta(line.bytes, out),
+            Some("blobs") => match blob(line.bytes).and_then(|blob| blob.message) {
+                Some(message) => self.on_message(message, out),
+                None => out.unparsed(Some("blobs"), "a blob without a message"),
+            },
+            table => out.unparsed(table, "a row of an unknown table"),
+        }
+    }
+
+    fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
+        judge(
+            if self.has_answer {
+                LastWord::Answer { is_proven: false }
+            } else {
+                LastWord::Open
+            },
+            out,
+        );
+    }
+}
+
+fn on_meta(bytes: &[u8], out: &mut SignalSink<'_>) {
+    let Some(meta) = meta(bytes) else {
+        return out.unparsed(Some("meta"), "value: no object");
+    };
+    out.set_millis(meta.created_at);
+    if let Some(agent) = meta.agent.filter(|agent| is_word_with_digit(agent)) {
+        out.emit(Signal::Session(&agent));
+    }
+    if let Some(model) = meta.model.filter(|model| !model.is_empty()) {
+        out.emit(Signal::Model(&model));
+    }
+}
+
+impl ChatParser {
+    fn on_message(&mut self, message: ChatMessage, out: &mut SignalSink<'_>) {
+        match message.role.as_str() {
+            "user" => {
+                if let Some(text) = query(&message.text()) {
+                    self.has_answer = false;
+                    out.emit(Signal::User(text.to_owned().into()));
+                }
+            }
+            "assistant" => {
+                out.emit(Signal::Step(None));
+                self.has_answer = true;
+                for part in message.into_parts() {
+                    self.on_part(part, out);
+                }
+            }
+            "tool" => {
+                self.has_answer = false;
+                for part in message.into_parts() {
+                    on_result(part, out);
+                }
+            }
+            "system" => {}
+            role => out.unparsed(Some(role), "a message of an unknown role"),
+        }
+    }
+
+    fn on_part(&mut self, mut part: Value, out: &mut SignalSink<'_>) {
+        let kind = part["type"].as_str().unwrap_or_default().to_owned();
+        match (kind.as_str(), part.get_mut("text").map(Value::take)) {
+            ("text", Some(Value::String(text))) => out.emit(Signal::Text(text.into())),
+            ("reasoning", Some(Value::String(text))) => out.emit(Signal::Thinking {
+                text: text.into(),
+                signature: None,
+            }),
+            // What was withheld.
+            ("redacted-reasoning", _) => {}
+            ("tool-call", _) => {
+                self.has_answer = false;
+                let Some(id) = part["toolCallId"].as_str().map(str::to_owned) else {
+                    return out.unparsed(Some(&kind), "toolCallId: missing");
+                };
+                let name = tool(part["toolName"].as_str().unwrap_or_default()).to_owned();
+                let input = part.get_mut("args").map(Value::take).unwrap_or_default();
+                out.emit(Signal::ToolCall {
+                    call: CallRef::Printed(&id),
+                    detail: detail(&name, &input),
+                    name: name.into(),
+                    input,
+                });
+            }
+            _ => out.unparsed(Some(&kind), "a part of unknown type"),
+        }
+    }
+}
+
+fn on_result(mut part: Value, out: &mut SignalSink<'_>) {
+    let Some(id) = part["toolCallId"].as_str().map(str::to_owned) else {
+        return out.unparsed(Some("tool-result"), "toolCallId: missing");
+    };
+    let name = part["toolName"].as_str().map(|name| tool(name).to_owned());
+    let content = match part.get_mut("result").map(Value::take) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) => vec![Block::Text(text.into())],
+        Some(other) => vec![Block::Text(other.to_string().into())],
+    };
+    out.emit(Signal::ToolResult {
+        call: CallRef::Printed(&id),
+        name: name.map(Into::into),
+        content,
+        is_error: None,
+        duration_ms: None,
+    });
+}
