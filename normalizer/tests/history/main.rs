@@ -13,9 +13,9 @@
 
 mod any_bytes;
 mod claude_code;
+mod claude_code_growth;
 mod codex;
 mod gemini;
-mod claude_code_growth;
 mod growth;
 mod home;
 mod joined;
