@@ -270,31 +270,30 @@ fn derive(run: &RunId, kind: IdKind, ordinal: u64) -> IdText {
 ///
 /// What they have in common is put together once.
 #[derive(Clone, Debug)]
-pub struct DerivedIds {
-    messages: IdPath,
-    parts: IdPath,
-}
+pub struct DerivedIds(IdPath);
 
 impl DerivedIds {
     /// Prepares the ids of a run.
     #[must_use]
     pub fn of(run: &RunId) -> Self {
-        Self {
-            messages: path(run, IdKind::Message),
-            parts: path(run, IdKind::Part),
-        }
+        Self(IdPath::new([run.as_str()]))
     }
 
     /// Derives the same id as [`MessageId::derive`].
     #[must_use]
     pub fn message(&mut self, ordinal: u64) -> MessageId {
-        MessageId(self.messages.derive(ordinal))
+        MessageId(self.derive(IdKind::Message, ordinal))
     }
 
     /// Derives the same id as [`PartId::derive`].
     #[must_use]
     pub fn part(&mut self, ordinal: u64) -> PartId {
-        PartId(self.parts.derive(ordinal))
+        PartId(self.derive(IdKind::Part, ordinal))
+    }
+
+    fn derive(&mut self, kind: IdKind, ordinal: u64) -> IdText {
+        let (kind, _) = kind.words();
+        self.0.derive_of(kind, ordinal)
     }
 }
 

@@ -41,6 +41,18 @@ impl IdPath {
     /// Derives the id of the path that ends in an ordinal.
     pub(crate) fn derive(&mut self, ordinal: u64) -> IdText {
         self.text.truncate(self.kept);
+        self.end_in(ordinal)
+    }
+
+    /// Derives the id of the path that ends in a word and an ordinal.
+    pub(crate) fn derive_of(&mut self, word: &str, ordinal: u64) -> IdText {
+        self.text.truncate(self.kept);
+        self.text.extend_from_slice(word.as_bytes());
+        self.text.push(b'/');
+        self.end_in(ordinal)
+    }
+
+    fn end_in(&mut self, ordinal: u64) -> IdText {
         match u8::try_from(ordinal) {
             // Most runs are short, and one digit needs no formatting.
             Ok(digit @ 0..=9) => self.text.push(b'0' + digit),

@@ -394,7 +394,7 @@ impl Materializer {
             messages,
             expert: self.expert(),
             delegate_to: None,
-            delegated_by: run.delegated_by.clone(),
+            delegated_by: run.delegated_by.as_deref().cloned(),
             usage: head.usage.to_usage(),
             context_window: None,
             context_window_usage: None,

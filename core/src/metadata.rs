@@ -59,6 +59,10 @@ text_keys! {
     parser_version, "parserVersion";
     /// Where times come from; `file` means a file's modification time.
     time_source, "timeSource";
+    /// Through what the run was seen: `live`, `history` or `both`.
+    source, "source";
+    /// What the CLI calls the session.
+    title, "title";
 }
 
 number_keys! {

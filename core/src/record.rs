@@ -86,7 +86,7 @@ pub struct RunOpened {
     pub runtime: Runtime,
     /// Where a child run came from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delegated_by: Option<DelegatedBy>,
+    pub delegated_by: Option<Box<DelegatedBy>>,
 }
 
 /// More became known about the run.

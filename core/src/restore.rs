@@ -139,7 +139,7 @@ impl Restorer {
         let opened = RunOpened {
             job_id: first.job_id.clone(),
             runtime: runtime.clone(),
-            delegated_by: first.delegated_by.clone(),
+            delegated_by: first.delegated_by.clone().map(Box::new),
         };
         self.record(begun, opened, records);
         self.metadata = Metadata::for_runtime(&runtime);

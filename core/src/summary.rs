@@ -1,5 +1,6 @@
 //! A run, with all its children, in one object.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
@@ -54,6 +55,13 @@ pub struct RunSummary {
     pub notices: Vec<SummaryNotice>,
     /// Output that no parser understood.
     pub unparsed: Vec<SummaryUnparsed>,
+    /// The main run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// Through what the run was seen: `live` (its process was watched), `history` (its CLI's session
+    /// files were read) or `both`; not there where nobody said, which means `live`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// Tokens; a counter nobody reported is null.
@@ -200,6 +208,10 @@ pub struct Summarizer {
     begun: HashSet<RunId>,
     notices: Vec<SummaryNotice>,
     unparsed: Vec<SummaryUnparsed>,
+    /// What runs that have not ended used so far.
+    open_usage: HashMap<RunId, TokenCounts>,
+    /// How far the parts of each run went, where offsets are of several streams.
+    furthest: HashMap<RunId, u64>,
 }
 
 /// Puts a run with all its children into one object; `None` if the main run has not ended.
@@ -258,9 +270,13 @@ impl Summarizer {
             }
             RecordKind::Checkpoint(head) if head.status.is_terminal() => {
                 self.usage = self.usage.plus(head.usage);
+                self.open_usage.remove(&record.run_id);
                 if is_root {
                     self.head = Some(head.as_ref().clone());
                 }
+            }
+            RecordKind::Checkpoint(head) => {
+                self.open_usage.insert(record.run_id.clone(), head.usage);
             }
             RecordKind::Event(event) if !self.is_brief => self.take_event(&event.event),
             _ => {}
@@ -268,11 +284,8 @@ impl Summarizer {
     }
 
     fn take_message(&mut self, record: &Record, message: &MessageRecord, is_root: bool) {
-        let offsets = message
-            .offsets
-            .iter()
-            .copied()
-            .chain(std::iter::repeat(u64::MAX));
+        let offsets = self.places_of(record, message);
+        let offsets = offsets.iter().copied().chain(std::iter::repeat(u64::MAX));
         match &message.message {
             Message::ExpertMessage(expert) => {
                 if is_root {
@@ -344,6 +357,21 @@ impl Summarizer {
         }
     }
 
+    /// Returns what the parts of a message are sorted by: where they begin in the output. Offsets of a
+    /// run that was seen through several streams say nothing of each other; there, the order of the
+    /// records is kept.
+    fn places_of<'a>(&mut self, record: &Record, message: &'a MessageRecord) -> Cow<'a, [u64]> {
+        if self.metadata.source() != Some("both") {
+            return Cow::Borrowed(&message.offsets);
+        }
+        let furthest = self.furthest.entry(record.run_id.clone()).or_default();
+        let places = message.offsets.iter().map(|offset| {
+            *furthest = (*furthest).max(*offset);
+            *furthest
+        });
+        Cow::Owned(places.collect())
+    }
+
     fn add_call(&mut self, record: &Record, id: &ToolCallId, offset: u64, call: SummaryToolCall) {
         self.places
             .insert((record.run_id.clone(), id.clone()), self.calls.len());
@@ -394,9 +422,23 @@ impl Summarizer {
 
     /// Returns the summary; `None` if the main run has not ended.
     #[must_use]
-    pub fn finish(mut self) -> Option<RunSummary> {
-        let head = self.head?;
-        let (_, runtime) = self.root?;
+    pub fn finish(self) -> Option<RunSummary> {
+        self.head.as_ref()?;
+        self.so_far()
+    }
+
+    /// Returns the summary of a run that may still be going on; `None` if there is no run yet.
+    #[must_use]
+    pub fn so_far(mut self) -> Option<RunSummary> {
+        let (run_id, runtime) = self.root?;
+        let (status, answer, error) = match self.head {
+            Some(head) => (head.status, head.text, head.error),
+            None => (CheckpointStatus::Proceeding, None, None),
+        };
+        let usage = self
+            .open_usage
+            .into_values()
+            .fold(self.usage, TokenCounts::plus);
         self.texts.sort_by_key(|(offset, _)| *offset);
         self.thinking.sort_by_key(|(offset, _)| *offset);
         self.calls.sort_by_key(|(offset, _)| *offset);
@@ -410,19 +452,21 @@ impl Summarizer {
             model: text(self.metadata.model()),
             cli_version: text(self.metadata.cli_version()),
             cwd: text(self.metadata.cwd()),
-            status: head.status,
+            status,
             steps: self.steps,
             duration_ms: self.metadata.duration_ms(),
-            usage: SummaryUsage::known(self.usage),
+            usage: SummaryUsage::known(usage),
             cost_usd: self.metadata.cost_usd(),
-            final_text: head.text.or(spoken),
+            final_text: answer.or(spoken),
             texts: self.texts.into_iter().map(|(_, text)| text).collect(),
             thinking: self.thinking.into_iter().map(|(_, text)| text).collect(),
             tool_calls: self.calls.into_iter().map(|(_, call)| call).collect(),
-            error: head.error.as_ref().map(SummaryError::from),
+            error: error.as_ref().map(SummaryError::from),
             runs: self.runs,
             notices: self.notices,
             unparsed: self.unparsed,
+            run_id: Some(run_id),
+            source: text(self.metadata.source()),
         })
     }
 }
@@ -432,5 +476,98 @@ fn append(texts: &mut Vec<(u64, String)>, offset: u64, text: &str, goes_on: bool
     match texts.last_mut() {
         Some((_, last)) if goes_on => last.push_str(text),
         _ => texts.push((offset, text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{MetadataPatch, RunOpened, Start};
+    use crate::{JobId, MessageId, PartId, TextPart};
+
+    fn record(seq: u64, kind: impl Into<RecordKind>) -> Record {
+        Record {
+            run_id: RunId::parse("r").unwrap(),
+            seq,
+            at: 0,
+            span: None,
+            kind: kind.into(),
+        }
+    }
+
+    /// A run that says one word a step, each at an offset, and has not ended.
+    fn run(source: Option<&str>, words: &[(&str, u64)]) -> Vec<Record> {
+        let run = RunId::parse("r").unwrap();
+        let opened = RunOpened {
+            job_id: JobId::parse("j").unwrap(),
+            runtime: Runtime::ClaudeCode,
+            delegated_by: None,
+        };
+        let mut set = Metadata::default();
+        if let Some(source) = source {
+            set.set("source", source);
+        }
+        let mut records = vec![
+            record(0, opened),
+            record(1, MetadataPatch { set }),
+            record(2, Start {}),
+        ];
+        for (step, (word, offset)) in (1..).zip(words) {
+            let part = TextPart {
+                id: PartId::derive(&run, step),
+                text: (*word).to_owned(),
+            };
+            let id = MessageId::derive(&run, step);
+            let message = ExpertMessage::new(id, vec![part.into()]);
+            let mut message = MessageRecord::new(step, message.into());
+            message.offsets.push(*offset);
+            records.push(record(step * 2 + 1, message));
+            let head = CheckpointHead {
+                step,
+                status: CheckpointStatus::Proceeding,
+                messages: step,
+                usage: TokenCounts {
+                    output_tokens: i64::try_from(step).ok(),
+                    ..TokenCounts::default()
+                },
+                step_usage: TokenCounts::default(),
+                started_at: 0,
+                pending: Vec::new(),
+                text: None,
+                error: None,
+            };
+            records.push(record(step * 2 + 2, Box::new(head)));
+        }
+        records
+    }
+
+    fn so_far(records: &[Record]) -> RunSummary {
+        let mut summarizer = Summarizer::new();
+        records.iter().for_each(|record| summarizer.push(record));
+        summarizer.so_far().unwrap()
+    }
+
+    #[test]
+    fn offsets_of_two_streams_do_not_change_the_order_of_a_run() {
+        let words = [("one", 5000), ("two", 10), ("three", 6000), ("four", 20)];
+        let both = so_far(&run(Some("both"), &words));
+        assert_eq!(both.texts, ["one", "two", "three", "four"]);
+        assert_eq!(both.source.as_deref(), Some("both"));
+        let live = so_far(&run(None, &words));
+        assert_eq!(live.texts, ["two", "four", "one", "three"]);
+        assert_eq!(live.source, None);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_has_a_summary_so_far_and_no_other() {
+        let records = run(None, &[("one", 1), ("two", 2)]);
+        assert_eq!(summarize(&records), None);
+        let summary = so_far(&records);
+        assert_eq!(summary.status, CheckpointStatus::Proceeding);
+        assert_eq!(summary.run_id, RunId::parse("r").ok());
+        assert_eq!(summary.final_text.as_deref(), Some("two"));
+        // What the last step says is all that was used.
+        assert_eq!(summary.usage.unwrap().output_tokens, Some(2));
+        assert_eq!(Summarizer::new().so_far(), None);
     }
 }

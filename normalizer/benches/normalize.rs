@@ -46,6 +46,7 @@ const RUNTIMES: &[Runtime] = &[
     Runtime::Codex,
     Runtime::Opencode,
     Runtime::Openclaw,
+    Runtime::Generic,
 ];
 const SEED: u64 = 20;
 
@@ -151,6 +152,7 @@ fn format_of_long_run(runtime: &Runtime) -> &'static str {
     match runtime {
         Runtime::Hermes => "chat",
         Runtime::Codex | Runtime::Opencode => "json",
+        Runtime::Generic => "transcript",
         _ => "stream-json",
     }
 }

@@ -148,7 +148,7 @@ impl Normalizer {
         };
         match reading {
             Reading::One(mut parser) => {
-                let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted);
+                let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, None);
                 parser.finish(exit, &mut SignalSink::new(place, &mut apply));
                 reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
             }
@@ -170,7 +170,7 @@ fn feed(reading: &mut Reading, reducer: &mut Reducer, stream: Stream, framed: Fr
     match framed {
         Framed::Line(line) => {
             let place = line.place(stream);
-            let mut apply = |emitted: Emitted<'_>| reducer.apply_from(emitted, &line, place);
+            let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((&line, place)));
             parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
         }
         Framed::TooLong(line) => reducer.too_long(line.bytes, line.place(stream)),

@@ -174,22 +174,3 @@ impl<'s> SignalSink<'s> {
         }
     }
 }
-
-/// Reads one message, and reports the fields of it that did not fit.
-pub(crate) fn read<'a, T: Deserialize<'a>>(
-    tag: &str,
-    bytes: &'a [u8],
-    out: &mut SignalSink<'_>,
-) -> Result<T, DecodeError> {
-    out.read(tag, bytes)
-}
-
-/// Reports numbers that are none.
-pub(crate) fn note_faults(tag: &str, faults: Vec<String>, out: &mut SignalSink<'_>) {
-    out.faulty_numbers(Some(tag), faults);
-}
-
-/// Reports the keys of a message that are not known.
-pub(crate) fn note_unknown(message: &str, keys: &[Box<str>], out: &mut SignalSink<'_>) {
-    out.unknown_keys(message, keys);
-}

@@ -82,6 +82,8 @@ pub struct Outcome<'a> {
     pub text: Option<Cow<'a, str>>,
     /// The answer, where it is not the text of the last message.
     pub answer: Option<Cow<'a, str>>,
+    /// The answer is the text that was printed with it, too. It may be long, and is not given twice.
+    pub text_is_answer: bool,
     /// How long it took. Several results add up.
     pub duration_ms: Option<u64>,
 }
@@ -95,6 +97,7 @@ impl Outcome<'_> {
             subtype: None,
             text: None,
             answer: None,
+            text_is_answer: false,
             duration_ms: None,
         }
     }

@@ -4,13 +4,14 @@
 
 use std::error::Error;
 use std::io::{Read, Write};
+use std::process::ExitCode;
 
 use runtape_recorder::Recorder;
 use runtape_recorder::core::{IdSource, JobId, RandomIds, Stream};
 use runtape_recorder::normalizer::{Context, Exit};
 use runtape_recorder::store::{Options, Store};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn feed() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
     let (Some(database), Some(runtime)) = (words.next(), words.next()) else {
         return Err("usage: feed_bytes DATABASE RUNTIME < OUTPUT".into());
@@ -29,8 +30,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         recorder.push(Stream::Stdout, buffer.get(..length).unwrap_or_default())?;
     }
     // Only the one who ran the process knows how it ended.
-    let finished = recorder.finish(&Exit::unknown())?;
+    let summary = recorder.finish(&Exit::unknown())?.summary;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "run {run_id}: {}", finished.summary.status.as_str())?;
+    writeln!(out, "run {run_id}: {}", summary.status.as_str())?;
+    if let Some(error) = summary.error {
+        writeln!(out, "{}: {}", error.name, error.message)?;
+    }
+    writeln!(out, "read it with: runtape --db {database} show {run_id}")?;
     Ok(())
+}
+
+fn main() -> ExitCode {
+    let Err(error) = feed() else {
+        return ExitCode::SUCCESS;
+    };
+    // Nobody is left to be told if this fails, too.
+    writeln!(std::io::stderr(), "{error}").ok();
+    ExitCode::FAILURE
 }

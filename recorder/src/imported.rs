@@ -55,11 +55,11 @@ pub enum Comparison {
 /// Whether a run is stored already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// Neither it nor a child of it.
+    /// Neither the run nor a child of it is stored.
     No,
-    /// With the same content.
+    /// The run is stored with the same content.
     Same,
-    /// With other content.
+    /// The run, or a child of it, is stored with other content.
     Other,
 }
 

@@ -22,6 +22,9 @@
 //! # }
 //! ```
 //!
+//! Two whole programs are in `examples/`: `record_command` runs a command and shows what it says while it
+//! is kept, `feed_bytes` keeps what comes on its standard input.
+//!
 //! Many finished outputs at a time go through [`store_captures`], runs that come as records through
 //! [`store_records`]. [`recover`] closes runs whose recorder died, [`renormalize`] makes a run's records
 //! anew from its tape, [`perstack`] writes and reads Perstack's job trees. The parts are in the crates

@@ -75,8 +75,8 @@ impl Recorder {
         })
     }
 
-    /// Makes no summary: that one grows with all that the model said. Without it the recorder's memory
-    /// does not grow with the run. End such a run with [`close`](Self::close).
+    /// Makes no summary. A summary grows with all that the model said; without one the recorder's
+    /// memory does not grow with the run. End such a run with [`close`](Self::close).
     #[must_use]
     pub fn without_summary(mut self) -> Self {
         self.run = self.run.without_summary();

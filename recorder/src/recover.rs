@@ -86,10 +86,10 @@ fn recover_one(
     close(store, &begin, &mut NothingMore { exit }, now).map(Some)
 }
 
-/// Returns how the process of a run ended, if its recorder could only leave that in a note: it had
-/// no room for the output, but lived to see the end.
+/// Returns how the process of a run ended, if the recorder left that in a note: a recorder does so that
+/// had no room for the output, but lived to see the end.
 pub(crate) fn left_exit(store: &Store, run_id: &RunId) -> Option<Exit> {
-    // What cannot be read is as good as nothing.
+    // A note that cannot be read is as good as none.
     let note = store.left_note(run_id).ok().flatten()?;
     note.get("exit").map(exit_from_json)
 }

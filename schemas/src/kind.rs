@@ -100,6 +100,7 @@ kinds! {
     Drift "drift" => report::Drift;
     CheckpointDiff "checkpoint-diff" => report::CheckpointDiff;
     SessionAnswer "session-answer" => report::SessionAnswer;
+    SessionInfo "session-info" => report::SessionInfo;
     RawOutput "raw-output" => report::RawOutput;
     SqlRow "sql-row" => report::SqlRow;
     IngestLine "ingest-line" => report::IngestLine;

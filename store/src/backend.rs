@@ -31,10 +31,10 @@ use std::fmt;
 use std::io;
 
 use runtape_core::report::{
-    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, StoreStats, ToolCallInfo,
-    ToolUse, UsageGroup,
+    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, SealName, StoreStats,
+    ToolCallInfo, ToolUse, UsageGroup,
 };
-use runtape_core::{CheckpointId, JobId, RunId, Runtime, Stream};
+use runtape_core::{CheckpointId, JobId, RunId, Runtime, Stream, TokenCounts};
 use serde_json::{Map, Value};
 
 use crate::derive::cells::StoredRun;
@@ -44,7 +44,7 @@ use crate::error::Result;
 use crate::filter::RunFilter;
 use crate::format::chain::{Hash, TapeRule};
 use crate::format::records::RecordBlock;
-use crate::format::seals::{SealEntry, SealName};
+use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
 use crate::read::audit::UsageBy;
@@ -179,6 +179,25 @@ pub(crate) struct EndedRoot {
     pub(crate) cli_version: Option<String>,
     /// The checkpoint before the last step; 0 if there is none.
     pub(crate) last_step_after: u64,
+}
+
+/// A session, by what its runs come to.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionRow {
+    pub(crate) runtime: Runtime,
+    pub(crate) session: String,
+    /// Its first root run, and its latest one.
+    pub(crate) first: RunKey,
+    pub(crate) latest: RunKey,
+    /// Root runs.
+    pub(crate) runs: u64,
+    /// What counts of all its runs, children included.
+    pub(crate) usage: TokenCounts,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) started_at: i64,
+    pub(crate) last_active_at: i64,
+    /// The directory of the latest run that names one.
+    pub(crate) cwd: Option<String>,
 }
 
 /// Which ids are looked up by their beginnings.
@@ -383,6 +402,16 @@ pub(crate) trait Tables: fmt::Debug {
     ) -> Result<Vec<JobInfo>>;
     /// Returns a job, made from its runs.
     fn job(&self, id: &JobId) -> Result<Option<JobInfo>>;
+    /// Returns the sessions of runs, the one in which something happened last first. A mark is that
+    /// time, and the runtime with the session's id: `codex/01a1…`.
+    fn sessions(
+        &self,
+        selection: Selection<'_>,
+        after: Option<&PageMark>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>>;
+    /// Returns how many root runs have no session.
+    fn runs_without_session(&self, selection: Selection<'_>) -> Result<u64>;
     /// Returns ids that begin with a text, in order, at most `limit`.
     fn ids_with_prefix(&self, of: IdOf, prefix: &str, limit: usize) -> Result<Vec<String>>;
     /// Returns the ledger of a run.

@@ -44,7 +44,7 @@
 //!
 //! A record's hash covers its run, number, span, content and the hash before it; tape blocks form
 //! such a chain, too, with their receive times; a seal covers both ends, the counts, and how the
-//! process ended; seals form one chain per database, whose last hash is the head.
+//! process ended; seals form chains (one in a database file), whose last hash is the head.
 //! [`Store::verify`] computes all of it anew, with every derived row, the indexes and the search
 //! index, compares the schema with what the migrations make, and names what was changed, is
 //! missing, was moved or inserted. Someone who computes all hashes anew is found only against a
@@ -80,13 +80,14 @@ mod options;
 mod page;
 mod read;
 mod search_query;
+#[cfg(test)]
+mod several_chains;
 mod sqlite;
 mod store;
 mod write;
 
 pub use error::{DatabaseFault, StoreError};
 pub use filter::RunFilter;
-pub use format::seals::SealName;
 pub use format::streams::StreamLengths;
 pub use format::tape::TapeChunk;
 pub use options::{Options, Patience};
@@ -94,8 +95,9 @@ pub use page::{Page, PageMark};
 pub use read::audit::UsageBy;
 pub use runtape_core::report::{
     DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, RebuiltRun, Removal,
-    RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SearchHit, SnippetPart, StepInfo,
-    StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault, VerifyReport,
+    RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit, SnippetPart,
+    StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault,
+    VerifyReport,
 };
 pub use sqlite::Erased;
 pub use store::Store;

@@ -455,7 +455,7 @@ pub fn child(parent: &Made, name: &str) -> Vec<Record> {
     for record in &mut made.records {
         record.span = None;
         if let RecordKind::Run(opened) = &mut record.kind {
-            opened.delegated_by = Some(DelegatedBy {
+            opened.delegated_by = Some(Box::new(DelegatedBy {
                 expert: Expert {
                     key: "coder".to_owned(),
                     name: "coder".to_owned(),
@@ -465,7 +465,7 @@ pub fn child(parent: &Made, name: &str) -> Vec<Record> {
                 tool_name: ToolName::from_printed("Task"),
                 checkpoint_id: CheckpointId::derive(parent.id(), 1),
                 run_id: parent.id().clone(),
-            });
+            }));
         }
     }
     made.records

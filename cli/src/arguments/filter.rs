@@ -8,10 +8,21 @@ use crate::database::resolve_job;
 use crate::error::CliError;
 use crate::terminal::times;
 
-/// Which runs a command is about.
+/// Which runs a command is about, and how many of them it shows.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
+    #[command(flatten)]
+    words: FilterWords,
+    /// Show at most this many; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+/// Which runs a command is about.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub(crate) struct FilterWords {
     /// Only runs of this runtime
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<Runtime>,
@@ -45,9 +56,6 @@ pub(crate) struct FilterArgs {
     /// Only runs that began before this time
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
     until: Option<i64>,
-    /// Show at most this many; 0 shows all
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    limit: usize,
 }
 
 fn by_name<T: DeserializeOwned>(name: &str) -> Option<T> {
@@ -81,7 +89,12 @@ fn parse_family(name: &str) -> Result<ErrorFamily, String> {
     })
 }
 
-impl FilterArgs {
+impl FilterWords {
+    /// Tells whether no word was given: every run is let through.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Returns the store's filter.
     pub(crate) fn to_filter(&self, store: &Store) -> Result<RunFilter, CliError> {
         let mut filter = RunFilter::default();
@@ -100,6 +113,13 @@ impl FilterArgs {
         filter.since = self.since;
         filter.until = self.until;
         Ok(filter)
+    }
+}
+
+impl FilterArgs {
+    /// Returns the store's filter.
+    pub(crate) fn to_filter(&self, store: &Store) -> Result<RunFilter, CliError> {
+        self.words.to_filter(store)
     }
 
     /// Returns how many to show at most.

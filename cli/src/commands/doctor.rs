@@ -8,6 +8,7 @@ use runtape_core::Runtime;
 use runtape_core::report::{CheckLevel, DoctorCheck, DoctorReport};
 use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
 
+use super::doctor_history;
 use super::runtimes::on_path;
 use crate::commands::Invocation;
 use crate::database::Database;
@@ -25,6 +26,8 @@ const LITTLE_SPACE: u64 = 1 << 30;
 
 /// Check the database and the agent CLIs
 ///
+/// Of the sessions that CLIs keep on disk it tells where they are, how many, and which the CLI is about
+/// to delete; none is opened.
 /// Credentials are named when they are there; their values are never read out.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
@@ -35,7 +38,7 @@ pub(crate) struct DoctorArgs {
 
 /// The checks so far, each with its mark.
 #[derive(Default)]
-struct Checks(Vec<(Mark, DoctorCheck)>);
+pub(super) struct Checks(Vec<(Mark, DoctorCheck)>);
 
 /// How a check stands out for people.
 #[derive(Clone, Copy)]
@@ -64,7 +67,7 @@ impl Checks {
         self.push(code, level, message, None, None);
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         code: &str,
         level: CheckLevel,
@@ -88,10 +91,16 @@ impl Checks {
     }
 
     /// Makes the last one neutral: nothing was found to be in order.
-    fn neutral(&mut self) {
+    pub(super) fn neutral(&mut self) {
         if let Some((mark, _)) = self.0.last_mut() {
             *mark = Mark::Neutral;
         }
+    }
+
+    /// Returns the checks without their marks.
+    #[cfg(test)]
+    pub(super) fn into_checks(self) -> Vec<DoctorCheck> {
+        self.0.into_iter().map(|(_, check)| check).collect()
     }
 }
 
@@ -108,6 +117,7 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &mut Invocation<'_>) -> Result<
     }
     let mut checks = Checks::default();
     database(&mut checks, &invocation.database);
+    let mut history = Vec::new();
     // A runtime without a program of its own has nothing to be looked at.
     for entry in RUNTIMES.iter().filter(|entry| !entry.commands.is_empty()) {
         if args
@@ -118,6 +128,9 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &mut Invocation<'_>) -> Result<
             // Nobody needs every CLI, but somebody who asks for one does.
             let is_needed = args.runtime.is_some();
             runtime(&mut checks, entry, is_needed);
+            let mut places = doctor_history::look(entry);
+            doctor_history::tell(&mut checks, entry, &places);
+            history.append(&mut places);
         }
     }
     let adapter_type = args
@@ -126,7 +139,8 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &mut Invocation<'_>) -> Result<
         .and_then(runtimes::entry_for)
         .map_or("runtape", |entry| entry.paperclip.adapter_type);
     let (marks, checks): (Vec<Mark>, Vec<DoctorCheck>) = checks.0.into_iter().unzip();
-    let diagnosis = DoctorReport::new(adapter_type, checks, times::now());
+    let mut diagnosis = DoctorReport::new(adapter_type, checks, times::now());
+    diagnosis.history = history;
     let console = &mut invocation.console;
     if console.json {
         console.object(&diagnosis)?;

@@ -165,7 +165,7 @@ fn written(
     invocation.note(&format!("{file}: {}", bytes(done.bytes)));
     invocation.note(&format!("blake3 {}", done.digest));
     for seal in seals {
-        invocation.note(&format!("seal {} {}", seal.number, seal.hash));
+        invocation.note(&format!("seal {} {}", seal.name, seal.hash));
     }
     Ok(())
 }

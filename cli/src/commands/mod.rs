@@ -5,6 +5,7 @@ mod checkpoint;
 mod completions;
 mod diff;
 mod doctor;
+mod doctor_history;
 mod drift;
 mod errors;
 mod events;
@@ -29,7 +30,9 @@ mod runtimes;
 mod schema;
 mod search;
 mod session;
+mod sessions;
 mod show;
+mod show_summary;
 mod sql;
 mod stats;
 pub(crate) mod sync;
@@ -93,6 +96,7 @@ pub(crate) enum Command {
     Normalize(normalize::NormalizeArgs),
     Runs(runs::RunsArgs),
     Jobs(jobs::JobsArgs),
+    Sessions(sessions::SessionsArgs),
     Show(show::ShowArgs),
     Transcript(transcript::TranscriptArgs),
     Events(events::EventsArgs),
@@ -134,6 +138,7 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
         Command::Normalize(args) => normalize::run(args, invocation)?,
         Command::Runs(args) => runs::run(&args, invocation)?,
         Command::Jobs(args) => jobs::run(&args, invocation)?,
+        Command::Sessions(args) => sessions::run(&args, invocation)?,
         Command::Show(args) => show::run(&args, invocation)?,
         Command::Transcript(args) => transcript::run(&args, invocation)?,
         Command::Events(args) => events::run(&args, invocation)?,

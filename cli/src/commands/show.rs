@@ -1,10 +1,12 @@
 //! `runtape show`: one run.
 
+use clap::ValueEnum;
 use runtape_core::report::{RunDetail, RunOrigin};
 use runtape_core::{Stream, TokenCounts, summarize};
 use runtape_store::Store;
 
-use crate::commands::Invocation;
+use crate::arguments::filter::FilterWords;
+use crate::commands::{Invocation, show_summary};
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
@@ -13,11 +15,29 @@ use crate::terminal::table::{Cell, Table, bytes, thousands};
 use crate::terminal::times;
 
 /// Show what is known of a run: how it ended, what it used, its steps and its answer
+///
+/// With `--as summary`, runs as `normalize --as summary` has them: each with its children in one JSON
+/// object a line, those that began first first. Name runs, or filters such as --session, or --all.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// The run: its id, the beginning of it, or `last`
+    /// The run: its id, the beginning of it, or `last`; several with --as summary
     #[arg(value_name = "RUN")]
-    run: String,
+    runs: Vec<String>,
+    /// What to print
+    #[arg(long = "as", value_name = "SHAPE", value_enum)]
+    shape: Option<Shape>,
+    /// All runs; with --as summary
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    filter: FilterWords,
+}
+
+/// What to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// Each run in one object
+    Summary,
 }
 
 /// Steps shown to people; `events` has all of them.
@@ -48,8 +68,30 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
 }
 
 pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let is_selected = args.all || !args.filter.is_empty();
+    let refused = |message: &str| {
+        let message = message.to_owned();
+        Err(CliError::Usage { message })
+    };
+    let run = match (args.shape, args.runs.as_slice(), is_selected) {
+        (Some(Shape::Summary), [], false) => {
+            return refused("name runs, or filters such as --session, or --all");
+        }
+        (Some(Shape::Summary), [], true) => {
+            return show_summary::selected(&args.filter, invocation);
+        }
+        (Some(Shape::Summary), runs, false) => return show_summary::named(runs, invocation),
+        (Some(Shape::Summary), _, true) => {
+            return refused("name either runs, or filters and --all");
+        }
+        (None, [run], false) => run,
+        (None, [], false) => return refused("name a run: its id, the beginning of it, or `last`"),
+        (None, _, _) => {
+            return refused("without --as summary, name one run and nothing else");
+        }
+    };
     let store = invocation.database.read()?;
-    let shown = gather(&store, &args.run)?;
+    let shown = gather(&store, run)?;
     let console = &mut invocation.console;
     if console.json {
         return console.object(&shown);
@@ -164,7 +206,11 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
             Tone::Plain,
         ),
         ("output", Some(output), Tone::Plain),
-        ("seal", run.seal.map(|seal| seal.to_string()), Tone::Plain),
+        (
+            "seal",
+            run.seal_name().map(|seal| seal.to_string()),
+            Tone::Plain,
+        ),
         ("imported", shown.origin.as_ref().map(imported), origin_tone),
     ];
     for (name, value, tone) in rows {
@@ -180,7 +226,7 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
 /// Says where a run was before.
 fn imported(origin: &RunOrigin) -> String {
     let seal = match &origin.seal {
-        Some(seal) => format!("seal {} {}", seal.number, seal.hash),
+        Some(seal) => format!("seal {} {}", seal.name, seal.hash),
         None => "no seal".to_owned(),
     };
     let doubt = if origin.is_verified {

@@ -57,7 +57,7 @@ fn removed(removals: &[Removal]) -> Vec<String> {
         lines.push(format!(
             "removed: run {}, seal {}, {} at {at}",
             removal.run_id,
-            removal.seal,
+            removal.seal_name(),
             removal.reason.as_str(),
         ));
     }
@@ -103,11 +103,11 @@ pub(crate) fn run(args: &VerifyArgs, invocation: &mut Invocation<'_>) -> Result<
             bytes(report.tape_bytes)
         ))?;
         for seal in report.bundle.iter().flatten() {
-            let text = format!("run {}: seal {} {}", seal.run_id, seal.number, seal.hash);
+            let text = format!("run {}: seal {} {}", seal.run_id, seal.name, seal.hash);
             console.line(&text)?;
         }
         if let (Some(head), None) = (&report.head, &report.bundle) {
-            console.line(&format!("head {} {}", head.number, head.hash))?;
+            console.line(&format!("head {} {}", head.name, head.hash))?;
         }
         if !report.unseen.is_empty() {
             let unseen: Vec<&str> = report

@@ -4,24 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SealHead;
-use crate::RunId;
 use crate::iso::{self, Time};
-
-/// The seal that covers a root run and its children.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RunSeal {
-    /// The root run.
-    pub run_id: RunId,
-    /// Which entry of the chain it is.
-    pub number: u64,
-    /// Its hash, in hexadecimal digits: it covers the run and all that was sealed before.
-    pub hash: String,
-    /// When the run was sealed.
-    #[serde(with = "iso")]
-    #[schemars(with = "Time")]
-    pub at: i64,
-}
 
 /// Where a run was before it was imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

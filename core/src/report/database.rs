@@ -6,7 +6,8 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::RunSeal;
+use super::seal::is_first_chain;
+use super::{RunSeal, SealHead, SealName};
 use crate::RunId;
 use crate::iso::{self, Time};
 
@@ -59,7 +60,7 @@ pub struct VerifyReport {
     /// Bytes of output that were read.
     pub tape_bytes: u64,
     /// The end of the chain of seals; null while nothing was sealed. Kept elsewhere, it proves
-    /// later that nothing before it changed.
+    /// later that nothing before it in its chain changed.
     pub head: Option<SealHead>,
     /// What was removed, and when.
     pub removals: Vec<Removal>,
@@ -69,8 +70,8 @@ pub struct VerifyReport {
     /// there for a whole database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<Vec<RunSeal>>,
-    /// What could not be seen: without a head that was kept elsewhere, that the last entries were
-    /// cut off together with their runs, or that all hashes were computed anew.
+    /// What could not be seen: in a chain without a head that was kept elsewhere, that the last
+    /// entries were cut off together with their runs, or that all hashes were computed anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Unseen>,
 }
@@ -80,9 +81,9 @@ pub struct VerifyReport {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Unseen {
-    /// Whether the last runs were cut off together with their seals: no head was given.
+    /// Whether the last runs were cut off together with their seals: some chain's head was not given.
     CutOffTail,
-    /// Whether somebody computed all hashes anew: no head was given.
+    /// Whether somebody computed all hashes anew: some chain's head was not given.
     NewHashes,
 }
 
@@ -103,16 +104,6 @@ impl VerifyReport {
     pub fn is_intact(&self) -> bool {
         self.faults.is_empty()
     }
-}
-
-/// The end of the chain of seals.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SealHead {
-    /// How many entries there are.
-    pub number: u64,
-    /// The hash over all of them, in hexadecimal digits.
-    pub hash: String,
 }
 
 macro_rules! removal_reasons {
@@ -199,14 +190,28 @@ impl JsonSchema for RemovalReason {
 pub struct Removal {
     /// The run.
     pub run_id: RunId,
-    /// The seal that covered it.
+    /// The number of the seal that covered it, in its chain.
     pub seal: u64,
+    /// The chain of that seal; not there for the first one, which is 0.
+    #[serde(default, skip_serializing_if = "is_first_chain")]
+    pub seal_chain: u32,
     /// Why.
     pub reason: RemovalReason,
     /// When.
     #[serde(with = "iso")]
     #[schemars(with = "Time")]
     pub at: i64,
+}
+
+impl Removal {
+    /// Returns the name of the seal that covered the run.
+    #[must_use]
+    pub fn seal_name(&self) -> SealName {
+        SealName {
+            chain: self.seal_chain,
+            number: self.seal,
+        }
+    }
 }
 
 /// Something that is not as it was written.
@@ -264,12 +269,8 @@ pub enum FaultPlace {
         /// The record it follows from.
         seq: u64,
     },
-    /// An entry in the chain of seals.
-    #[serde(rename_all = "camelCase")]
-    Seal {
-        /// The entry.
-        number: u64,
-    },
+    /// An entry in a chain of seals.
+    Seal(SealName),
 }
 
 impl fmt::Display for FaultPlace {
@@ -282,7 +283,7 @@ impl fmt::Display for FaultPlace {
             Self::Row { table, run_id, seq } => {
                 write!(f, "run {run_id}, table {table}, record {seq}")
             }
-            Self::Seal { number } => write!(f, "seal {number}"),
+            Self::Seal(name) => write!(f, "seal {name}"),
         }
     }
 }

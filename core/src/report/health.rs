@@ -76,6 +76,27 @@ pub struct DoctorReport {
     #[serde(with = "iso")]
     #[schemars(with = "Time")]
     pub tested_at: i64,
+    /// The directories in which agent CLIs keep sessions, of those that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<HistoryPlace>,
+}
+
+/// A directory in which an agent CLI keeps its sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryPlace {
+    /// The runtime.
+    pub runtime: Runtime,
+    /// The directory.
+    pub path: String,
+    /// Files in it that hold sessions. A session may have several, and a database has many sessions.
+    pub files: u64,
+    /// How large they are together, in bytes.
+    pub bytes: u64,
+    /// After how many days the CLI deletes what was not touched; null if it does not.
+    pub kept_days: Option<u32>,
+    /// Files that it deletes within a week, unless they are touched.
+    pub due: u64,
 }
 
 impl DoctorReport {
@@ -93,6 +114,7 @@ impl DoctorReport {
             status,
             checks,
             tested_at,
+            history: Vec::new(),
         }
     }
 }

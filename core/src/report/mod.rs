@@ -16,20 +16,23 @@ mod ingest;
 mod output;
 mod recording;
 mod run;
+mod seal;
+mod session;
 mod tree;
 mod usage;
 
 pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo, ToolUse};
-pub use bundle::{RunOrigin, RunSeal};
+pub use bundle::RunOrigin;
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
-    BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, SealHead, StoreStats,
-    TableStats, Unseen, VerifyFault, VerifyReport,
+    BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, StoreStats, TableStats,
+    Unseen, VerifyFault, VerifyReport,
 };
 pub use failure::Failure;
 pub use health::{
     AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, FormatInfo,
-    RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+    HistoryPlace, RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine,
+    ValidationUnknown,
 };
 pub use history::{SyncGroup, SyncLine, SyncSummary, SyncedSource};
 pub use ingest::{
@@ -38,5 +41,7 @@ pub use ingest::{
 pub use output::{Document, ExportedFile, RawOutput, SqlRow};
 pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
 pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
+pub use seal::{RunSeal, SealHead, SealName};
+pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{DailyUsage, LedgerEntry, UsageGroup};

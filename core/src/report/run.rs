@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recording::ExitInfo;
-use super::{Failure, RunOrigin, counts};
+use super::seal::is_first_chain;
+use super::{Failure, RunOrigin, SealName, counts};
 use crate::iso::{self, Time};
 use crate::{
     CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
@@ -63,8 +64,20 @@ pub struct RunInfo {
     pub cost_usd: Option<f64>,
     /// Why it failed; null if it did not.
     pub error: Option<Failure>,
-    /// The number of the seal that covers it; null while it is open.
+    /// The number of the seal that covers it, in its chain; null while it is open.
     pub seal: Option<u64>,
+    /// The chain of that seal; not there for the first one, which is 0.
+    #[serde(default, skip_serializing_if = "is_first_chain")]
+    pub seal_chain: u32,
+}
+
+impl RunInfo {
+    /// Returns the name of the seal that covers the run.
+    #[must_use]
+    pub fn seal_name(&self) -> Option<SealName> {
+        let chain = self.seal_chain;
+        self.seal.map(|number| SealName { chain, number })
+    }
 }
 
 /// What is known of a job, made from its runs. Unknown is null.

@@ -8,19 +8,20 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::StdoutText;
 use serde::de::IgnoredAny;
-use serde_json::Value;
 
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
+use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::framing::held_lines::{HeldLines, MOST_HELD};
 use crate::framing::{LinePart, pieces};
-use crate::json::DecodeError;
+use crate::json::{DecodeError, find_special};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
-use crate::signal::{Outcome, Scope, Signal, Verdict};
+use crate::signal::{Outcome, Signal, Verdict};
 
-/// How many bytes of nothing but white space are held before they are taken for an answer.
-const MOST_BLANKS: usize = 64 * 1024;
+/// How much white space is held before it is taken for an answer: lines of nothing take far more than
+/// their bytes, and no decision hangs on them.
+const MOST_BLANK: usize = 256 * 1024;
 
 /// What the output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,9 @@ impl<E: EventReader> EventsOrText<E> {
             form: asked,
             has_format: false,
             held: HeldLines::new(MOST_HELD),
-            answer: Answer::default(),
+            answer: Answer {
+                lines: AnswerLines::new(MOST_BLANK),
+            },
         }
     }
 
@@ -198,54 +201,52 @@ fn is_cut_json(lines: &HeldLines) -> bool {
 /// Returns the type of an object that begins with it, as these CLIs print them.
 pub(crate) fn leading_type(object: &[u8]) -> Option<&str> {
     let rest = object.trim_ascii_start().strip_prefix(b"{\"type\":\"")?;
-    quoted(rest).map(|(tag, _)| tag)
+    let (tag, _) = rest.split_at_checked(find_special(rest, 0))?;
+    let is_ended = rest.get(tag.len()) == Some(&b'"');
+    let is_plain = tag.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    std::str::from_utf8(tag)
+        .ok()
+        .filter(|_| is_ended && is_plain)
+}
+
+/// Returns an object up to the first byte that is not UTF-8, and whether that is all of it.
+pub(crate) fn leading_text(object: &[u8]) -> (&str, bool) {
+    match std::str::from_utf8(object) {
+        Ok(text) => (text, true),
+        Err(error) => {
+            let sound = object.get(..error.valid_up_to()).unwrap_or_default();
+            (std::str::from_utf8(sound).unwrap_or_default(), false)
+        }
+    }
 }
 
 /// Returns the content of a string whose opening quote was passed, and what follows its closing one;
-/// none if it is anything but plain ASCII, as names and ids are.
-pub(crate) fn quoted(rest: &[u8]) -> Option<(&str, &[u8])> {
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    let end = rest.iter().position(|byte| !is_plain(byte))?;
-    let (content, rest) = rest.split_at(end);
-    let rest = rest.strip_prefix(b"\"")?;
-    Some((std::str::from_utf8(content).ok()?, rest))
+/// none if it has escapes.
+pub(crate) fn quoted(rest: &str) -> Option<(&str, &str)> {
+    let (content, rest) = rest.split_at_checked(find_special(rest.as_bytes(), 0))?;
+    Some((content, rest.strip_prefix('"')?))
 }
 
 /// An answer in plain text, which says nothing of how it went: the exit does.
-#[derive(Debug, Default)]
+///
+/// White space before anything else is held: an answer of nothing but that is empty. From then on the
+/// text is streamed.
+#[derive(Debug)]
 struct Answer {
-    /// White space before anything else. An answer of nothing but that is empty.
-    blank: String,
-    has_begun: bool,
-    has_text: bool,
-    /// How the last line ended, which is part of the text only if another line follows.
-    ending: Option<Ending>,
+    lines: AnswerLines,
 }
 
 impl Answer {
     fn push(&mut self, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
-        self.has_begun = true;
-        let before = self.ending.replace(ending).map_or("", Ending::as_str);
-        let text = String::from_utf8_lossy(bytes);
-        if self.has_text {
-            if !before.is_empty() {
-                out.emit(Signal::TextDelta(Cow::Borrowed(before)));
-            }
-            out.emit(Signal::TextDelta(text));
-            return;
+        if self.lines.is_streamed() {
+            return self.lines.push(bytes, ending, out);
         }
-        self.blank.push_str(before);
-        if text.trim().is_empty() && self.blank.len() < MOST_BLANKS {
-            self.blank.push_str(&text);
-            return;
+        self.lines.held.push(bytes, ending, out.place());
+        let is_blank = String::from_utf8_lossy(bytes).trim().is_empty();
+        if !is_blank || self.lines.held.is_full() {
+            out.emit(Signal::Step(None));
+            self.lines.stream(out);
         }
-        self.has_text = true;
-        out.emit(Signal::Step(None));
-        let blank = std::mem::take(&mut self.blank);
-        if !blank.is_empty() {
-            out.emit(Signal::TextDelta(Cow::Owned(blank)));
-        }
-        out.emit(Signal::TextDelta(text));
     }
 
     /// Judges the end. Returns whether the answer stands.
@@ -254,31 +255,33 @@ impl Answer {
     /// process says that it ended well. What was said before a failure stays, and is whole if its
     /// newline was printed.
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
-        let is_whole = self.ending.is_some_and(|ending| ending != Ending::None);
-        let is_judged = exit.is_success() || (exit.is_unknown() && self.has_text);
-        if self.has_text && (is_judged || is_whole) {
+        let has_text = self.lines.is_streamed();
+        let is_whole = self.lines.last_ending() != Some(Ending::None);
+        let is_judged = exit.is_success() || (exit.is_unknown() && has_text);
+        if has_text && (is_judged || is_whole) {
             out.emit(Signal::TextEnd);
         }
-        if !self.has_begun || !is_judged {
+        if self.lines.is_empty() || !is_judged {
             return false;
         }
-        if exit.is_unknown() {
-            out.emit(Signal::Metadata("exitUnknown", Value::Bool(true)));
-        }
         let mut outcome = Outcome::of(Verdict::Success);
-        if !self.has_text {
+        if !has_text {
             out.emit(Signal::Step(None));
             out.emit(Signal::MessagePrinted);
             outcome.answer = Some(Cow::Borrowed(""));
         }
-        out.emit_in(Scope::Main, Signal::Result(outcome));
+        answer_stands(exit, outcome, out);
         true
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use runtape_core::Stream;
+
     use super::*;
+    use crate::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
+    use crate::signal::Emitted;
 
     #[test]
     fn the_first_object_of_a_line_is_found_among_text() {
@@ -306,7 +309,53 @@ mod tests {
         assert_eq!(leading_type(b"{\"type\":\"a.b\",\"c"), Some("a.b"));
         assert_eq!(leading_type(b"{\"type\":\"a\\u0020\"}"), None);
         assert_eq!(leading_type(b"{\"id\":1}"), None);
-        assert_eq!(quoted(b"abc\",rest"), Some(("abc", b",rest".as_slice())));
-        assert_eq!(quoted(b"abc"), None);
+        assert_eq!(leading_type("{\"type\":\"é\"}".as_bytes()), None);
+        assert_eq!(leading_type(b"{\"type\":\"a"), None);
+        assert_eq!(quoted("abé\",rest"), Some(("abé", ",rest")));
+        assert_eq!(quoted("abc"), None);
+        assert_eq!(leading_text("aé".as_bytes()), ("aé", true));
+        assert_eq!(leading_text(b"a\xC3\xFF"), ("a", false));
+        assert_eq!(quoted("a\\u0062c\""), None);
+    }
+
+    /// Output without events.
+    struct NoEvents;
+
+    impl EventReader for NoEvents {
+        fn begins_events(_: &[u8]) -> bool {
+            false
+        }
+
+        fn on_object(&mut self, _: &[u8], _: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+            Ok(())
+        }
+
+        fn on_cut(&mut self, _: &mut SignalSink<'_>) {}
+    }
+
+    #[test]
+    fn white_space_before_an_answer_is_text_with_a_place() {
+        let mut given = Vec::new();
+        let mut apply = |emitted: Emitted<'_>| {
+            if let Signal::TextDelta(text) = emitted.signal {
+                let span = emitted.place.span.unwrap();
+                given.push((text.into_owned(), span.start, span.end));
+            }
+        };
+        let mut reader = EventsOrText::new(NoEvents, Some(Form::Text));
+        let mut each = |framed: Framed<'_>| {
+            if let Framed::Line(line) = framed {
+                let mut out = SignalSink::new(line.place(Stream::Stdout), &mut apply);
+                reader.push_line(&line, &mut out);
+            }
+        };
+        let mut splitter = LineSplitter::new(DEFAULT_LIMIT);
+        splitter.push(b"\n \na\nb", 0, &mut each);
+        splitter.finish(&mut each);
+        let texts = [("\n \na", 0, 5), ("\n", 5, 6), ("b", 5, 6)];
+        assert_eq!(
+            given,
+            texts.map(|(text, start, end)| (text.to_owned(), start, end))
+        );
     }
 }

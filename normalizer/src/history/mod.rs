@@ -12,12 +12,14 @@
 mod database;
 mod ending;
 mod in_memory;
+mod rows;
 
 use std::ops::Range;
 
 pub use database::{Database, SessionTable, Table};
 pub(crate) use ending::{LastWord, judge, judge_with_answer};
 pub use in_memory::{SessionSource, read_session, segment_bytes};
+pub(crate) use rows::{NOTE, millis, table_of};
 
 use crate::context::Context;
 use crate::parser::RuntimeParser;

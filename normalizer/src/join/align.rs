@@ -1,6 +1,7 @@
 //! Which step of what was printed is which step of the history.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use super::half::StepFacts;
 use super::owned::OwnedCall;
@@ -8,36 +9,70 @@ use super::owned::OwnedCall;
 /// How far ahead a step is looked for by what it says. Steps that the output lacks are few.
 const WINDOW: usize = 64;
 
-/// Returns for each printed step the step of the history that it is; these rise.
+/// Steps of the history, first and last.
+pub(super) type Steps = RangeInclusive<usize>;
+
+/// Returns for each printed step the steps of the history that it is; these rise.
 ///
 /// Exact keys go first: the message's, then a call's. What has none is found between them by its
-/// tools and its text, in order.
-pub(super) fn align(printed: &[StepFacts], history: &[StepFacts]) -> Vec<Option<usize>> {
-    let mut matches = exact(printed, history);
+/// tools and its text, in order. An output that does not show where one message ends and the next begins
+/// prints several as one.
+pub(super) fn align(printed: &[StepFacts], history: &[StepFacts]) -> Vec<Option<Steps>> {
+    let exact = exact(printed, history);
+    let mut matches: Vec<Option<Steps>> = Vec::with_capacity(printed.len());
+    // Where the next step with an exact match begins, for each step: looked up from the end.
+    let mut ends = vec![history.len(); printed.len()];
+    let mut end = history.len();
+    for (slot, found) in ends.iter_mut().zip(&exact).rev() {
+        *slot = end;
+        end = found.unwrap_or(end);
+    }
     let mut next = 0;
-    for (at, step) in printed.iter().enumerate() {
-        if let Some(found) = matches.get(at).copied().flatten() {
-            next = found + 1;
-            continue;
-        }
-        let later = matches.iter().skip(at + 1).flatten().next();
-        let end = later.copied().unwrap_or(history.len());
-        let found = if printed.len() == 1 {
-            (next..end)
+    for ((step, found), end) in printed.iter().zip(&exact).zip(ends) {
+        let found = match found {
+            Some(found) => Some(*found..=*found),
+            None if printed.len() == 1 => (next..end)
                 .rev()
                 .take(WINDOW)
                 .find(|there| fits(step, history.get(*there)))
-        } else {
-            (next..end)
+                .map(|there| there..=there)
+                .or_else(|| covers(step, history, next, end)),
+            None => (next..end)
                 .take(WINDOW)
                 .find(|there| fits(step, history.get(*there)))
+                .map(|there| there..=there)
+                .or_else(|| covers(step, history, next, end)),
         };
-        if let (Some(found), Some(slot)) = (found, matches.get_mut(at)) {
-            *slot = Some(found);
-            next = found + 1;
+        if let Some(found) = &found {
+            next = found.end() + 1;
         }
+        matches.push(found);
     }
     matches
+}
+
+/// Finds several steps of the history that were printed as one: its tools in order, and its text in theirs.
+fn covers(printed: &StepFacts, history: &[StepFacts], next: usize, end: usize) -> Option<Steps> {
+    let mut names = printed.calls.iter().map(|(_, name)| name).peekable();
+    let mut text = String::new();
+    let mut first = None;
+    for (at, step) in history.iter().enumerate().take(end).skip(next).take(WINDOW) {
+        text.push_str(&step.loose);
+        let mut is_part = !step.loose.is_empty() && printed.loose.contains(&step.loose);
+        for (_, name) in &step.calls {
+            is_part |= names.next_if_eq(&name).is_some();
+        }
+        if is_part {
+            first = first.or(Some(at));
+        }
+        if let Some(first) = first
+            && names.peek().is_none()
+            && text.contains(&printed.loose)
+        {
+            return Some(first..=at);
+        }
+    }
+    None
 }
 
 /// Finds steps by the keys of their messages and the ids of their calls.
@@ -123,9 +158,9 @@ mod tests {
             step(Some("c"), "last", &[]),
         ];
         let printed = [step(Some("b"), "same", &[]), step(Some("a"), "same", &[])];
-        assert_eq!(align(&printed, &history), [Some(1), None]);
+        assert_eq!(align(&printed, &history), [Some(1..=1), None]);
         let printed = [step(None, "same", &[]), step(Some("b"), "same", &[])];
-        assert_eq!(align(&printed, &history), [Some(0), Some(1)]);
+        assert_eq!(align(&printed, &history), [Some(0..=0), Some(1..=1)]);
     }
 
     #[test]
@@ -135,7 +170,7 @@ mod tests {
             step(None, "y", &["t"]),
             step(None, "x", &[]),
         ];
-        assert_eq!(align(&[step(None, "x", &[])], &history), [Some(2)]);
+        assert_eq!(align(&[step(None, "x", &[])], &history), [Some(2..=2)]);
     }
 
     #[test]
@@ -150,6 +185,21 @@ mod tests {
             step(None, "other", &[]),
             step(None, "done", &[]),
         ];
-        assert_eq!(align(&printed, &history), [Some(1), None, Some(2)]);
+        assert_eq!(align(&printed, &history), [Some(1..=1), None, Some(2..=2)]);
+    }
+
+    #[test]
+    fn several_messages_may_be_printed_as_one() {
+        let history = [
+            step(None, "first", &["read"]),
+            step(None, "", &["write"]),
+            step(None, "done", &[]),
+        ];
+        let printed = [step(None, "firstdone", &["read", "write"])];
+        assert_eq!(align(&printed, &history), [Some(0..=2)]);
+        let printed = [step(None, "", &["read", "write"]), step(None, "done", &[])];
+        assert_eq!(align(&printed, &history), [Some(0..=1), Some(2..=2)]);
+        let printed = [step(None, "", &["write", "read"]), step(None, "done", &[])];
+        assert_eq!(align(&printed, &history), [None, Some(2..=2)]);
     }
 }

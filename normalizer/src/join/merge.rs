@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use runtape_core::runtime_event::HistoryMismatch;
 
-use super::align::align;
+use super::align::{Steps, align};
 use super::half::{Half, Item, StepFacts, push_loose};
 use super::owned::{OwnedCall, OwnedSignal};
 use crate::framing::lines::{Ending, Line};
@@ -37,8 +37,12 @@ enum InStep {
     No,
     /// Only the output has it.
     Own,
-    /// It is this step of the history; whose text is taken.
-    Shared { at: usize, takes_printed_text: bool },
+    /// It is this step of the history, or the last of those that it is; whose text is taken.
+    Shared {
+        first: usize,
+        last: usize,
+        takes_printed_text: bool,
+    },
 }
 
 /// Gives out both halves.
@@ -48,7 +52,7 @@ pub(super) struct Merge {
     printed: Half,
     /// Which run of the history each run of the output is.
     scopes: Vec<Option<usize>>,
-    matches: Vec<Vec<Option<usize>>>,
+    matches: Vec<Vec<Option<Steps>>>,
     in_step: Vec<InStep>,
     /// The calls of the history that calls of the output are, by run.
     same_calls: Vec<HashMap<OwnedCall, OwnedCall>>,
@@ -126,13 +130,13 @@ impl Merge {
         // The step of a part shows even where no signal opened it.
         let matched = item.step.and_then(|step| {
             let matches = self.matches.get(item.scope)?;
-            matches.get(step).copied().flatten()
+            matches.get(step).cloned().flatten()
         });
         let state = match (item.step, matched, there, state) {
             (None, ..) => InStep::No,
-            (_, Some(at), _, InStep::Shared { at: now, .. }) if now == at => state,
-            (Some(step), Some(at), Some(there), _) => {
-                self.enter(item.scope, step, there, at, reducer)
+            (_, Some(found), _, InStep::Shared { last, .. }) if *found.end() == last => state,
+            (Some(step), Some(found), Some(there), _) => {
+                self.enter(item.scope, step, there, &found, reducer)
             }
             _ => InStep::Own,
         };
@@ -141,16 +145,12 @@ impl Merge {
         }
         match state {
             InStep::Shared {
-                at,
+                first,
+                last,
                 takes_printed_text,
             } => {
-                self.on_shared(
-                    item,
-                    there.unwrap_or_default(),
-                    at,
-                    takes_printed_text,
-                    reducer,
-                );
+                let there = there.unwrap_or_default();
+                self.on_shared(item, there, first..=last, takes_printed_text, reducer);
             }
             InStep::Own | InStep::No => self.on_own(item, reducer),
         }
@@ -162,9 +162,10 @@ impl Merge {
         scope: usize,
         step: usize,
         there: usize,
-        at: usize,
+        found: &Steps,
         reducer: &mut Reducer,
     ) -> InStep {
+        let (first, last) = (*found.start(), *found.end());
         let printed = self
             .printed
             .scopes
@@ -173,7 +174,8 @@ impl Merge {
         let facts = self
             .backbones
             .get(there)
-            .and_then(|backbone| backbone.facts.get(at));
+            .and_then(|backbone| backbone.facts.get(first))
+            .filter(|_| first == last);
         let takes_printed_text = match (printed, facts) {
             (Some(printed), Some(facts)) => {
                 let (one, other) = (printed.loose.as_str(), facts.loose.as_str());
@@ -184,14 +186,15 @@ impl Merge {
             }
             _ => false,
         };
-        self.advance(there, Some(at), reducer);
+        self.advance(there, Some(first), reducer);
         if takes_printed_text {
-            self.open(there, at, reducer);
+            self.open(there, first, reducer);
         } else {
-            self.advance(there, Some(at + 1), reducer);
+            self.advance(there, Some(last + 1), reducer);
         }
         InStep::Shared {
-            at,
+            first,
+            last,
             takes_printed_text,
         }
     }
@@ -295,18 +298,19 @@ impl Merge {
         &mut self,
         mut item: Item,
         there: usize,
-        at: usize,
+        steps: Steps,
         takes_printed_text: bool,
         reducer: &mut Reducer,
     ) {
         let Some(facts) = self
             .backbones
             .get(there)
-            .and_then(|backbone| backbone.facts.get(at))
+            .and_then(|backbone| backbone.facts.get(steps))
         else {
             return self.on_own(item, reducer);
         };
-        let (has_usage, has_thinking) = (facts.has_usage, facts.has_thinking);
+        let has_usage = facts.iter().any(|step| step.has_usage);
+        let has_thinking = facts.iter().any(|step| step.has_thinking);
         let same = |call: &OwnedCall| {
             let calls = self.same_calls.get(item.scope)?;
             calls.get(call).cloned()
@@ -469,15 +473,16 @@ impl Merge {
                 };
                 let matches = self.matches.get(number).into_iter().flatten();
                 for (step, found) in scope.steps.iter().zip(matches) {
-                    let Some(facts) = found.and_then(|at| backbone.facts.get(at)) else {
+                    let found = found.clone().and_then(|steps| backbone.facts.get(steps));
+                    let Some(facts) = found else {
                         continue;
                     };
-                    let known: HashSet<&OwnedCall> =
-                        facts.calls.iter().map(|(call, _)| call).collect();
+                    let calls = || facts.iter().flat_map(|step| &step.calls);
+                    let known: HashSet<&OwnedCall> = calls().map(|(call, _)| call).collect();
                     let mut left: HashMap<&str, VecDeque<&OwnedCall>> = HashMap::new();
                     let printed: HashSet<&OwnedCall> =
                         step.calls.iter().map(|(call, _)| call).collect();
-                    for (call, name) in &facts.calls {
+                    for (call, name) in calls() {
                         if !printed.contains(call) {
                             left.entry(name).or_default().push_back(call);
                         }
@@ -620,9 +625,9 @@ fn emit(
                     number: place.line,
                     received_at: place.at,
                 };
-                reducer.apply_from(emitted, &line, place);
+                reducer.apply(emitted, Some((&line, place)));
             }
-            None => reducer.apply(emitted),
+            None => reducer.apply(emitted, None),
         }
     });
 }

@@ -176,6 +176,7 @@ impl OwnedSignal {
                 text: outcome.text.map(|text| text.into_owned().into()),
                 answer: outcome.answer.map(|text| text.into_owned().into()),
                 duration_ms: outcome.duration_ms,
+                text_is_answer: outcome.text_is_answer,
             }),
             Signal::Event(event) => Signal::Event(event),
             Signal::Unparsed { tag, reason } => Signal::Unparsed {

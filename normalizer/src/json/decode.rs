@@ -101,14 +101,13 @@ pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<Decoded<T>, Dec
 ///
 /// Where this gives nothing, the whole text is to be decoded.
 pub(crate) fn decode_rest<'a, T: Deserialize<'a>>(
-    bytes: &'a [u8],
+    text: &'a str,
     at: usize,
     depth: u8,
 ) -> Option<T> {
-    if is_too_much(bytes) {
+    if is_too_much(text.as_bytes()) {
         return None;
     }
-    let text = std::str::from_utf8(bytes).ok()?;
     quick::read_rest(text, at, depth)
 }
 

@@ -31,6 +31,13 @@ fn find_in_long(bytes: &[u8], mut rest: &[u8]) -> usize {
         }
         rest = tail;
     }
+    while let Some((word, tail)) = rest.split_first_chunk::<8>() {
+        let found = special(u64::from_le_bytes(*word));
+        if found != 0 {
+            return bytes.len() - rest.len() + found.trailing_zeros() as usize / 8;
+        }
+        rest = tail;
+    }
     let found = rest.iter().position(|byte| is_special(*byte));
     bytes.len() - rest.len() + found.unwrap_or(rest.len())
 }

@@ -19,7 +19,7 @@ pub fn note_unknown(keys: &mut Vec<Box<str>>, key: &str) {
     }
 }
 
-/// Declares a struct that reads a JSON object as a CLI prints it.
+/// Declares a struct that reads a JSON object as a CLI prints it, or several of them.
 ///
 /// ```ignore
 /// wire_struct! {
@@ -47,22 +47,27 @@ pub fn note_unknown(keys: &mut Vec<Box<str>>, key: &str) {
     reason = "each runtime declares its wire structs with it"
 )]
 macro_rules! wire_struct {
+    () => {};
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident<$lifetime:lifetime> { $($body:tt)* }
+        $($others:tt)*
     ) => {
         $crate::json::wire_struct! {
             @declare [$(#[$attribute])*] [$visibility] $name [<$lifetime>] $lifetime
             ['de: $lifetime, $lifetime] 'de { $($body)* }
         }
+        $crate::json::wire_struct! { $($others)* }
     };
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident { $($body:tt)* }
+        $($others:tt)*
     ) => {
         $crate::json::wire_struct! {
             @declare [$(#[$attribute])*] [$visibility] $name [] 'de ['de] 'de { $($body)* }
         }
+        $crate::json::wire_struct! { $($others)* }
     };
     (
         @declare [$(#[$attribute:meta])*] [$visibility:vis] $name:ident

@@ -1,5 +1,7 @@
 //! How a run ends: exactly one terminal event, from the best evidence there is.
 
+use std::borrow::Cow;
+
 use runtape_core::record::{CheckpointHead, UsageEntry, UsageSource};
 use runtape_core::runtime_event::{EarlierResult, ExitMismatch, ProcessExit, Warning};
 use runtape_core::{CheckpointStatus, ErrorFamily, LateValue, RunError, TokenCounts};
@@ -14,6 +16,17 @@ use crate::exit::Exit;
 use crate::failure;
 use crate::signal::{Outcome, TapePlace, Verdict};
 
+/// The result of a turn, held because another one may follow.
+#[derive(Debug)]
+pub(super) struct TurnResult {
+    verdict: Verdict,
+    subtype: Option<String>,
+    /// The text that was printed with it.
+    text: Option<String>,
+    answer: Option<String>,
+    text_is_answer: bool,
+}
+
 impl TapeState {
     /// Takes the result of a turn. An earlier one is kept as a notice.
     pub(super) fn on_outcome(&mut self, root: &mut Run, outcome: Outcome<'_>, place: TapePlace) {
@@ -21,12 +34,12 @@ impl TapeState {
         if let Some(ms) = outcome.duration_ms {
             self.duration_ms = Some(self.duration_ms.unwrap_or(0).saturating_add(ms));
         }
-        self.result = Some(Outcome {
+        self.result = Some(TurnResult {
             verdict: outcome.verdict,
-            subtype: outcome.subtype.map(|text| text.into_owned().into()),
-            text: outcome.text.map(|text| text.into_owned().into()),
-            answer: outcome.answer.map(|text| text.into_owned().into()),
-            duration_ms: outcome.duration_ms,
+            subtype: outcome.subtype.map(Cow::into_owned),
+            text: outcome.text.map(Cow::into_owned),
+            answer: outcome.answer.map(Cow::into_owned),
+            text_is_answer: outcome.text_is_answer,
         });
     }
 
@@ -37,8 +50,12 @@ impl TapeState {
         };
         let notice = EarlierResult {
             is_error: !matches!(result.verdict, Verdict::Success),
-            subtype: result.subtype.map(Into::into),
-            text: result.text.map(Into::into),
+            subtype: result.subtype,
+            text: if result.text_is_answer {
+                result.answer
+            } else {
+                result.text
+            },
         };
         self.on_event(root, notice.into(), place);
     }
@@ -65,7 +82,7 @@ impl TapeState {
                 };
                 StepEnd {
                     status,
-                    text: outcome.answer.map(Into::into),
+                    text: outcome.answer,
                     error,
                 }
             }
@@ -200,7 +217,7 @@ impl TapeState {
         self.start(run, place);
         self.show_end(run, &end, place);
         if run.open.is_some() {
-            self.close_step(run, &end, place);
+            self.close_step(run, end, place);
         } else {
             self.flush_metadata(run, place.at);
             let head = CheckpointHead {

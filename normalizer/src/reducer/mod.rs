@@ -65,45 +65,13 @@ impl Reducer {
         std::mem::swap(&mut self.tape.output, output);
     }
 
-    /// Takes one signal of a line. What was not understood is kept with the line's beginning.
-    pub fn apply_from(&mut self, mut emitted: Emitted<'_>, line: &Line<'_>, place: TapePlace) {
-        // The signals of a line that was held back come with that line's span: its beginning is
-        // not at hand.
-        let is_here = emitted.place.span == place.span;
-        let checked = bounds::check(&mut emitted.signal);
-        if !checked.faults.is_empty() {
-            let excerpt = is_here.then(|| excerpt(line.bytes));
-            self.on_faults(checked.faults, excerpt.as_deref(), emitted.place);
-        }
-        match emitted.signal {
-            _ if checked.is_void => {}
-            Signal::Unparsed { tag, reason } if is_here => {
-                self.tape.touch_root(&mut self.root, emitted.place);
-                let excerpt = Some(excerpt(line.bytes));
-                let (tape, root) = (&mut self.tape, &mut self.root);
-                tape.on_unparsed(root, tag.as_deref(), &reason, excerpt, emitted.place);
-            }
-            _ => self.apply_checked(emitted),
-        }
-    }
-
-    /// Takes one signal.
-    pub fn apply(&mut self, mut emitted: Emitted<'_>) {
-        let checked = bounds::check(&mut emitted.signal);
-        if !checked.faults.is_empty() {
-            self.on_faults(checked.faults, None, emitted.place);
-        }
-        if !checked.is_void {
-            self.apply_checked(emitted);
-        }
-    }
-
     #[cold]
-    fn on_faults(&mut self, faults: Vec<String>, excerpt: Option<&str>, place: TapePlace) {
+    fn on_faults(&mut self, faults: Vec<String>, line: Option<&Line<'_>>, place: TapePlace) {
         let (tape, root) = (&mut self.tape, &mut self.root);
         tape.touch_root(root, place);
         for reason in faults {
-            tape.on_unparsed(root, None, &reason, excerpt.map(str::to_owned), place);
+            let excerpt = line.map(|line| excerpt(line.bytes));
+            tape.on_unparsed(root, None, &reason, excerpt, place);
         }
     }
 
@@ -115,13 +83,28 @@ impl Reducer {
         tape.on_unparsed(root, None, reason, Some(excerpt(head)), place);
     }
 
+    /// Takes one signal, and the line that is read with its place; none if it came from the exit.
+    /// What was not understood is kept with the line's beginning.
     #[expect(clippy::too_many_lines, reason = "one arm a signal")]
-    fn apply_checked(&mut self, emitted: Emitted<'_>) {
-        let Emitted {
-            scope,
-            place,
-            signal,
-        } = emitted;
+    pub fn apply(&mut self, mut emitted: Emitted<'_>, read: Option<(&Line<'_>, TapePlace)>) {
+        let Emitted { scope, place, .. } = emitted;
+        // The signals of a line that was held back come with that line's span: its beginning is
+        // not at hand.
+        let line = read.filter(|(_, read)| read.span == place.span);
+        let line = line.map(|(line, _)| line);
+        let checked = bounds::check(&mut emitted.signal);
+        if !checked.faults.is_empty() {
+            self.on_faults(checked.faults, line, place);
+        }
+        if checked.is_void {
+            return;
+        }
+        if let (Some(line), Signal::Unparsed { tag, reason }) = (line, &emitted.signal) {
+            let (tape, root) = (&mut self.tape, &mut self.root);
+            tape.touch_root(root, place);
+            let excerpt = Some(excerpt(line.bytes));
+            return tape.on_unparsed(root, tag.as_deref(), reason, excerpt, place);
+        }
         let Self {
             tape,
             root,
@@ -137,7 +120,7 @@ impl Reducer {
         if run.ended {
             return tape.impossible(run, "a signal came after the end of its run", place);
         }
-        match signal {
+        match emitted.signal {
             Signal::Session(id) => run.learn("sessionId", id),
             Signal::Model(model) => tape.on_model(run, model, place),
             Signal::CliVersion(version) => tape.on_cli_version(run, version),

@@ -24,8 +24,11 @@ const FEW: usize = 8;
 /// more than a few, each is found by its id, not by looking at the others.
 #[derive(Debug, Default)]
 pub(super) struct PendingCalls {
-    calls: BTreeMap<u64, PendingCall>,
-    /// Where each call is by its id; empty as long as there are few.
+    /// The first ones.
+    few: Vec<PendingCall>,
+    /// Those that came when there were a few already.
+    more: BTreeMap<u64, PendingCall>,
+    /// Where each of them is by its id.
     places: HashMap<ToolCallId, u64, FixedState>,
     next: u64,
 }
@@ -33,51 +36,48 @@ pub(super) struct PendingCalls {
 impl PendingCalls {
     /// Adds a call, the last one so far.
     pub(super) fn push(&mut self, call: PendingCall) {
-        let were_many = !self.places.is_empty();
-        if were_many {
+        if self.more.is_empty() && self.few.len() < FEW {
+            self.few.push(call);
+        } else {
             self.places.insert(call.id.clone(), self.next);
-        }
-        self.calls.insert(self.next, call);
-        self.next += 1;
-        if !were_many && self.calls.len() > FEW {
-            let places = self
-                .calls
-                .iter()
-                .map(|(place, call)| (call.id.clone(), *place));
-            self.places.extend(places);
+            self.more.insert(self.next, call);
+            self.next += 1;
         }
     }
 
-    /// Returns where the call with an id is.
-    fn place(&self, id: &ToolCallId) -> Option<u64> {
-        if self.places.is_empty() {
-            let mut calls = self.calls.iter().rev();
-            return calls.find_map(|(place, call)| (call.id == *id).then_some(*place));
-        }
-        self.places.get(id).copied()
+    /// Returns where the call with an id is among the first ones.
+    fn place(&self, id: &ToolCallId) -> Option<usize> {
+        self.few.iter().rposition(|call| call.id == *id)
     }
 
     /// Returns the call with an id.
     pub(super) fn get(&self, id: &ToolCallId) -> Option<&PendingCall> {
-        self.calls.get(&self.place(id)?)
+        let more = self.places.get(id).and_then(|place| self.more.get(place));
+        more.or_else(|| self.few.get(self.place(id)?))
     }
 
     /// Takes the call with an id, because its result came.
     pub(super) fn take(&mut self, id: &ToolCallId) -> Option<PendingCall> {
-        let place = self.place(id)?;
-        self.places.remove(id);
-        self.calls.remove(&place)
+        match self.places.remove(id) {
+            Some(place) => self.more.remove(&place),
+            None => self.place(id).map(|place| self.few.remove(place)),
+        }
+    }
+
+    fn iter(&self) -> impl DoubleEndedIterator<Item = &PendingCall> {
+        self.few.iter().chain(self.more.values())
     }
 
     /// Returns the ids of all calls.
     pub(super) fn ids(&self) -> Vec<ToolCallId> {
-        self.calls.values().map(|call| call.id.clone()).collect()
+        self.iter().map(|call| call.id.clone()).collect()
     }
 
     /// Returns the ids of the calls of the last step that made any, if it is this one.
     pub(super) fn ids_of_step(&self, step: u64) -> Vec<ToolCallId> {
-        let calls = self.calls.values().rev();
-        let mut ids: Vec<ToolCallId> = calls
+        let mut ids: Vec<ToolCallId> = self
+            .iter()
+            .rev()
             .take_while(|call| call.step == step)
             .map(|call| call.id.clone())
             .collect();

@@ -38,7 +38,7 @@ impl TapeState {
         if run.is_root() {
             self.reopen(run, place);
         }
-        self.close_step(run, &StepEnd::PROCEEDING, place);
+        self.close_step(run, StepEnd::PROCEEDING, place);
         self.start(run, place);
         run.step += 1;
         run.index.clear();
@@ -125,7 +125,7 @@ impl TapeState {
         if run.is_root() {
             self.reopen(run, place);
         }
-        self.close_step(run, &StepEnd::PROCEEDING, place);
+        self.close_step(run, StepEnd::PROCEEDING, place);
         self.record_user(run, text, place);
     }
 
@@ -281,7 +281,7 @@ impl TapeState {
     }
 
     /// Writes everything of the open step, and its checkpoint. Without an open step, nothing.
-    pub(super) fn close_step(&mut self, run: &mut Run, end: &StepEnd, place: TapePlace) {
+    pub(super) fn close_step(&mut self, run: &mut Run, end: StepEnd, place: TapePlace) {
         let number = run.step;
         let Some(step) = &mut run.open else { return };
         // Text that still streams when its run ends was cut; when another step opens, the
@@ -317,8 +317,8 @@ impl TapeState {
             step_usage: used,
             started_at,
             pending: run.pending_at(number, end.status.is_terminal()),
-            text: end.text.clone(),
-            error: end.error.clone(),
+            text: end.text,
+            error: end.error,
         };
         self.record(run, Box::new(head), place.at, place.span);
     }

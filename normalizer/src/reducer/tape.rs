@@ -9,10 +9,11 @@ use runtape_core::{
     TokenCounts, ToolName,
 };
 
+use super::end::TurnResult;
 use super::run::Run;
 use crate::context::Context;
 use crate::output::Output;
-use crate::signal::{Outcome, TapePlace};
+use crate::signal::TapePlace;
 
 /// Longest excerpt of output that was not understood.
 const EXCERPT: usize = 200;
@@ -37,7 +38,7 @@ pub(super) struct TapeState {
     /// when its sub-agent shows itself.
     pub(super) delegations: HashMap<Box<str>, (ToolName, u64)>,
     /// The root run's result, unless work went on after it.
-    pub(super) result: Option<Outcome<'static>>,
+    pub(super) result: Option<TurnResult>,
     pub(super) duration_ms: Option<u64>,
     pub(super) total: Option<TokenCounts>,
     pub(super) total_is_of_session: bool,
@@ -88,7 +89,7 @@ impl TapeState {
         let opened = RunOpened {
             job_id: self.context.job_id.clone(),
             runtime: self.runtime.clone(),
-            delegated_by,
+            delegated_by: delegated_by.map(Box::new),
         };
         self.record(run, opened, place.at, None);
     }

@@ -32,6 +32,9 @@ pub struct RuntimeEntry {
     pub query: fn(&Context) -> Option<String>,
     /// The names its program goes by.
     pub commands: &'static [&'static str],
+    /// The words that go on with a session in a terminal, before the session's id; none where there is
+    /// no such command.
+    pub resume: &'static [&'static str],
     /// Tells whether a script or package is its program too, by the name that a launcher such as
     /// node, npx or python is given.
     pub is_script: fn(&str) -> bool,
@@ -83,6 +86,17 @@ pub fn is_session_id(runtime: &Runtime, text: &str) -> bool {
     entry_for(runtime).is_some_and(|entry| (entry.is_session_id)(text))
 }
 
+/// Returns the command that goes on with a session in a terminal. An id that is not of the runtime's
+/// form is handed to no command line.
+#[must_use]
+pub fn resume_command(runtime: &Runtime, session: &str) -> Option<String> {
+    let entry = entry_for(runtime)?;
+    if entry.resume.is_empty() || !(entry.is_session_id)(session) {
+        return None;
+    }
+    Some(format!("{} {session}", entry.resume.join(" ")))
+}
+
 /// Returns the names of the runtimes that can be read, separated by commas.
 #[must_use]
 pub fn readable() -> String {
@@ -99,4 +113,42 @@ pub fn readable() -> String {
 pub fn by_command_line(argv: &[String]) -> Option<Runtime> {
     let entry = owner(argv, RUNTIMES.iter())?;
     Some(entry.runtime.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_resumed_by_its_own_program_and_nothing_else_is_run() {
+        let uuid = "6baba7bc-061b-4fc8-9fe0-a222e7fee90d";
+        let table = [
+            (Runtime::ClaudeCode, uuid, Some("claude --resume ")),
+            (Runtime::Cursor, uuid, Some("cursor-agent --resume ")),
+            (Runtime::Gemini, uuid, Some("gemini --resume ")),
+            (Runtime::Codex, uuid, Some("codex resume ")),
+            (
+                Runtime::Hermes,
+                "20261115_234656_5eb98f",
+                Some("hermes --resume "),
+            ),
+            (
+                Runtime::Openclaw,
+                "agent:main:main",
+                Some("openclaw tui --session "),
+            ),
+            (Runtime::Generic, uuid, None),
+            (Runtime::ClaudeCode, "$(reboot)", None),
+            (Runtime::Codex, "--last", None),
+        ];
+        for (runtime, session, words) in table {
+            let expected = words.map(|words| format!("{words}{session}"));
+            assert_eq!(resume_command(&runtime, session), expected, "{runtime}");
+        }
+        for entry in RUNTIMES {
+            if let [program, ..] = entry.resume {
+                assert!(entry.commands.contains(program), "{}", entry.runtime);
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use runtape_core::{Record, Runtime, TranscriptBuilder, materialize, summarize};
 use serde_json::{Map, Value, json};
 
-use crate::stream::{Dialect, RUNTIMES, lines};
+use crate::stream::{Dialect, RUNTIMES, lines, openclaw_agent};
 
 /// How many there are of a thing: enough for what grows with the square to stand out.
 const MANY: usize = 1_000;
@@ -96,6 +96,23 @@ fn calls_of_one_step_and_their_results() {
                 whole(dialect, calls.chain(results))
             });
         }
+    }
+}
+
+#[test]
+fn calls_that_start_a_sub_agent() {
+    let dialect = &Dialect(Runtime::Openclaw);
+    let frame = |n: usize, phase: &str| {
+        let data = json!({"phase": phase, "name": "sessions_spawn", "toolCallId": id(n),
+            "args": {"task": "look"}, "result": {"status": "accepted"}});
+        openclaw_agent("tool", &data)
+    };
+    for reversed in [false, true] {
+        check("calls that start a sub-agent", dialect, true, |many| {
+            let results = (0..many).map(|n| if reversed { many - 1 - n } else { n });
+            let calls = (0..many).map(|n| frame(n, "start"));
+            whole(dialect, calls.chain(results.map(|n| frame(n, "result"))))
+        });
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct FoundRun {
     /// The session's id.
     pub(crate) session: String,
     pub(crate) segment: Segment,
+    /// Its lines, as they stand on the tape.
+    pub(crate) tape: Vec<u8>,
     pub(crate) records: Vec<Record>,
     pub(crate) summary: RunSummary,
 }
@@ -127,6 +129,7 @@ impl Home {
             session: found.session.id.clone(),
             segment: segment.clone(),
             summary: summarize(&records).expect("a finished run has a summary"),
+            tape: bytes,
             records,
         }
     }
@@ -134,12 +137,27 @@ impl Home {
 
 /// Makes the records of one segment.
 pub(crate) fn normalize(runtime: &Runtime, bytes: &[u8]) -> Vec<Record> {
+    let parts = [(Stream::History, bytes)];
+    records_of(runtime, RunSource::History, &parts, None, &Exit::unknown())
+}
+
+/// Makes the records of a run from what there is of it.
+pub(crate) fn records_of(
+    runtime: &Runtime,
+    source: RunSource,
+    streams: &[(Stream, &[u8])],
+    argv: Option<Vec<String>>,
+    exit: &Exit,
+) -> Vec<Record> {
     let id = "history";
     let mut context = Context::new(JobId::parse(id).unwrap(), RunId::parse(id).unwrap());
-    context.source = RunSource::History;
+    (context.source, context.argv) = (source, argv);
     let mut normalizer = Normalizer::new(runtime.clone(), context).unwrap();
-    let mut records = normalizer.push(Stream::History, bytes, 1).records;
-    records.extend(normalizer.finish(&Exit::unknown()).records);
+    let mut records = Vec::new();
+    for (stream, bytes) in streams {
+        records.extend(normalizer.push(*stream, bytes, 1).records);
+    }
+    records.extend(normalizer.finish(exit).records);
     records
 }
 

@@ -15,5 +15,6 @@ mod claude_code;
 mod codex;
 mod gemini;
 mod home;
+mod joined;
 mod pairs;
 mod truth;

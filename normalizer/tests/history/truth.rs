@@ -92,7 +92,7 @@ fn window(expected: &Value) -> (i64, i64) {
 }
 
 /// Tells whether a segment is of the process that the truth speaks of.
-fn belongs(run: &FoundRun, expected: &Value) -> bool {
+pub(crate) fn belongs(run: &FoundRun, expected: &Value) -> bool {
     let (started, ended) = window(expected);
     let session = expected["session_id"].as_str();
     session.is_none_or(|session| run.session == session)

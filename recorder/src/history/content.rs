@@ -33,6 +33,16 @@ pub(super) enum Bytes {
     File(File, u64),
 }
 
+impl SourceContent {
+    /// Returns how many bytes it has.
+    pub(super) fn length(&self) -> u64 {
+        match &self.bytes {
+            Bytes::Held(bytes) => bytes.len() as u64,
+            Bytes::File(_, length) => *length,
+        }
+    }
+}
+
 /// What was left out of a source.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {

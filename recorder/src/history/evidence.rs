@@ -104,15 +104,23 @@ impl Evidence {
             (Some(_), Some(_)) => true,
             _ => false,
         };
+        let same_prompt = same(self.prompt.as_deref(), history.prompt.as_deref());
         if !self.responses.is_disjoint(&history.responses) {
-            return Fit::Sure;
+            // Not every provider's keys are its own for ever.
+            return if same_prompt == Some(false) {
+                Fit::Likely
+            } else {
+                Fit::Sure
+            };
         }
         let same_calls = !self.calls.is_disjoint(&history.calls);
-        let same_prompt = same(self.prompt.as_deref(), history.prompt.as_deref());
         let same_times = overlap(self.times, history.times);
         let same_text = match (&self.last_text, &history.last_text) {
+            // Plain text shows no messages: the last one is its end, or it was cut.
             (Some(one), Some(other)) => Some(
-                one == other || other.contains(one.as_str()) || one.starts_with(other.as_str()),
+                other.contains(one.as_str())
+                    || one.starts_with(other.as_str())
+                    || one.ends_with(other.as_str()),
             ),
             _ => None,
         };

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use runtape_core::report::{SyncGroup, SyncedSource};
 use runtape_core::{RunId, Runtime, Stream};
-use runtape_store::{RunFilter, Store, StoreError};
+use runtape_store::{RemovalReason, RunFilter, Store, StoreError};
 use serde_json::Value;
 
 use super::evidence::{Evidence, Fit};
@@ -111,7 +111,7 @@ fn merge(
                 return Ok(());
             }
         }
-        store.delete_joined(history, now)?;
+        store.delete_as(history, RemovalReason::Joined, now)?;
         is_joined = true;
         Ok(())
     });

@@ -26,10 +26,12 @@
 //! ```
 //!
 //! The files: `places` (where to look), `discover` (what is there), `state` (what was read before), `content` (the
-//! bytes), `session_work` and `segment_run` (a session cut into runs; on any thread), `evidence` (whether two accounts
-//! are of one execution), `take_in` and `join` (into the store), `sync` (all of it in order).
+//! bytes), `database` (the rows of a CLI's own database as lines), `session_work` and `segment_run` (a session cut
+//! into runs; on any thread), `evidence` (whether two accounts are of one execution), `survey` (how much there is), `take_in` and `join` (into the
+//! store), `sync` (all of it in order).
 
 mod content;
+pub mod database;
 mod discover;
 mod evidence;
 mod join;
@@ -37,6 +39,7 @@ mod places;
 mod segment_run;
 mod session_work;
 mod state;
+mod survey;
 mod sync;
 mod take_in;
 
@@ -45,4 +48,5 @@ pub use places::{
     HistoryDirectory, directory_of_file, holds_history, named_directories, runtimes_with_history,
     usual_directories,
 };
+pub use survey::survey;
 pub use sync::{SyncEvent, SyncOptions, sync};

@@ -26,6 +26,8 @@ pub(super) struct SegmentRun {
     pub(super) segment: Segment,
     /// It may still be going on.
     pub(super) is_open: bool,
+    /// Its sources are those that were read before, and have only grown since.
+    pub(super) only_grew: bool,
     /// What the store needs besides writing; none where it is too large to be held, or may go on.
     pub(super) prepared: Option<PreparedRun>,
     pub(super) begin: BeginRun,

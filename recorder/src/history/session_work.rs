@@ -14,6 +14,7 @@ use super::sync::framing_of;
 const MOST_PREPARED: u64 = 8 << 20;
 
 /// The files of one session, or a database with any number of them.
+#[derive(Clone)]
 pub(super) struct SessionJob {
     pub(super) runtime: Runtime,
     pub(super) history: &'static History,
@@ -21,6 +22,8 @@ pub(super) struct SessionJob {
     pub(super) files: Vec<Candidate>,
     pub(super) bytes: u64,
     pub(super) is_database: bool,
+    /// They were all read before, and have only grown since.
+    pub(super) only_grew: bool,
 }
 
 /// A session that was read.
@@ -58,15 +61,7 @@ impl SessionJob {
         (self.runtime.as_str(), &self.session)
     }
 
-    /// Reads the files, cuts the session into runs, and makes their records.
-    pub(super) fn read(self, now: i64) -> Vec<SessionWork> {
-        if self.is_database {
-            return vec![self.failed("databases are not read yet".to_owned())];
-        }
-        vec![self.read_files(now)]
-    }
-
-    fn failed(self, fault: String) -> SessionWork {
+    pub(super) fn failed(self, fault: String) -> SessionWork {
         SessionWork {
             paths: self
                 .files
@@ -84,7 +79,8 @@ impl SessionJob {
         }
     }
 
-    fn read_files(self, now: i64) -> SessionWork {
+    /// Reads the files, cuts the session into runs, and makes their records.
+    pub(super) fn read(self, now: i64) -> SessionWork {
         let mut files: Vec<(String, PathBuf, _)> = Vec::with_capacity(self.files.len());
         for file in &self.files {
             match framing_of(self.history, &file.name, &file.path) {
@@ -143,6 +139,7 @@ pub(super) fn work(job: SessionJob, contents: Vec<SourceContent>, now: i64) -> S
             run_id: begin.run_id.clone(),
             segment,
             is_open,
+            only_grew: job.only_grew,
             prepared,
             begin,
         });

@@ -26,6 +26,9 @@ pub(super) struct KnownFile {
 pub(super) struct KnownSession {
     /// How many runs it has.
     pub(super) runs: u64,
+    /// How many sessions it is: a database is remembered like one, and holds any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sessions: Option<u64>,
     /// The first response of each run that is its own: forks copy these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) firsts: Vec<String>,

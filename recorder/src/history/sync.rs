@@ -9,11 +9,12 @@ use runtape_normalizer::history::{Framing, History};
 use runtape_normalizer::runtimes::entry_for;
 use runtape_store::{Store, StoreError};
 
-use super::content::read_head;
-use super::discover::{Candidate, discover};
+use super::content::{Bytes, SourceContent, read_head};
+use super::database::{DatabaseSession, RowLines, read_database};
+use super::discover::{Candidate, Stamp, discover};
 use super::evidence::Evidence;
 use super::places::HistoryDirectory;
-use super::session_work::{SessionJob, SessionWork};
+use super::session_work::{SessionJob, SessionWork, work};
 use super::state::{KnownFile, KnownSession, State};
 use super::take_in::{StoredRuns, Taken, take_in};
 use crate::capture::pipeline::{usual_threads, work_in_order};
@@ -36,6 +37,8 @@ pub struct SyncOptions {
     pub memory: Option<PathBuf>,
     /// Take in nothing but the history of this recorded run.
     pub only: Option<RunId>,
+    /// A directory for a private copy of a CLI's database; beside the store's own if none is given.
+    pub scratch: Option<PathBuf>,
     /// Take in nothing but the sessions that these files belong to.
     pub files: Vec<PathBuf>,
 }
@@ -83,6 +86,10 @@ pub fn sync(
     let bytes = jobs.iter().map(|job| job.bytes).sum();
     each(SyncEvent::Begun { sessions, bytes });
     let now = clock();
+    let (databases, jobs): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_database);
+    for job in databases {
+        sync.take_database(store, job, &clock, each)?;
+    }
     let weighed = jobs.into_iter().map(|job| {
         let weight = usize::try_from(job.bytes)
             .unwrap_or(usize::MAX)
@@ -96,7 +103,7 @@ pub fn sync(
         weighed,
         |job| job.read(now),
         |results| {
-            for work in results.flatten() {
+            for work in results {
                 if work.has_copies() {
                     forks.push(work);
                 } else {
@@ -241,6 +248,7 @@ impl Sync<'_> {
         sessions.retain(|_, (files, _)| {
             wanted.is_empty() || files.iter().any(|file| wanted.contains(&file.path))
         });
+        let read_before = files_by_session(&self.state, runtime);
         for (session, (mut files, is_changed)) in sessions {
             files.sort_by(|one, other| one.name.cmp(&other.name));
             let is_database = files.iter().any(|file| file.is_database);
@@ -252,17 +260,18 @@ impl Sync<'_> {
                 let known = self.state.session(runtime.as_str(), &session);
                 group.unchanged += known.map_or(0, |known| known.runs);
                 if is_database {
-                    group.sessions += known.map_or(0, |known| known.firsts.len() as u64);
+                    group.sessions += known.and_then(|known| known.sessions).unwrap_or(0);
                 }
                 continue;
             }
             jobs.push(SessionJob {
                 runtime: runtime.clone(),
                 history,
-                session,
                 bytes: files.iter().map(|file| file.stamp.size).sum(),
+                only_grew: only_grew(read_before.get(session.as_str()), &files),
                 files,
                 is_database,
+                session,
             });
         }
         // Parents before what was forked from them, and the same order every time.
@@ -291,6 +300,67 @@ impl Sync<'_> {
             stamp: file.stamp.clone(),
         };
         files.insert(file.path.clone(), known);
+    }
+
+    /// Stores what the sessions of a database have that is new, one after the other.
+    fn take_database(
+        &mut self,
+        store: &mut Store,
+        job: SessionJob,
+        clock: &impl Fn() -> i64,
+        each: &mut dyn FnMut(SyncEvent),
+    ) -> Result<(), RecordError> {
+        let (Some(database), Some(file)) = (job.history.database, job.files.first()) else {
+            return Ok(());
+        };
+        let beside = || Some(store.path()?.parent()?.to_path_buf());
+        let scratch = self.options.scratch.clone().or_else(beside);
+        let scratch = scratch
+            .filter(|path| !path.as_os_str().is_empty())
+            .unwrap_or_else(std::env::temp_dir);
+        let runtime = job.runtime.clone();
+        let mut total = KnownSession::default();
+        let mut failed = None;
+        let read = read_database(&file.path, database, &scratch, &mut |session| {
+            if failed.is_some() {
+                return;
+            }
+            total.sessions = Some(total.sessions.unwrap_or(0) + 1);
+            group(&mut self.groups, &runtime).sessions += 1;
+            let known = self.state.session(runtime.as_str(), &session.id);
+            if let Some(known) = known
+                && known.digest.as_ref() == Some(&session.digest)
+            {
+                total.runs += known.runs;
+                group(&mut self.groups, &runtime).unchanged += known.runs;
+                return;
+            }
+            let (digest, id) = (session.digest.clone(), session.id.clone());
+            let work = session_of_database(&job, session, clock());
+            let taken = self.take(store, work, clock, each);
+            if let Some(known) = self.state.session(runtime.as_str(), &id) {
+                total.runs += known.runs;
+                let known = KnownSession {
+                    digest: Some(digest),
+                    ..known.clone()
+                };
+                self.state.set_session(runtime.as_str(), &id, known);
+            }
+            failed = taken.err();
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        match read {
+            Err(error) => self.refuse(&runtime, &file.path, error.to_string(), each),
+            Ok(()) if self.options.is_dry_run || self.options.only.is_some() => {}
+            Ok(()) => {
+                self.remember(&runtime, file, Some(&job.session));
+                self.state
+                    .set_session(runtime.as_str(), &job.session, total);
+            }
+        }
+        Ok(())
     }
 
     /// Stores what a session's files have that is new.
@@ -458,8 +528,61 @@ impl Sync<'_> {
     }
 }
 
+type KnownFiles<'a> = Vec<(&'a PathBuf, &'a Stamp)>;
+
+/// Returns the files of each session that were read before.
+fn files_by_session<'a>(state: &'a State, runtime: &Runtime) -> HashMap<&'a str, KnownFiles<'a>> {
+    let mut sessions: HashMap<&str, KnownFiles<'_>> = HashMap::new();
+    for (path, known) in state.files.get(runtime.as_str()).into_iter().flatten() {
+        if let Some(session) = &known.session {
+            sessions
+                .entry(session)
+                .or_default()
+                .push((path, &known.stamp));
+        }
+    }
+    sessions
+}
+
+/// Tells whether all files of a session that were read before are still there, and none is shorter.
+fn only_grew(known: Option<&KnownFiles<'_>>, files: &[Candidate]) -> bool {
+    known.is_some_and(|known| {
+        known.iter().all(|(path, stamp)| {
+            let now = files.iter().find(|file| file.path == **path);
+            now.is_some_and(|now| now.stamp.inode == stamp.inode && now.stamp.size >= stamp.size)
+        })
+    })
+}
+
 /// Returns the framing of a file, which its runtime tells from its name and first bytes.
 pub(super) fn framing_of(history: &History, name: &str, path: &Path) -> std::io::Result<Framing> {
     let source = (history.source)(name, &read_head(path)?);
     Ok(source.map_or(Framing::Lines, |source| source.framing))
+}
+
+/// Cuts a session of a database into runs.
+fn session_of_database(job: &SessionJob, session: DatabaseSession, now: i64) -> SessionWork {
+    let contents: Vec<SourceContent> = session
+        .sources
+        .into_iter()
+        .map(|source| SourceContent {
+            name: source.name,
+            framing: Framing::Lines,
+            bytes: match source.lines {
+                RowLines::Held(bytes) => Bytes::Held(bytes),
+                RowLines::File(file, length) => Bytes::File(file, length),
+            },
+        })
+        .collect();
+    let job = SessionJob {
+        session: session.id,
+        bytes: contents.iter().map(SourceContent::length).sum(),
+        files: Vec::new(),
+        ..job.clone()
+    };
+    let mut work = work(job, contents, now);
+    if let Some(reason) = session.left_out.first() {
+        work.fault = Some(reason.clone());
+    }
+    work
 }

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use runtape_core::{RunId, Runtime, Stream};
-use runtape_normalizer::{Exit, Normalizer, RunSource};
-use runtape_store::{Replaced, RunFilter, Store, StoreError, TapeChunk};
+use runtape_normalizer::history::SegmentLine;
+use runtape_normalizer::{Exit, RunSource};
+use runtape_store::{RemovalReason, Replaced, RunFilter, Store, StoreError, TapeChunk};
 use serde_json::Value;
 
 use super::content::{SourceContent, each_piece};
 use super::evidence::{Evidence, Fit};
 use super::segment_run::{HISTORY_KEY, SegmentRun};
-use crate::context_and_exit::{context_from_json, exit_from_json, exit_to_json};
+use crate::context_and_exit::{context_from_json, exit_from_json, exit_to_json, is_history_only};
 use crate::error::RecordError;
 use crate::replay;
 
@@ -130,11 +131,11 @@ pub(super) fn take_in(
     now: i64,
 ) -> Result<Taken, RecordError> {
     if let Some(holder) = stored.holder_of(&run.segment.key).cloned() {
-        return grow(store, &holder, &run, contents, now);
+        return grow(store, &holder, run, contents, now);
     }
     if store.has_run(&run.run_id)? {
         let id = run.run_id.clone();
-        return grow(store, &id, &run, contents, now);
+        return grow(store, &id, run, contents, now);
     }
     if let Some(recorded) = stored.recorded_as(history, others) {
         let mut bytes = Vec::new();
@@ -228,65 +229,145 @@ fn chunk(start: &mut u64, received_at: i64, bytes: Vec<u8>) -> TapeChunk {
     chunk
 }
 
-/// Adds to a run what its history has more by now; lines that are gone stay.
+/// Calls `each` with the history lines on the tape of a run.
+fn each_known_line(
+    store: &Store,
+    id: &RunId,
+    mut each: impl FnMut(&[u8]),
+) -> Result<(), StoreError> {
+    let mut rest = Vec::new();
+    store.each_tape_chunk(id, |chunk| {
+        if chunk.stream == Stream::History {
+            rest.extend_from_slice(&chunk.bytes);
+            let mut start = 0;
+            while let Some(end) = rest.iter().skip(start).position(|byte| *byte == b'\n') {
+                each(rest.get(start..start + end).unwrap_or_default());
+                start += end + 1;
+            }
+            rest.drain(..start);
+        }
+        true
+    })
+}
+
+/// Gives a run what its history has more by now. Lines that are gone from it stay, unless the sources are known
+/// to have only grown: then the reader has put the same lines in another form or order.
 fn grow(
+    store: &mut Store,
+    id: &RunId,
+    mut run: SegmentRun,
+    contents: &[SourceContent],
+    now: i64,
+) -> Result<Taken, RecordError> {
+    let (mut known, mut new) = (HashSet::new(), HashSet::new());
+    let (mut old_digest, mut digest) = (blake3::Hasher::new(), blake3::Hasher::new());
+    each_known_line(store, id, |line| {
+        old_digest.update(line).update(b"\n");
+        known.insert(hash(line));
+    })?;
+    each_piece(&run.segment.lines, contents, |piece| {
+        digest.update(&piece);
+        let lines = piece.strip_suffix(b"\n").unwrap_or(&piece);
+        new.extend(lines.split(|byte| *byte == b'\n').map(hash));
+        Ok::<(), std::io::Error>(())
+    })
+    .map_err(|source| RecordError::History { source })?;
+    let is_sealed = store.run(id)?.seal.is_some();
+    let is_same = if run.only_grew {
+        old_digest.finalize() == digest.finalize()
+    } else {
+        new.is_subset(&known)
+    };
+    if is_same && (is_sealed || run.is_open) {
+        return Ok(Taken::Unchanged);
+    }
+    if !run.only_grew && !known.is_subset(&new) {
+        let mut lines = Vec::new();
+        each_known_line(store, id, |line| {
+            if !new.contains(&hash(line)) {
+                lines.push(SegmentLine::Made(line.to_vec()));
+            }
+        })?;
+        lines.append(&mut run.segment.lines);
+        run.segment.lines = lines;
+        run.prepared = None;
+    }
+    let is_alone = is_history_only(&store.begin_of(id)?.context);
+    let result = if is_alone {
+        again(store, id, run, contents, now)
+    } else {
+        rewrite(store, id, &run, contents, now)
+    };
+    store.release_run(id);
+    match result {
+        Err(error) if error.is_in_use() => Ok(Taken::Unchanged),
+        result => result.map(|()| Taken::Grown(id.clone())),
+    }
+}
+
+/// Puts a run that is known from its history alone in the place of what it was: all of it or nothing.
+fn again(
+    store: &mut Store,
+    id: &RunId,
+    run: SegmentRun,
+    contents: &[SourceContent],
+    now: i64,
+) -> Result<(), RecordError> {
+    let mut failed = None;
+    store
+        .batch(|store| {
+            store.delete_as(id, RemovalReason::Replaced, now)?;
+            match put(store, run, contents, now) {
+                Ok(()) => Ok(()),
+                Err(RecordError::Store(error)) => Err(error),
+                Err(error) => {
+                    let refusal = as_store_error(id, &error);
+                    failed = Some(error);
+                    Err(refusal)
+                }
+            }
+        })
+        .map_err(|error| failed.unwrap_or(RecordError::Store(error)))
+}
+
+/// The same for a run that was recorded, too: what was printed stays.
+fn rewrite(
     store: &mut Store,
     id: &RunId,
     run: &SegmentRun,
     contents: &[SourceContent],
     now: i64,
-) -> Result<Taken, RecordError> {
-    let mut known: HashSet<u128> = HashSet::new();
-    let mut bytes_known = 0_u64;
-    let mut rest = Vec::new();
+) -> Result<(), RecordError> {
+    let begin = store.begin_of(id)?;
+    let exit = store.exit(id)?;
+    let exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
+    let mut printed = Vec::new();
     store.each_tape_chunk(id, |chunk| {
-        if chunk.stream == Stream::History {
-            bytes_known += chunk.bytes.len() as u64;
-            rest.extend_from_slice(&chunk.bytes);
-            let whole = rest
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(0, |at| at + 1);
-            for line in rest
-                .get(..whole)
-                .unwrap_or_default()
-                .split(|byte| *byte == b'\n')
-            {
-                known.insert(hash(line));
-            }
-            rest.drain(..whole);
+        if chunk.stream != Stream::History {
+            printed.push(chunk);
         }
         true
     })?;
-    let mut new = Vec::new();
+    let mut history = Vec::new();
     each_piece(&run.segment.lines, contents, |piece| {
-        for line in piece.split_inclusive(|byte| *byte == b'\n') {
-            let text = line.strip_suffix(b"\n").unwrap_or(line);
-            if known.insert(hash(text)) {
-                new.extend_from_slice(line);
-            }
-        }
+        history.extend_from_slice(&piece);
         Ok::<(), std::io::Error>(())
     })
     .map_err(|source| RecordError::History { source })?;
-    let is_sealed = store.run(id)?.seal.is_some();
-    if new.is_empty() && (is_sealed || run.is_open) {
-        return Ok(Taken::Unchanged);
-    }
-    let context = store.begin_of(id)?.context;
-    let result = if is_sealed {
-        let added = add(store, id, &context, &new, |store, write| {
-            store.replace_run(id, now, write)
-        });
-        added.map(|()| Taken::Grown(id.clone()))
-    } else {
-        go_on(store, id, run, &new, bytes_known, now).map(|()| Taken::Grown(id.clone()))
-    };
-    store.release_run(id);
-    match result {
-        Err(error) if error.is_in_use() => Ok(Taken::Unchanged),
-        result => result,
-    }
+    let mut normalizer = replay::normalizer(&begin)?;
+    store.batch(|store| {
+        store.delete_as(id, RemovalReason::Replaced, now)?;
+        store.begin_run(&begin)?;
+        store.append(id, &[], &printed)?;
+        append_history(store, id, 0, begin.started_at, &history)?;
+        replay::read_tape(store, id, &mut normalizer, |store, records, _| {
+            store.append(id, &records, &[])
+        })?;
+        let records = normalizer.finish(&exit).records;
+        store.append_and_finish(id, &records, &[], &exit_to_json(&exit), now)?;
+        Ok(())
+    })?;
+    Ok(())
 }
 
 fn hash(line: &[u8]) -> u128 {
@@ -338,38 +419,6 @@ fn append_history(
         let chunk = chunk(&mut start, received_at, piece.to_vec());
         store.append(id, &[], &[chunk])?;
     }
-    Ok(())
-}
-
-/// Goes on with a run that was left open because its session might: with what came since, and ends it if it is
-/// over by now.
-fn go_on(
-    store: &mut Store,
-    id: &RunId,
-    run: &SegmentRun,
-    new: &[u8],
-    start: u64,
-    now: i64,
-) -> Result<(), RecordError> {
-    let begin = store.resume_run(id)?;
-    if store.run(id)?.seal.is_some() {
-        return Ok(());
-    }
-    let context = context_from_json(begin.job_id.clone(), id.clone(), &begin.context);
-    let mut normalizer: Normalizer = replay::normalizer_in(&begin, context)?;
-    store.batch(|store| {
-        store.discard_records(id)?;
-        append_history(store, id, start, begin.started_at, new)?;
-        replay::read_tape(store, id, &mut normalizer, |store, records, _| {
-            store.append(id, &records, &[])
-        })?;
-        if !run.is_open {
-            let exit = Exit::unknown();
-            let records = normalizer.finish(&exit).records;
-            store.append_and_finish(id, &records, &[], &exit_to_json(&exit), now)?;
-        }
-        Ok(())
-    })?;
     Ok(())
 }
 

@@ -92,7 +92,10 @@ impl<'a> Rebuilder<'a> {
             RunOpened {
                 job_id: job.clone(),
                 runtime: rebuilder.runtime.clone(),
-                delegated_by: first.delegated_by.clone().map(|by| renamed(by, ids)),
+                delegated_by: first
+                    .delegated_by
+                    .clone()
+                    .map(|by| Box::new(renamed(by, ids))),
             },
         );
         if source.facts.is_empty() && first_message.is_none() {

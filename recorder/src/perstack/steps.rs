@@ -12,9 +12,9 @@ use runtape_core::TokenCounts;
 /// What numbering needs to know of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunShape {
-    /// How many steps it has.
+    /// How many steps the run has.
     pub(super) steps: u64,
-    /// The position of the run that called it, and the step in which it did.
+    /// The position of the run that called this one, and the step in which it did.
     pub(super) called_by: Option<(usize, u64)>,
 }
 

@@ -15,15 +15,15 @@ use crate::private_file;
 /// What to do with a tree that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Leave it alone and fail.
+    /// Leave the tree alone and fail.
     Refuse,
-    /// Put the new one in its place, if an export wrote it and nobody changed it since.
+    /// Put the new tree in the place of the old one, if an export wrote that and nobody changed it since.
     Replace,
 }
 
 /// A job tree that is being written under another name.
 ///
-/// Dropped before it is finished, it leaves nothing behind.
+/// A writer that is dropped before it is finished leaves nothing behind.
 #[derive(Debug)]
 pub(super) struct TreeWriter {
     staging: PathBuf,

@@ -27,13 +27,13 @@ const CHUNK: usize = 64 * 1024;
 
 /// What happens while a process is recorded.
 pub(super) enum Happening {
-    /// It printed something.
+    /// The process printed something.
     Output(OutputChunk),
-    /// Nobody can print on this stream any more.
+    /// A stream is closed: nobody can print on it any more.
     Closed,
-    /// It ended.
+    /// The process ended.
     Ended(Exit),
-    /// Somebody wants it to end.
+    /// Somebody wants the process to end.
     Stop,
 }
 
@@ -66,7 +66,7 @@ impl Control {
 
     /// Asks the command to end, and ends it if it does not within the grace period.
     pub fn stop(&self) {
-        // Nobody listens any more if it has ended.
+        // If the command has ended, nobody listens any more.
         let _ = self.sender.send(Happening::Stop);
     }
 
@@ -100,7 +100,8 @@ impl Child {
         let terminal = options.foreground.then(Terminal::find).flatten();
         if let Some(terminal) = &terminal {
             terminal.give(group);
-            // It may have asked for the terminal before it had it, and been stopped.
+            // The command may have asked for the terminal before it was given the terminal, and been
+            // stopped for that.
             let _ = killpg(group, Signal::SIGCONT);
         }
         let (sender, happenings) = channel();
@@ -137,7 +138,7 @@ impl Child {
         Ok((child, process.stdin.take()))
     }
 
-    /// Returns what signals and ends it.
+    /// Returns what sends signals to the process and ends it.
     pub(super) fn control(&self) -> Control {
         self.control.clone()
     }
@@ -175,7 +176,7 @@ fn read(
                 Ok(read) => read,
             };
             let bytes = buffer.get(..read).unwrap_or_default().to_vec();
-            // The time it came, not the time there was room for it.
+            // The chunk has the time at which the output came, not that at which there was room for it.
             let chunk = OutputChunk::new(stream, bytes, clock.now(), &budget);
             if sender.send(Happening::Output(chunk)).is_err() {
                 return;

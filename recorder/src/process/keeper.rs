@@ -159,13 +159,13 @@ impl Spooler<'_> {
         let from = match chunk.stream {
             Stream::Stdout => &mut missing.stdout_from,
             Stream::Stderr => &mut missing.stderr_from,
-            // Their bytes are counted; records are not made from them.
+            // No records are made from these streams: that their bytes are counted is enough.
             Stream::Stdin | Stream::History => return,
         };
         from.get_or_insert(chunk.start);
     }
 
-    /// Says how the process ended, where it can be said.
+    /// Says how the process ended: in the spool file, or else in a note beside the run.
     fn finish(mut self, mut exit: Exit, store: Option<&StoreHandle>) -> Kept {
         exit.missing = self.kept.missing;
         if self.spool.is_none() && exit.missing.is_none() {
@@ -175,7 +175,7 @@ impl Spooler<'_> {
         if (exit.missing.is_some() || !matches!(told, Some(Ok(()))))
             && let Some(store) = store
         {
-            // There is nowhere left to say so if this fails.
+            // If the note cannot be left either, nothing is left that could hold the exit.
             let note = exit_note(&exit);
             let _ = store.lock().leave_note(&self.context.run_id, &note);
         }

@@ -1,12 +1,12 @@
 //! Ties the command's life to the recorder's: nobody watches an agent whose recorder was killed.
 //!
-//! Two small modes of a program do it, since neither can be done between fork and exec without
-//! unsafe code:
+//! Two small modes of a program are the tie, since what they do cannot be done between fork and exec
+//! without unsafe code:
 //!
 //! - On Linux the command is started as `PROGRAM BECOME PID COMMAND…`, which asks the kernel for
 //!   SIGKILL when its parent dies, and then becomes the command. A program with more rights than
 //!   its caller (setuid, file capabilities) loses that wish.
-//! - On any Unix a watcher, `PROGRAM WATCH`, reads from a pipe that only the recorder holds. If it
+//! - On any Unix a watcher, `PROGRAM WATCH`, reads from a pipe that only the recorder holds. If the pipe
 //!   ends without a word, the recorder is dead, and what is left of the command's process group is
 //!   ended: that is how the tools that an agent had started go, too.
 
@@ -92,7 +92,7 @@ fn become_command(mut arguments: impl Iterator<Item = OsString>) -> Option<Canno
     #[cfg(target_os = "linux")]
     // A kernel that refuses leaves the watcher.
     let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
-    // It may have died before the kernel was asked.
+    // The recorder may have died before the kernel was asked.
     if recorder.is_some_and(|pid| nix::unistd::getppid() != Pid::from_raw(pid)) {
         return None;
     }
@@ -133,7 +133,7 @@ impl Watcher {
     }
 }
 
-/// Waits for a word; without one, ends the group.
+/// Waits for a word from the recorder; if the pipe ends without one, ends the process group.
 fn watch(mut from: impl BufRead) {
     let mut group = String::new();
     let mut word = String::new();

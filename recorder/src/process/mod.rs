@@ -104,13 +104,13 @@ pub struct Recorded {
     pub exit: Exit,
     /// The run in one object, without what the model said before its last message.
     pub summary: Option<RunSummary>,
-    /// How keeping it went.
+    /// How keeping the run went.
     pub kept: Kept,
 }
 
 /// A command that runs and is recorded.
 ///
-/// It is recorded in the background, also after this was dropped.
+/// Threads of their own record the command, also after the `Recording` was dropped.
 ///
 /// ```
 /// use std::process::Command;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use runtape_core::Stream;
 
 /// Bytes of output that may be on their way. Beyond that the process waits, as it would for a
-/// slow terminal; a store that is held up for some seconds is not noticed below it.
+/// slow terminal. Below that it does not notice a store that is held up for some seconds.
 const LIMIT: usize = 16 << 20;
 /// What a chunk takes besides its bytes.
 const OVERHEAD: usize = 256;
@@ -45,7 +45,7 @@ pub(super) struct OutputChunk {
     pub(super) room: Room,
 }
 
-/// Room that a chunk takes until this is dropped.
+/// The room that a chunk takes, given back when this guard is dropped.
 pub(super) struct Room {
     amount: usize,
     budget: Arc<Budget>,

@@ -11,11 +11,11 @@ use super::{SPOOL_EXTENSION, SpoolOwner, make_private_directory, run_of_spool};
 /// Where spool files go besides the place beside their database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolDirectories {
-    /// The one that the user wants; there is no other then.
+    /// The directory that the user wants. If there is one, no other is used.
     pub named: Option<PathBuf>,
-    /// The one where there is room if there is none beside the database.
+    /// The directory to use if there is no room beside the database.
     pub elsewhere: Option<PathBuf>,
-    /// Directories where spool files were once: they are looked for there, too.
+    /// Directories that held spool files once, and in which they are looked for, too.
     pub former: Vec<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ impl SpoolOwner {
     /// Removes the directory beside a database if nothing is left in it.
     pub fn tidy(&self) {
         if let Some(directory) = self.directory() {
-            // It fails if there is something left, as it should.
+            // A directory that is not empty is not removed, as it should be.
             let _ = std::fs::remove_dir(directory);
         }
     }

@@ -23,9 +23,10 @@ fn fault(metadata: &Metadata) -> Option<&'static str> {
 }
 
 /// Opens a spool file, without waiting for anything and without following links. The inner error
-/// says why it must not be read.
+/// says why the file must not be read.
 pub(crate) fn open(path: &Path) -> io::Result<Result<File, &'static str>> {
-    // Before it is opened, which by itself may be felt by whoever is at the other end.
+    // The file is looked at before it is opened: opening a pipe or a device is noticed at its other
+    // end.
     if let Some(fault) = fault(&path.symlink_metadata()?) {
         return Ok(Err(fault));
     }
@@ -38,7 +39,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Result<File, &'static str>> {
         options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
     }
     let file = options.open(path)?;
-    // Once more: it may have been exchanged in between.
+    // What was opened is looked at once more: the file may have been exchanged in between.
     Ok(match fault(&file.metadata()?) {
         Some(fault) => Err(fault),
         None => Ok(file),

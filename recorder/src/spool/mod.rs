@@ -1,9 +1,10 @@
 //! Spool files: what a full disk or a locked database kept from being stored, until it can be.
 //!
 //! A line of JSON says which database the run belongs to and what it was begun with. A second line
-//! says how the process ended; until it did, it is blank, and without an end the recorder died. Its
-//! length is fixed, so that there is room for it on a disk that became full meanwhile. Then for
-//! each piece of output a line that says where it belongs, followed by its bytes and a line break.
+//! says how the process ended. It is blank until then: in a file that nobody writes, a blank one says
+//! that the recorder died. The second line has a fixed length, so that there is room for the end on a
+//! disk that became full meanwhile. After it, each piece of output has a line that says where the piece
+//! belongs, followed by its bytes and a line break.
 //!
 //! The former format named no database and had the end as its last line.
 
@@ -162,7 +163,7 @@ impl Spool {
         };
         let written = spool.write_first(&first);
         if let Err(error) = written {
-            // Nobody could tell what it is.
+            // A file without its first lines could not be told from any other.
             let _ = std::fs::remove_file(&spool.path);
             return Err(error);
         }
@@ -174,13 +175,14 @@ impl Spool {
         self.file.write_all(end_line("").as_bytes())
     }
 
-    /// Returns where it is.
+    /// Returns where the spool file is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Goes on in another directory, with all that is here: this one may be full.
+    /// Goes on in another directory, with all that the file has so far: where it is, the disk may be
+    /// full.
     pub fn move_to(&mut self, directory: &Path) -> io::Result<()> {
         let mut other = Self::begin(directory, self.head.clone())?;
         let copied = self.copy_to(&mut other);
@@ -201,12 +203,12 @@ impl Spool {
         let pieces = self.length.saturating_sub(other.length);
         let copied = io::copy(&mut file.take(pieces), &mut other.file)?;
         other.length += copied;
-        // What is written here from now on goes where it went before.
+        // Copying moved the place at which this file is written: back to its end.
         file.seek(SeekFrom::Start(self.length)).map(drop)
     }
 
-    /// Adds a piece of output; when this returns it is with the operating system. If it fails, the
-    /// file is as it was before.
+    /// Adds a piece of output, which is with the operating system when `push` returns. After an error
+    /// the file is as it was before.
     pub fn push(&mut self, chunk: &TapeChunk) -> io::Result<()> {
         let entry = Entry::Piece {
             stream: chunk.stream,
@@ -382,8 +384,8 @@ impl OutputAfterTape for Spooled<'_> {
 
 /// Takes a spool file into a run that is closed already.
 ///
-/// Whoever closed it may have taken the file in, and died before it was removed; or it was closed as
-/// one whose output is cut, by somebody who did not know of the file.
+/// Whoever closed the run may have taken the file in, and died before the file was removed. Or the run
+/// was closed as one whose output is cut, by somebody who did not know of the file.
 fn take_in_late(
     store: &mut Store,
     begin: &BeginRun,
@@ -391,7 +393,7 @@ fn take_in_late(
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
-    // It is not written, unless it has to be opened again.
+    // The run is written only if it has to be opened again.
     store.release_run(&run_id);
     let lengths = store.tape_lengths(&run_id)?;
     while let Ok(chunk) = rest.next()? {
@@ -433,7 +435,8 @@ pub fn take_in_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recover
     take_in(store, path, reader, now)
 }
 
-/// The same for a file that somebody wants in this store, whichever database it belongs to.
+/// Does what [`take_in_spool`] does for a file that somebody wants in this store, whichever database
+/// the file belongs to.
 pub fn adopt_spool(store: &mut Store, path: &Path, now: i64) -> Result<Recovered, RecordError> {
     take_in(store, path, SpoolReader::open(path)?, now)
 }

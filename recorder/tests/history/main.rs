@@ -7,9 +7,11 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
+    clippy::cast_precision_loss,
     reason = "a test fails by panicking, and says what it saw"
 )]
 
+mod again;
 mod executions;
 mod halves;
 mod pairs;

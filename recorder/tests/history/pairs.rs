@@ -74,7 +74,11 @@ fn compare(joined: &Knowledge, printed: &Knowledge, history: Option<&Knowledge>)
             one.status, one.error, other.status, other.error
         ));
     }
-    if one.cost_usd != other.cost_usd || one.duration_ms != other.duration_ms {
+    let is_kept = |one: Option<f64>, other: Option<f64>| other.is_none() || one == other;
+    let millis = |ms: Option<i64>| ms.map(|ms| ms as f64);
+    if !is_kept(one.cost_usd, other.cost_usd)
+        || !is_kept(millis(one.duration_ms), millis(other.duration_ms))
+    {
         faults.push("cost or duration differ from what was printed".to_owned());
     }
     let Some(history) = history else {

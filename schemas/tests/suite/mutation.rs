@@ -422,6 +422,7 @@ kinds! {
     drift Drift at_least 40;
     checkpoint_diff CheckpointDiff at_least 40;
     session_answer SessionAnswer at_least 20;
+    session_info SessionInfo at_least 60;
     raw_output RawOutput at_least 20;
     sql_row SqlRow at_least 0;
     ingest_line IngestLine at_least 165;

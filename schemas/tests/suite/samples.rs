@@ -25,6 +25,7 @@ macro_rules! for_each_report {
             Drift drift;
             CheckpointDiff checkpoint_diff;
             SessionAnswer session_answer;
+            SessionInfo session_info;
             RawOutput raw_output;
             SqlRow sql_row;
             IngestLine ingest_line;

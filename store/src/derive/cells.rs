@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use runtape_core::report::{Failure, RunInfo};
+use runtape_core::report::{Failure, RunInfo, SealName};
 use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunId, Runtime, TokenCounts};
 
 use super::facts::RunFacts;
@@ -162,7 +162,7 @@ pub(crate) struct RunNames {
     pub(crate) root_run_id: Option<RunId>,
     pub(crate) parent_run_id: Option<RunId>,
     pub(crate) runtime: Runtime,
-    pub(crate) seal: Option<u64>,
+    pub(crate) seal: Option<SealName>,
 }
 
 /// Returns the status of a name; what is not known is taken for open.
@@ -240,6 +240,7 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
             _ => None,
         },
         error,
-        seal: names.seal,
+        seal: names.seal.map(|seal| seal.number),
+        seal_chain: names.seal.map_or(0, |seal| seal.chain),
     }
 }

@@ -4,44 +4,10 @@
 //! tape's blocks, what the writer knew before, and how the process ended. Entries form chains; removing
 //! a run adds an entry that says so, and the seal stays behind as a tombstone.
 
-use std::fmt;
-
-use runtape_core::report::{Removal, RemovalReason, RunSeal};
+use runtape_core::report::{Removal, RemovalReason, RunSeal, SealHead, SealName};
 use runtape_core::{JobId, RunId, Runtime};
 
 use super::chain::{self, Hash};
-
-/// Names an entry: its chain, and its number there, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SealName {
-    /// The chain; a database in a file has one, which is 0.
-    pub chain: u32,
-    /// The number in the chain.
-    pub number: u64,
-}
-
-impl SealName {
-    /// Names an entry of the only chain that a database in a file has.
-    #[must_use]
-    pub fn in_first_chain(number: u64) -> Self {
-        Self { chain: 0, number }
-    }
-
-    /// Returns the name of the entry before.
-    pub(crate) fn before(self) -> Option<Self> {
-        let number = self.number.checked_sub(1).filter(|number| *number > 0)?;
-        Some(Self { number, ..self })
-    }
-}
-
-impl fmt::Display for SealName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.chain {
-            0 => self.number.fmt(f),
-            chain => write!(f, "{chain}.{}", self.number),
-        }
-    }
-}
 
 /// An entry of a chain.
 #[derive(Clone, Debug)]
@@ -66,18 +32,25 @@ impl SealEntry {
     /// Returns the hash that the entry should have.
     pub(crate) fn expected_hash(&self, before: &Hash, run_id: &str) -> Hash {
         let reason = self.reason.as_deref().unwrap_or_default();
-        chain::keyed(
-            "runtape seal chain",
-            &[
-                before,
-                &self.name.number.to_le_bytes(),
-                &self.at.to_le_bytes(),
-                run_id.as_bytes(),
-                &self.digest,
-                &self.removes.unwrap_or_default().to_le_bytes(),
-                reason.as_bytes(),
-            ],
-        )
+        let SealName { chain, number } = self.name;
+        let (chain, number) = (chain.to_le_bytes(), number.to_le_bytes());
+        let at = self.at.to_le_bytes();
+        let removes = self.removes.unwrap_or_default().to_le_bytes();
+        let mut pieces: Vec<&[u8]> = vec![
+            before,
+            &number,
+            &at,
+            run_id.as_bytes(),
+            &self.digest,
+            &removes,
+            reason.as_bytes(),
+        ];
+        // An entry of one chain is none of another. The first was the only one for a long time, and
+        // its hashes do not say so.
+        if self.name.chain > 0 {
+            pieces.push(&chain);
+        }
+        chain::keyed("runtape seal chain", &pieces)
     }
 
     /// Makes the seal of a root run; its name and hash are those of its place in a chain.
@@ -129,9 +102,17 @@ impl SealEntry {
     pub(crate) fn of_run(&self, run: &RunId) -> RunSeal {
         RunSeal {
             run_id: run.clone(),
-            number: self.name.number,
+            name: self.name,
             hash: chain::hex(&self.hash),
             at: self.at,
+        }
+    }
+
+    /// Tells an entry without what it covers.
+    pub(crate) fn head(&self) -> SealHead {
+        SealHead {
+            name: self.name,
+            hash: chain::hex(&self.hash),
         }
     }
 
@@ -140,6 +121,7 @@ impl SealEntry {
         Some(Removal {
             run_id: RunId::parse(self.run_id.as_deref()?).ok()?,
             seal: self.removes?,
+            seal_chain: self.name.chain,
             reason: RemovalReason::from_name(self.reason.as_deref()?),
             at: self.at,
         })

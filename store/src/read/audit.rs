@@ -45,8 +45,8 @@ impl Store {
         self.read(|tables| tables.errors(filter, limit))
     }
 
-    /// Returns what a run used by itself, entry by entry, as it counts: which of it does follows from
-    /// the order of the runs of its session.
+    /// Returns what a run used by itself, entry by entry. What of an entry counts follows from the order
+    /// of the runs of its session.
     pub fn usage_of(&self, run: &RunId) -> Result<Vec<LedgerEntry>> {
         self.read(|tables| tables.ledger(&get(tables, run)?))
     }

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use runtape_core::report::{Removal, SealHead, StoreStats};
+use runtape_core::report::{Removal, SealHead, SealName, StoreStats};
 
 use super::verify;
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::format::chain;
-use crate::format::seals::SealName;
 use crate::store::Store;
 
 impl Store {

@@ -9,5 +9,6 @@ pub(crate) mod records;
 pub(crate) mod runs;
 pub(crate) mod sealed;
 mod search;
+mod sessions;
 pub(crate) mod tape;
 pub(crate) mod verify;

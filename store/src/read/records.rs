@@ -114,7 +114,7 @@ pub(crate) fn one(
         return Ok(None);
     };
     let lines = block.lines(id)?;
-    // Only its own line is read: a block holds hundreds of records.
+    // Of the hundreds of records in a block, only the line of this one is parsed.
     let nth = usize::try_from(seq - block.first_seq).unwrap_or(usize::MAX);
     let line = each_line(&lines).nth(nth);
     line.map(|line| parse(line).map_err(|error| block.damaged(id, error.to_string())))

@@ -1,13 +1,13 @@
 //! What a seal covers, as it stands in the database.
 
 use runtape_core::RunId;
-use runtape_core::report::RemovalReason;
+use runtape_core::report::{RemovalReason, SealName};
 
 use super::records;
 use crate::backend::{RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
-use crate::format::seals::{SealName, Sealed};
+use crate::format::seals::Sealed;
 
 /// Returns the hash over all that a seal of these runs covers: those of a tree, the root first.
 pub(crate) fn digest(tables: &dyn Tables, runs: &[RunRow]) -> Result<Hash> {

@@ -1,7 +1,7 @@
 //! Full text over messages, tool inputs and outputs.
 //!
-//! Appending does not pay for it. A search first completes the index with all that was committed
-//! since the last one, a few runs at a time, then answers.
+//! Appending does not pay for the index. A search first completes the index with all that was committed
+//! since the last search, a few runs at a time, and then answers.
 
 use runtape_core::RecordKind;
 use runtape_core::report::SearchHit;

@@ -1,6 +1,7 @@
-//! Values in columns: places (a run's key and a number within the run, in one integer), hashes, ids,
-//! numbers.
+//! Values in columns: places (a run's key and a number within the run, or a chain and a number within
+//! the chain, in one integer), hashes, ids, numbers.
 
+use runtape_core::report::SealName;
 use runtape_core::{JobId, RunId, Runtime, TokenCounts};
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -29,6 +30,35 @@ pub(crate) fn range(run: i64) -> (i64, i64) {
 /// Returns the run's key and the number within the run.
 pub(crate) fn split(place: i64) -> (i64, u64) {
     (place >> 32, place.cast_unsigned() & 0xffff_ffff)
+}
+
+/// The bits of a column that hold a seal's number; its chain is in those above.
+const NUMBER_BITS: u32 = 48;
+
+/// The largest number that a seal has in its chain.
+pub(crate) const MOST_SEALS: u64 = (1 << NUMBER_BITS) - 1;
+
+/// Puts the chain and the number of a seal together: in the first chain, the only one of a database
+/// file, that is the number.
+pub(crate) fn place_of_seal(seal: SealName) -> Result<i64> {
+    let chain = u16::try_from(seal.chain).ok();
+    let chain = chain.and_then(|chain| i64::from(chain).checked_mul(1 << NUMBER_BITS));
+    match chain {
+        Some(chain) if seal.number <= MOST_SEALS => Ok(chain | signed(seal.number)),
+        _ => Err(StoreError::damaged(
+            format!("seal {seal}"),
+            "a database file holds at most 32,768 chains of 281 trillion seals",
+        )),
+    }
+}
+
+/// Returns the chain and the number of a seal.
+pub(crate) fn seal_name(place: i64) -> SealName {
+    let place = unsigned(place);
+    SealName {
+        chain: u32::try_from(place >> NUMBER_BITS).unwrap_or(0),
+        number: place & MOST_SEALS,
+    }
 }
 
 /// Reads a column that is never negative; a damaged one is as good as none.
@@ -114,5 +144,24 @@ mod tests {
         }
         assert!(place(1, 1 << 32).is_err());
         assert!(place(1 << 31, 0).is_err());
+    }
+
+    #[test]
+    fn seals_of_any_chain_come_apart_again_and_those_of_the_first_are_their_numbers() {
+        for (chain, number) in [
+            (0, 1),
+            (0, MOST_SEALS),
+            (1, 0),
+            (63, 7),
+            (0x7fff, MOST_SEALS),
+        ] {
+            let name = SealName { chain, number };
+            assert_eq!(seal_name(place_of_seal(name).unwrap()), name);
+        }
+        assert_eq!(place_of_seal(SealName::in_first_chain(7)).unwrap(), 7);
+        for (chain, number) in [(0x8000, 1), (0, MOST_SEALS + 1)] {
+            assert!(place_of_seal(SealName { chain, number }).is_err());
+        }
+        assert_eq!(seal_name(-1), SealName::in_first_chain(0));
     }
 }

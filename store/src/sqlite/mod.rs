@@ -24,6 +24,7 @@ mod schema;
 mod scratch;
 mod seals;
 mod search;
+mod sessions;
 mod stats;
 mod steps;
 mod sums;

@@ -8,9 +8,8 @@ use runtape_core::{JobId, RunId, Runtime};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
-use super::columns::{job_id, maybe_run_id, run_id, runtime, signed, unsigned};
+use super::columns::{job_id, maybe_run_id, place_of_seal, run_id, runtime, seal_name, unsigned};
 use super::keys::Counted;
-use super::seals;
 use super::sums::counted_of_run;
 use super::words::Words;
 use crate::backend::{BareRun, NewRun, Opening, RunKey, RunRow};
@@ -48,7 +47,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         job: job_id(row, 4)?,
         runtime: runtime(row, 5)?,
         records: row.get(6).map(unsigned)?,
-        seal: row.get::<_, Option<i64>>(7)?.map(seals::name),
+        seal: row.get::<_, Option<i64>>(7)?.map(seal_name),
         context: row.get(8)?,
         exit: row.get(9)?,
         started_at: row.get(10)?,
@@ -112,7 +111,7 @@ pub(crate) fn bare_tree(connection: &Connection, run: &RunId) -> Result<Vec<Bare
         Ok(BareRun {
             key: key(row, 0, 1, 2)?,
             id: run_id(row, 1)?,
-            seal: row.get::<_, Option<i64>>(3)?.map(seals::name),
+            seal: row.get::<_, Option<i64>>(3)?.map(seal_name),
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -259,7 +258,7 @@ pub(crate) fn insert(
         run.root.map(|key| key.number),
         run.parent.map(|key| key.number),
     );
-    let seal = run.seal.map(|seal| signed(seal.number));
+    let seal = run.seal.map(place_of_seal).transpose()?;
     let others: [&dyn ToSql; OTHERS] = [
         &key,
         &run.id.as_str(),
@@ -393,7 +392,7 @@ pub(crate) fn info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
         root_run_id: maybe_run_id(row, 2)?,
         parent_run_id: maybe_run_id(row, 3)?,
         runtime: Runtime::from_name(row.get_ref(4)?.as_str()?),
-        seal: row.get::<_, Option<i64>>(5)?.map(unsigned),
+        seal: row.get::<_, Option<i64>>(5)?.map(seal_name),
     };
     Ok(cells::run_info(names, read_cells(row, 6)?))
 }

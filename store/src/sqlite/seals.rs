@@ -1,18 +1,14 @@
-//! The `seal` table: the one chain of this database.
+//! The `seal` table: the one chain of this database, or some entries of those of another one in a
+//! bundle.
 
 use runtape_core::RunId;
-use runtape_core::report::Removal;
+use runtape_core::report::{Removal, SealName};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::columns::{self, run_id, signed, unsigned};
+use super::columns::{self, place_of_seal, run_id, seal_name, signed, unsigned};
 use crate::error::Result;
 use crate::format::chain::Hash;
-use crate::format::seals::{SealEntry, SealName};
-
-/// Names an entry by its number.
-pub(crate) fn name(number: i64) -> SealName {
-    SealName::in_first_chain(unsigned(number))
-}
+use crate::format::seals::SealEntry;
 
 fn select(which: &str) -> String {
     format!("SELECT number, at, digest, hash, run_id, removes, reason FROM seal {which}")
@@ -20,7 +16,7 @@ fn select(which: &str) -> String {
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SealEntry> {
     Ok(SealEntry {
-        name: row.get(0).map(name)?,
+        name: row.get(0).map(seal_name)?,
         at: row.get(1)?,
         digest: columns::hash(row, 2)?,
         hash: columns::hash(row, 3)?,
@@ -32,12 +28,13 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SealEntry> {
 
 /// Returns an entry.
 pub(crate) fn one(connection: &Connection, seal: SealName) -> Result<Option<SealEntry>> {
-    if seal.chain != 0 {
+    // Whatever is asked for: a name that no row can have is not there.
+    let Ok(place) = place_of_seal(seal) else {
         return Ok(None);
-    }
+    };
     Ok(connection
         .prepare_cached(&select("WHERE number = ?1"))?
-        .query_row([signed(seal.number)], from_row)
+        .query_row([place], from_row)
         .optional()?)
 }
 
@@ -71,11 +68,13 @@ pub(crate) fn last(connection: &Connection) -> Result<Option<SealEntry>> {
         .optional()?)
 }
 
-/// Returns number and hash of the last entry.
+/// Returns number and hash of the last entry of this database's own chain.
 pub(crate) fn end(connection: &Connection) -> Result<Option<(u64, Hash)>> {
     Ok(connection
-        .prepare_cached("SELECT number, hash FROM seal ORDER BY number DESC LIMIT 1")?
-        .query_row([], |row| {
+        .prepare_cached(
+            "SELECT number, hash FROM seal WHERE number <= ?1 ORDER BY number DESC LIMIT 1",
+        )?
+        .query_row([signed(columns::MOST_SEALS)], |row| {
             Ok((row.get(0).map(unsigned)?, columns::hash(row, 1)?))
         })
         .optional()?)
@@ -86,7 +85,7 @@ pub(crate) fn with_hash(connection: &Connection, hash: &Hash) -> Result<Option<S
     let number: Option<i64> = connection
         .prepare_cached("SELECT max(number) FROM seal WHERE hash = ?1")?
         .query_row([hash], |row| row.get(0))?;
-    Ok(number.map(name))
+    Ok(number.map(seal_name))
 }
 
 /// Adds an entry as it is.
@@ -97,7 +96,7 @@ pub(crate) fn insert(connection: &Connection, entry: &SealEntry) -> Result<()> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![
-            signed(entry.name.number),
+            place_of_seal(entry.name)?,
             entry.at,
             entry.digest,
             entry.hash,
@@ -112,15 +111,24 @@ pub(crate) fn insert(connection: &Connection, entry: &SealEntry) -> Result<()> {
 pub(crate) fn make_tombstone(connection: &Connection, seal: SealName, run: &RunId) -> Result<()> {
     connection
         .prepare_cached("UPDATE seal SET run_id = ?2 WHERE number = ?1")?
-        .execute(params![signed(seal.number), run.as_str()])?;
+        .execute(params![place_of_seal(seal)?, run.as_str()])?;
     Ok(())
 }
 
 /// Tells whether a later entry says that a seal was removed.
 pub(crate) fn is_removed(connection: &Connection, seal: SealName) -> Result<bool> {
+    // The seal that is removed is one of the same chain.
+    let last = SealName {
+        number: columns::MOST_SEALS,
+        ..seal
+    };
     Ok(connection
-        .prepare_cached("SELECT 1 FROM seal WHERE removes = ?1 AND number > ?1")?
-        .exists([signed(seal.number)])?)
+        .prepare_cached("SELECT 1 FROM seal WHERE removes = ?1 AND number > ?2 AND number <= ?3")?
+        .exists([
+            signed(seal.number),
+            place_of_seal(seal)?,
+            place_of_seal(last)?,
+        ])?)
 }
 
 /// Returns what was removed, in order.
@@ -145,7 +153,7 @@ pub(crate) fn left_out(connection: &Connection) -> Result<Vec<(SealName, Hash)>>
     let mut statement =
         connection.prepare("SELECT number, hash FROM seal_before ORDER BY number")?;
     let rows = statement.query_map([], |row| {
-        Ok((row.get(0).map(name)?, columns::hash(row, 1)?))
+        Ok((row.get(0).map(seal_name)?, columns::hash(row, 1)?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -154,7 +162,7 @@ pub(crate) fn left_out(connection: &Connection) -> Result<Vec<(SealName, Hash)>>
 pub(crate) fn insert_left_out(connection: &Connection, after: SealName, hash: &Hash) -> Result<()> {
     connection
         .prepare_cached("INSERT INTO seal_before (number, hash) VALUES (?1, ?2)")?
-        .execute(params![signed(after.number), hash])?;
+        .execute(params![place_of_seal(after)?, hash])?;
     Ok(())
 }
 
@@ -163,6 +171,6 @@ pub(crate) fn of_children(connection: &Connection) -> Result<Vec<(RunId, SealNam
     let mut statement = connection.prepare_cached(
         "SELECT id, seal FROM run WHERE root IS NOT NULL AND seal IS NOT NULL ORDER BY key",
     )?;
-    let rows = statement.query_map([], |row| Ok((run_id(row, 0)?, row.get(1).map(name)?)))?;
+    let rows = statement.query_map([], |row| Ok((run_id(row, 0)?, row.get(1).map(seal_name)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

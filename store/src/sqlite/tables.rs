@@ -1,23 +1,23 @@
 //! The seam, implemented: each method by the table it is about.
 
 use runtape_core::report::{
-    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, StoreStats, ToolCallInfo,
-    ToolUse, UsageGroup,
+    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, SealName, StoreStats,
+    ToolCallInfo, ToolUse, UsageGroup,
 };
 use runtape_core::{CheckpointId, JobId, RunId, Stream};
 use serde_json::{Map, Value};
 
 use super::check::structure;
 use super::check::terms::IndexCheck;
-use super::columns::{self, signed};
+use super::columns::{self, place_of_seal};
 use super::lock::RunLock;
 use super::{
-    Sqlite, audit, facts, keys, ledger, list, migrate, records, runs, seals, search, stats, steps,
-    tape, words,
+    Sqlite, audit, facts, keys, ledger, list, migrate, records, runs, seals, search, sessions,
+    stats, steps, tape, words,
 };
 use crate::backend::{
     self, BareRun, EndedRoot, FactPlace, FactTable, Found, IdOf, NewRun, Opening, PartlySearched,
-    Rules, RunKey, RunRow, SearchCheck, Selection, Tables,
+    Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Tables,
 };
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
@@ -26,7 +26,7 @@ use crate::error::{Result, StoreError};
 use crate::filter::RunFilter;
 use crate::format::chain::{Hash, TapeRule};
 use crate::format::records::RecordBlock;
-use crate::format::seals::{SealEntry, SealName};
+use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
 use crate::read::audit::UsageBy;
@@ -172,7 +172,7 @@ impl Tables for Sqlite {
             &self.connection,
             run.number,
             "seal",
-            seal.map(|seal| signed(seal.number)),
+            seal.map(place_of_seal).transpose()?,
         )
     }
 
@@ -373,6 +373,19 @@ impl Tables for Sqlite {
 
     fn job(&self, id: &JobId) -> Result<Option<JobInfo>> {
         list::job_with_id(&self.connection, id)
+    }
+
+    fn sessions(
+        &self,
+        selection: Selection<'_>,
+        after: Option<&PageMark>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>> {
+        sessions::list(&self.connection, selection, after, limit)
+    }
+
+    fn runs_without_session(&self, selection: Selection<'_>) -> Result<u64> {
+        sessions::runs_without(&self.connection, selection)
     }
 
     fn ids_with_prefix(&self, of: IdOf, prefix: &str, limit: usize) -> Result<Vec<String>> {

@@ -16,9 +16,9 @@ use crate::read::{records, tape};
 /// A root run that a store writes.
 #[derive(Debug)]
 pub(crate) struct OpenTree {
-    /// Absent in memory, and for a run that has ended already.
+    /// The lock on the run; absent in memory, and for a run that has ended already.
     pub(crate) lock: Option<Box<dyn RunLock>>,
-    /// What is written so far; absent after a failure, until it is read again.
+    /// What is written so far; absent after a failure, until the tree is read again.
     pub(crate) state: Option<TreeState>,
 }
 
@@ -274,7 +274,7 @@ impl TreeState {
 
 /// Refuses a record that differs from the stored one with the same number.
 fn same_record(tables: &dyn Tables, state: &mut RunState, record: &Record) -> Result<()> {
-    // It may have come earlier in the same batch.
+    // The stored record may have come earlier in the same batch, and not be a row yet.
     write_rows(tables, &state.key, state.writer.rows())?;
     let stored = records::one(tables, &state.key, &record.run_id, record.seq)?;
     let mut old = Vec::new();

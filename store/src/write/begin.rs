@@ -1,5 +1,6 @@
 //! Writing runs: begin, append, finish.
 
+use runtape_core::report::SealName;
 use runtape_core::{JobId, Record, RunId, Runtime};
 use serde_json::Value;
 
@@ -9,7 +10,6 @@ use crate::backend::{NewRun, RunRow, Tables};
 use crate::derive::facts::RunFacts;
 use crate::error::{Result, StoreError};
 use crate::format::codec;
-use crate::format::seals::SealName;
 use crate::format::tape::TapeChunk;
 use crate::read::runs::get;
 use crate::store::Store;
@@ -23,7 +23,7 @@ pub struct BeginRun {
     pub run_id: RunId,
     /// The runtime.
     pub runtime: Runtime,
-    /// When it begins, in milliseconds since 1970.
+    /// When the run begins, in milliseconds since 1970.
     pub started_at: i64,
     /// Whatever the writer needs to make the records again from the tape: command line, expert,
     /// query. Kept as it is, and covered by the seal.
@@ -33,7 +33,7 @@ pub struct BeginRun {
 /// A root run that is not sealed, and whose writer is gone.
 #[derive(Clone, Debug)]
 pub struct OpenRun {
-    /// What was known before it began.
+    /// What was known before the run began.
     pub begin: BeginRun,
     /// How many records the root run has.
     pub records: u64,
@@ -169,7 +169,7 @@ impl Store {
         } else {
             Some(self.tables().lock(run)?)
         };
-        // Read again now that nobody else can delete or replace it.
+        // The run is read again now that nobody else can delete or replace it.
         let begin = self.begin_of(run)?;
         if let Some(lock) = lock {
             let tree = OpenTree { lock, state: None };
@@ -184,7 +184,8 @@ impl Store {
     }
 
     /// Leaves a note about a run that this store writes and can no longer write, for those who take
-    /// the run over: it has room even where every disk is full. In memory nobody takes over.
+    /// the run over. A note has room even where every disk is full. A run in memory is taken over by
+    /// nobody.
     pub fn leave_note(&self, run: &RunId, note: &Value) -> Result<()> {
         let tree = self.open.get(run);
         let tree = tree.ok_or_else(|| StoreError::NotOpen { run: run.clone() })?;
@@ -323,12 +324,12 @@ impl Store {
     }
 
     /// Gives up the records of an open root run that this store writes, and its children. Its tape
-    /// stays, so that they can be made again: with another parser they may be other ones.
+    /// stays, so that the records can be made again, maybe other ones by another parser.
     pub fn discard_records(&mut self, root: &RunId) -> Result<()> {
         let Some(tree) = self.open.get_mut(root) else {
             return Err(StoreError::NotOpen { run: root.clone() });
         };
-        // What is known of the tree is no longer true; it is read again.
+        // What is known of the tree is no longer true: the tree is read again.
         tree.state = None;
         self.write(|tables| {
             let row = get(tables, root)?;

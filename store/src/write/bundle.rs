@@ -1,20 +1,20 @@
 //! Some runs of a database as a database of their own: a bundle.
 //!
-//! It is written anew, from the runs and nothing else, so what it holds, its size and the time it
-//! takes depend on them and not on what else there is. Its chain has the entries that are about
-//! its runs, and for each neighbour that was left out a hash.
+//! A bundle is written anew, from the runs and nothing else. So what it holds, how large it is and how
+//! long writing takes depend on its runs, and not on what else is in the database. Its chains have the
+//! entries that are about its runs, and for each neighbour that was left out a hash.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use runtape_core::RunId;
-use runtape_core::report::{RunSeal, VerifyFault};
+use runtape_core::report::{RunSeal, SealName, VerifyFault};
 
 use super::transfer;
 use crate::backend::{RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
-use crate::format::seals::{BEFORE_ALL, SealEntry, SealName};
+use crate::format::seals::{BEFORE_ALL, SealEntry};
 use crate::read::runs::get_root;
 use crate::read::verify;
 use crate::sqlite::Sqlite;
@@ -115,45 +115,11 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use runtape_core::record::{CheckpointHead, RunOpened};
-    use runtape_core::{CheckpointStatus, JobId, Record, RecordKind, Runtime};
-
     use super::*;
-    use crate::BeginRun;
+    use crate::several_chains::open_run;
 
     fn store_run(store: &mut Store, name: &str) {
-        let (job_id, run_id) = (
-            JobId::parse(format!("job-{name}")).unwrap(),
-            RunId::parse(name).unwrap(),
-        );
-        let runtime = Runtime::Gemini;
-        let begin = BeginRun {
-            job_id: job_id.clone(),
-            run_id: run_id.clone(),
-            runtime: runtime.clone(),
-            started_at: 0,
-            context: serde_json::json!({}),
-        };
-        let opened = RunOpened {
-            job_id,
-            runtime,
-            delegated_by: None,
-        };
-        let head: CheckpointHead = serde_json::from_value(serde_json::json!({
-            "step": 1, "status": CheckpointStatus::Completed, "startedAt": 0, "messages": 0,
-            "usage": {}, "stepUsage": {}, "pending": []
-        }))
-        .unwrap();
-        let record = |seq, kind: RecordKind| Record {
-            run_id: run_id.clone(),
-            seq,
-            at: 0,
-            span: None,
-            kind,
-        };
-        let records = [record(0, opened.into()), record(1, Box::new(head).into())];
-        store.begin_run(&begin).unwrap();
-        store.append(&run_id, &records, &[]).unwrap();
+        let run_id = open_run(store, name);
         let exit = serde_json::json!({});
         store.finish_run(&run_id, &exit, 1).unwrap();
     }

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use runtape_core::RunId;
-use runtape_core::report::{RemovalReason, RunOrigin, SealHead};
+use runtape_core::report::{RemovalReason, RunOrigin};
 use serde_json::{Map, Value};
 
 use super::begin::{begin_of, json, value};
 use super::{sealing, transfer};
 use crate::backend::{Backend, RunRow, Tables};
 use crate::error::{Result, StoreError};
-use crate::format::chain::{self, Hash};
+use crate::format::chain::Hash;
 use crate::format::codec;
 use crate::format::seals::SealEntry;
 use crate::read::{sealed, tape, verify};
@@ -23,7 +23,7 @@ const ORIGIN: &str = "origin";
 /// What to do with a bundle that is not as it was sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Refuse it.
+    /// Refuse the bundle.
     Verified,
     /// Take in what can be read, and mark the runs.
     Unverified,
@@ -32,16 +32,16 @@ pub enum Trust {
 /// What became of a root run of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Import {
-    /// It was stored.
+    /// The run was stored.
     Stored,
-    /// It was there already, with the same content.
+    /// The run was there already, with the same content.
     Known,
 }
 
 impl Store {
     /// Opens a bundle for reading: a file that may have been made to do harm.
     ///
-    /// Whatever it holds, its schema is ours when this returns, no block of it unfolds to more
+    /// Whatever the file holds: once it is open, its schema is ours, no block of it unfolds to more
     /// than a few hundred megabytes, and reading it ends. Whether what it says is true is for
     /// [`verify_bundle`](Self::verify_bundle) to find out.
     pub fn open_bundle(path: impl AsRef<Path>) -> Result<Self> {
@@ -115,9 +115,9 @@ struct Arrival<'a> {
     root: RunRow,
     seal: Option<SealEntry>,
     is_verified: bool,
-    /// Its hashes cover what ours do; those of an older schema may not.
+    /// The hashes of the bundle cover what ours do; those of an older schema may not.
     is_current: bool,
-    /// The chain of the bundle says that its tape was dropped.
+    /// The chains of the bundle say that the run's tape was dropped.
     is_tapeless: bool,
     at: i64,
 }
@@ -221,10 +221,7 @@ impl Arrival<'_> {
         };
         let seal = self.seal.as_ref();
         let origin = RunOrigin {
-            seal: seal.map(|seal| SealHead {
-                number: seal.name.number,
-                hash: chain::hex(&seal.hash),
-            }),
+            seal: seal.map(SealEntry::head),
             sealed_at: seal.map(|seal| seal.at),
             is_verified: self.is_verified,
             imported_at: self.at,

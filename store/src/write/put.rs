@@ -4,6 +4,7 @@
 //! has ended is prepared first, on any thread, and then written in one go: no lock, no row that is
 //! written and changed again, no block that is merged later.
 
+use runtape_core::report::SealName;
 use runtape_core::{JobId, Record, RecordKind, RunId, Runtime, Stream};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use crate::derive::run_writer::{Rows, RunWriter};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
 use crate::format::codec;
-use crate::format::seals::{SealName, Sealed};
+use crate::format::seals::Sealed;
 use crate::format::tape::{TapeBlock, TapeEnd, encode};
 use crate::read::sealed;
 use crate::store::Store;
@@ -37,7 +38,7 @@ pub struct PreparedRun {
 #[derive(Debug)]
 struct Prepared {
     id: RunId,
-    /// Which of the runs started it.
+    /// The position of the run that started this one.
     parent: Option<usize>,
     started_at: i64,
     facts: RunFacts,
@@ -68,8 +69,8 @@ impl PreparedRun {
     }
 
     /// Adds the tape: what the process printed, as stream, receive time and bytes, in the order it
-    /// was received; and compresses it and the records. A step of its own, because it takes as long
-    /// as all the rest: it can be done on another thread.
+    /// was received. Then compresses tape and records, which takes as long as all the rest: that is why
+    /// this is a step of its own, which can be done on another thread.
     #[must_use]
     pub fn with_output<'a>(
         mut self,
@@ -113,7 +114,8 @@ impl PreparedRun {
 struct Tree<'a> {
     root: &'a RunId,
     job: &'a JobId,
-    /// Id, which of them started it, when, and its records. Few enough to be searched.
+    /// Of each run: its id, the position of the run that started it, when that was, and its records.
+    /// They are few enough to be searched.
     runs: Vec<(RunId, Option<usize>, i64, RunWriter)>,
 }
 
@@ -213,7 +215,7 @@ impl Store {
     }
 }
 
-/// Returns the seal of a run that is there already; if it is another one, that is an error.
+/// Returns the seal of a run that is stored already. Another run under the same id is an error.
 fn known(tables: &dyn Tables, run: &PreparedRun, digest: &Hash) -> Result<Option<SealName>> {
     for part in &run.runs {
         let Some(found) = tables.find_run(&part.id)? else {

@@ -17,7 +17,7 @@ use crate::store::Store;
 const MOST_ROWS: usize = 4096;
 
 impl Store {
-    /// Makes anew what follows from the records of a run, its root and all of its tree, in one
+    /// Makes anew what follows from the records of all runs of the tree that a run belongs to, in one
     /// transaction.
     ///
     /// A run whose records do not fit their chain, or are not what was sealed, is refused and left
@@ -29,8 +29,8 @@ impl Store {
         })
     }
 
-    /// Makes anew what follows from the records of all runs, a tree at a time, and calls `each` with
-    /// what became of it; one that is refused does not keep the others from it. Derived rows that
+    /// Makes anew what follows from the records of all runs, and calls `each` with what became of each
+    /// tree. A tree that is refused does not keep the others from being rebuilt. Derived rows that
     /// belong to no run, and words that nothing refers to, are deleted.
     pub fn rebuild_all(&mut self, mut each: impl FnMut(&RunId, Result<RebuiltRun>)) -> Result<()> {
         self.write(|tables| {
@@ -159,7 +159,7 @@ fn count(facts: &[Fact], rebuilt: &mut RebuiltRun) {
             Fact::Notice(_) => rebuilt.notices += 1,
             Fact::Unparsed(_) => rebuilt.unparsed += 1,
             Fact::Usage(_) => rebuilt.usage_entries += 1,
-            // It stands in the row of its call.
+            // A result stands in the row of its call.
             Fact::Result(_) => {}
         }
     }

@@ -1,6 +1,6 @@
 //! New records in the place of a finished run's, piece by piece and all or nothing.
 
-use runtape_core::report::RemovalReason;
+use runtape_core::report::{RemovalReason, SealName};
 use runtape_core::{Message, Record, RecordKind, RunId};
 use serde_json::Value;
 
@@ -10,7 +10,6 @@ use super::sealing;
 use crate::backend::{RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::codec;
-use crate::format::seals::SealName;
 use crate::read::runs::{get, get_root};
 use crate::read::{records, sealed, tape};
 use crate::store::Store;
@@ -40,15 +39,16 @@ impl Store {
         })
     }
 
-    /// Refuses a run whose records were made from output that is not on its tape: it was dropped,
-    /// or it never came here. What is made from the rest of the tape would be less.
+    /// Refuses a run whose records were made from output that is not on its tape: the tape was
+    /// dropped, or the output never came here. What is made from the rest of the tape would be less.
     pub fn check_tape(&self, root: &RunId) -> Result<()> {
         self.read(|tables| check_tape(tables, &get_root(tables, root)?))
     }
 
-    /// The same for records that need not be in memory at once: `write` appends them to the run,
-    /// which has none when it is called. Its tape can be read meanwhile, and can go on. If it is
-    /// known better now how the process ended, that is what `write` returns.
+    /// Does what [`replace_records`](Self::replace_records) does for records that need not be in memory
+    /// at once: `write` is called with a run that has no records, and appends them. Meanwhile the run's
+    /// tape can be read, and more can be added to it. `write` returns how the process ended, if that is
+    /// known better now.
     pub fn replace_run(
         &mut self,
         root: &RunId,

@@ -16,7 +16,7 @@ fn delete_tree(tables: &dyn Tables, root: &RunRow, reason: RemovalReason, at: i6
     sealing::remove(tables, root, reason, at)?;
     let mut tree = tables.tree(&root.key)?;
     tables.delete_tape(&root.key)?;
-    // Children refer to the root, so it goes last.
+    // Children refer to the root, so the root goes last.
     tree.reverse();
     for run in tree {
         tables.delete_record_blocks(&run.key)?;
@@ -29,7 +29,7 @@ fn delete_tree(tables: &dyn Tables, root: &RunRow, reason: RemovalReason, at: i6
 /// What became of the tapes that were to be dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DroppedTapes {
-    /// How many were dropped.
+    /// How many tapes were dropped.
     pub tapes: u64,
     /// How many bytes of output they held.
     pub bytes: u64,
@@ -60,15 +60,12 @@ impl Store {
     /// Deletes a root run with its children and its tape. Its seal stays as a tombstone, which has
     /// the run's id. The bytes of the rest are overwritten by [`compact`](Self::compact).
     pub fn delete_run(&mut self, run: &RunId, at: i64) -> Result<()> {
-        self.delete(run, RemovalReason::Deleted, at)
+        self.delete_as(run, RemovalReason::Deleted, at)
     }
 
-    /// The same for a run that is told by another one now, with which it was joined.
-    pub fn delete_joined(&mut self, run: &RunId, at: i64) -> Result<()> {
-        self.delete(run, RemovalReason::Joined, at)
-    }
-
-    fn delete(&mut self, run: &RunId, reason: RemovalReason, at: i64) -> Result<()> {
+    /// The same for another reason than that nobody wants it: what it told is told by another run, or comes
+    /// again in another form.
+    pub fn delete_as(&mut self, run: &RunId, reason: RemovalReason, at: i64) -> Result<()> {
         let row = self.read(|tables| get(tables, run))?;
         if row.root.is_some() {
             return Err(StoreError::invalid(
@@ -94,7 +91,7 @@ impl Store {
         let mut deleted = 0;
         for root in &roots {
             match self.delete_run(root, at) {
-                // Somebody else deleted it meanwhile.
+                // Somebody else deleted the run meanwhile.
                 Err(StoreError::UnknownRun { .. }) => {}
                 done => {
                     done?;

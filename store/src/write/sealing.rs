@@ -1,12 +1,12 @@
 //! Adding to the chains of seals.
 
 use runtape_core::RunId;
-use runtape_core::report::RemovalReason;
+use runtape_core::report::{RemovalReason, SealName};
 
 use crate::backend::{RunKey, RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
-use crate::format::seals::{SealEntry, SealName};
+use crate::format::seals::SealEntry;
 use crate::read::sealed;
 
 fn append(tables: &dyn Tables, mut entry: SealEntry, run: &RunId) -> Result<SealName> {

@@ -54,7 +54,7 @@ fn an_old_database_is_sealed_anew_and_says_so() {
             .iter()
             .all(|removal| removal.at > 1_700_000_000_000)
     );
-    assert_eq!(report.head.as_ref().unwrap().number, 15);
+    assert_eq!(report.head.as_ref().unwrap().name.number, 15);
     // Whoever kept the old head can still prove what was before it.
     assert_eq!(store.verify_head(OLD_HEAD).unwrap().faults, []);
     let head = report.head.unwrap().hash;

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
     CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FieldChange, FileUse, JobInfo,
-    LedgerEntry, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SearchHit,
-    SessionAnswer, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup,
+    LedgerEntry, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit,
+    SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup,
 };
 use runtape_core::{Stream, iso_time};
 
@@ -66,6 +66,7 @@ pub fn run_info() -> BoxedStrategy<RunInfo> {
         cost_usd: maybe(finite()),
         error: maybe(failure()),
         seal: maybe(count()),
+        seal_chain: chain(),
     })
 }
 
@@ -110,10 +111,7 @@ pub fn run_detail() -> BoxedStrategy<RunDetail> {
         stdout_bytes: count(),
         stderr_bytes: count(),
         origin: maybe(build!(RunOrigin {
-            seal: maybe(build!(SealHead {
-                number: count(),
-                hash: text()
-            })),
+            seal: maybe(seal_head()),
             sealed_at: maybe(time()),
             is_verified: any::<bool>(),
             imported_at: time(),
@@ -121,11 +119,32 @@ pub fn run_detail() -> BoxedStrategy<RunDetail> {
     })
 }
 
+/// Any name of a seal, most often one of the first chain.
+pub(super) fn seal_name() -> BoxedStrategy<SealName> {
+    build!(SealName {
+        chain: chain(),
+        number: count(),
+    })
+}
+
+/// Any chain of seals, most often the first.
+pub(super) fn chain() -> BoxedStrategy<u32> {
+    prop_oneof![Just(0), any::<u32>()].boxed()
+}
+
+/// Any entry of a chain of seals.
+pub(super) fn seal_head() -> BoxedStrategy<SealHead> {
+    build!(SealHead {
+        name: seal_name(),
+        hash: text()
+    })
+}
+
 /// Any seal over a run.
 pub(super) fn run_seal() -> BoxedStrategy<RunSeal> {
     build!(RunSeal {
         run_id: run_id(),
-        number: count(),
+        name: seal_name(),
         hash: text(),
         at: time(),
     })
@@ -142,6 +161,27 @@ pub fn session_answer() -> BoxedStrategy<SessionAnswer> {
         status: maybe(status()),
         started_at: maybe(time()),
         reason: maybe(text()),
+    })
+}
+
+/// Any session in a list.
+pub fn session_info() -> BoxedStrategy<SessionInfo> {
+    build!(SessionInfo {
+        runtime: runtime(),
+        session_id: text(),
+        cwd: maybe(text()),
+        title: maybe(text()),
+        prompt: maybe(text()),
+        model: maybe(text()),
+        runs: count(),
+        usage: token_counts(),
+        cost_usd: maybe(finite()),
+        status: status(),
+        error: maybe(failure()),
+        started_at: time(),
+        last_active_at: time(),
+        latest_run_id: run_id(),
+        resume: maybe(text()),
     })
 }
 

@@ -17,7 +17,7 @@ mod transcript;
 
 pub use answer::{
     checkpoint_diff, drift, file_use, job_info, ledger_entry, raw_output, run_detail, run_info,
-    search_hit, session_answer, sql_row, tool_call_info, tool_use, usage_group,
+    search_hit, session_answer, session_info, sql_row, tool_call_info, tool_use, usage_group,
 };
 pub use event::{event, run_event, run_event_of};
 pub use leaf::{json, metadata, text};

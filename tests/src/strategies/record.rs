@@ -41,7 +41,7 @@ fn record_kind(tag: &'static str) -> BoxedStrategy<RecordKind> {
         "run" => build!(RunOpened {
             job_id: job_id(),
             runtime: runtime(),
-            delegated_by: maybe(delegated_by()),
+            delegated_by: maybe(delegated_by().prop_map(Box::new)),
         }),
         "metadata" => build!(MetadataPatch { set: patch() }),
         "initialize" => build!(Initialize {

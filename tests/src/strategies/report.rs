@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus,
-    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, ImportedRun,
+    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace, ImportedRun,
     IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun, RecordReport,
     RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo,
-    SealHead, StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage,
-    Unseen, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown, VerifyFault,
+    StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen,
+    ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown, VerifyFault,
     VerifyReport,
 };
 
-use super::answer::{exit, failure, run_info, run_seal, time};
+use super::answer::{chain, exit, failure, run_info, run_seal, seal_head, seal_name, time};
 use super::leaf::{count, finite, job_id, run_id, runtime, signed, text};
 use super::run::{status, token_counts};
 use super::summary;
@@ -163,7 +163,7 @@ fn fault_place() -> BoxedStrategy<FaultPlace> {
             run_id,
             seq
         }),
-        count().prop_map(|number| FaultPlace::Seal { number }),
+        seal_name().prop_map(FaultPlace::Seal),
     ]
     .boxed()
 }
@@ -175,13 +175,11 @@ pub fn verify_report() -> BoxedStrategy<VerifyReport> {
         open_runs: count(),
         records: count(),
         tape_bytes: count(),
-        head: maybe(build!(SealHead {
-            number: count(),
-            hash: text()
-        })),
+        head: maybe(seal_head()),
         removals: some(build!(Removal {
             run_id: run_id(),
             seal: count(),
+            seal_chain: chain(),
             reason: word(RemovalReason::KNOWN),
             at: time(),
         })),
@@ -261,6 +259,14 @@ pub fn doctor_report() -> BoxedStrategy<DoctorReport> {
         })),
         adapter_type: text(),
         tested_at: time(),
+        history: some(build!(HistoryPlace {
+            runtime: runtime(),
+            path: text(),
+            files: count(),
+            bytes: count(),
+            kept_days: maybe(any::<u32>()),
+            due: count(),
+        })),
     })
 }
 

@@ -136,6 +136,24 @@ const FORMATS: &[Format] = &[
         ),
     },
     Format {
+        runtime: "generic",
+        session: Form::Uuid,
+        call: Form::Prefixed("call_"),
+        opening: concat!(
+            r#"{"ts":"2026-01-01T00:00:01.000Z","kind":"init","model":"example-1","sessionId":"{session}"}"#, "\n",
+            r#"{"ts":"2026-01-01T00:00:02.000Z","kind":"user","text":"{text}"}"#, "\n",
+        ),
+        step: concat!(
+            r#"{"ts":"2026-01-01T00:00:03.000Z","kind":"assistant","text":"{text}"}"#, "\n",
+            r#"{"ts":"2026-01-01T00:00:04.000Z","kind":"tool_call","name":"read","toolUseId":"{call}","input":{"path":"{word}.txt"}}"#, "\n",
+            r#"{"ts":"2026-01-01T00:00:05.000Z","kind":"tool_result","toolUseId":"{call}","toolName":"read","content":"{result}","isError":false}"#, "\n",
+        ),
+        ending: concat!(
+            r#"{"ts":"2026-01-01T00:00:06.000Z","kind":"assistant","text":"{text}"}"#, "\n",
+            r#"{"ts":"2026-01-01T00:00:07.000Z","kind":"result","text":"{text}","inputTokens":210,"outputTokens":40,"cachedTokens":100,"costUsd":0.01,"subtype":"completed","isError":false,"errors":[]}"#, "\n",
+        ),
+    },
+    Format {
         runtime: "hermes",
         session: Form::Session,
         call: Form::Session,

@@ -20,8 +20,14 @@ const FORMATS: &[&str] = &["stream-json", "stream-json-partial", "chat", "frames
 /// Runtimes whose `json` is a stream, too: one event a line.
 const JSON_LINES: &[&str] = &["codex", "opencode"];
 
+/// What any program may print that has no format of its own, and its streams.
+const GENERIC: &str = "generic";
+const GENERIC_FORMATS: &[&str] = &["events", "transcript"];
+
 fn is_stream(runtime: &str, format: &str) -> bool {
-    FORMATS.contains(&format) || (format == "json" && JSON_LINES.contains(&runtime))
+    FORMATS.contains(&format)
+        || (format == "json" && JSON_LINES.contains(&runtime))
+        || (runtime == GENERIC && GENERIC_FORMATS.contains(&format))
 }
 
 /// A run that looks like a recorded one.
@@ -93,6 +99,7 @@ impl Replicator {
             "codex",
             "opencode",
             "openclaw",
+            GENERIC,
         ];
         let mut folders: Vec<PathBuf> = runtimes.map(|runtime| fixtures.join(runtime)).into();
         if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {
@@ -129,10 +136,12 @@ impl Replicator {
         self.replicas_of(wanted.collect())
     }
 
-    /// Returns replicas of all captures in turn, over and over, without end.
+    /// Returns replicas of all captures of agent CLIs in turn, over and over, without end.
     #[must_use]
     pub fn mix(&self) -> Replicas<'_> {
-        self.replicas_of(self.captures.iter().collect())
+        let captures = self.captures.iter();
+        let recorded = captures.filter(|capture| capture.runtime != GENERIC);
+        self.replicas_of(recorded.collect())
     }
 
     fn replicas_of<'a>(&'a self, captures: Vec<&'a Capture>) -> Replicas<'a> {

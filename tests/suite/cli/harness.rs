@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use runtape_normalizer::runtimes::RUNTIMES;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -55,10 +56,17 @@ impl Runtape {
             .args(arguments)
             .env("RUNTAPE_DB", self.path("runtape.db"))
             .env("TMPDIR", self.directory.path())
+            .env("HOME", self.directory.path())
             .env_remove("RUNTAPE_SPOOL")
             .env("COLUMNS", "100")
             .env_remove("CLICOLOR_FORCE")
             .stdin(Stdio::null());
+        // What CLIs keep on this machine is none of the tests' business.
+        let histories = RUNTIMES.iter().filter_map(|entry| entry.history);
+        let places = histories.flat_map(|history| history.places);
+        for (variable, _) in places.filter_map(|place| place.variable) {
+            command.env_remove(variable);
+        }
         command
     }
 

@@ -94,7 +94,7 @@ fn no_command_shows_what_is_harmful() {
     let mut commands: Vec<Vec<&str>> = last.iter().map(|words| words.to_vec()).collect();
     for command in [
         "runs", "jobs", "tools", "files", "errors", "drift", "usage", "stats", "doctor", "verify",
-        "session",
+        "session", "sessions",
     ] {
         commands.push(vec![command]);
     }

@@ -32,10 +32,13 @@ mod record;
 mod same_records;
 #[cfg(unix)]
 mod sample;
+mod sessions;
 #[cfg(unix)]
 mod snapshots;
 #[cfg(unix)]
 mod spool;
+#[cfg(unix)]
+mod sync;
 #[cfg(unix)]
 mod trouble;
 #[cfg(unix)]

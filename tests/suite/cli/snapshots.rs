@@ -39,6 +39,10 @@ fn every_command_reads_well() {
         ],
     );
     show("jobs", &[&["jobs", "--limit", "4"]]);
+    show(
+        "sessions",
+        &[&["sessions"], &["sessions", "--runtime", "cursor"]],
+    );
     show("show", &[&["show", "last"], &["show", first]]);
     show("transcript", &[&["transcript", "last"]]);
     show("events", &[&["events", "last"]]);

@@ -19,6 +19,7 @@ mod queries;
 mod recovering;
 mod retention;
 mod searching;
+mod session_list;
 mod sessions;
 mod streams;
 
@@ -113,6 +114,13 @@ macro_rules! hold_to_the_contract {
                 any_text_can_be_searched_for,
                 the_grammar_is_the_same_everywhere,
                 hits_are_those_of_the_fields,
+            }
+            session_list {
+                a_session_is_what_its_runs_are,
+                a_session_is_told_whole_whichever_run_is_let_through,
+                pages_of_sessions_follow_one_another_without_gap_or_overlap,
+                a_title_is_found_where_it_was_told,
+                a_list_takes_twice_as_long_for_twice_the_sessions,
             }
             sessions {
                 adding_up_takes_twice_as_long_for_twice_the_runs_of_a_session,

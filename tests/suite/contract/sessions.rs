@@ -64,6 +64,11 @@ fn sums(store: &Store) -> i64 {
         sum(days.into_iter().map(|day| day.usage).collect()),
         expected
     );
+    let sessions = store.sessions(&all, None, 10_000).unwrap().items;
+    assert_eq!(
+        sum(sessions.into_iter().map(|session| session.usage).collect()),
+        expected
+    );
     for by in [UsageBy::Day, UsageBy::Runtime, UsageBy::Model, UsageBy::Job] {
         let groups = store.usage_by(&all, by).unwrap();
         let groups = groups.into_iter().map(|group| group.usage).collect();

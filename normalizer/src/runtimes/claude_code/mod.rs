@@ -66,6 +66,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(ClaudeCode::new(context)),
     sniff: sniff::sniff,
     commands: &["claude"],
+    resume: &["claude", "--resume"],
     is_script: |name| matches!(name, "cli.js" | "claude-code"),
     query: argv::query,
     formats: &[

@@ -58,9 +58,7 @@ wire_struct! {
         "subagent_type", "task_description", "local_command_run", "context_usage",
         "refused_message_id", "error_details", "isSidechain"
     }
-}
 
-wire_struct! {
     /// A message of the model's API.
     pub(super) struct ApiMessage<'a> {
         "id" => id: Option<Str<'a>>,
@@ -71,9 +69,7 @@ wire_struct! {
         ; known "type", "role", "stop_sequence", "stop_details",
         "context_management", "diagnostics", "container"
     }
-}
 
-wire_struct! {
     /// The tokens of one response, or of one result's main loop.
     pub(super) struct Usage {
         "input_tokens" => input: Option<u64> as number::opt_u64,
@@ -84,16 +80,12 @@ wire_struct! {
         ; known "cache_creation", "service_tier", "server_tool_use", "inference_geo",
         "iterations", "speed", "fallback_credit"
     }
-}
 
-wire_struct! {
     /// What the generated tokens were.
     pub(super) struct OutputDetails {
         "thinking_tokens" => thinking: Option<u64> as number::opt_u64,
     }
-}
 
-wire_struct! {
     /// The tokens of one model, in the CLI's own names.
     pub(super) struct ModelUsage {
         "inputTokens" => input: Option<u64> as number::opt_u64,
@@ -138,25 +130,19 @@ wire_struct! {
         "subagent_type", "task_description", "refused_message_id", "isSidechain",
         "isVisibleInTranscriptOnly", "priority", "file_attachments", "origin"
     }
-}
 
-wire_struct! {
     /// What was said to the model.
     pub(super) struct UserMessage<'a> {
         "content" => content: Content<'a>,
         ; known "role", "type", "id"
     }
-}
 
-wire_struct! {
     /// A second look at the result of a call that started a sub-agent.
     pub(super) struct AgentLine<'a> {
         "tool_use_result" => result: AgentResult<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// How a sub-agent ended, or that it goes on behind its call's back.
     pub(super) struct AgentFields<'a> {
         "status" => status: Loose<'a>,
@@ -189,9 +175,7 @@ wire_struct! {
         ; known "type", "uuid", "api_message_id", "ttft_ms", "thinking_display", "agent_id",
         "subagent_type", "task_description", "timestamp", "request_id"
     }
-}
 
-wire_struct! {
     /// The event itself.
     pub(super) struct ApiEvent<'a> {
         "type" => kind: Str<'a>,
@@ -202,9 +186,7 @@ wire_struct! {
         "error" => error: Loose<'a>,
         ; known "index", "context_management", "diagnostics"
     }
-}
 
-wire_struct! {
     /// A piece of a content block, or how a message ended.
     pub(super) struct Delta<'a> {
         "type" => kind: Str<'a>,
@@ -215,9 +197,7 @@ wire_struct! {
         ; known "stop_reason", "stop_sequence", "stop_details", "citation", "container",
         "estimated_tokens"
     }
-}
 
-wire_struct! {
     /// Everything the CLI says of itself, by `subtype`.
     pub(super) struct System<'a> {
         "subtype" => subtype: Str<'a>,
@@ -285,9 +265,7 @@ wire_struct! {
         "retracted_message_uuids", "prevent_continuation", "mcp_server_name", "elicitation_id",
         "user_message_uuid"
     }
-}
 
-wire_struct! {
     /// A server of tools, and whether it answers.
     pub(super) struct McpServer<'a> {
         "name" => name: Str<'a>,
@@ -295,18 +273,14 @@ wire_struct! {
         "error" => error: Loose<'a>,
         ; known "source", "scope", "tools", "type"
     }
-}
 
-wire_struct! {
     /// What changed of a task.
     pub(super) struct TaskPatch<'a> {
         "status" => status: Option<Str<'a>>,
         "description" => description: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What a compaction did.
     pub(super) struct Compaction<'a> {
         "trigger" => trigger: Option<Str<'a>>,
@@ -315,18 +289,14 @@ wire_struct! {
         "duration_ms" | "durationMs" => duration_ms: Option<u64> as number::opt_u64,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// How a subscription's limits stand.
     pub(super) struct RateLimitEvent<'a> {
         "rate_limit_info" => info: RateLimitInfo<'a>,
         "session_id" => session: Option<Str<'a>>,
         ; known "type", "uuid", "timestamp"
     }
-}
 
-wire_struct! {
     /// The limits themselves.
     pub(super) struct RateLimitInfo<'a> {
         "status" => status: Str<'a>,
@@ -336,9 +306,7 @@ wire_struct! {
         ; known "isUsingOverage", "surpassedThreshold", "overageStatus", "overageResetsAt",
         "overageDisabledReason", "unifiedRateLimitFallbackAvailable"
     }
-}
 
-wire_struct! {
     /// How the run, or one turn of it, ended.
     pub(super) struct RunResult<'a> {
         "subtype" => subtype: Loose<'a>,
@@ -369,9 +337,7 @@ wire_struct! {
         "ttft_stream_ms", "time_to_request_ms", "first_content_frame_ms", "queued_turn_count",
         "origin", "timestamp"
     }
-}
 
-wire_struct! {
     /// The usage in a result as it was printed.
     pub(super) struct RawUsage {
         "usage" => usage: Value,
@@ -380,18 +346,14 @@ wire_struct! {
         "total_cost_usd" => total_cost_usd: Value,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A call that was not allowed.
     pub(super) struct Denial<'a> {
         "tool_name" => tool_name: Str<'a>,
         "tool_use_id" => tool_use_id: Option<Str<'a>>,
         ; known "tool_input"
     }
-}
 
-wire_struct! {
     /// Messages around the conversation that few runs have: progress, summaries, questions to
     /// whoever drives the CLI over its standard input.
     pub(super) struct Aside<'a> {

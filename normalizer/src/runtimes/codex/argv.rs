@@ -82,6 +82,7 @@ impl<'a> Words<'a> {
         let mut words = argv.iter().skip(1).map(String::as_str).peekable();
         while let Some(word) = words.next() {
             match word {
+                word if !is_option(word) => found.positional.push(word),
                 "--" => found.positional.extend(words.by_ref()),
                 "--json" | "--experimental-json" => found.is_json = true,
                 "--last" => found.is_last = true,
@@ -91,8 +92,7 @@ impl<'a> Words<'a> {
                 option if VARIADIC.contains(&option) => {
                     while words.next_if(|next| !is_option(next)).is_some() {}
                 }
-                option if is_option(option) => {}
-                word => found.positional.push(word),
+                _ => {}
             }
         }
         found

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use foldhash::quality::FixedState;
 use runtape_core::runtime_event::Info;
-use serde::de::IgnoredAny;
+use serde::de::{Deserialize, IgnoredAny};
 use serde_json::Value;
 
 use super::results::EndedCall;
@@ -19,7 +19,7 @@ use super::wire::{
 use super::{failure, is_session_id, notices, usage};
 use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Str, decode};
-use crate::parser::{SignalSink, note_faults, note_unknown, read};
+use crate::parser::SignalSink;
 use crate::signal::{CallRef, Outcome, Scope, Signal, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::UnclearResult;
@@ -89,25 +89,25 @@ impl EventReader for Events {
             Some("item.started") => self.on_item(Phase::Started, &head, object, out)?,
             Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
             Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
-            Some("thread.started") => self.on_thread(&read("thread.started", object, out)?, out),
+            Some("thread.started") => self.on_thread(&read(&head, object, out)?, out),
             // Nearly always it has nothing else to be read.
             Some("turn.started") if object == br#"{"type":"turn.started"}"# => self.open_turn(out),
             Some("turn.started") => {
-                let started: TurnStarted = read("turn.started", object, out)?;
-                note_unknown("turn.started", &started.unknown, out);
+                let started: TurnStarted = read(&head, object, out)?;
+                out.unknown_keys("turn.started", &started.unknown);
                 self.open_turn(out);
             }
-            Some("turn.completed") => self.on_completed(read("turn.completed", object, out)?, out),
-            Some("turn.failed") => self.on_failed(&read("turn.failed", object, out)?, out),
+            Some("turn.completed") => self.on_completed(read(&head, object, out)?, out),
+            Some("turn.failed") => self.on_failed(&read(&head, object, out)?, out),
             Some("error") => {
-                let line: ErrorLine<'_> = read("error", object, out)?;
-                note_unknown("error", &line.unknown, out);
+                let line: ErrorLine<'_> = read(&head, object, out)?;
+                out.unknown_keys("error", &line.unknown);
                 on_error(line.message, out);
             }
             tag => {
                 // A line that was cut is none of unknown type.
                 decode::<IgnoredAny>(object)?;
-                unparsed(tag, "of unknown type", out);
+                out.unparsed(tag, "of unknown type");
             }
         }
         Ok(())
@@ -133,10 +133,10 @@ impl Events {
     }
 
     fn on_thread(&mut self, started: &ThreadStarted<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("thread.started", &started.unknown, out);
+        out.unknown_keys("thread.started", &started.unknown);
         match started.thread.as_deref() {
             Some(id) if is_session_id(id) => out.emit(Signal::Session(id)),
-            _ => unparsed(Some("thread.started"), "thread_id: no id of a thread", out),
+            _ => out.unparsed(Some("thread.started"), "thread_id: no id of a thread"),
         }
         self.open.clear();
         self.open_turn(out);
@@ -151,10 +151,10 @@ impl Events {
     }
 
     fn on_completed(&mut self, mut completed: TurnCompleted<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("turn.completed", &completed.unknown, out);
+        out.unknown_keys("turn.completed", &completed.unknown);
         let counted = usage::count(&mut completed.usage);
-        note_faults("turn.completed", counted.faults, out);
-        note_unknown("usage", &counted.unknown, out);
+        out.faulty_numbers(Some("turn.completed"), counted.faults);
+        out.unknown_keys("usage", &counted.unknown);
         if !counted.counts.is_unknown() {
             out.emit(if self.may_be_resumed {
                 Signal::SessionTotal(counted.counts)
@@ -175,12 +175,12 @@ impl Events {
     }
 
     fn on_failed(&mut self, failed: &TurnFailed, out: &mut SignalSink<'_>) {
-        note_unknown("turn.failed", &failed.unknown, out);
+        out.unknown_keys("turn.failed", &failed.unknown);
         let message = failed.error.get("message").or(Some(&failed.error));
         let message = match message.and_then(Value::as_str) {
             Some(message) if !message.trim().is_empty() => message.to_owned(),
             _ => {
-                unparsed(Some("turn.failed"), "error: without a message", out);
+                out.unparsed(Some("turn.failed"), "error: without a message");
                 match &failed.error {
                     Value::Null => "the turn failed".to_owned(),
                     error => format!("the turn failed: {error}"),
@@ -193,11 +193,10 @@ impl Events {
 
     fn end_turn(&mut self, word: &'static str, verdict: Verdict, out: &mut SignalSink<'_>) {
         self.has_ended = true;
-        let answer = self.last_message.clone().map(Into::into);
         out.emit(Signal::Result(Outcome {
             subtype: Some(word.into()),
-            text: answer.clone(),
-            answer,
+            answer: self.last_message.take().map(Into::into),
+            text_is_answer: true,
             ..Outcome::of(verdict)
         }));
     }
@@ -215,34 +214,34 @@ impl Events {
         let id = head.id.as_deref();
         match Tool::of(kind) {
             Some(Tool::Command) => {
-                let item: CommandItem<'_> = if let Some(item) = head.read_rest(object) {
+                let item: CommandItem<'_> = if let Some(item) = head.read_rest() {
                     item
                 } else {
-                    let line: CommandLine<'_> = read(tag, object, out)?;
-                    note_unknown("item", &line.unknown, out);
+                    let line: CommandLine<'_> = out.read(tag, object)?;
+                    out.unknown_keys("item", &line.unknown);
                     line.item
                 };
-                note_unknown(tag, &item.unknown, out);
+                out.unknown_keys(tag, &item.unknown);
                 self.on_call(Tool::Command, phase, id, &mut item.into_item(), out);
             }
             None if matches!(kind, "agent_message" | "reasoning" | "error") => {
-                let item: TextItem<'_> = if let Some(item) = head.read_rest(object) {
+                let item: TextItem<'_> = if let Some(item) = head.read_rest() {
                     item
                 } else {
-                    let line: TextLine<'_> = read(tag, object, out)?;
-                    note_unknown("item", &line.unknown, out);
+                    let line: TextLine<'_> = out.read(tag, object)?;
+                    out.unknown_keys("item", &line.unknown);
                     line.item
                 };
-                note_unknown(tag, &item.unknown, out);
+                out.unknown_keys(tag, &item.unknown);
                 self.on_said(kind, phase, item, out);
             }
             tool => {
-                let mut line: ItemLine<'_> = read(tag, object, out)?;
-                note_unknown("item", &line.unknown, out);
-                note_unknown(tag, &line.item.unknown, out);
+                let mut line: ItemLine<'_> = out.read(tag, object)?;
+                out.unknown_keys("item", &line.unknown);
+                out.unknown_keys(tag, &line.item.unknown);
                 match tool {
                     Some(tool) => self.on_call(tool, phase, id, &mut line.item, out),
-                    None => unparsed(Some(tag), "an item of unknown type", out),
+                    None => out.unparsed(Some(tag), "an item of unknown type"),
                 }
             }
         }
@@ -252,7 +251,7 @@ impl Events {
     fn on_said(&mut self, kind: &str, phase: Phase, item: TextItem<'_>, out: &mut SignalSink<'_>) {
         match (kind, phase) {
             // Printed once, when they are whole.
-            (_, Phase::Started | Phase::Updated) => unparsed(Some(kind), "not complete", out),
+            (_, Phase::Started | Phase::Updated) => out.unparsed(Some(kind), "not complete"),
             ("agent_message", _) => self.on_message(item.text, out),
             ("reasoning", _) => self.on_reasoning(item.text, out),
             _ => on_error(item.message, out),
@@ -261,7 +260,7 @@ impl Events {
 
     fn on_message(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {
         let Some(text) = text else {
-            return unparsed(Some("agent_message"), "text: missing", out);
+            return out.unparsed(Some("agent_message"), "text: missing");
         };
         self.open_step_after_calls(out);
         self.last_message = Some(text.as_str().to_owned());
@@ -270,7 +269,7 @@ impl Events {
 
     fn on_reasoning(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {
         let Some(text) = text else {
-            return unparsed(Some("reasoning"), "text: missing", out);
+            return out.unparsed(Some("reasoning"), "text: missing");
         };
         self.open_step_after_calls(out);
         out.emit(Signal::Thinking {
@@ -368,17 +367,22 @@ impl Events {
     }
 }
 
+/// Reads an event that is no item, from where its head ended if it is printed as always.
+fn read<'a, T: Deserialize<'a>>(
+    head: &Head<'a>,
+    object: &'a [u8],
+    out: &mut SignalSink<'_>,
+) -> Result<T, DecodeError> {
+    match head.read_rest() {
+        Some(line) => Ok(line),
+        None => out.read(head.tag.as_deref().unwrap_or_default(), object),
+    }
+}
+
 /// Warnings and retries, as a line or as an item.
 fn on_error(message: Option<Str<'_>>, out: &mut SignalSink<'_>) {
     match message {
         Some(message) => out.event(notices::of_error(message.into_owned())),
-        None => unparsed(Some("error"), "message: missing", out),
+        None => out.unparsed(Some("error"), "message: missing"),
     }
-}
-
-fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(|tag| tag.to_owned().into()),
-        reason: reason.to_owned().into(),
-    });
 }

@@ -46,6 +46,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Codex::new(context)),
     sniff: sniff::sniff,
     commands: &["codex"],
+    resume: &["codex", "resume"],
     is_script: argv::is_script,
     query: argv::query,
     formats: &[
@@ -82,12 +83,12 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
 
 /// Tells whether a text is a thread's id: a UUID in small letters.
 pub(super) fn is_session_id(text: &str) -> bool {
-    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => is_hex(byte),
-        })
+    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let bytes = text.as_bytes();
+    let is_dash = |at: usize| bytes.get(at) == Some(&b'-');
+    bytes.len() == 36
+        && [8, 13, 18, 23].into_iter().all(is_dash)
+        && bytes.iter().filter(|byte| is_hex(byte)).count() == 32
 }
 
 /// Reads what one `codex` process prints.

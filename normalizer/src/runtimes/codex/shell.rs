@@ -3,14 +3,37 @@
 /// Returns the script that a command has a shell run, as in `/bin/bash -lc 'echo 1'`; the whole
 /// command if it is anything else.
 pub(super) fn script(command: &str) -> String {
+    let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'/';
+    if !first.is_empty() && first.bytes().all(is_bare) {
+        if !is_shell(first) {
+            return command.to_owned();
+        }
+        if let Some(script) = only_script(rest) {
+            return script.to_owned();
+        }
+    }
     let mut words = words(command);
     if let Some([shell, flag, script]) = words.as_deref_mut()
         && matches!(flag.as_str(), "-lc" | "-c")
-        && SHELLS.contains(&shell.rsplit('/').next().unwrap_or(shell))
+        && is_shell(shell)
     {
         return std::mem::take(script);
     }
     command.to_owned()
+}
+
+/// Returns the script that a shell is given as nearly all are: behind one flag, in one pair of single
+/// quotes.
+fn only_script(rest: &str) -> Option<&str> {
+    let flags = ["-lc '", "-c '"];
+    let rest = flags.iter().find_map(|flag| rest.strip_prefix(flag))?;
+    let script = rest.strip_suffix('\'')?;
+    (!script.contains('\'')).then_some(script)
+}
+
+fn is_shell(word: &str) -> bool {
+    SHELLS.contains(&word.rsplit('/').next().unwrap_or(word))
 }
 
 const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh", "fish"];

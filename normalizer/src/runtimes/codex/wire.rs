@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::framing::events_or_text::quoted;
+use crate::framing::events_or_text::{leading_text, quoted};
 use crate::json::{Raw, Str, decode_rest, number, wire_struct};
 use crate::verdict::VerdictWord;
 
@@ -15,14 +15,16 @@ pub(super) struct Head<'a> {
     pub(super) tag: Option<Str<'a>>,
     pub(super) id: Option<Str<'a>>,
     pub(super) kind: Option<Str<'a>>,
-    /// Where the other fields of the item begin, if all before them is as it is always printed.
-    rest: Option<usize>,
+    /// The event and where its other fields begin, or those of its item, if all before them is as it
+    /// is always printed.
+    rest: Option<(&'a str, usize)>,
 }
 
-impl Head<'_> {
-    /// Reads the other fields of the item, if it is printed as always.
-    pub(super) fn read_rest<'b, T: Deserialize<'b>>(&self, object: &'b [u8]) -> Option<T> {
-        decode_rest(object, self.rest?, 2)
+impl<'a> Head<'a> {
+    /// Reads the other fields, if all is printed as always.
+    pub(super) fn read_rest<T: Deserialize<'a>>(&self) -> Option<T> {
+        let (text, at) = self.rest?;
+        decode_rest(text, at, if self.kind.is_some() { 2 } else { 1 })
     }
 }
 
@@ -40,20 +42,23 @@ impl<'a> From<Line<'a>> for Head<'a> {
 
 /// Reads the head of an event as it is always printed, without a look at the rest.
 pub(super) fn leading_head(object: &[u8]) -> Option<Head<'_>> {
-    let (tag, rest) = quoted(object.strip_prefix(b"{\"type\":\"")?)?;
+    let (text, is_whole) = leading_text(object);
+    let rest_at = |rest: &str| is_whole.then(|| (text, text.len() - rest.len()));
+    let (tag, rest) = quoted(text.strip_prefix("{\"type\":\"")?)?;
     if !tag.starts_with("item.") {
         return Some(Head {
             tag: Some(tag.into()),
+            rest: rest_at(rest),
             ..Head::default()
         });
     }
-    let (id, rest) = quoted(rest.strip_prefix(b",\"item\":{\"id\":\"")?)?;
-    let (kind, rest) = quoted(rest.strip_prefix(b",\"type\":\"")?)?;
+    let (id, rest) = quoted(rest.strip_prefix(",\"item\":{\"id\":\"")?)?;
+    let (kind, rest) = quoted(rest.strip_prefix(",\"type\":\"")?)?;
     Some(Head {
         tag: Some(tag.into()),
         id: Some(id.into()),
         kind: Some(kind.into()),
-        rest: Some(object.len() - rest.len()),
+        rest: rest_at(rest),
     })
 }
 

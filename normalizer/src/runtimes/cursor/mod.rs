@@ -65,6 +65,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(CursorParser::new(context)),
     sniff: sniff::sniff,
     commands: &["cursor-agent", "agent"],
+    resume: &["cursor-agent", "--resume"],
     is_script: |_| false,
     query: argv::query,
     formats: &[

@@ -72,11 +72,10 @@ impl Events {
         let text = finished.result.map(Str::into_cow);
         let duration_ms = finished.duration_ms;
         out.emit(Signal::Result(Outcome {
-            verdict,
             subtype,
             text,
-            answer: None,
             duration_ms,
+            ..Outcome::of(verdict)
         }));
         Ok(())
     }
@@ -108,11 +107,10 @@ impl Events {
         let verdict = Verdict::Error(error);
         let duration_ms = finished.duration_ms;
         out.emit(Signal::Result(Outcome {
-            verdict,
             subtype,
             text,
-            answer: None,
             duration_ms,
+            ..Outcome::of(verdict)
         }));
         Ok(())
     }

@@ -34,18 +34,14 @@ wire_struct! {
         "timestamp_ms" => at: Option<u64> as number::opt_u64,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct User<'a> {
         "message" => message: Option<Message<'a>>,
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
         "timestamp_ms" => at: Option<u64> as number::opt_u64,
         ; known "type", "subtype"
     }
-}
 
-wire_struct! {
     pub(super) struct Assistant<'a> {
         "message" => message: Option<Message<'a>>,
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
@@ -53,9 +49,7 @@ wire_struct! {
         "timestamp_ms" => at: Option<u64> as number::opt_u64,
         ; known "type", "subtype"
     }
-}
 
-wire_struct! {
     pub(super) struct Thinking<'a> {
         "subtype" => subtype: Option<Str<'a>>,
         "text" => text: Option<Str<'a>>,
@@ -63,9 +57,7 @@ wire_struct! {
         "timestamp_ms" => at: Option<u64> as number::opt_u64,
         ; known "type", "model_call_id"
     }
-}
 
-wire_struct! {
     pub(super) struct Connection<'a> {
         "subtype" => subtype: Option<Str<'a>>,
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
@@ -75,9 +67,7 @@ wire_struct! {
         "timestamp_ms" => at: Option<u64> as number::opt_u64,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct Interaction<'a> {
         "subtype" => subtype: Option<Str<'a>>,
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
@@ -87,9 +77,7 @@ wire_struct! {
         "timestamp_ms" => at: Option<u64> as number::opt_u64,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct Finished<'a> {
         "subtype" => subtype: VerdictWord<'a>,
         "is_error" => is_error: VerdictWord<'a>,
@@ -127,9 +115,7 @@ wire_struct! {
         "text" => text: Option<Str<'a>>,
         ; known "role", "id", "model", "type"
     }
-}
 
-wire_struct! {
     /// A block of a message. Recordings have only text; the others are what parsers of other
     /// projects expect here, in the shapes they expect.
     pub(super) struct Block<'a> {

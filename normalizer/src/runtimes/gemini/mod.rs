@@ -58,6 +58,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Gemini::new(context)),
     sniff: sniff::sniff,
     commands: &["gemini"],
+    resume: &["gemini", "--resume"],
     is_script: |name| matches!(name, "gemini.js" | "gemini-cli"),
     query: argv::query,
     formats: &[

@@ -13,18 +13,14 @@ wire_struct! {
         "type" => tag: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Init<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
         "model" => model: Option<Str<'a>>,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct Message<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
         "role" => role: Option<Str<'a>>,
@@ -32,9 +28,7 @@ wire_struct! {
         "delta" => delta: Option<bool>,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct ToolUse<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
         "tool_name" => name: Option<Str<'a>>,
@@ -42,9 +36,7 @@ wire_struct! {
         "parameters" => parameters: Value,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct ToolResult<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
         "tool_id" => id: Option<Str<'a>>,
@@ -53,18 +45,14 @@ wire_struct! {
         "error" => error: Option<ErrorObject<'a>>,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// An error as results, calls and documents carry it.
     pub(super) struct ErrorObject<'a> {
         "type" => kind: Option<Str<'a>>,
         "message" => message: Option<Str<'a>>,
         "code" => code: Value,
     }
-}
 
-wire_struct! {
     pub(super) struct ErrorLine<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
         "severity" => severity: Option<Str<'a>>,
@@ -74,9 +62,7 @@ wire_struct! {
         "detail" => detail: Value,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct ResultLine<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
         "status" => status: VerdictWord<'a>,
@@ -95,9 +81,7 @@ wire_struct! {
         "duration_ms" | "durationMs" => duration: Option<u64> as crate::json::number::opt_u64,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// The totals of stream-json's `stats`, as every version since 0.37 prints them.
     pub(super) struct Totals {
         "total_tokens" => total: Option<u64>,
@@ -108,9 +92,7 @@ wire_struct! {
         "duration_ms" => duration: Option<u64>,
         ; known "tool_calls", "models"
     }
-}
 
-wire_struct! {
     /// What the json format prints: on stdout an answer, on stderr an error.
     pub(super) struct Report<'a> {
         "session_id" | "sessionId" => session: Option<Str<'a>>,
@@ -119,9 +101,7 @@ wire_struct! {
         "error" => error: Value,
         "warnings" => warnings: Vec<Str<'a>>,
     }
-}
 
-wire_struct! {
     /// The older `system`, `assistant`, `user`, `thinking` and `tool_call` lines.
     pub(super) struct Legacy<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
@@ -140,9 +120,7 @@ wire_struct! {
         "is_error" | "isError" => is_error: Option<bool>,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// One part of a message in the older shapes, or a part as the model's API has it.
     pub(super) struct Part<'a> {
         "type" => kind: Option<Str<'a>>,

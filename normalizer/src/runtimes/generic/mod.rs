@@ -62,6 +62,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     // Taken where no other runtime is found, never instead of one.
     sniff: |_| 0,
     commands: &[],
+    resume: &[],
     is_script: |_| false,
     query: |_| None,
     formats: &[

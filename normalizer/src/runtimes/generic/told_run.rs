@@ -379,11 +379,11 @@ impl ToldRun {
                 text: text.map(Cow::Borrowed),
             },
             None => Signal::Result(Outcome {
-                verdict,
                 subtype: Some(Cow::Borrowed(tag)),
                 text: text.map(Cow::Borrowed),
                 answer: answer.map(Cow::Borrowed),
                 duration_ms,
+                ..Outcome::of(verdict)
             }),
         };
         out.emit(signal);

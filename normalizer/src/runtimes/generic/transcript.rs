@@ -233,11 +233,10 @@ impl Entries {
             .spoken
             .answer(Some(text).filter(|_| is_answer), Scope::Main, out);
         out.emit(Signal::Result(Outcome {
-            verdict,
             subtype: Some(Cow::Borrowed(&result.subtype)),
             text: Some(Cow::Borrowed(text)),
             answer: answer.map(Cow::Borrowed),
-            duration_ms: None,
+            ..Outcome::of(verdict)
         }));
         self.is_open = false;
     }

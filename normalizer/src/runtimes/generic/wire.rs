@@ -155,10 +155,15 @@ pub(super) fn cut_json(line: &[u8]) -> Option<String> {
     match pieces(line).next() {
         Some(LinePart::Json(json)) => match decode::<IgnoredAny>(json) {
             Err(error @ (DecodeError::Syntax(_) | DecodeError::TooDeep)) => {
-                Some(format!("begins like JSON and does not parse: {error}"))
+                Some(cut_reason(&error))
             }
             _ => None,
         },
         _ => None,
     }
+}
+
+/// Says why a line is taken for cut JSON.
+pub(super) fn cut_reason(error: &DecodeError) -> String {
+    format!("begins like JSON and does not parse: {error}")
 }

@@ -17,7 +17,7 @@ use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices;
 use super::session::is_session_id;
-use super::text::{Boxed, is_blank, rank};
+use super::text::{Boxed, MOST_ERROR, is_blank, rank};
 use super::tool_line::{self, ToolLine};
 use super::tools::TERMINAL;
 use super::verbose::Verbose;
@@ -30,9 +30,6 @@ use crate::signal::{Outcome, Signal, Verdict};
 /// The indentation of answer lines, and of panel lines.
 const ANSWER: &str = "    ";
 const PANEL: &str = "     ";
-
-/// The longest error text that is kept of a panel.
-const MOST_ERROR: usize = 64 * 1024;
 
 /// What is open on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::call_result::CallResult;
 use super::tools::Key;
+use crate::framing::held_lines::MOST_HELD;
 use crate::signal::{Signal, TapePlace};
-
-/// The most bytes of the next message that wait for the results of the one before.
-const MOST_QUEUED: usize = 1024 * 1024;
 
 type Named = (u64, Box<str>);
 
@@ -31,7 +29,9 @@ pub(super) struct LateResults {
     /// Calls of the step before that have no result yet.
     previous: BTreeMap<u64, CallResult>,
     waiting: bool,
+    /// Signals of the next step, which were read from lines and are held in their place.
     queue: Vec<(TapePlace, Signal<'static>)>,
+    /// The bytes that the queue takes.
     queued: usize,
 }
 
@@ -129,12 +129,13 @@ impl LateResults {
 
     /// Holds a signal back; `true` if that is enough.
     pub(super) fn queue(&mut self, place: TapePlace, signal: Signal<'static>) -> bool {
-        self.queued += match &signal {
+        let text = match &signal {
             Signal::TextDelta(text) | Signal::ThinkingDelta(text) => text.len(),
-            _ => size_of::<Signal<'static>>(),
+            _ => 0,
         };
+        self.queued += text + size_of::<(TapePlace, Signal<'static>)>();
         self.queue.push((place, signal));
-        self.queued > MOST_QUEUED
+        self.queued > MOST_HELD
     }
 
     /// Takes what was held back, and holds nothing back any more.
@@ -153,5 +154,28 @@ pub(super) fn own(signal: Signal<'_>) -> Signal<'static> {
         Signal::ThinkingEnd { .. } => Signal::ThinkingEnd { signature: None },
         Signal::Step(_) => Signal::Step(None),
         _ => Signal::TextEnd,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_back_is_bounded_however_short_its_pieces_are() {
+        let place = TapePlace {
+            span: None,
+            line: 0,
+            at: 0,
+        };
+        let mut late = LateResults::default();
+        let piece = || Signal::TextDelta(Cow::Borrowed("x"));
+        let held = (1..=MOST_HELD)
+            .find(|_| late.queue(place, piece()))
+            .unwrap_or(0);
+        let taken = held * size_of::<(TapePlace, Signal<'static>)>();
+        assert!(taken > MOST_HELD / 2 && taken <= MOST_HELD, "{taken}");
+        assert_eq!(late.take_queue().len(), held);
+        assert!(!late.queue(place, piece()));
     }
 }

@@ -12,7 +12,7 @@ use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices::{self, CONTEXT_LIMIT, ended_task, is_compaction};
 use super::subagents::{Branch, Subagents};
-use super::text::{Boxed, Plain, is_blank};
+use super::text::{Boxed, MOST_ERROR, Plain, is_blank};
 use super::tool_line::{self, Begun, ToolLine, is_batch, opens_completion};
 use super::tools::DELEGATE;
 use crate::exit::Exit;
@@ -20,9 +20,6 @@ use crate::framing::answer::answer_stands;
 use crate::lines::Ending;
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
-
-/// The longest error text that is kept.
-const MOST_ERROR: usize = 64 * 1024;
 
 /// The most further lines of a preview, which has at most 38 characters.
 const MOST_PREVIEW: u8 = 40;

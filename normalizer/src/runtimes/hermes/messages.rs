@@ -18,8 +18,8 @@ use super::tools::{self, Key};
 use crate::parser::SignalSink;
 use crate::signal::{CallDetail, CallRef, Signal, TapePlace};
 
-/// How many results are held for what may follow.
-const MOST_HELD: usize = 64;
+/// How many results are held for what may follow: results of calls, and no lines.
+const MOST_RESULTS: usize = 64;
 
 /// How many signals wait for the end of a box.
 const MOST_AFTER: usize = 1024;
@@ -305,7 +305,7 @@ impl Messages {
 
     fn hold(&mut self, ordinal: u64, held: CallResult, out: &mut SignalSink<'_>) {
         self.held.insert(ordinal, held);
-        if self.held.len() > MOST_HELD
+        if self.held.len() > MOST_RESULTS
             && let Some((ordinal, held)) = self.held.pop_first()
         {
             self.end_call(ordinal, held, false, out);

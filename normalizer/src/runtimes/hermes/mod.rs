@@ -32,6 +32,7 @@ mod chat;
 mod diff;
 mod exit_summary;
 mod failure;
+mod history;
 mod late_results;
 mod library;
 mod long_completion;
@@ -79,6 +80,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Hermes::new(context)),
     sniff: sniff::sniff,
     commands: &["hermes"],
+    resume: &["hermes", "--resume"],
     is_script: argv::is_script,
     query,
     formats: &[
@@ -108,7 +110,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     versions: &["0.19.0", "0.13.0"],
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
     is_session_id: session::is_session_id,
-    history: None,
+    history: Some(&history::HISTORY),
     paperclip: Adapter {
         adapter_type: "hermes_local",
         code_prefix: "hermes",

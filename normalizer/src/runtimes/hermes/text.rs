@@ -2,8 +2,12 @@
 
 use crate::lines::Ending;
 
-/// How many bytes of blank lines wait for the line that makes them part of the text.
+/// How many bytes of blank lines wait for the line that makes them part of the text. They are joined
+/// text whose places are in the signals, and no held lines: a box has indentation and padding removed.
 const MOST_BLANK: usize = 64 * 1024;
+
+/// The longest error text that is gathered from lines.
+pub(super) const MOST_ERROR: usize = 64 * 1024;
 
 /// Tells how many carriage returns end a line: more for what `prompt_toolkit` printed.
 ///

@@ -14,9 +14,7 @@ wire_struct! {
         "error" => error: Option<Value>,
         ; known "jsonrpc", "id"
     }
-}
 
-wire_struct! {
     /// What a notification or a request carries.
     pub(super) struct Params<'a> {
         "sessionId" => session: Option<Str<'a>>,
@@ -25,18 +23,14 @@ wire_struct! {
         ; known "options", "_meta", "path", "content", "line", "limit", "command", "args", "env", "cwd",
             "outputByteLimit", "terminalId"
     }
-}
 
-wire_struct! {
     /// The call that the client is asked to allow.
     pub(super) struct Asked<'a> {
         "title" => title: Option<Str<'a>>,
         "rawInput" => raw_input: Value,
         ; known "toolCallId", "kind", "status", "content", "locations", "_meta"
     }
-}
 
-wire_struct! {
     /// News of a session.
     pub(super) struct Update<'a> {
         "sessionUpdate" => tag: Option<Str<'a>>,
@@ -48,17 +42,13 @@ wire_struct! {
         ; known "kind", "rawInput", "rawOutput", "entries", "used", "size", "cost", "updatedAt",
             "availableCommands", "currentModeId", "messageId", "_meta"
     }
-}
 
-wire_struct! {
     /// A file that a call is about.
     pub(super) struct Location<'a> {
         "path" => path: Option<Str<'a>>,
         ; known "line", "_meta"
     }
-}
 
-wire_struct! {
     /// The answer to a request of the client, of whatever kind.
     pub(super) struct Response<'a> {
         "agentInfo" => agent: Option<Agent<'a>>,
@@ -70,35 +60,27 @@ wire_struct! {
         ; known "agentCapabilities", "authMethods", "protocolVersion", "_meta", "configOptions",
             "sessions", "nextCursor", "userMessageId"
     }
-}
 
-wire_struct! {
     /// Who the agent is.
     pub(super) struct Agent<'a> {
         "version" => version: Option<Str<'a>>,
         ; known "name", "title", "_meta"
     }
-}
 
-wire_struct! {
     /// The models of a session.
     pub(super) struct Models<'a> {
         "currentModelId" => current: Option<Str<'a>>,
         "availableModels" => available: Vec<Model<'a>>,
         ; known "_meta"
     }
-}
 
-wire_struct! {
     /// A model.
     pub(super) struct Model<'a> {
         "modelId" => id: Option<Str<'a>>,
         "name" => name: Option<Str<'a>>,
         ; known "description", "_meta"
     }
-}
 
-wire_struct! {
     /// What all prompts of the session used so far.
     pub(super) struct UsageCounts {
         "inputTokens" => input: Option<u64> as number::opt_u64,
@@ -108,18 +90,14 @@ wire_struct! {
         "totalTokens" => total: Option<u64> as number::opt_u64,
         ; known "cachedWriteTokens", "_meta"
     }
-}
 
-wire_struct! {
     /// A piece of content: text, or what holds it.
     pub(super) struct Chunk<'a> {
         "text" => text: Option<Str<'a>>,
         "content" => inner: Option<Inner<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// The text in a piece of a call's content.
     pub(super) struct Inner<'a> {
         "text" => text: Option<Str<'a>>,

@@ -12,7 +12,7 @@ use super::told::key_hash;
 use super::tools;
 use super::wire::Data;
 use crate::bounds::Numbers;
-use crate::parser::{SignalSink, note_faults};
+use crate::parser::SignalSink;
 use crate::signal::{Block, CallDetail, CallRef, Scope, Signal, TapePlace};
 use crate::unnamed_calls::UnnamedCalls;
 
@@ -230,7 +230,7 @@ impl Conversation {
         let mut numbers = Numbers::default();
         let details = result.get("details").unwrap_or(&Value::Null);
         let duration_ms = numbers.millis(details, &["durationMs"]);
-        note_faults("tool", numbers.faults, out);
+        out.faulty_numbers(Some("tool"), numbers.faults);
         let result = Signal::ToolResult {
             call: CallRef::Printed(id),
             name: Some(name.into()),

@@ -18,7 +18,7 @@ use crate::escapes::strip_escapes;
 use crate::framing::{LinePart, pieces};
 use crate::json::{DecodeError, Raw, decode};
 use crate::lines::{Ending, Line};
-use crate::parser::{SignalSink, note_unknown, read};
+use crate::parser::SignalSink;
 use crate::signal::Signal;
 use crate::verdict::UnclearResult;
 
@@ -126,7 +126,7 @@ impl Frames {
                 }
                 LinePart::Json(bytes) => {
                     if let Err(error) = self.on_value(bytes, out) {
-                        unparsed(None, &error.to_string(), out);
+                        out.unparsed(None, error.to_string());
                         // Whatever was cut off came after the end of the run before it.
                         self.is_cut |= line.ending == Ending::None;
                     }
@@ -155,11 +155,11 @@ impl Frames {
             }
             (Some("event") | None, Some(event)) if is_about_gateway(event) => {}
             (Some("req"), _) => {
-                let request = read("req", bytes, out)?;
+                let request = out.read("req", bytes)?;
                 self.on_request(&request, out);
             }
             (Some("res"), _) => {
-                let response = read("res", bytes, out)?;
+                let response = out.read("res", bytes)?;
                 self.on_response(&response, out);
             }
             (tag, event) => {
@@ -168,7 +168,7 @@ impl Frames {
                     None | Some("") => (None, "a frame without a type"),
                     tag => (tag, "a frame of unknown type"),
                 };
-                unparsed(tag, reason, out);
+                out.unparsed(tag, reason);
                 return Ok(());
             }
         }
@@ -225,17 +225,13 @@ impl Frames {
         }
         self.sessions.ask(session);
         tell_session(session, out);
-        for frame in self.held.take() {
-            let mut apply = |emitted: crate::signal::Emitted<'_>| {
-                out.emit_at(emitted.place, emitted.scope, emitted.signal);
-            };
-            let mut sink = SignalSink::new(frame.place, &mut apply);
-            let event = decode::<Head<'_>>(&frame.bytes).map(|head| head.value.event);
+        self.held.take().replay(out, |frame, out| {
+            let event = decode::<Head<'_>>(frame.bytes).map(|head| head.value.event);
             let event = event.ok().flatten().unwrap_or_default();
-            if let Err(error) = self.on_work(&event, &frame.bytes, &mut sink) {
-                unparsed(Some(&event), &error.to_string(), &mut sink);
+            if let Err(error) = self.on_work(&event, frame.bytes, out) {
+                out.unparsed(Some(&event), error.to_string());
             }
-        }
+        });
     }
 
     /// Takes the run that an answer names where no request named a session.
@@ -258,17 +254,17 @@ impl Frames {
     ) -> Result<(), DecodeError> {
         match event {
             "chat" => {
-                let frame: ChatFrame<'_> = read("chat", bytes, out)?;
-                note_unknown("chat", &frame.unknown, out);
+                let frame: ChatFrame<'_> = out.read("chat", bytes)?;
+                out.unknown_keys("chat", &frame.unknown);
                 self.on_chat(frame, out);
             }
             "agent" | "session.tool" => {
-                let frame: AgentFrame<'_> = read("agent", bytes, out)?;
-                note_unknown("agent", &frame.unknown, out);
+                let frame: AgentFrame<'_> = out.read("agent", bytes)?;
+                out.unknown_keys("agent", &frame.unknown);
                 self.on_agent(&frame.payload.unwrap_or_default(), out);
             }
             "session.message" => {
-                let frame: RowFrame<'_> = read("session.message", bytes, out)?;
+                let frame: RowFrame<'_> = out.read("session.message", bytes)?;
                 let row = frame.payload.unwrap_or_default();
                 set_time(row.message.get("timestamp").and_then(Value::as_u64), out);
                 let (session, by) = (row.session.as_deref(), row.spawned_by.as_deref());
@@ -308,10 +304,10 @@ impl Frames {
 
     fn on_chat(&mut self, frame: ChatFrame<'_>, out: &mut SignalSink<'_>) {
         let mut chat = frame.payload.unwrap_or_default();
-        note_unknown("chat.payload", &chat.unknown, out);
+        out.unknown_keys("chat.payload", &chat.unknown);
         let (Some(run), Some(session)) = (chat.run.take(), chat.session.take()) else {
             let reason = "a chat frame without runId and sessionKey";
-            return unparsed(Some("chat"), reason, out);
+            return out.unparsed(Some("chat"), reason);
         };
         self.learn_whole_key(&session, &run, out);
         let owner = self.owner(&session, chat.spawned_by.as_deref(), out);
@@ -331,7 +327,7 @@ impl Frames {
         set_time(message.get("timestamp").and_then(Value::as_u64), out);
         if !conversation.on_chat(&run, &chat, &message, out) {
             let reason = format!("a chat frame of unknown state: {}", chat.state);
-            unparsed(Some("chat"), &reason, out);
+            out.unparsed(Some("chat"), reason);
             let doubt = UnclearResult::default().with("state", &chat.state);
             conversation.on_doubt(doubt, out);
         }
@@ -341,7 +337,7 @@ impl Frames {
     pub(super) fn on_agent(&mut self, agent: &Agent<'_>, out: &mut SignalSink<'_>) {
         set_time(agent.time, out);
         let Some(run) = agent.run.as_deref() else {
-            return unparsed(Some("agent"), "an agent frame without runId", out);
+            return out.unparsed(Some("agent"), "an agent frame without runId");
         };
         let session = agent.session.as_deref().unwrap_or_default();
         let row = agent.row.as_ref().and_then(|row| row.spawned_by.as_deref());
@@ -367,7 +363,7 @@ impl Frames {
             "lifecycle" => {
                 if !conversation.on_lifecycle(run, agent.time, data, out) {
                     let reason = format!("a life cycle of unknown phase: {phase}");
-                    unparsed(Some("agent"), &reason, out);
+                    out.unparsed(Some("agent"), reason);
                 }
             }
             "item" => match (data.kind.as_deref(), data.call.as_deref()) {
@@ -415,7 +411,7 @@ impl Frames {
             stream if MIRRORS.contains(&stream) => {}
             stream => {
                 let reason = format!("an agent frame of unknown stream: {stream}");
-                unparsed(Some("agent"), &reason, out);
+                out.unparsed(Some("agent"), reason);
             }
         }
     }
@@ -424,7 +420,7 @@ impl Frames {
         let data = &agent.data;
         let name = data.name.as_deref().unwrap_or("tool");
         let Some(id) = data.call.as_deref().filter(|id| !id.is_empty()) else {
-            return unparsed(Some("agent"), "a tool frame without toolCallId", out);
+            return out.unparsed(Some("agent"), "a tool frame without toolCallId");
         };
         let Some(conversation) = self.sessions.get(owner) else {
             return;
@@ -456,7 +452,7 @@ impl Frames {
             phase => {
                 let phase = phase.unwrap_or_default();
                 let reason = format!("a tool frame of unknown phase: {phase}");
-                unparsed(Some("agent"), &reason, out);
+                out.unparsed(Some("agent"), reason);
             }
         }
     }
@@ -467,7 +463,7 @@ impl Frames {
         bytes: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let frame: ApprovalFrame<'_> = read("event", bytes, out)?;
+        let frame: ApprovalFrame<'_> = out.read("event", bytes)?;
         let approval = frame.payload.unwrap_or_default();
         let request = approval.request.unwrap_or_default();
         let session = request.session.as_deref().unwrap_or_default();
@@ -575,11 +571,4 @@ fn set_time(millis: Option<u64>, out: &mut SignalSink<'_>) {
     if let Some(at) = millis.filter(|at| *at > 0) {
         out.set_time(bounds::count(at));
     }
-}
-
-pub(super) fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(Into::into),
-        reason: reason.into(),
-    });
 }

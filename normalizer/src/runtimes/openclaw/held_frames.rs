@@ -1,34 +1,31 @@
 //! Frames that come before it is known which session was asked.
 
 use super::wire::OwnerFrame;
+use crate::framing::held_lines::HeldLines;
 use crate::json::decode;
+use crate::lines::Ending;
 use crate::signal::TapePlace;
 
-/// How much is held.
-const MOST_BYTES: usize = 256 << 10;
-const MOST_FRAMES: usize = 1024;
-
-/// A frame and its place.
-#[derive(Debug)]
-pub(super) struct HeldFrame {
-    pub(super) bytes: Box<[u8]>,
-    pub(super) place: TapePlace,
-}
+/// How many bytes are held: few, since an answer that names a run has all of them searched.
+const MOST_HELD: usize = 256 * 1024;
 
 /// The frames that are held.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct HeldFrames {
-    frames: Vec<HeldFrame>,
-    bytes: usize,
+    frames: HeldLines,
+}
+
+impl Default for HeldFrames {
+    fn default() -> Self {
+        Self {
+            frames: HeldLines::new(MOST_HELD),
+        }
+    }
 }
 
 impl HeldFrames {
     pub(super) fn push(&mut self, bytes: &[u8], place: TapePlace) {
-        self.bytes += bytes.len();
-        self.frames.push(HeldFrame {
-            bytes: bytes.into(),
-            place,
-        });
+        self.frames.push(bytes, Ending::Lf, place);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -37,12 +34,11 @@ impl HeldFrames {
 
     /// Tells whether no more can be held.
     pub(super) fn is_full(&self) -> bool {
-        self.bytes > MOST_BYTES || self.frames.len() > MOST_FRAMES
+        self.frames.is_full()
     }
 
-    pub(super) fn take(&mut self) -> Vec<HeldFrame> {
-        self.bytes = 0;
-        std::mem::take(&mut self.frames)
+    pub(super) fn take(&mut self) -> HeldLines {
+        self.frames.take()
     }
 
     /// Returns the session of the first frame of a run.
@@ -58,7 +54,7 @@ impl HeldFrames {
 
     fn find(&self, is_meant: impl Fn(Option<&str>, bool) -> bool) -> Option<String> {
         self.frames.iter().find_map(|frame| {
-            let owner = decode::<OwnerFrame<'_>>(&frame.bytes).ok()?.value.payload?;
+            let owner = decode::<OwnerFrame<'_>>(frame.bytes).ok()?.value.payload?;
             let session = owner.session.filter(|session| !session.is_empty())?;
             let is_child = owner.spawned_by.is_some() || session.contains(":subagent:");
             is_meant(owner.run.as_deref(), is_child).then(|| session.into_owned())

@@ -55,6 +55,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(OpenClaw::new(context)),
     sniff: sniff::sniff,
     commands: &["openclaw"],
+    resume: &["openclaw", "tui", "--session"],
     // What writes down the frames of a connection.
     is_script: |name| name == "openclaw-frames",
     query: |_| None,

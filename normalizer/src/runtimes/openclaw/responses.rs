@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::frames::{Frames, unparsed};
+use super::frames::Frames;
 use super::requests::Method;
 use super::runs::{EndSource, RunEnd};
 use super::wire::{Agent, Answer, InFlight, Refusal, Request, Response};
 use super::{failure, message};
 use crate::bounds::{self, Numbers};
-use crate::parser::{SignalSink, note_faults, note_unknown};
+use crate::parser::SignalSink;
 use crate::signal::Signal;
 use crate::verdict::{UnclearResult, VerdictWord};
 use runtape_core::RunError;
@@ -17,7 +17,7 @@ use runtape_core::runtime_event::Warning;
 
 impl Frames {
     pub(super) fn on_request(&mut self, request: &Request<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("req", &request.unknown, out);
+        out.unknown_keys("req", &request.unknown);
         self.has_requests = true;
         let params = request.params.as_ref();
         let session = params.and_then(|params| params.session.as_deref());
@@ -48,7 +48,7 @@ impl Frames {
     }
 
     pub(super) fn on_response(&mut self, response: &Response<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("res", &response.unknown, out);
+        out.unknown_keys("res", &response.unknown);
         let id = response.id.as_deref().unwrap_or_default();
         let request = self.requests.find(id);
         let is_run = request
@@ -163,7 +163,7 @@ impl Frames {
                 self.end_run(run, Some(failure::of_run(said, None, None)), out);
             }
             _ => {
-                unparsed(Some("res"), &format!("of unknown status: {status}"), out);
+                out.unparsed(Some("res"), format!("of unknown status: {status}"));
                 let doubt = UnclearResult::default().with("status", status);
                 let main = &mut self.sessions.main;
                 main.on_doubt(doubt, out);
@@ -185,7 +185,7 @@ impl Frames {
                 main.emit(Signal::RawUsage(meta.usage.clone().into()), out);
                 let mut numbers = Numbers::default();
                 main.usage.on_answer(&meta.usage, &mut numbers);
-                note_faults("usage", numbers.faults, out);
+                out.faulty_numbers(Some("usage"), numbers.faults);
             }
         }
         if main.runs.get(run).has_text {
@@ -227,7 +227,7 @@ impl Frames {
         }
         let in_flight = match InFlight::deserialize(&answer.in_flight) {
             Ok(in_flight) => in_flight,
-            Err(error) => return unparsed(Some("inFlightRun"), &error.to_string(), out),
+            Err(error) => return out.unparsed(Some("inFlightRun"), error.to_string()),
         };
         for event in in_flight.events.iter().filter(|event| is_told_by_id(event)) {
             self.on_agent(event, out);

@@ -12,7 +12,7 @@ use super::runs::{EndSource, RunEnd};
 use super::told::key_hash;
 use super::wire::{Answer, SessionInfo};
 use crate::bounds::Numbers;
-use crate::parser::{SignalSink, note_faults};
+use crate::parser::SignalSink;
 use crate::signal::{Signal, TapePlace};
 
 /// Rows that were pushed while no frame told anything.
@@ -102,7 +102,7 @@ impl Conversation {
         let mut numbers = Numbers::default();
         let key = key_hash(&["row", name.unwrap_or_default()]);
         self.usage.on_row(key, usage, &mut numbers);
-        note_faults("usage", numbers.faults, out);
+        out.faulty_numbers(Some("usage"), numbers.faults);
     }
 
     fn on_row_calls(&mut self, row: &Value, out: &mut SignalSink<'_>) {

@@ -15,17 +15,13 @@ wire_struct! {
         "event" => event: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// Whose frame it is, for frames that come before the session is known.
     pub(super) struct OwnerFrame<'a> {
         "payload" => payload: Option<FrameOwner<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct FrameOwner<'a> {
         "runId" => run: Option<Str<'a>>,
         "sessionKey" => session: Option<Str<'a>>,
@@ -33,16 +29,12 @@ wire_struct! {
         "request" => request: Option<ApprovalRequest<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct ChatFrame<'a> {
         "payload" => payload: Option<Chat<'a>>,
         ; known "type", "event", "seq", "stateVersion"
     }
-}
 
-wire_struct! {
     /// How far an answer is.
     pub(super) struct Chat<'a> {
         "runId" => run: Option<Str<'a>>,
@@ -58,9 +50,7 @@ wire_struct! {
         "stopReason" => stop_reason: Option<Str<'a>>,
         ; known "seq", "agentId", "ts", "deltaText", "phase", "usage"
     }
-}
 
-wire_struct! {
     /// Why a request is made again.
     pub(super) struct Retry<'a> {
         "attempt" => attempt: Option<u64> as number::opt_u64,
@@ -69,24 +59,18 @@ wire_struct! {
         "reason" => reason: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What the gateway makes of a provider's error.
     pub(super) struct Observation<'a> {
         "failoverReason" => reason: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct AgentFrame<'a> {
         "payload" => payload: Option<Agent<'a>>,
         ; known "type", "event", "seq", "stateVersion"
     }
-}
 
-wire_struct! {
     /// One step of a run. Tool frames carry the whole row of the session along, which tells of
     /// the run before.
     pub(super) struct Agent<'a> {
@@ -100,16 +84,12 @@ wire_struct! {
         "data" => data: Data<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct SessionRow<'a> {
         "spawnedBy" => spawned_by: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What an agent frame says, in whichever stream.
     pub(super) struct Data<'a> {
         "phase" => phase: Option<Str<'a>>,
@@ -161,24 +141,18 @@ wire_struct! {
         "tokensAfter" => tokens_after: Option<u64> as number::opt_u64,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What a run answered in the end, where the model did not.
     pub(super) struct Reply<'a> {
         "text" => text: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct RowFrame<'a> {
         "payload" => payload: Option<Row<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A message that was written into a session's transcript.
     pub(super) struct Row<'a> {
         "sessionKey" => session: Option<Str<'a>>,
@@ -187,16 +161,12 @@ wire_struct! {
         "message" => message: Value,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct ApprovalFrame<'a> {
         "payload" => payload: Option<Approval<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// Somebody is asked whether a call may be made, or has answered.
     pub(super) struct Approval<'a> {
         "id" => id: Option<Str<'a>>,
@@ -204,36 +174,28 @@ wire_struct! {
         "request" => request: Option<ApprovalRequest<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct ApprovalRequest<'a> {
         "sessionKey" => session: Option<Str<'a>>,
         "toolCallId" => call: Option<Str<'a>>,
         "command" => command: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Request<'a> {
         "id" => id: Option<Str<'a>>,
         "method" => method: Option<Str<'a>>,
         "params" => params: Option<Params<'a>>,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct Params<'a> {
         "sessionKey" | "key" => session: Option<Str<'a>>,
         "message" => message: Option<Str<'a>>,
         "idempotencyKey" => run: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Response<'a> {
         "id" => id: Option<Str<'a>>,
         "ok" => ok: VerdictWord<'a>,
@@ -241,9 +203,7 @@ wire_struct! {
         "error" => error: Option<Refusal<'a>>,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// What a response says, whatever was asked for.
     pub(super) struct Answer<'a> {
         "server" => server: Option<Server<'a>>,
@@ -258,39 +218,29 @@ wire_struct! {
         "sessionInfo" => session_info: Option<SessionInfo<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Server<'a> {
         "version" => version: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct AgentResult<'a> {
         "payloads" => payloads: Vec<Reply<'a>>,
         "meta" => meta: Option<ResultMeta<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct ResultMeta<'a> {
         "agentMeta" => agent: Option<AgentMeta<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct AgentMeta<'a> {
         "model" => model: Option<Str<'a>>,
         "usage" => usage: Value,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// The run that was at work when a client connected again.
     pub(super) struct InFlight<'a> {
         "runId" => run: Option<Str<'a>>,
@@ -298,9 +248,7 @@ wire_struct! {
         "events" => events: Vec<Agent<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct SessionInfo<'a> {
         "hasActiveRun" => has_active_run: VerdictWord<'a>,
         "lastRunId" => last_run: Option<Str<'a>>,
@@ -308,9 +256,7 @@ wire_struct! {
         "endedAt" => ended_at: Option<u64> as number::opt_u64,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Refusal<'a> {
         "code" => code: Option<Str<'a>>,
         "message" => message: Option<Str<'a>>,

@@ -1,25 +1,24 @@
 //! json: steps and their parts, one event a line.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::hash::BuildHasher;
 
-use foldhash::quality::FixedState;
-use runtape_core::runtime_event::{Compaction, PermissionDenied, Task, Warning};
-use runtape_core::{RunError, ToolCallId};
+use runtape_core::RunError;
+use runtape_core::runtime_event::{Compaction, Warning};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::calls::ToolPartCall;
+use super::spending::Spending;
 use super::wire::{
     ErrorLine, FinishLine, FinishPart, Head, TextLine, TextPart, ToolLine, ToolPart, leading_head,
 };
-use super::{SESSION, failure, is_session_id, tools, usage};
+use super::{SESSION, failure, is_session_id};
 use crate::bounds;
 use crate::exit::Exit;
-use crate::framing::events_or_text::EventReader;
+use crate::framing::events_or_text::{EventReader, leading_text};
 use crate::json::{DecodeError, Fault, Str, decode, decode_rest};
-use crate::parser::{SignalSink, note_faults, note_unknown, read};
+use crate::parser::SignalSink;
 use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::{UnclearResult, VerdictWord};
@@ -36,12 +35,8 @@ pub(super) struct Events {
     answer: Option<String>,
     limit: usize,
     unnamed: UnnamedCalls,
-    /// What all steps cost together.
-    cost: Option<f64>,
-    /// Hashes of the ids of what was added up: what is printed again counts once.
-    counted: HashSet<u64>,
-    /// The same keys in every run of the program: normalizing has no randomness.
-    hasher: FixedState,
+    /// What all steps used and cost.
+    spending: Spending,
     /// The last error line.
     error: Option<(RunError, TapePlace)>,
 }
@@ -71,8 +66,9 @@ impl EventReader for Events {
     }
 
     fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        let (head, faults, rest) = if let Some((head, rest)) = leading_head(object) {
-            (head, Vec::new(), Some(rest))
+        let (text, is_whole) = leading_text(object);
+        let (head, faults, rest) = if let Some((head, at)) = leading_head(text) {
+            (head, Vec::new(), is_whole.then_some((text, at)))
         } else {
             let head = decode::<Head<'_>>(object)?;
             (head.value, head.faults, None)
@@ -82,8 +78,8 @@ impl EventReader for Events {
             "step_start" | "text" | "reasoning" => {
                 let line: TextLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 match tag {
                     "step_start" => self.on_step_start(&line.part, out),
                     "text" => self.on_text(line.part, out),
@@ -93,21 +89,21 @@ impl EventReader for Events {
             "tool_use" => {
                 let mut line: ToolLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 self.on_tool(&mut line.part, out);
             }
             "step_finish" => {
                 let line: FinishLine<'_> = read_rest(tag, object, rest, out)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
-                note_unknown(tag, &line.part.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
+                out.unknown_keys(tag, &line.part.unknown);
                 self.on_step_finish(line.part, out);
             }
             "error" => {
-                let line: ErrorLine = read(tag, object, out)?;
+                let line: ErrorLine = out.read(tag, object)?;
                 self.on_head(&head, faults, out);
-                note_unknown(tag, &line.unknown, out);
+                out.unknown_keys(tag, &line.unknown);
                 self.on_error(&line.error, out);
             }
             _ => {
@@ -115,7 +111,7 @@ impl EventReader for Events {
                 decode::<IgnoredAny>(object)?;
                 self.on_head(&head, faults, out);
                 let tag = Some(tag).filter(|tag| !tag.is_empty());
-                unparsed(tag, "of unknown type", out);
+                out.unparsed(tag, "of unknown type");
             }
         }
         Ok(())
@@ -138,7 +134,7 @@ impl Events {
     fn on_head(&mut self, head: &Head<'_>, faults: Vec<Fault>, out: &mut SignalSink<'_>) {
         for fault in faults {
             let reason = format!("{}: {}", fault.path, fault.reason);
-            unparsed(head.tag.as_deref(), &reason, out);
+            out.unparsed(head.tag.as_deref(), &reason);
         }
         if let Some(time) = head.time {
             out.set_time(bounds::count(time));
@@ -151,7 +147,7 @@ impl Events {
         if is_session_id(session) {
             out.emit(Signal::Session(session));
         } else {
-            unparsed(head.tag.as_deref(), "sessionID: no id of a session", out);
+            out.unparsed(head.tag.as_deref(), "sessionID: no id of a session");
         }
     }
 
@@ -159,7 +155,7 @@ impl Events {
         self.message = part.message.as_deref().map(Into::into);
         self.finish = Finish::Open;
         self.answer = Some(String::new());
-        out.emit(Signal::Step(None));
+        out.emit(Signal::Step(part.id.as_deref()));
         out.emit(Signal::MessagePrinted);
     }
 
@@ -181,7 +177,7 @@ impl Events {
         }
         let is_of_step = self.is_of_step(&part);
         let Some(text) = part.text else {
-            return unparsed(Some("text"), "text: missing", out);
+            return out.unparsed(Some("text"), "text: missing");
         };
         if is_of_step && let Some(answer) = &mut self.answer {
             answer.push_str(&text);
@@ -193,65 +189,14 @@ impl Events {
     }
 
     fn on_tool(&mut self, part: &mut ToolPart<'_>, out: &mut SignalSink<'_>) {
-        let tool = part.tool.as_deref().unwrap_or_default();
-        let state = &mut part.state;
-        note_unknown("tool_use state", &state.unknown, out);
-        let name = tools::name(tool, state).to_owned();
-        let is_error = tools::is_error(tool, state);
-        let has_ended = matches!(state.status.word(), Some("completed" | "error"));
-        if !has_ended && !matches!(state.status.word(), Some("pending" | "running")) {
-            let reason = format!("state.status: of unknown status: {}", state.status);
-            unparsed(Some("tool_use"), &reason, out);
-        }
-        let has_result = has_ended || state.output.is_some() || state.error.is_some();
+        let call = ToolPartCall::of(part);
         let id = part.call.as_deref().filter(|id| !id.is_empty());
-        let call = match id {
+        let id = id.map(str::to_owned);
+        let named = match &id {
             Some(id) => CallRef::Printed(id),
-            None => self.unnamed_call(&name, has_result),
+            None => self.unnamed_call(&call.name, call.has_result),
         };
-        let input = std::mem::take(&mut state.input);
-        out.emit(Signal::ToolCall {
-            call,
-            name: name.as_str().into(),
-            detail: tools::detail(tool, &input),
-            input,
-        });
-        let call_id = id.and_then(ToolCallId::from_printed);
-        if let Some(session) = &state.metadata.session {
-            let task = Task {
-                task_id: Some(session.as_str().to_owned()),
-                tool_call_id: call_id.clone(),
-                status: state.status.word().unwrap_or_default().to_owned(),
-                description: None,
-            };
-            out.emit(Signal::Event(task.into()));
-        }
-        if let Some(error) = state
-            .error
-            .as_deref()
-            .filter(|error| tools::is_denial(error))
-        {
-            let denied = PermissionDenied {
-                tool_name: name.clone(),
-                tool_call_id: call_id,
-                message: Some(error.to_owned()),
-            };
-            out.emit(Signal::Event(denied.into()));
-        }
-        if !has_result {
-            return;
-        }
-        let times = (state.time.start, state.time.end);
-        out.emit(Signal::ToolResult {
-            call,
-            name: Some(name.as_str().into()),
-            content: tools::content(state),
-            is_error,
-            duration_ms: match times {
-                (Some(start), Some(end)) => end.checked_sub(start),
-                _ => None,
-            },
-        });
+        call.emit(named, part, Scope::Main, out);
     }
 
     /// Names a call without an id; a result is that of the oldest call of its tool that is open.
@@ -267,38 +212,19 @@ impl Events {
     }
 
     fn on_step_finish(&mut self, mut part: FinishPart<'_>, out: &mut SignalSink<'_>) {
-        let counted = usage::count(&mut part.tokens);
-        note_faults("step_finish", counted.faults, out);
-        note_unknown("tokens", &counted.unknown, out);
         let key = part.id.as_deref().or(part.message.as_deref());
         let key: Cow<'_, str> = match key {
-            Some(key) => key.into(),
-            None => format!("step {}", self.counted.len()).into(),
+            Some(key) => key.to_owned().into(),
+            None => format!("step {}", self.spending.count()).into(),
         };
-        if self.counted.insert(self.hasher.hash_one(&*key)) {
-            if !counted.counts.is_unknown() {
-                out.emit(Signal::Usage {
-                    key,
-                    counts: counted.counts,
-                    model: None,
-                });
-            }
-            if let Some(cost) = part.cost {
-                let sum = self.cost.unwrap_or(0.0) + cost;
-                self.cost = Some(sum);
-                out.emit(Signal::Cost(sum));
-            }
-            if usage::is_there(&part.tokens) {
-                out.emit(Signal::RawUsage(part.tokens.into()));
-            }
-        }
+        self.spending.add(&key, None, &mut part, Scope::Main, out);
         self.finish = Finish::Reason(part.reason.into_owned());
     }
 
     fn on_error(&mut self, line: &Value, out: &mut SignalSink<'_>) {
         let (error, is_sound) = failure::of_line(line, out.place().at);
         if !is_sound {
-            unparsed(Some("error"), "error: without a name or a message", out);
+            out.unparsed(Some("error"), "error: without a name or a message");
         }
         if let Some((earlier, place)) = self.error.replace((error, out.place())) {
             let message = earlier.message;
@@ -351,28 +277,21 @@ impl Events {
 fn read_rest<'a, T: Deserialize<'a>>(
     tag: &str,
     object: &'a [u8],
-    rest: Option<usize>,
+    rest: Option<(&'a str, usize)>,
     out: &mut SignalSink<'_>,
 ) -> Result<T, DecodeError> {
-    match rest.and_then(|at| decode_rest(object, at, 1)) {
+    match rest.and_then(|(text, at)| decode_rest(text, at, 1)) {
         Some(line) => Ok(line),
-        None => read(tag, object, out),
+        None => out.read(tag, object),
     }
 }
 
 fn on_reasoning(part: TextPart<'_>, out: &mut SignalSink<'_>) {
     let Some(text) = part.text else {
-        return unparsed(Some("reasoning"), "text: missing", out);
+        return out.unparsed(Some("reasoning"), "text: missing");
     };
     out.emit(Signal::Thinking {
         text: text.into_cow(),
         signature: None,
-    });
-}
-
-fn unparsed(tag: Option<&str>, reason: &str, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(|tag| tag.to_owned().into()),
-        reason: reason.to_owned().into(),
     });
 }

@@ -14,9 +14,12 @@
 //! was completed: its exit code tells.
 
 mod argv;
+mod calls;
 mod events;
 mod failure;
+mod history;
 mod sniff;
+mod spending;
 mod stderr;
 #[cfg(test)]
 mod tests;
@@ -41,6 +44,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     parser: |context| Box::new(Opencode::new(context)),
     sniff: sniff::sniff,
     commands: &["opencode"],
+    resume: &["opencode", "--session"],
     is_script: |name| matches!(name, "opencode-ai" | "opencode.js"),
     query: argv::query,
     formats: &[
@@ -73,7 +77,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         "OPENROUTER_API_KEY",
     ],
     is_session_id,
-    history: None,
+    history: Some(&history::HISTORY),
     paperclip: Adapter {
         adapter_type: "opencode_local",
         code_prefix: "opencode",

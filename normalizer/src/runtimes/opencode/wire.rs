@@ -19,22 +19,22 @@ wire_struct! {
 
 /// Reads the head of an event as it is always printed, without a look at the rest, which begins at the
 /// place that is returned with it.
-pub(super) fn leading_head(object: &[u8]) -> Option<(Head<'_>, usize)> {
-    let (tag, rest) = quoted(object.strip_prefix(b"{\"type\":\"")?)?;
-    let rest = rest.strip_prefix(b",\"timestamp\":")?;
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+pub(super) fn leading_head(text: &str) -> Option<(Head<'_>, usize)> {
+    let (tag, rest) = quoted(text.strip_prefix("{\"type\":\"")?)?;
+    let rest = rest.strip_prefix(",\"timestamp\":")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (time, rest) = rest.split_at_checked(digits)?;
     // No number begins with a zero.
-    let time = Some(time).filter(|time| !time.starts_with(b"0"))?;
-    let time = std::str::from_utf8(time).ok()?.parse().ok()?;
-    let (session, rest) = quoted(rest.strip_prefix(b",\"sessionID\":\"")?)?;
+    let time = Some(time).filter(|time| !time.starts_with('0'))?;
+    let time = time.parse().ok()?;
+    let (session, rest) = quoted(rest.strip_prefix(",\"sessionID\":\"")?)?;
     let head = Head {
         tag: Some(tag.into()),
         time: Some(time),
         session: Some(session.into()),
         unknown: Vec::new(),
     };
-    Some((head, object.len() - rest.len()))
+    Some((head, text.len() - rest.len()))
 }
 
 wire_struct! {
@@ -48,10 +48,13 @@ wire_struct! {
     /// The start of a step, a text, or reasoning. One struct for parts of all types would take longer
     /// to hand over than most of them take to read.
     pub(super) struct TextPart<'a> {
+        "id" => id: Option<Str<'a>>,
         "messageID" => message: Option<Str<'a>>,
         "text" => text: Option<Str<'a>>,
         "metadata" => metadata: TextMetadata,
-        ; known "id", "sessionID", "type", "time", "snapshot", "synthetic", "ignored"
+        "synthetic" => is_synthetic: Option<bool>,
+        "time" => time: Times,
+        ; known "sessionID", "type", "snapshot", "ignored"
     }
 }
 
@@ -175,19 +178,19 @@ mod tests {
 
     #[test]
     fn the_head_of_an_event_is_read_either_way() {
-        let line = br#"{"type":"text","timestamp":1794827797451,"sessionID":"ses_x","part":{}}"#;
+        let line = r#"{"type":"text","timestamp":1794827797451,"sessionID":"ses_x","part":{}}"#;
         let (quick, rest) = leading_head(line).unwrap();
-        assert!(line[rest..].starts_with(b",\"part\""));
-        let slow = decode::<Head<'_>>(line).unwrap().value;
+        assert!(line.get(rest..).unwrap().starts_with(",\"part\""));
+        let slow = decode::<Head<'_>>(line.as_bytes()).unwrap().value;
         for head in [quick, slow] {
             assert_eq!(head.tag.as_deref(), Some("text"));
             assert_eq!(head.time, Some(1_794_827_797_451));
             assert_eq!(head.session.as_deref(), Some("ses_x"));
         }
         for other in [
-            br#"{"timestamp":1,"type":"text"}"#.as_slice(),
-            br#"{"type":"text","timestamp":1.5,"sessionID":"x"}"#,
-            br#"{"type":"text","timestamp":,"sessionID":"x"}"#,
+            r#"{"timestamp":1,"type":"text"}"#,
+            r#"{"type":"text","timestamp":1.5,"sessionID":"x"}"#,
+            r#"{"type":"text","timestamp":,"sessionID":"x"}"#,
         ] {
             assert!(leading_head(other).is_none());
         }

@@ -12,7 +12,7 @@ mod tape;
 use std::collections::{HashMap, HashSet};
 
 use runtape_core::report::{
-    FaultPlace, RemovalReason, SealHead, Unseen, VerifyFault, VerifyReport,
+    FaultPlace, RemovalReason, SealHead, SealName, Unseen, VerifyFault, VerifyReport,
 };
 use runtape_core::{Record, RunId};
 
@@ -20,9 +20,11 @@ use crate::backend::{Rules, RunKey, RunRow, SearchCheck, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::chain::{self, Hash, TapeRule};
 use crate::format::links::Links;
-use crate::format::seals::SealName;
 use crate::format::streams::StreamLengths;
 use crate::store::Store;
+
+/// What cannot be seen in a chain without a head of it that was kept elsewhere.
+const UNSEEN_WITHOUT_HEAD: [Unseen; 2] = [Unseen::CutOffTail, Unseen::NewHashes];
 
 /// Gathers faults.
 struct Verifier<'a> {
@@ -35,7 +37,7 @@ struct Verifier<'a> {
     dropped: HashSet<RunId>,
     /// Root runs by their seals.
     sealed: HashMap<SealName, RunKey>,
-    /// Whether entries of the chain may have been left out.
+    /// Whether entries of the chains may have been left out.
     may_be_bundle: bool,
     search: Box<dyn SearchCheck + 'a>,
 }
@@ -48,7 +50,7 @@ fn verify(tables: &dyn Tables, head: Option<&Hash>) -> Result<VerifyReport> {
     Ok(verifier.report)
 }
 
-/// Verifies a bundle, which has only some entries of the chain, or a whole database.
+/// Verifies a bundle, which has only some entries of the chains, or a whole database.
 pub(crate) fn bundle(tables: &dyn Tables, head: Option<&Hash>) -> Result<VerifyReport> {
     let mut verifier = Verifier::new(tables)?;
     verifier.may_be_bundle = true;
@@ -76,11 +78,11 @@ fn uncovered(tables: &dyn Tables, head: &Hash) -> Result<Vec<VerifyFault>> {
     let Some(last) = tables.seal_with_hash(head)? else {
         return Ok(vec![fault(FaultPlace::File, "no seal has the hash")]);
     };
-    let covered = links.covered_from(last.number)..=last.number;
+    let covered = links.covered_from(last)..=last;
     let runs = seals::seals_of_runs(tables)?;
     let outside = runs
         .into_iter()
-        .filter(|run| links.is_bundle() && !covered.contains(&run.number));
+        .filter(|run| links.is_bundle() && !covered.contains(&run.name));
     let faults = outside.map(|run| {
         let run_id = run.run_id;
         fault(FaultPlace::Run { run_id }, "its seal is not covered by")
@@ -88,8 +90,8 @@ fn uncovered(tables: &dyn Tables, head: &Hash) -> Result<Vec<VerifyFault>> {
     Ok(faults.collect())
 }
 
-/// Tells whether a tree of runs is as its records say, with all that follows from them; the chain
-/// is left aside, but for that a tape was dropped.
+/// Tells whether a tree of runs is as its records say, with all that follows from them. The chains of
+/// seals are not read: the caller knows from them whether the tape was dropped (`tapeless`).
 pub(crate) fn is_tree_intact(tables: &dyn Tables, root: &RunRow, tapeless: bool) -> Result<bool> {
     let mut verifier = Verifier::new(tables)?;
     verifier.dropped.extend(tapeless.then(|| root.id.clone()));
@@ -117,7 +119,8 @@ impl Store {
     }
 
     /// Does what [`verify`](Self::verify) does, and proves that nothing sealed before `head` was
-    /// changed since: `head`, 64 hexadecimal digits, must be in the chain.
+    /// changed since: `head`, 64 hexadecimal digits, must be the hash of a seal. It stands for the
+    /// chain of that seal; where there are others, the report says what is unseen in them.
     pub fn verify_head(&self, head: &str) -> Result<VerifyReport> {
         let head = hash(head)?;
         self.read(|tables| verify(tables, Some(&head)))
@@ -126,7 +129,7 @@ impl Store {
 
 impl Store {
     /// Does what [`verify`](Self::verify) does for a bundle, which has only some entries of the
-    /// chain of seals. It proves that each run is as its seal says; whether the seal is the one
+    /// chains of seals. It proves that each run is as its seal says; whether the seal is the one
     /// that was made is known only by a hash that was kept elsewhere: with `head`, each run must
     /// be covered by it.
     pub fn verify_bundle(&self, head: Option<&str>) -> Result<VerifyReport> {
@@ -145,10 +148,7 @@ fn hash(head: &str) -> Result<Hash> {
 
 /// Returns the end of the chain of seals, if there is any entry.
 pub(crate) fn head(tables: &dyn Tables) -> Result<Option<SealHead>> {
-    Ok(tables.last_seal()?.map(|last| SealHead {
-        number: last.name.number,
-        hash: chain::hex(&last.hash),
-    }))
+    Ok(tables.last_seal()?.map(|last| last.head()))
 }
 
 impl<'a> Verifier<'a> {
@@ -188,7 +188,7 @@ impl<'a> Verifier<'a> {
 
     fn verify(&mut self, head: Option<&Hash>) -> Result<()> {
         if head.is_none() {
-            self.report.unseen = vec![Unseen::CutOffTail, Unseen::NewHashes];
+            self.report.unseen = UNSEEN_WITHOUT_HEAD.to_vec();
         }
         if !self.structure()? {
             return Ok(());
@@ -203,10 +203,10 @@ impl<'a> Verifier<'a> {
         let tables = self.tables;
         tables.each_root(&mut |root, id| self.tree(root, id))?;
         self.index()?;
-        self.seals()?;
+        let links = self.seals()?;
         self.report.head = self::head(self.tables)?;
         if let Some(head) = head {
-            self.head(head)?;
+            self.head(head, &links)?;
         }
         Ok(())
     }

@@ -137,7 +137,7 @@ impl<'a> Rows<'a> {
                 Fact::Step(step) => self.steps.take(tables, run, step, self.rules)?,
                 Fact::Call(call) => {
                     let wanted = place(call.seq, call.part);
-                    // Whether it has a result is known when that comes.
+                    // Whether the call has a result is known only when the result comes.
                     let stored = self
                         .calls
                         .take(tables, run, wanted, |stored| match stored {

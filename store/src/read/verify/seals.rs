@@ -1,13 +1,13 @@
-//! The chain of seals, and what each of them covers.
+//! The chains of seals, and what each entry covers.
 
-use runtape_core::report::{FaultPlace, RunSeal};
+use runtape_core::report::{FaultPlace, RunSeal, SealName};
 
-use super::Verifier;
+use super::{UNSEEN_WITHOUT_HEAD, Verifier};
 use crate::backend::{RunKey, RunRow, Tables};
 use crate::error::Result;
 use crate::format::chain::{self, Hash};
 use crate::format::links::{Before, Links};
-use crate::format::seals::{SealEntry, SealName};
+use crate::format::seals::SealEntry;
 use crate::read::sealed;
 
 /// Returns the seals of the runs of a bundle in order.
@@ -20,13 +20,6 @@ pub(super) fn seals_of_runs(tables: &dyn Tables) -> Result<Vec<RunSeal>> {
         }
     }
     Ok(found)
-}
-
-/// Names the place of an entry.
-fn at(seal: SealName) -> FaultPlace {
-    FaultPlace::Seal {
-        number: seal.number,
-    }
 }
 
 impl Verifier<'_> {
@@ -47,8 +40,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// Follows the chain of seals, and compares each with what it covers.
-    pub(super) fn seals(&mut self) -> Result<()> {
+    /// Follows each chain of seals as far as it can be followed, and compares each seal with what it
+    /// covers. Returns how far that was.
+    pub(super) fn seals(&mut self) -> Result<Links> {
         let tables = self.tables;
         let mut links = Links::new(tables.left_out()?);
         if links.is_bundle() {
@@ -58,30 +52,31 @@ impl Verifier<'_> {
             }
             self.report.bundle = Some(seals_of_runs(tables)?);
         }
-        let mut is_followed = true;
         tables.each_seal(&mut |seal| {
-            is_followed = self.follow(&mut links, &seal)?;
-            Ok(is_followed)
+            let chain = seal.name.chain;
+            if !links.is_broken(chain) && !self.follow(&mut links, &seal)? {
+                links.give_up(chain);
+            }
+            Ok(true)
         })?;
-        if !is_followed {
-            return Ok(());
+        for name in links.unused() {
+            self.fault(FaultPlace::Seal(name), "missing");
         }
-        if let Some(number) = links.unused() {
-            self.fault(FaultPlace::Seal { number }, "missing");
-        }
-        self.unfounded(links.end())
+        self.unfounded(&links)?;
+        Ok(links)
     }
 
-    /// Takes the next entry of the chain; tells whether those after it can be verified.
+    /// Takes the next entry of its chain; tells whether those after it can be verified.
     fn follow(&mut self, links: &mut Links, seal: &SealEntry) -> Result<bool> {
-        let before = match links.before(seal.name.number) {
+        let before = match links.before(seal.name) {
             Before::Hash(before) => before,
-            Before::Missing(number) => {
-                self.fault(FaultPlace::Seal { number }, "missing");
+            Before::Missing(name) => {
+                self.fault(FaultPlace::Seal(name), "missing");
                 return Ok(false);
             }
             Before::Torn => {
-                self.fault(at(seal.name), "changed: two hashes stand before it");
+                let fault = "changed: two hashes stand before it";
+                self.fault(FaultPlace::Seal(seal.name), fault);
                 return Ok(false);
             }
         };
@@ -94,7 +89,7 @@ impl Verifier<'_> {
 
     /// Verifies an entry; tells whether those after it can be.
     fn seal(&mut self, seal: &SealEntry, before: &Hash) -> Result<bool> {
-        let at = at(seal.name);
+        let at = FaultPlace::Seal(seal.name);
         let covered = match (seal.removes, self.sealed.remove(&seal.name)) {
             (None, Some(key)) => self.tables.run_at(&key)?,
             (Some(_), Some(_)) => {
@@ -129,6 +124,10 @@ impl Verifier<'_> {
             let tree = self.tables.tree(&root.key)?;
             self.seal_covers(&root, &tree)?;
         } else if let Some(removed) = seal.removes {
+            let removed = SealName {
+                number: removed,
+                ..seal.name
+            };
             if !self.is_tombstone(seal.name, removed, &run_id)? {
                 self.fault(at, format!("seal {removed} is not one of run {run_id}"));
             }
@@ -140,9 +139,8 @@ impl Verifier<'_> {
 
     /// Tells whether the seal that an entry says was removed came before it and is a tombstone of
     /// the same run.
-    fn is_tombstone(&self, seal: SealName, removed: u64, run_id: &str) -> Result<bool> {
-        let number = removed;
-        let removed = self.tables.seal(SealName { number, ..seal })?;
+    fn is_tombstone(&self, seal: SealName, removed: SealName, run_id: &str) -> Result<bool> {
+        let removed = self.tables.seal(removed)?;
         Ok(removed.is_some_and(|removed| {
             removed.name < seal
                 && removed.run_id.as_deref() == Some(run_id)
@@ -156,25 +154,26 @@ impl Verifier<'_> {
             return Ok(());
         };
         let digest = sealed::digest(self.tables, tree);
-        let Some(digest) = self.read(at(name), digest)? else {
+        let Some(digest) = self.read(FaultPlace::Seal(name), digest)? else {
             return Ok(());
         };
         if !sealed::has_digest(self.tables, name, &digest)? {
             let fault = format!("run {} is not as it was sealed", root.id);
-            self.fault(at(name), fault);
+            self.fault(FaultPlace::Seal(name), fault);
         }
         Ok(())
     }
 
-    /// Names runs whose seal is not in the chain, which ends before a number.
-    fn unfounded(&mut self, end: u64) -> Result<()> {
+    /// Names runs whose seal is not in its chain, as far as chains could be followed to their end.
+    fn unfounded(&mut self, links: &Links) -> Result<()> {
         let mut left: Vec<(SealName, RunKey)> = self.sealed.drain().collect();
         left.sort_unstable_by_key(|(seal, key)| (*seal, key.number));
+        left.retain(|(seal, _)| !links.is_broken(seal.chain));
         for (seal, key) in left {
             let Some(row) = self.tables.run_at(&key)? else {
                 continue;
             };
-            let fault = if seal.number < end {
+            let fault = if links.is_passed(seal) {
                 format!("seal {seal} is not its own")
             } else {
                 format!("its seal {seal} is missing")
@@ -188,9 +187,13 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Looks for a head that was kept elsewhere.
-    pub(super) fn head(&mut self, head: &Hash) -> Result<()> {
-        if self.tables.seal_with_hash(head)?.is_none() {
+    /// Looks for a head that was kept elsewhere. It says nothing of chains other than its own.
+    pub(super) fn head(&mut self, head: &Hash, links: &Links) -> Result<()> {
+        if let Some(name) = self.tables.seal_with_hash(head)? {
+            if links.has_others_than(name.chain) {
+                self.report.unseen = UNSEEN_WITHOUT_HEAD.to_vec();
+            }
+        } else {
             let head = chain::hex(head);
             let fault = format!("no seal has the hash {head}: what it covered was changed");
             self.fault(FaultPlace::File, fault);

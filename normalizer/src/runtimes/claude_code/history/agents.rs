@@ -6,7 +6,7 @@ use super::super::tools;
 use super::line_head::{AgentNote, LineHead};
 use super::runs::RunIndex;
 use super::weave::ThreadLine;
-use crate::json::decode;
+use crate::json::{Str, decode};
 
 /// What a sub-agent left.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ pub(super) struct Delegation {
 /// The sub-agents of a session.
 #[derive(Debug, Default)]
 pub(super) struct Agents {
-    pub(super) agents: Vec<Agent>,
+    pub(super) all: Vec<Agent>,
     pub(super) delegations: Vec<Delegation>,
     by_id: HashMap<String, usize>,
     /// Where a call is, by its id.
@@ -61,8 +61,8 @@ impl Agents {
         if let Some(known) = self.by_id.get(id) {
             return *known;
         }
-        let index = self.agents.len();
-        self.agents.push(Agent {
+        let index = self.all.len();
+        self.all.push(Agent {
             id: id.to_owned(),
             ..Agent::default()
         });
@@ -92,8 +92,8 @@ impl Agents {
             return;
         };
         let index = self.with_id(id);
-        if let Some(agent) = self.agents.get_mut(index) {
-            let call = note.value.call.map(crate::json::Str::into_owned);
+        if let Some(agent) = self.all.get_mut(index) {
+            let call = note.value.call.map(Str::into_owned);
             agent.noted_call = call.or(agent.noted_call.take());
             agent.is_finished |= note.value.is_finished == Some(true);
         }
@@ -101,7 +101,7 @@ impl Agents {
 
     /// Takes a line of a sub-agent, and tells where it belongs.
     pub(super) fn on_line(&mut self, index: usize, head: &LineHead<'_>) {
-        let Some(agent) = self.agents.get_mut(index) else {
+        let Some(agent) = self.all.get_mut(index) else {
             return;
         };
         if agent.prompt.is_none() && head.kind.as_deref() == Some("user") {
@@ -115,7 +115,7 @@ impl Agents {
             let block = &block.0;
             match block.kind.as_deref() {
                 Some("tool_use") if block.name.as_deref().is_some_and(tools::is_agent) => {
-                    let Some(call) = block.id.as_ref().map(|id| id.as_str()) else {
+                    let Some(call) = block.id.as_ref().map(Str::as_str) else {
                         continue;
                     };
                     if !self.by_call.contains_key(call) {
@@ -158,8 +158,8 @@ impl Agents {
             .enumerate()
             .filter_map(|(index, delegation)| Some((delegation.agent.clone()?, index)))
             .collect();
-        let mut found: Vec<Option<usize>> = Vec::with_capacity(self.agents.len());
-        for agent in &self.agents {
+        let mut found: Vec<Option<usize>> = Vec::with_capacity(self.all.len());
+        for agent in &self.all {
             let noted = agent.noted_call.as_ref();
             let noted = noted.and_then(|call| self.by_call.get(call).copied());
             let index = noted.or_else(|| by_agent.get(&agent.id).copied());
@@ -174,7 +174,7 @@ impl Agents {
                 by_prompt.entry(prompt).or_default().push(index);
             }
         }
-        for (agent, found) in self.agents.iter().zip(&mut found) {
+        for (agent, found) in self.all.iter().zip(&mut found) {
             if found.is_none() && agent.noted_call.is_none() {
                 let asked = agent.prompt.and_then(|prompt| by_prompt.get_mut(&prompt));
                 *found = asked.and_then(Vec::pop);

@@ -34,6 +34,9 @@ mod source;
 mod weave;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use self::reader::Reader;
 use crate::history::{History, Place};
 

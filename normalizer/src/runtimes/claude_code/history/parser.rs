@@ -290,7 +290,7 @@ impl HistoryLines {
         for id in results {
             let name = self.open_calls.get(id.as_str());
             out.event(PermissionDenied {
-                tool_name: name.map(|name| name.to_string()).unwrap_or_default(),
+                tool_name: name.map(ToString::to_string).unwrap_or_default(),
                 tool_call_id: ToolCallId::from_printed(id),
                 message: message.clone(),
             });

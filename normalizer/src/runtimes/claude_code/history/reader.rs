@@ -84,12 +84,11 @@ impl SessionReader for Reader {
             return;
         }
         let source = self.sources.saturating_sub(1);
-        match decode::<LineHead<'_>>(bytes) {
-            Ok(line) => self.on_line(&line.value, source, place, bytes),
-            Err(_) => {
-                let line = ThreadLine::new(source, place, None);
-                self.on_stray(line, false, bytes);
-            }
+        if let Ok(line) = decode::<LineHead<'_>>(bytes) {
+            self.on_line(&line.value, source, place, bytes);
+        } else {
+            let line = ThreadLine::new(source, place, None);
+            self.on_stray(line, false, bytes);
         }
     }
 
@@ -192,17 +191,13 @@ impl Reader {
             return;
         }
         let lines = match host {
-            Host::Agent(agent) => self.agents.agents.get(agent).map(|agent| &agent.lines),
+            Host::Agent(agent) => self.agents.all.get(agent).map(|agent| &agent.lines),
             Host::Run(run) => self.runs.get_mut(run).map(|run| &run.lines),
         };
         let next = lines.map_or(0, Vec::len);
         self.agents.on_calls(head, host, next);
         let lines = match host {
-            Host::Agent(agent) => self
-                .agents
-                .agents
-                .get_mut(agent)
-                .map(|agent| &mut agent.lines),
+            Host::Agent(agent) => self.agents.all.get_mut(agent).map(|agent| &mut agent.lines),
             Host::Run(run) => self.runs.get_mut(run).map(|run| &mut run.lines),
         };
         if let Some(lines) = lines {
@@ -217,7 +212,7 @@ impl Reader {
         }
         match self.current {
             Current::Agent(agent) => {
-                if let Some(agent) = self.agents.agents.get_mut(agent) {
+                if let Some(agent) = self.agents.all.get_mut(agent) {
                     agent.lines.push(line);
                 }
             }

@@ -12,6 +12,7 @@ use super::super::conversation::version_of;
 use super::super::message::is_cli_text;
 use super::line_head::LineHead;
 use super::weave::ThreadLine;
+use crate::json::Str;
 
 /// The first version that was seen to end each process with its totals.
 const TOTALS_AT_END: [u32; 3] = [2, 1, 325];
@@ -23,6 +24,10 @@ const NOTIFICATION: &str = "<task-notification>";
 
 /// What one process left.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 pub(super) struct Run {
     pub(super) key: String,
     pub(super) is_copy: bool,
@@ -122,7 +127,7 @@ impl Runs {
         if let Some(run) = self.own.last_mut().filter(|run| !run.is_over) {
             run.last_at = run.last_at.max(line.at);
         }
-        let content = head.content.0.as_ref().map(|content| content.as_str());
+        let content = head.content.0.as_ref().map(Str::as_str);
         if content.is_some_and(|content| content.starts_with(NOTIFICATION)) {
             return;
         }
@@ -249,7 +254,7 @@ impl Runs {
             // a process that ended by itself would have said so, by the versions that do.
             let has_ended = run.is_open
                 || word == Word::Recovery
-                || !version.is_some_and(|version| version >= TOTALS_AT_END)
+                || version.is_none_or(|version| version < TOTALS_AT_END)
                     && self.last_cost.is_none();
             return queued.is_taken && !is_terminal && is_first && has_ended;
         }
@@ -417,6 +422,6 @@ fn fill(known: &mut Option<String>, found: Option<&str>) {
     }
 }
 
-fn text(found: Option<&crate::json::Str<'_>>) -> Option<String> {
+fn text(found: Option<&Str<'_>>) -> Option<String> {
     found.map(|text| text.as_str().to_owned())
 }

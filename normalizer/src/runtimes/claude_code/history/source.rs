@@ -92,14 +92,13 @@ pub(super) fn source(path: &str, head: &[u8]) -> Option<Source> {
 
 /// Finds the session's id in the first line, of which only the beginning may be at hand.
 fn named_session(head: &[u8]) -> Option<String> {
-    let named = match decode::<AgentHead<'_>>(head) {
-        Ok(line) => line.value.session.map(Str::into_owned),
+    let named = if let Ok(line) = decode::<AgentHead<'_>>(head) {
+        line.value.session.map(Str::into_owned)
+    } else {
         // The prompt comes after it in all lines that were seen, so that it is not in a text.
-        Err(_) => {
-            let text = String::from_utf8_lossy(head);
-            let (_, rest) = text.split_once(r#""sessionId":""#)?;
-            rest.split_once('"').map(|(id, _)| id.to_owned())
-        }
+        let text = String::from_utf8_lossy(head);
+        let (_, rest) = text.split_once(r#""sessionId":""#)?;
+        rest.split_once('"').map(|(id, _)| id.to_owned())
     };
     named.filter(|session| is_uuid(session))
 }

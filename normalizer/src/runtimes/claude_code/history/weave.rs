@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde_json::json;
 
-use super::agents::{Agents, Host};
+use super::agents::{Agents, Delegation, Host};
 use super::runs::{CostBefore, Run, RunIndex, Runs};
 use crate::history::{Segment, SegmentLine};
 
@@ -54,10 +54,9 @@ pub(super) fn weave(runs: Runs, mut agents: Agents) -> Vec<Segment> {
         calls: &calls,
         before: HashMap::new(),
         after: HashMap::new(),
-        written: HashSet::new(),
     };
     let starts: Vec<Option<i64>> = runs.own.iter().map(|run| run.started_at).collect();
-    for agent in 0..agents.agents.len() {
+    for agent in 0..agents.all.len() {
         weaver.place(agent, &runs, &starts);
     }
     let mut segments = Vec::new();
@@ -70,6 +69,9 @@ pub(super) fn weave(runs: Runs, mut agents: Agents) -> Vec<Segment> {
     segments
 }
 
+/// How deep sub-agents may stand within each other.
+const DEEPEST: usize = 32;
+
 struct Weaver<'a> {
     agents: &'a Agents,
     /// Which delegation started a sub-agent.
@@ -78,8 +80,6 @@ struct Weaver<'a> {
     before: HashMap<(HostKey, usize), Vec<Bundle>>,
     /// What stands at the end of one.
     after: HashMap<HostKey, Vec<Bundle>>,
-    /// The sub-agents that are being written, so that none is within itself.
-    written: HashSet<usize>,
 }
 
 /// A conversation as a key.
@@ -94,15 +94,32 @@ fn key_of(host: Host) -> HostKey {
 }
 
 impl Weaver<'_> {
+    /// Tells whether a conversation hangs on a process by no more calls than are followed: a file may
+    /// claim that two sub-agents started each other.
+    fn is_reached(&self, mut host: Host) -> bool {
+        for _ in 0..DEEPEST {
+            let Host::Agent(agent) = host else {
+                return true;
+            };
+            let call = self.calls.get(agent).copied().flatten();
+            match call.and_then(|call| self.agents.delegations.get(call)) {
+                Some(delegation) => host = delegation.host,
+                // One that no call started stands in a process by its time.
+                None => return true,
+            }
+        }
+        false
+    }
+
     /// Finds the place of a sub-agent's lines.
     fn place(&mut self, agent: usize, runs: &Runs, starts: &[Option<i64>]) {
-        let Some(lines) = self.agents.agents.get(agent).map(|agent| &agent.lines) else {
+        let Some(lines) = self.agents.all.get(agent).map(|agent| &agent.lines) else {
             return;
         };
         let Some(first) = lines.first() else { return };
         let call = self.calls.get(agent).copied().flatten();
         let delegation = call.and_then(|call| self.agents.delegations.get(call));
-        let host = match delegation {
+        let host = match delegation.filter(|delegation| self.is_reached(delegation.host)) {
             Some(delegation) => Some(delegation.host),
             None => run_at(first.at, runs, starts).map(Host::Run),
         };
@@ -130,7 +147,11 @@ impl Weaver<'_> {
             agent,
             lines: 0..end,
         };
-        match delegation.and_then(|delegation| delegation.result_at) {
+        let is_there = |delegation: &&Delegation| delegation.host == host;
+        match delegation
+            .filter(is_there)
+            .and_then(|known| known.result_at)
+        {
             Some(line) => {
                 let place = self.before.entry((key_of(host), line));
                 place.or_default().push(bundle);
@@ -169,23 +190,25 @@ impl Weaver<'_> {
                 None => {}
             }
         }
-        self.thread(Host::Run(index), None, lines, &mut segment);
+        self.thread(Host::Run(index), None, 0, lines, &mut segment);
         let mut seen = HashSet::new();
         segment.responses.retain(|key| seen.insert(key.clone()));
         segment
     }
 
-    /// Writes the lines of a conversation, and those of the sub-agents that it started.
+    /// Writes the lines of a conversation from `first` on, and those of the sub-agents that it
+    /// started.
     fn thread(
         &mut self,
         host: Host,
         call: Option<&str>,
+        first: usize,
         lines: Vec<ThreadLine>,
         segment: &mut Segment,
     ) {
         let key = key_of(host);
         for (index, line) in lines.into_iter().enumerate() {
-            if let Some(bundles) = self.before.remove(&(key, index)) {
+            if let Some(bundles) = self.before.remove(&(key, first + index)) {
                 self.bundles(bundles, call, segment);
             }
             segment.push(line);
@@ -197,12 +220,9 @@ impl Weaver<'_> {
 
     fn bundles(&mut self, bundles: Vec<Bundle>, call: Option<&str>, segment: &mut Segment) {
         for Bundle { agent, lines } in bundles {
-            let Some(known) = self.agents.agents.get(agent) else {
+            let Some(known) = self.agents.all.get(agent) else {
                 continue;
             };
-            if !self.written.insert(agent) {
-                continue;
-            }
             let delegation = self.calls.get(agent).copied().flatten();
             let delegation = delegation.and_then(|call| self.agents.delegations.get(call));
             let started = delegation.map(|delegation| delegation.call.as_str());
@@ -210,12 +230,12 @@ impl Weaver<'_> {
             let started = started.unwrap_or(&known.id).to_owned();
             let begins = json!({"type": "subagent", "call": started, "agent": known.id});
             segment.note(begins.to_string());
+            let first = lines.start;
             let lines = known.lines.get(lines).unwrap_or_default().to_vec();
-            self.thread(Host::Agent(agent), Some(&started), lines, segment);
+            self.thread(Host::Agent(agent), Some(&started), first, lines, segment);
             let ends = json!({"type": "subagent", "call": call, "ended": started,
                 "finished": known.is_finished});
             segment.note(ends.to_string());
-            self.written.remove(&agent);
         }
     }
 }

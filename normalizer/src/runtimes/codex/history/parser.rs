@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::history::judge_with_answer;
 use crate::json::{DecodeError, Str, decode};
 use crate::lines::Line;
-use crate::parser::{RuntimeParser, SignalSink, note_unknown, read};
+use crate::parser::{RuntimeParser, SignalSink};
 use crate::runtimes::codex::is_session_id;
 use crate::signal::{CHILD_LABEL, Signal};
 
@@ -106,30 +106,30 @@ impl RolloutParser {
         let thread = self.thread();
         match (tag, kind) {
             ("response_item", kind) => {
-                let line: ResponseLine<'_> = read(kind, bytes, out)?;
-                note_unknown("response_item", &line.unknown, out);
+                let line: ResponseLine<'_> = out.read(kind, bytes)?;
+                out.unknown_keys("response_item", &line.unknown);
                 thread.on_response_item(kind, line.payload, limit, out);
             }
             ("event_msg", "item_completed") => {
-                let line: CompletedLine<'_> = read(kind, bytes, out)?;
-                note_unknown("event_msg", &line.unknown, out);
-                note_unknown("item_completed", &line.payload.unknown, out);
+                let line: CompletedLine<'_> = out.read(kind, bytes)?;
+                out.unknown_keys("event_msg", &line.unknown);
+                out.unknown_keys("item_completed", &line.payload.unknown);
                 thread.on_item(line.payload.item, out);
             }
             ("event_msg", "token_count") => {
-                let line: TokenCountLine<'_> = read(kind, bytes, out)?;
+                let line: TokenCountLine<'_> = out.read(kind, bytes)?;
                 thread.on_token_count(line.payload.info, out);
             }
             ("event_msg", kind) => {
-                let line: EventLine<'_> = read(kind, bytes, out)?;
+                let line: EventLine<'_> = out.read(kind, bytes)?;
                 thread.on_event(kind, line.payload, out);
             }
             ("token_usage_record", _) => {
-                let line: UsageLine<'_> = read(tag, bytes, out)?;
+                let line: UsageLine<'_> = out.read(tag, bytes)?;
                 thread.on_usage(line.payload, out);
             }
             ("turn_context", _) => {
-                let line: ContextLine<'_> = read(tag, bytes, out)?;
+                let line: ContextLine<'_> = out.read(tag, bytes)?;
                 let context = line.payload;
                 thread.on_context(context.model, out);
                 self.on_cwd(context.cwd, out);
@@ -152,7 +152,7 @@ impl RolloutParser {
     ) -> Result<(), DecodeError> {
         if tag.is_empty() {
             // The first line of such a rollout has the thread's id and its instructions.
-            let meta: super::wire::Meta<'_> = read("session_meta", bytes, out)?;
+            let meta: super::wire::Meta<'_> = out.read("session_meta", bytes)?;
             if meta.id.is_some() {
                 self.begin_thread(meta.id.as_deref().unwrap_or_default(), out);
             } else {
@@ -160,7 +160,7 @@ impl RolloutParser {
             }
             return Ok(());
         }
-        let item: ResponseItem<'_> = read(tag, bytes, out)?;
+        let item: ResponseItem<'_> = out.read(tag, bytes)?;
         let limit = self.limit;
         self.thread().on_response_item(tag, item, limit, out);
         self.note_callers();
@@ -168,9 +168,9 @@ impl RolloutParser {
     }
 
     fn on_meta(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        let line: MetaLine<'_> = read("session_meta", bytes, out)?;
+        let line: MetaLine<'_> = out.read("session_meta", bytes)?;
         let meta = line.payload;
-        note_unknown("session_meta", &meta.unknown, out);
+        out.unknown_keys("session_meta", &meta.unknown);
         let id = meta.id.as_deref().unwrap_or_default();
         self.begin_thread(id, out);
         if self.current > 0 {

@@ -15,7 +15,7 @@ use super::wire::{CompletedItem, Content, Event, ResponseItem, TokenInfo, UsageR
 use crate::failure::error;
 use crate::history::LastWord;
 use crate::json::Str;
-use crate::parser::{SignalSink, note_faults, note_unknown};
+use crate::parser::SignalSink;
 use crate::runtimes::codex::{failure, notices, usage};
 use crate::signal::{Scope, Signal, TapePlace};
 
@@ -105,7 +105,7 @@ impl Thread {
         limit: usize,
         out: &mut SignalSink<'_>,
     ) {
-        note_unknown(kind, &item.unknown, out);
+        out.unknown_keys(kind, &item.unknown);
         match kind {
             "message" => self.on_message(&item, out),
             "reasoning" => self.on_reasoning(item, out),
@@ -269,7 +269,7 @@ impl Thread {
 
     pub(super) fn on_item(&mut self, item: CompletedItem<'_>, out: &mut SignalSink<'_>) {
         let kind = item.kind.as_deref().unwrap_or_default();
-        note_unknown(kind, &item.unknown, out);
+        out.unknown_keys(kind, &item.unknown);
         let id = item.id.as_deref().unwrap_or_default();
         match kind {
             "UserMessage" => {
@@ -307,7 +307,7 @@ impl Thread {
     }
 
     pub(super) fn on_usage(&mut self, mut record: UsageRecord<'_>, out: &mut SignalSink<'_>) {
-        note_unknown("token_usage_record", &record.unknown, out);
+        out.unknown_keys("token_usage_record", &record.unknown);
         self.has_records = true;
         let Some(key) = record.response else {
             return out.unparsed(Some("token_usage_record"), "response_id: missing");
@@ -329,8 +329,8 @@ impl Thread {
     }
 
     fn end_response(&mut self, key: Str<'_>, counted: usage::Counted, out: &mut SignalSink<'_>) {
-        note_faults("usage", counted.faults, out);
-        note_unknown("usage", &counted.unknown, out);
+        out.faulty_numbers(Some("usage"), counted.faults);
+        out.unknown_keys("usage", &counted.unknown);
         self.flush_said(out);
         self.open_step(out);
         self.in_response = false;

@@ -1,0 +1,34 @@
+//! hermes' histories.
+
+use runtape_recorder::core::Runtime;
+
+use crate::pairs::{self, PairRules};
+use crate::sessions::{histories, report, runs, sessions};
+
+const RULES: PairRules = PairRules {
+    call: |truth| {
+        let name = truth["name"].as_str().unwrap();
+        (name.to_owned(), Some(truth["arguments"].clone()))
+    },
+    result: |truth| truth["result"].as_str().map(str::to_owned),
+    knows_runs: false,
+};
+
+#[test]
+fn every_history_has_what_really_happened() {
+    let mut compared = Vec::new();
+    for path in histories("hermes") {
+        let meta = pairs::meta(&path);
+        let found = sessions(&Runtime::Hermes, &path.join("home/.hermes/state.db"));
+        assert_eq!(found.len(), 1);
+        let runs = runs(&Runtime::Hermes, &found[0]);
+        let mut faults = pairs::compare(&RULES, &meta, &runs);
+        let session = meta["session_id"].as_str();
+        if session.is_some_and(|session| session != found[0].session.id) {
+            faults.push(format!("session: {}", found[0].session.id));
+        }
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        compared.push((name, faults));
+    }
+    report("hermes", &compared);
+}
