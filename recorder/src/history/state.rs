@@ -62,8 +62,9 @@ impl State {
             database: database.clone(),
             ..Self::default()
         };
+        // A database without a run has no name yet: whatever was read is not in it.
         let mut state = read()
-            .filter(|state| state.database == database)
+            .filter(|state| database.is_some() && state.database == database)
             .unwrap_or_else(fresh);
         let State {
             sessions, owners, ..
@@ -79,8 +80,13 @@ impl State {
     }
 
     /// Writes what is remembered, whole or not at all.
-    pub(super) fn save(&self, path: Option<&Path>) -> std::io::Result<()> {
+    pub(super) fn save(
+        &mut self,
+        path: Option<&Path>,
+        database: Option<String>,
+    ) -> std::io::Result<()> {
         let Some(path) = path else { return Ok(()) };
+        self.database = database;
         let bytes = serde_json::to_vec(self)?;
         private_file::write(path, &bytes)
     }

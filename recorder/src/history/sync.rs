@@ -121,7 +121,7 @@ pub fn sync(
     if !options.is_dry_run {
         super::join::join_unnamed(store, &mut sync.groups, sync.taken, options, &clock, each)?;
     }
-    sync.save();
+    sync.save(store);
     Ok(sync.summary())
 }
 
@@ -474,7 +474,7 @@ impl Sync<'_> {
             self.state.set_session(runtime.as_str(), &group_id, known);
             self.since_saved += 1;
             if self.since_saved >= SAVE_EVERY {
-                self.save();
+                self.save(store);
             }
         }
         each(SyncEvent::Read {
@@ -513,10 +513,13 @@ impl Sync<'_> {
     }
 
     /// Remembers on disk what was read. It is a memory only: if it cannot be kept, more is read the next time.
-    fn save(&mut self) {
+    fn save(&mut self, store: &Store) {
         self.since_saved = 0;
-        if !self.options.is_dry_run && self.options.only.is_none() {
-            let _ = self.state.save(self.options.memory.as_deref());
+        if !self.options.is_dry_run
+            && self.options.only.is_none()
+            && let Ok(database) = store.database_id()
+        {
+            let _ = self.state.save(self.options.memory.as_deref(), database);
         }
     }
 
