@@ -78,6 +78,17 @@ fn every_history_has_what_really_happened() {
 }
 
 #[test]
+fn nothing_in_a_history_is_unknown() {
+    for path in histories("codex") {
+        for run in Home::read(Runtime::Codex, &path.join("home/.codex")).runs() {
+            assert_eq!(run.segment.unreadable, 0, "{path:?}");
+            let records = serde_json::to_string(&run.records).unwrap();
+            assert!(!records.contains("unknownKeys"), "{path:?}: {records}");
+        }
+    }
+}
+
+#[test]
 fn a_copy_of_the_directory_gives_the_same_runs() {
     for path in histories("codex") {
         let home = Home::read(Runtime::Codex, &path.join("home/.codex"));

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use runtape_core::report::{
     AdapterCapabilities, BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus,
-    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace, ImportedRun,
-    IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun, RecordReport,
-    RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo,
-    StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen,
-    ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown, VerifyFault,
-    VerifyReport,
+    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace,
+    ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun,
+    RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun,
+    RuntimeInfo, SchemaInfo, StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun,
+    TreeVintage, Unseen, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
+    VerifyFault, VerifyReport,
 };
 
 use super::answer::{chain, exit, failure, run_info, run_seal, seal_head, seal_name, time};
