@@ -15,10 +15,8 @@ fn call(truth: &Value) -> (String, Option<Value>) {
         (name, Some(namespace)) => (format!("{namespace}__{name}"), Some(arguments)),
         ("exec_command", _) => {
             let command = arguments["cmd"].as_str().unwrap();
-            let command = match command.contains(' ') {
-                true => format!("/bin/bash -lc '{command}'"),
-                false => format!("/bin/bash -lc {command}"),
-            };
+            let quote = if command.contains(' ') { "'" } else { "" };
+            let command = format!("/bin/bash -lc {quote}{command}{quote}");
             (
                 "command_execution".to_owned(),
                 Some(json!({ "command": command })),
