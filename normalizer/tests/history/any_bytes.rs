@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use runtape_core::{RecordKind, Runtime};
 use runtape_normalizer::history::{Framing, SessionSource, read_session, segment_bytes};
 use runtape_normalizer::runtimes::entry_for;
+use serde_json::{Value, json};
 
 use crate::home::normalize;
 
@@ -77,58 +78,104 @@ proptest! {
     }
 }
 
-/// A session with many calls in one response, none of which has ended, and many sub-agents.
+fn lines(lines: impl IntoIterator<Item = String>) -> Vec<u8> {
+    let lines: Vec<String> = lines.into_iter().collect();
+    lines.join("\n").into_bytes()
+}
+
+/// A row of a database as it is written.
+fn row(table: &str, row: &Value) -> String {
+    format!("{{\"table\":\"{table}\",\"row\":{row}}}")
+}
+
+/// Many calls in one response, which end in the reverse order.
+fn many_calls(count: usize) -> Vec<SessionSource> {
+    let calls = (0..count).map(|at| {
+        json!({"ordinal": at, "type": "response_item", "payload": {"type": "function_call",
+            "call_id": format!("c{at}"), "name": "exec_command", "arguments": "{}"}})
+    });
+    let ends = (0..count).rev().map(|at| {
+        json!({"ordinal": count + at, "type": "event_msg", "payload": {"type": "item_completed",
+            "item": {"type": "CommandExecution", "id": format!("c{at}"), "command": ["ls"],
+                "status": "completed", "exit_code": 0}}})
+    });
+    let bytes = lines(calls.chain(ends).map(|line| line.to_string()));
+    let name = "rollout-x-01a1e411-5915-7861-aa3e-08ec0c7a5a8d.jsonl";
+    vec![source(name, bytes)]
+}
+
+/// Many sub-agents, each with a call of its own.
+fn many_children(count: usize) -> Vec<SessionSource> {
+    let ask = |id: usize, session: &str, text: &str| {
+        row(
+            "messages",
+            &json!({"id": id, "session_id": session, "role": "user", "content": text}),
+        )
+    };
+    let delegates = (0..count).map(|at| {
+        let arguments = json!({"goal": format!("g{at}")}).to_string();
+        let calls = json!([{"id": "c", "function": {"name": "delegate_task", "arguments": arguments}}]);
+        row(
+            "messages",
+            &json!({"id": at + 2, "session_id": "root", "role": "assistant", "tool_calls": calls.to_string()}),
+        )
+    });
+    let first = [
+        row("sessions", &json!({"id": "root"})),
+        ask(1, "root", "go"),
+    ];
+    let mut sources = vec![source("root", lines(first.into_iter().chain(delegates)))];
+    sources.extend((0..count).map(|at| {
+        let id = format!("child{at}");
+        let session = row("sessions", &json!({"id": id, "parent_session_id": "root"}));
+        let goal = ask(count + at + 2, &id, &format!("g{at}"));
+        source(&id, lines([session, goal]))
+    }));
+    sources
+}
+
+/// Many messages of one part each.
+fn many_messages(count: usize) -> Vec<SessionSource> {
+    let session = row("session", &json!({"id": "root"}));
+    let messages = (0..count).map(|at| {
+        row(
+            "message",
+            &json!({"id": format!("m{at:08}"), "session_id": "root", "data": "{\"role\":\"assistant\"}"}),
+        )
+    });
+    let parts = (0..count).map(|at| {
+        row(
+            "part",
+            &json!({"id": format!("p{at:08}"), "message_id": format!("m{at:08}"), "session_id": "root",
+                "data": "{\"type\":\"text\",\"text\":\"x\"}"}),
+        )
+    });
+    let all = std::iter::once(session).chain(messages).chain(parts);
+    vec![source("root", lines(all))]
+}
+
+/// Many blobs, each of which refers twice to the one before it.
+fn many_blobs(count: usize) -> Vec<SessionSource> {
+    let id = |at: usize| format!("{at:064x}");
+    let meta = json!({"latestRootBlobId": id(count - 1)}).to_string();
+    let digits = meta.bytes().flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits = digits.filter_map(|digit| char::from_digit(digit.into(), 16));
+    let meta = json!({"key": "0", "value": digits.collect::<String>()});
+    let blobs = (0..count).map(|at| {
+        let before = id(at.saturating_sub(1));
+        let data = format!("0a20{before}1220{before}");
+        row("blobs", &json!({"id": id(at), "data": {"hex": data}}))
+    });
+    let all = std::iter::once(row("meta", &meta)).chain(blobs);
+    vec![source("root", lines(all))]
+}
+
 fn many(runtime: &Runtime, count: usize) -> Vec<SessionSource> {
-    let mut text = String::new();
     match runtime {
-        Runtime::Codex => {
-            for at in 0..count {
-                text.push_str(&format!("{{\"ordinal\":{at},\"type\":\"response_item\",\"payload\":{{\"type\":\"function_call\",\"call_id\":\"c{at}\",\"name\":\"exec_command\",\"arguments\":\"{{}}\"}}}}\n"));
-            }
-            for at in (0..count).rev() {
-                let ordinal = count + at;
-                text.push_str(&format!("{{\"ordinal\":{ordinal},\"type\":\"event_msg\",\"payload\":{{\"type\":\"item_completed\",\"item\":{{\"type\":\"CommandExecution\",\"id\":\"c{at}\",\"command\":[\"ls\"],\"status\":\"completed\",\"exit_code\":0}}}}}}\n"));
-            }
-            vec![source(
-                "rollout-x-01a1e411-5915-7861-aa3e-08ec0c7a5a8d.jsonl",
-                text.into_bytes(),
-            )]
-        }
-        Runtime::Hermes => {
-            let mut sources = vec![];
-            text.push_str("{\"table\":\"sessions\",\"row\":{\"id\":\"root\"}}\n{\"table\":\"messages\",\"row\":{\"id\":1,\"session_id\":\"root\",\"role\":\"user\",\"content\":\"go\"}}\n");
-            for at in 0..count {
-                let id = at + 2;
-                text.push_str(&format!("{{\"table\":\"messages\",\"row\":{{\"id\":{id},\"session_id\":\"root\",\"role\":\"assistant\",\"tool_calls\":\"[{{\\\"id\\\":\\\"c\\\",\\\"function\\\":{{\\\"name\\\":\\\"delegate_task\\\",\\\"arguments\\\":\\\"{{\\\\\\\"goal\\\\\\\":\\\\\\\"g{at}\\\\\\\"}}\\\"}}}}]\"}}}}\n"));
-                sources.push(source(&format!("child{at}"), format!("{{\"table\":\"sessions\",\"row\":{{\"id\":\"child{at}\",\"parent_session_id\":\"root\"}}}}\n{{\"table\":\"messages\",\"row\":{{\"id\":9{at},\"session_id\":\"child{at}\",\"role\":\"user\",\"content\":\"g{at}\"}}}}\n").into_bytes()));
-            }
-            sources.insert(0, source("root", text.into_bytes()));
-            sources
-        }
-        Runtime::Opencode => {
-            text.push_str("{\"table\":\"session\",\"row\":{\"id\":\"root\"}}\n");
-            for at in 0..count {
-                text.push_str(&format!("{{\"table\":\"message\",\"row\":{{\"id\":\"m{at:08}\",\"session_id\":\"root\",\"data\":\"{{\\\"role\\\":\\\"assistant\\\"}}\"}}}}\n"));
-            }
-            for at in 0..count {
-                text.push_str(&format!("{{\"table\":\"part\",\"row\":{{\"id\":\"p{at:08}\",\"message_id\":\"m{at:08}\",\"session_id\":\"root\",\"data\":\"{{\\\"type\\\":\\\"text\\\",\\\"text\\\":\\\"x\\\"}}\"}}}}\n"));
-            }
-            vec![source("root", text.into_bytes())]
-        }
-        _ => {
-            let id = |at: usize| format!("{at:064x}");
-            let meta = format!("{{\"latestRootBlobId\":\"{}\"}}", id(count - 1));
-            let hex: String = meta.bytes().map(|byte| format!("{byte:02x}")).collect();
-            text.push_str(&format!(
-                "{{\"table\":\"meta\",\"row\":{{\"key\":\"0\",\"value\":\"{hex}\"}}}}\n"
-            ));
-            for at in 0..count {
-                // Each blob refers twice to the one before it.
-                let before = id(at.saturating_sub(1));
-                text.push_str(&format!("{{\"table\":\"blobs\",\"row\":{{\"id\":\"{}\",\"data\":{{\"hex\":\"0a20{before}1220{before}\"}}}}}}\n", id(at)));
-            }
-            vec![source("root", text.into_bytes())]
-        }
+        Runtime::Codex => many_calls(count),
+        Runtime::Hermes => many_children(count),
+        Runtime::Opencode => many_messages(count),
+        _ => many_blobs(count),
     }
 }
 

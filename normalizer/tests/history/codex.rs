@@ -15,10 +15,8 @@ fn call(truth: &Value) -> (String, Option<Value>) {
         (name, Some(namespace)) => (format!("{namespace}__{name}"), Some(arguments)),
         ("exec_command", _) => {
             let command = arguments["cmd"].as_str().unwrap();
-            let command = match command.contains(' ') {
-                true => format!("/bin/bash -lc '{command}'"),
-                false => format!("/bin/bash -lc {command}"),
-            };
+            let quote = if command.contains(' ') { "'" } else { "" };
+            let command = format!("/bin/bash -lc {quote}{command}{quote}");
             (
                 "command_execution".to_owned(),
                 Some(json!({ "command": command })),
@@ -75,6 +73,17 @@ fn every_history_has_what_really_happened() {
         compared.push((name, faults));
     }
     truth::report("codex", &compared);
+}
+
+#[test]
+fn nothing_in_a_history_is_unknown() {
+    for path in histories("codex") {
+        for run in Home::read(Runtime::Codex, &path.join("home/.codex")).runs() {
+            assert_eq!(run.segment.unreadable, 0, "{path:?}");
+            let records = serde_json::to_string(&run.records).unwrap();
+            assert!(!records.contains("unknownKeys"), "{path:?}: {records}");
+        }
+    }
 }
 
 #[test]

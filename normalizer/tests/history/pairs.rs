@@ -2,6 +2,7 @@
 //!
 //! The truth is of the last run of the session; what was before it is in `usage_before`.
 
+use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
@@ -42,85 +43,107 @@ fn texts(turns: &[Value], key: &str) -> Vec<String> {
         .collect()
 }
 
+/// What differs.
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn differ(&mut self, what: &str, expected: &dyn Debug, got: &dyn Debug) {
+        self.0
+            .push(format!("{what}: expected {expected:?}, got {got:?}"));
+    }
+}
+
 /// Compares the runs of a session with the truth of the last one.
 pub(crate) fn compare(rules: &PairRules, meta: &Value, runs: &[ReadRun]) -> Vec<String> {
-    let truth = &meta["ground_truth"];
-    let mut faults = Vec::new();
+    let mut faults = Faults::default();
     let count = 1 + usize::from(!meta["resumed_session_id"].is_null());
     if runs.len() != count {
-        faults.push(format!("expected {count} runs, got {}", runs.len()));
+        faults.differ("runs", &count, &runs.len());
     }
-    let Some(run) = runs.last() else {
-        return faults;
-    };
-    let mut differ = |what: &str, expected: &dyn std::fmt::Debug, got: &dyn std::fmt::Debug| {
-        faults.push(format!("{what}: expected {expected:?}, got {got:?}"));
-    };
-    let (summary, segment) = (&run.summary, &run.segment);
-    let turns = list(&truth["turns"]);
+    if let Some(run) = runs.last() {
+        compare_conversation(rules, meta, run, &mut faults);
+        if runs.len() == 1 || rules.knows_runs {
+            compare_usage(
+                &meta["ground_truth"]["usage_total"],
+                &run.summary,
+                &mut faults,
+            );
+        }
+        compare_end(meta, run, &mut faults);
+        compare_segment(meta, run, &mut faults);
+    }
+    faults.0
+}
+
+fn compare_conversation(rules: &PairRules, meta: &Value, run: &ReadRun, faults: &mut Faults) {
+    let truth = &meta["ground_truth"];
+    let turns = list(&truth["turns"]).iter();
     let answered: Vec<Value> = turns
-        .iter()
         .filter(|turn| turn["status"] == 200)
         .cloned()
         .collect();
     let children = list(&truth["subagent_turns"]);
     let all: Vec<Value> = answered.iter().chain(children).cloned().collect();
     for (what, key, ours) in [
-        ("texts", "text", &summary.texts),
-        ("thinking", "reasoning", &summary.thinking),
+        ("texts", "text", &run.summary.texts),
+        ("thinking", "reasoning", &run.summary.thinking),
     ] {
         let mut expected = texts(&all, key);
         let mut ours: Vec<String> = ours
             .iter()
-            .filter(|text| !text.is_empty() && *text != "Operation interrupted.")
+            .filter(|text| !text.is_empty())
             .cloned()
             .collect();
         if !children.is_empty() {
+            // Sub-agents work at the same time.
             expected.sort();
             ours.sort();
         }
         if expected != ours {
-            differ(what, &expected, &ours);
+            faults.differ(what, &expected, &ours);
         }
     }
     let expected: Vec<&Value> = all
         .iter()
         .flat_map(|turn| list(&turn["tool_calls"]))
         .collect();
-    let calls = &summary.tool_calls;
-    if expected.len() != calls.len() {
-        differ("calls", &expected, calls);
+    if expected.len() != run.summary.tool_calls.len() {
+        faults.differ("calls", &expected, &run.summary.tool_calls);
     }
     for truth in expected {
-        let id = truth["id"].as_str().unwrap();
-        let Some(call) = calls.iter().find(|call| call.id == id) else {
-            differ("call", truth, calls);
-            continue;
-        };
-        let (name, input) = (rules.call)(truth);
-        if call.name != name || input.as_ref().is_some_and(|input| *input != call.input) {
-            differ("call", &(&name, &input), call);
-        }
-        let output = call.output.as_deref().unwrap_or_default();
-        if (rules.result)(truth).is_some_and(|text| !output.contains(&text)) {
-            differ("result", truth, call);
-        }
-        let is_error = truth["is_error"].as_bool();
-        if !truth["result"].is_null() && call.is_error != is_error {
-            differ("isError", truth, call);
-        }
-        if !segment.calls.iter().any(|call| call == id) {
-            differ("calls of the segment", &id, &segment.calls);
-        }
+        compare_call(rules, truth, run, faults);
     }
-    if summary.steps as usize != answered.len() + children.len()
-        && children.is_empty()
-        && meta["exit_code"] == 0
-        && !answered.is_empty()
-    {
-        differ("steps", &answered.len(), &summary.steps);
+    let steps = u64::try_from(answered.len()).unwrap();
+    let is_whole = children.is_empty() && meta["exit_code"] == 0 && steps > 0;
+    if is_whole && run.summary.steps != steps {
+        faults.differ("steps", &steps, &run.summary.steps);
     }
-    let usage = &truth["usage_total"];
+}
+
+fn compare_call(rules: &PairRules, truth: &Value, run: &ReadRun, faults: &mut Faults) {
+    let id = truth["id"].as_str().unwrap();
+    let calls = &run.summary.tool_calls;
+    let Some(call) = calls.iter().find(|call| call.id == id) else {
+        return faults.differ("call", truth, calls);
+    };
+    let (name, input) = (rules.call)(truth);
+    if call.name != name || input.as_ref().is_some_and(|input| *input != call.input) {
+        faults.differ("call", &(&name, &input), call);
+    }
+    let output = call.output.as_deref().unwrap_or_default();
+    if (rules.result)(truth).is_some_and(|text| !output.contains(&text)) {
+        faults.differ("result", truth, call);
+    }
+    if !truth["result"].is_null() && call.is_error != truth["is_error"].as_bool() {
+        faults.differ("isError", truth, call);
+    }
+    if !run.segment.calls.iter().any(|call| call == id) {
+        faults.differ("calls of the segment", &id, &run.segment.calls);
+    }
+}
+
+fn compare_usage(usage: &Value, summary: &RunSummary, faults: &mut Faults) {
     let number = |key: &str| usage[key].as_i64();
     let expected = [
         number("input_tokens").map(|input| input - number("cached_tokens").unwrap()),
@@ -128,8 +151,7 @@ pub(crate) fn compare(rules: &PairRules, meta: &Value, runs: &[ReadRun]) -> Vec<
         number("output_tokens"),
         number("reasoning_tokens"),
     ];
-    let used = summary.usage.as_ref();
-    let ours = used.map_or([None; 4], |used| {
+    let ours = summary.usage.as_ref().map_or([None; 4], |used| {
         [
             used.input_tokens,
             used.cached_input_tokens,
@@ -137,36 +159,42 @@ pub(crate) fn compare(rules: &PairRules, meta: &Value, runs: &[ReadRun]) -> Vec<
             used.reasoning_tokens,
         ]
     });
-    if (runs.len() == 1 || rules.knows_runs) && expected != ours {
-        differ("usage", &expected, &ours);
+    if expected != ours {
+        faults.differ("usage", &expected, &ours);
     }
-    let is_success = meta["exit_code"] == 0 && !truth["final_text"].is_null();
-    let is_completed = summary.status == CheckpointStatus::Completed;
-    if is_success != is_completed {
-        differ("status", &meta["exit_code"], &summary.status);
+}
+
+fn compare_end(meta: &Value, run: &ReadRun, faults: &mut Faults) {
+    let (summary, answer) = (&run.summary, &meta["ground_truth"]["final_text"]);
+    let is_success = meta["exit_code"] == 0 && !answer.is_null();
+    if is_success != (summary.status == CheckpointStatus::Completed) {
+        faults.differ("status", &meta["exit_code"], &summary.status);
     }
-    if is_success && summary.final_text.as_deref() != truth["final_text"].as_str() {
-        differ("final text", &truth["final_text"], &summary.final_text);
+    if is_success && summary.final_text.as_deref() != answer.as_str() {
+        faults.differ("final text", answer, &summary.final_text);
     }
-    if is_success && segment.last_text.as_deref() != truth["final_text"].as_str() {
-        differ("last text", &truth["final_text"], &segment.last_text);
+    if is_success && run.segment.last_text.as_deref() != answer.as_str() {
+        faults.differ("last text", answer, &run.segment.last_text);
     }
+    if summary.output_format.as_deref() != Some("history") {
+        faults.differ("format", &"history", &summary.output_format);
+    }
+    if !summary.unparsed.is_empty() {
+        faults.differ("unparsed", &(), &summary.unparsed);
+    }
+}
+
+fn compare_segment(meta: &Value, run: &ReadRun, faults: &mut Faults) {
+    let segment = &run.segment;
     let argv = list(&meta["argv"]);
     let prompt = segment.prompt.as_deref().unwrap_or_default();
     if prompt.is_empty() || (meta["format"] != "acp" && !argv.iter().any(|word| word == prompt)) {
-        differ("prompt", &argv, &segment.prompt);
+        faults.differ("prompt", &argv, &segment.prompt);
     }
     if segment.is_resumed == meta["resumed_session_id"].is_null() {
-        differ("resumed", &meta["resumed_session_id"], &segment.is_resumed);
-    }
-    if summary.output_format.as_deref() != Some("history") {
-        differ("format", &"history", &summary.output_format);
+        faults.differ("resumed", &meta["resumed_session_id"], &segment.is_resumed);
     }
     if segment.started_at.is_none() || segment.last_at < segment.started_at {
-        differ("times", &"two", &(segment.started_at, segment.last_at));
+        faults.differ("times", &"two", &(segment.started_at, segment.last_at));
     }
-    if !summary.unparsed.is_empty() {
-        differ("unparsed", &(), &summary.unparsed);
-    }
-    faults
 }

@@ -3,7 +3,7 @@
 use runtape_recorder::core::Runtime;
 
 use crate::pairs::{self, PairRules};
-use crate::sessions::{histories, report, runs, sessions};
+use crate::sessions::{histories, nothing_is_unknown, report, runs, sessions};
 
 const RULES: PairRules = PairRules {
     call: |truth| {
@@ -31,4 +31,11 @@ fn every_history_has_what_really_happened() {
         compared.push((name, faults));
     }
     report("hermes", &compared);
+}
+
+#[test]
+fn nothing_in_a_history_is_unknown() {
+    for path in histories("hermes") {
+        nothing_is_unknown(&Runtime::Hermes, &path.join("home/.hermes/state.db"));
+    }
 }

@@ -10,6 +10,7 @@
     reason = "a test fails by panicking, and says what it saw"
 )]
 
+mod cursor;
 mod hermes;
 mod opencode;
 #[path = "../../../normalizer/tests/history/pairs.rs"]

@@ -3,7 +3,7 @@
 use runtape_recorder::core::Runtime;
 
 use crate::pairs::{self, PairRules};
-use crate::sessions::{histories, report, runs, sessions};
+use crate::sessions::{histories, nothing_is_unknown, report, runs, sessions};
 
 const RULES: PairRules = PairRules {
     call: |truth| {
@@ -39,4 +39,14 @@ fn every_history_has_what_really_happened() {
         compared.push((name, faults));
     }
     report("opencode", &compared);
+}
+
+#[test]
+fn nothing_in_a_history_is_unknown() {
+    for path in histories("opencode") {
+        nothing_is_unknown(
+            &Runtime::Opencode,
+            &path.join("home/.local/share/opencode/opencode.db"),
+        );
+    }
 }

@@ -131,3 +131,16 @@ pub(crate) fn report(runtime: &str, compared: &[(String, Vec<String>)]) {
     }
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+/// Fails if there is a row or a key that nobody knows.
+pub(crate) fn nothing_is_unknown(runtime: &Runtime, path: &Path) {
+    for found in sessions(runtime, path) {
+        for segment in &found.session.segments {
+            assert_eq!(segment.unreadable, 0, "{}", path.display());
+            let records = normalize(runtime, &segment_bytes(segment, &found.sources));
+            let records = serde_json::to_string(&records).unwrap();
+            let is_known = !records.contains("unknownKeys");
+            assert!(is_known, "{}: {records}", path.display());
+        }
+    }
+}

@@ -112,16 +112,14 @@ pub(super) fn copy(path: &Path, directory: &Path) -> Result<(PathBuf, u64), Data
         let doing = "copy it";
         copy_file(&mut opened.database.0, &target).map_err(|error| failed(path, doing, error))?;
         let log_target = beside(&target, "-wal");
-        let head = match &mut opened.log {
-            Some((log, _)) => {
-                copy_file(log, &log_target).map_err(|error| failed(path, doing, error))?;
-                head_of(&log_target).map_err(|error| failed(path, doing, error))?
-            }
-            None => {
-                let _ = fs::remove_file(&log_target);
-                Vec::new()
-            }
-        };
+        let mut head = Vec::new();
+        if let Some((log, _)) = &mut opened.log {
+            copy_file(log, &log_target).map_err(|error| failed(path, doing, error))?;
+            head = head_of(&log_target).map_err(|error| failed(path, doing, error))?;
+        } else {
+            // A log of an earlier try that is gone by now.
+            let _ = fs::remove_file(&log_target);
+        }
         let now = open_both(path)?;
         if is_whole(&opened, &now, &head, attempt == TRIES) {
             let log = opened.log.map_or(0, |(_, state)| state.length);

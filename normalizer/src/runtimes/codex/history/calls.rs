@@ -153,6 +153,7 @@ impl Calls {
         &mut self,
         tool: Tool,
         item: CompletedItem<'_>,
+        took_ms: Option<u64>,
         scope: Scope<'_>,
         spawned: &mut Spawned,
         out: &mut SignalSink<'_>,
@@ -164,7 +165,7 @@ impl Calls {
         let mut ended = Ended {
             tool,
             printed: item.printed(),
-            duration_ms: item.duration_ms(),
+            duration_ms: item.duration_ms().or(took_ms),
             item: item.into_item().into_owned(),
             place: out.place(),
         };
@@ -373,14 +374,14 @@ impl Described {
             kind: CallKind::Other,
         };
         if !action.is_null() {
-            return described.with_action(action);
+            return described.with_action(&action);
         }
         let input: Value = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
         match described.name.as_str() {
             "exec_command" | "shell_command" | "shell" => {
                 let command = input.get("cmd").or(input.get("command"));
                 if let Some((command, script)) = command.and_then(command_of) {
-                    described.name = "command_execution".to_owned();
+                    "command_execution".clone_into(&mut described.name);
                     described.detail.command = Some(script);
                     described.input = json!({ "command": command });
                     described.kind = CallKind::Command;
@@ -412,9 +413,9 @@ impl Described {
     }
 
     /// Describes a search, or a command of the model maker's own tool.
-    fn with_action(mut self, action: Value) -> Self {
+    fn with_action(mut self, action: &Value) -> Self {
         if let Some((command, script)) = action.get("command").and_then(command_of) {
-            self.name = "command_execution".to_owned();
+            "command_execution".clone_into(&mut self.name);
             self.input = json!({ "command": command });
             self.detail.command = Some(script);
             self.kind = CallKind::Command;

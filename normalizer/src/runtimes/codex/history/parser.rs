@@ -114,7 +114,8 @@ impl RolloutParser {
                 let line: CompletedLine<'_> = out.read(kind, bytes)?;
                 out.unknown_keys("event_msg", &line.unknown);
                 out.unknown_keys("item_completed", &line.payload.unknown);
-                thread.on_item(line.payload.item, out);
+                let took_ms = line.payload.took_ms();
+                thread.on_item(line.payload.item, took_ms, out);
             }
             ("event_msg", "token_count") => {
                 let line: TokenCountLine<'_> = out.read(kind, bytes)?;

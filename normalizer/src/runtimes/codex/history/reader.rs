@@ -36,14 +36,7 @@ pub(super) struct RolloutReader {
 #[derive(Default)]
 struct Thread {
     id: String,
-    parent: Option<String>,
-    /// It says itself that the session is its own.
-    is_root: bool,
-    is_fork: bool,
-    created_at: Option<i64>,
-    /// Whether turns are a process each where they do not say so themselves.
-    is_exec: bool,
-    cwd: Option<String>,
+    origin: Origin,
     /// Its first line, which every run of it begins with.
     meta: Option<SegmentLine>,
     /// What was seen, by its ordinal or else by its content, and in which source.
@@ -60,12 +53,25 @@ struct Thread {
     total: u64,
 }
 
+/// What a thread's first line says of it.
+#[derive(Default)]
+struct Origin {
+    parent: Option<String>,
+    /// It says itself that the session is its own.
+    is_root: bool,
+    is_fork: bool,
+    created_at: Option<i64>,
+    /// Whether turns are a process each where they do not say so themselves.
+    is_exec: bool,
+    cwd: Option<String>,
+}
+
 /// What is known of a turn.
 #[derive(Default)]
 struct Turn {
     key: String,
     /// The turn of the root thread in which a sub-agent worked.
-    root_turn: Option<String>,
+    under: Option<String>,
     is_exec: bool,
     segment: Segment,
 }
@@ -75,18 +81,14 @@ impl SessionReader for RolloutReader {
         let id = thread_of(name).unwrap_or(name);
         self.sources += 1;
         self.has_begun = false;
-        self.current = match self.numbers.get(id) {
-            Some(number) => *number,
-            None => {
-                let number = self.threads.len();
-                self.numbers.insert(id.to_owned(), number);
-                self.threads.push(Thread {
-                    id: id.to_owned(),
-                    ..Thread::default()
-                });
-                number
-            }
-        };
+        let next = self.threads.len();
+        self.current = *self.numbers.entry(id.to_owned()).or_insert(next);
+        if self.current == next {
+            self.threads.push(Thread {
+                id: id.to_owned(),
+                ..Thread::default()
+            });
+        }
         if let Some(thread) = self.threads.get_mut(self.current) {
             thread.open = None;
         }
@@ -156,12 +158,14 @@ impl SessionReader for RolloutReader {
 impl Thread {
     fn on_meta(&mut self, payload: &Payload<'_>, line: SegmentLine) {
         self.meta = Some(line);
-        self.parent = payload.parent.as_deref().map(str::to_owned);
-        self.is_root = payload.session.as_deref() == Some(&self.id);
-        self.is_fork = payload.forked_from.is_some();
-        self.created_at = payload.created.as_deref().and_then(iso_millis);
-        self.is_exec = payload.originator.as_deref() == Some(EXEC_ORIGINATOR);
-        self.cwd = payload.cwd.as_deref().map(str::to_owned);
+        self.origin = Origin {
+            parent: payload.parent.as_deref().map(str::to_owned),
+            is_root: payload.session.as_deref() == Some(&self.id),
+            is_fork: payload.forked_from.is_some(),
+            created_at: payload.created.as_deref().and_then(iso_millis),
+            is_exec: payload.originator.as_deref() == Some(EXEC_ORIGINATOR),
+            cwd: payload.cwd.as_deref().map(str::to_owned),
+        };
     }
 
     /// Keeps a line that cannot be read with the turn that it stands in.
@@ -221,18 +225,18 @@ impl Thread {
         let trigger = payload.attribution.trigger.as_deref();
         // What a fork copied is older than the thread.
         let is_old = at
-            .zip(self.created_at)
+            .zip(self.origin.created_at)
             .is_some_and(|(at, created)| at < created);
         let number = self.turns.len();
         self.turn_numbers.insert(key.clone(), number);
         self.turns.push(Turn {
-            root_turn: payload.root_turn.as_deref().map(str::to_owned),
-            is_exec: trigger.map_or(self.is_exec, |trigger| trigger == EXEC),
+            under: payload.root_turn.as_deref().map(str::to_owned),
+            is_exec: trigger.map_or(self.origin.is_exec, |trigger| trigger == EXEC),
             segment: Segment {
                 key: key.clone(),
-                is_copy: self.is_fork && is_old,
+                is_copy: self.origin.is_fork && is_old,
                 started_at: at,
-                cwd: self.cwd.clone(),
+                cwd: self.origin.cwd.clone(),
                 lines: std::mem::take(&mut self.held),
                 ..Segment::default()
             },
@@ -262,7 +266,7 @@ impl Thread {
             ("token_usage_record", _) => {
                 self.has_records = true;
                 let is_other = payload.thread.as_deref().is_some_and(|id| id != self.id);
-                segment.is_copy |= self.is_fork && is_other;
+                segment.is_copy |= self.origin.is_fork && is_other;
                 segment.responses.extend(owned(&payload.response));
             }
             ("event_msg", "token_count") if !self.has_records => {
@@ -334,7 +338,7 @@ impl RolloutReader {
                     })
                     .map(|(run, _)| run)
                 } else {
-                    let by_turn = turn.root_turn.as_ref().and_then(|key| by_key.get(key));
+                    let by_turn = turn.under.as_ref().and_then(|key| by_key.get(key));
                     let by_call = || {
                         let caller = self.spawned.get(&thread.id)?;
                         homes.get(caller)
@@ -374,11 +378,11 @@ impl RolloutReader {
     /// Returns the thread that started all others: the one that nobody here started.
     fn root(&self) -> Option<usize> {
         let is_started = |thread: &Thread| {
-            let parent = thread.parent.as_ref();
+            let parent = thread.origin.parent.as_ref();
             parent.is_some_and(|parent| self.numbers.contains_key(parent))
         };
         let first = |is_it: &dyn Fn(&Thread) -> bool| self.threads.iter().position(is_it);
-        first(&|thread| thread.is_root)
+        first(&|thread| thread.origin.is_root)
             .or_else(|| first(&|thread| !is_started(thread)))
             .or_else(|| first(&|_| true))
     }

@@ -1,5 +1,10 @@
 //! What rollouts do that a plain run does not show.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are used"
+)]
+
 use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
 use serde_json::{Value, json};
 
@@ -368,7 +373,7 @@ fn a_sub_agent_is_a_child_of_the_call_that_started_it() {
     let run = &runs[0];
     assert_eq!(run.runs.len(), 2);
     let parent = run.runs[1].parent_tool_call_id.as_ref();
-    assert_eq!(parent.map(|id| id.as_str()), Some("c1"));
+    assert_eq!(parent.map(runtape_core::ToolCallId::as_str), Some("c1"));
     assert_eq!(run.usage.as_ref().unwrap().input_tokens, Some(16));
     assert!(run.texts.contains(&"3 files".to_owned()), "{:?}", run.texts);
     assert_eq!(run.tool_calls.len(), 2);

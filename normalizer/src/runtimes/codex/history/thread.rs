@@ -269,7 +269,12 @@ impl Thread {
         self.calls.begin(&id, call, out.place());
     }
 
-    pub(super) fn on_item(&mut self, item: CompletedItem<'_>, out: &mut SignalSink<'_>) {
+    pub(super) fn on_item(
+        &mut self,
+        item: CompletedItem<'_>,
+        took_ms: Option<u64>,
+        out: &mut SignalSink<'_>,
+    ) {
         let kind = item.kind.as_deref().unwrap_or_default();
         out.unknown_keys(kind, &item.unknown);
         let id = item.id.as_deref().unwrap_or_default();
@@ -301,7 +306,8 @@ impl Thread {
                 Some(tool) => {
                     let child = self.child.clone();
                     let scope = scope_of(child.as_ref());
-                    self.calls.end(tool, item, scope, &mut self.spawned, out);
+                    let calls = &mut self.calls;
+                    calls.end(tool, item, took_ms, scope, &mut self.spawned, out);
                 }
                 None => out.unparsed(Some(kind), "an item of unknown type"),
             },

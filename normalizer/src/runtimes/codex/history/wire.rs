@@ -297,8 +297,15 @@ wire_struct! {
     pub(super) struct Completed<'a> {
         "item" => item: CompletedItem<'a>,
         "started_at_ms" => started: Option<u64> as number::opt_u64,
-        "completed_at_ms" => completed: Option<u64> as number::opt_u64,
+        "completed_at_ms" => ended: Option<u64> as number::opt_u64,
         ; known "type", "thread_id", "turn_id"
+    }
+}
+
+impl Completed<'_> {
+    /// Returns how long it took, by the clock.
+    pub(super) fn took_ms(&self) -> Option<u64> {
+        self.ended?.checked_sub(self.started?)
     }
 }
 

@@ -212,8 +212,11 @@ impl ChatMessage {
         match &self.content {
             Value::String(text) => text.clone(),
             Value::Array(parts) => {
-                let texts = parts.iter().filter(|part| part["type"] == "text");
-                texts.filter_map(|part| part["text"].as_str()).collect()
+                let text = |part: &'_ Value| match part.get("type")?.as_str()? {
+                    "text" => Some(part.get("text")?.as_str()?.to_owned()),
+                    _ => None,
+                };
+                parts.iter().filter_map(text).collect()
             }
             _ => String::new(),
         }

@@ -91,7 +91,7 @@ impl ChatParser {
     }
 
     fn on_part(&mut self, mut part: Value, out: &mut SignalSink<'_>) {
-        let kind = part["type"].as_str().unwrap_or_default().to_owned();
+        let kind = text(&part, "type").unwrap_or_default();
         match (kind.as_str(), part.get_mut("text").map(Value::take)) {
             ("text", Some(Value::String(text))) => out.emit(Signal::Text(text.into())),
             ("reasoning", Some(Value::String(text))) => out.emit(Signal::Thinking {
@@ -102,10 +102,11 @@ impl ChatParser {
             ("redacted-reasoning", _) => {}
             ("tool-call", _) => {
                 self.has_answer = false;
-                let Some(id) = part["toolCallId"].as_str().map(str::to_owned) else {
+                let Some(id) = text(&part, "toolCallId") else {
                     return out.unparsed(Some(&kind), "toolCallId: missing");
                 };
-                let name = tool(part["toolName"].as_str().unwrap_or_default()).to_owned();
+                let name = text(&part, "toolName").unwrap_or_default();
+                let name = tool(&name).to_owned();
                 let input = part.get_mut("args").map(Value::take).unwrap_or_default();
                 out.emit(Signal::ToolCall {
                     call: CallRef::Printed(&id),
@@ -120,10 +121,10 @@ impl ChatParser {
 }
 
 fn on_result(mut part: Value, out: &mut SignalSink<'_>) {
-    let Some(id) = part["toolCallId"].as_str().map(str::to_owned) else {
+    let Some(id) = text(&part, "toolCallId") else {
         return out.unparsed(Some("tool-result"), "toolCallId: missing");
     };
-    let name = part["toolName"].as_str().map(|name| tool(name).to_owned());
+    let name = text(&part, "toolName").map(|name| tool(&name).to_owned());
     let content = match part.get_mut("result").map(Value::take) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(text)) => vec![Block::Text(text.into())],
@@ -136,4 +137,8 @@ fn on_result(mut part: Value, out: &mut SignalSink<'_>) {
         is_error: None,
         duration_ms: None,
     });
+}
+
+fn text(part: &Value, key: &str) -> Option<String> {
+    part.get(key)?.as_str().map(str::to_owned)
 }

@@ -1,5 +1,7 @@
 //! Chats in the shapes that public readers of these files describe.
 
+use std::fmt::Write;
+
 use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
 use serde_json::{Value, json};
 
@@ -11,7 +13,10 @@ use crate::{Exit, Normalizer, RunSource};
 const CHAT: &str = "6f1e2d3c-aaaa-4bbb-8ccc-0123456789ab";
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        write!(digits, "{byte:02x}").unwrap();
+        digits
+    })
 }
 
 #[derive(Default)]

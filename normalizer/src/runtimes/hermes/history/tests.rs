@@ -1,5 +1,10 @@
 //! What sessions do that a plain run does not show.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are used"
+)]
+
 use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
 use serde_json::{Value, json};
 
@@ -31,7 +36,7 @@ impl Rows {
 
     fn row(&mut self, id: i64, role: &str, content: &str, more: Value) -> &mut Self {
         let mut row = json!({"id": id, "session_id": self.session, "role": role, "content": content,
-            "timestamp": 100.0 + id as f64});
+            "timestamp": 100 + id});
         let fields = row.as_object_mut().unwrap();
         fields.extend(more.as_object().unwrap().clone());
         self.lines.push(json!({"table": "messages", "row": row}));
@@ -188,7 +193,7 @@ fn failures_are_inside_results_and_an_end_without_an_answer_is_one() {
         ("plain words", None),
     ];
     for (at, (text, _)) in table.iter().enumerate() {
-        let id = 10 * (at as i64 + 1);
+        let id = 10 * (i64::try_from(at).unwrap() + 1);
         let call = format!("call_{at}");
         rows.call(id, &call, "terminal", &json!({"command": "ls"}));
         rows.result(id + 1, &call, text);
@@ -294,7 +299,7 @@ fn rows_that_come_twice_say_nothing_twice_and_odd_ones_are_told() {
     rows.ask(1, "one").say(2, "1");
     let source = rows.source();
     let doubled = [source.clone(), source.clone()];
-    assert_eq!(read(&doubled).1, read(&[source.clone()]).1);
+    assert_eq!(read(&doubled).1, read(std::slice::from_ref(&source)).1);
     let tape = [source.bytes.as_slice(), &source.bytes].concat();
     assert_eq!(summary(&tape).texts, ["1"]);
     let odd = b"{\"table\":\"new\",\"row\":{}}\nno json\n{\"table\":\"messages\",\"row\":{\"role\":\"new\"}}\n";

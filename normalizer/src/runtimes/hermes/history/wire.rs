@@ -100,7 +100,7 @@ wire_struct! {
     /// A call of the list that a row has as text.
     pub(super) struct Call<'a> {
         "id" => id: Option<Str<'a>>,
-        "call_id" => call: Option<Str<'a>>,
+        "call_id" => other_id: Option<Str<'a>>,
         "function" => function: Function<'a>,
         ; rest skipped
     }
@@ -109,7 +109,7 @@ wire_struct! {
 impl Call<'_> {
     /// Returns the id by which its result is tied to it.
     pub(super) fn id(&self) -> Option<&str> {
-        let id = self.id.as_deref().or(self.call.as_deref());
+        let id = self.id.as_deref().or(self.other_id.as_deref());
         id.filter(|id| !id.is_empty())
     }
 

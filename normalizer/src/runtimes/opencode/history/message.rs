@@ -86,7 +86,7 @@ impl Conversation {
     /// Gives out a message.
     pub(super) fn tell(
         &mut self,
-        message: HeldMessage,
+        message: &HeldMessage,
         scope: Scope<'_>,
         spending: &mut Spending,
         started: &mut Started,
@@ -96,10 +96,10 @@ impl Conversation {
         let Some(row) = &message.row else {
             // A part that changed after its message was told.
             match self.messages.get(&key) {
-                Some(Role::User) => self.tell_user(&message, scope, out),
+                Some(Role::User) => self.tell_user(message, scope, out),
                 Some(Role::Assistant) => {
                     let head = Message::default();
-                    self.tell_assistant(head, &message, scope, spending, started, out);
+                    self.tell_assistant(head, message, scope, spending, started, out);
                 }
                 None => {
                     let place = message.parts.values().map(|row| row.place).next();
@@ -117,11 +117,11 @@ impl Conversation {
         match head.role.as_deref() {
             Some("user") => {
                 self.messages.insert(key, Role::User);
-                self.tell_user(&message, scope, out);
+                self.tell_user(message, scope, out);
             }
             Some("assistant") => {
                 self.messages.insert(key, Role::Assistant);
-                self.tell_assistant(head, &message, scope, spending, started, out);
+                self.tell_assistant(head, message, scope, spending, started, out);
             }
             role => {
                 let reason = format!("role: {}", role.unwrap_or("missing"));

@@ -196,26 +196,23 @@ impl RowParser {
         }
         let mut started = Vec::new();
         let child = self.numbers.get(&message.session).copied();
-        match child.and_then(|number| self.children.get_mut(number)) {
-            Some(child) => {
-                let scope = Scope::Child(&child.scope);
-                let conversation = &mut child.conversation;
-                conversation.tell(message, scope, &mut self.spending, &mut started, out);
-            }
-            None => {
-                let before = self.conversation.error.take();
-                let conversation = &mut self.conversation;
-                conversation.tell(message, Scope::Main, &mut self.spending, &mut started, out);
-                // Only the last error can be why a run failed.
-                match (before, &self.conversation.error) {
-                    (Some((earlier, place)), Some((error, _))) if earlier != *error => {
-                        let message = earlier.message;
-                        let warning = Signal::Event(Warning { message }.into());
-                        out.emit_at(place, Scope::Main, warning);
-                    }
-                    (before, None) => self.conversation.error = before,
-                    _ => {}
+        if let Some(child) = child.and_then(|number| self.children.get_mut(number)) {
+            let scope = Scope::Child(&child.scope);
+            let conversation = &mut child.conversation;
+            conversation.tell(&message, scope, &mut self.spending, &mut started, out);
+        } else {
+            let before = self.conversation.error.take();
+            let conversation = &mut self.conversation;
+            conversation.tell(&message, Scope::Main, &mut self.spending, &mut started, out);
+            // Only the last error can be why a run failed.
+            match (before, &self.conversation.error) {
+                (Some((earlier, place)), Some((error, _))) if earlier != *error => {
+                    let message = earlier.message;
+                    let warning = Signal::Event(Warning { message }.into());
+                    out.emit_at(place, Scope::Main, warning);
                 }
+                (before, None) => self.conversation.error = before,
+                _ => {}
             }
         }
         self.callers.extend(started);

@@ -208,7 +208,7 @@ impl SessionRows {
                 let text = head.text.map(Str::into_owned);
                 message.text = text.filter(|text| !text.is_empty()).or(message.text.take());
                 if message.role == Role::Assistant && message.text.is_some() {
-                    self.forget_before(message_id);
+                    self.forget_before(&message_id);
                 }
             }
             // A text that the CLI wrote for the user, and what it does when there is too much.
@@ -225,17 +225,14 @@ impl SessionRows {
 
     /// Forgets the text before this one, unless the user said something in between: only the last one
     /// of a run is needed.
-    fn forget_before(&mut self, id: String) {
-        let Some(before) = self
-            .spoken
-            .replace(id.clone())
-            .filter(|before| *before < id)
-        else {
+    fn forget_before(&mut self, id: &str) {
+        let before = self.spoken.replace(id.to_owned());
+        let Some(before) = before.filter(|before| before.as_str() < id) else {
             return;
         };
         let between = self
             .messages
-            .range::<str, _>((Excluded(before.as_str()), Excluded(id.as_str())));
+            .range::<str, _>((Excluded(before.as_str()), Excluded(id)));
         if !between
             .into_iter()
             .any(|(_, message)| message.role == Role::User)

@@ -1,5 +1,10 @@
 //! What sessions do that a plain run does not show.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are used"
+)]
+
 use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
 use serde_json::{Value, json};
 
