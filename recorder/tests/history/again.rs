@@ -40,7 +40,9 @@ fn content(store: &Store) -> Vec<(RunId, Vec<Record>)> {
         .map(|run| {
             // Where on the tape something stands depends on when it came.
             let mut records = store.tree_records(&run).unwrap();
-            records.iter_mut().for_each(|record| record.span = None);
+            for record in &mut records {
+                record.span = None;
+            }
             (run, records)
         })
         .collect();
@@ -293,7 +295,7 @@ fn a_session_that_may_go_on_stays_open_until_it_is_quiet() {
         ..SyncOptions::default()
     };
     let mut store = Store::open_in_memory().unwrap();
-    let mut sync_at = |store: &mut Store, text: &str, now: i64| {
+    let sync_at = |store: &mut Store, text: &str, now: i64| {
         fs::write(&files[0], text).unwrap();
         sync(store, &options, || now, &mut |_| {}).unwrap();
         let run = store.run(&roots(store)[0]).unwrap();
