@@ -246,8 +246,13 @@ impl Sources {
             // A link to a directory may lead back here.
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if path.is_dir() && !path.is_symlink() {
-                // What a capture's CLI left on disk is for `sync`: the run is told by the capture.
-                if name.ends_with(".history") {
+                // What a CLI left on disk is for `sync`, and what its runs printed, where it lies beside it
+                // under the same name, is told there once more.
+                let history = name
+                    .strip_suffix(".runs")
+                    .map(|stem| format!("{stem}.history"));
+                let is_beside = history.is_some_and(|it| path.with_file_name(it).is_dir());
+                if name.ends_with(".history") || is_beside {
                     self.ignored += 1;
                 } else {
                     self.directory(path)?;
