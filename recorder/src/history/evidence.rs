@@ -28,6 +28,8 @@ pub(super) struct Evidence {
 pub(super) enum Fit {
     /// They are of two executions, or nothing tells.
     No,
+    /// They share a key, and differ in what was asked.
+    Doubtful,
     /// All that both tell is the same.
     Likely,
     /// They share a key.
@@ -108,7 +110,7 @@ impl Evidence {
         if !self.responses.is_disjoint(&history.responses) {
             // Not every provider's keys are its own for ever.
             return if same_prompt == Some(false) {
-                Fit::Likely
+                Fit::Doubtful
             } else {
                 Fit::Sure
             };
