@@ -264,7 +264,12 @@ fn a_recorded_command_is_joined_with_what_it_leaves() {
     // Stands in for the CLI: leaves its session, in which times and directory are those of this run, and prints.
     let script = runtape.path("claude");
     let body = format!(
-        "#!/bin/sh\ncp -r '{}' '{}'\nnow=$(date -u +%Y-%m-%dT%H)\nfind '{1}' -name '*.jsonl' -exec sed -i -e \"s#2026-[0-9-]*T[0-9][0-9]:[0-9][0-9]#$(date -u +%Y-%m-%dT%H:%M)#g\" -e \"s#/home/dev/proj#$PWD#g\" {{}} +\ncat '{stem}.stdout'\n",
+        r#"#!/bin/sh
+cp -r '{}' '{1}'
+now=$(date -u +%Y-%m-%dT%H:%M:%S.000Z)
+find '{1}' -name '*.jsonl' -exec sed -i -e "s#2026-[0-9-]*T[0-9:.]*Z#$now#g" -e "s#/home/dev/proj#$PWD#g" {{}} +
+cat '{stem}.stdout'
+"#,
         history.display(),
         projects.display(),
     );

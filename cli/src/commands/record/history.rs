@@ -10,6 +10,9 @@ use crate::commands::Invocation;
 use crate::commands::sync::home;
 use crate::terminal::times;
 
+/// How far the times of files may be off, in milliseconds.
+const SLACK: i64 = 5_000;
+
 /// Joins a run that is stored with what its CLI left on disk; returns the run as it is then.
 ///
 /// Whatever goes wrong here leaves the run as it was recorded: `sync` comes back to it.
@@ -27,7 +30,7 @@ pub(super) fn join(
     let runtimes = [run.runtime.clone()];
     let options = SyncOptions {
         directories: usual_directories(&home()?, &runtimes, |name| std::env::var_os(name)),
-        since: Some(run.started_at),
+        since: Some(run.started_at - SLACK),
         only: Some(context.run_id.clone()),
         ..SyncOptions::default()
     };
