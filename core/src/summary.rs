@@ -543,7 +543,9 @@ mod tests {
 
     fn so_far(records: &[Record]) -> RunSummary {
         let mut summarizer = Summarizer::new();
-        records.iter().for_each(|record| summarizer.push(record));
+        for record in records {
+            summarizer.push(record);
+        }
         summarizer.so_far().unwrap()
     }
 

@@ -7,6 +7,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::indexing_slicing,
     clippy::cast_precision_loss,
     reason = "a measurement fails by panicking, and prints what it measured"
 )]

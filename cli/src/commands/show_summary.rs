@@ -62,13 +62,11 @@ pub(super) fn selected(
 }
 
 fn print(store: &Store, root: &RunId, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
-    match summary(store, root)? {
-        Some(summary) => invocation.console.object(&summary),
-        None => {
-            invocation.warn(&format!("run {root} has no record yet"));
-            Ok(())
-        }
+    if let Some(summary) = summary(store, root)? {
+        return invocation.console.object(&summary);
     }
+    invocation.warn(&format!("run {root} has no record yet"));
+    Ok(())
 }
 
 /// Makes the summary of a root run with its children; of one that goes on, as far as it went.

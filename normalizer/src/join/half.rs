@@ -147,10 +147,8 @@ pub(super) fn is_part(signal: &OwnedSignal) -> bool {
 /// Notes what a part says of its step.
 fn note_part(step: &mut StepFacts, signal: &OwnedSignal) {
     match signal {
-        OwnedSignal::ToolCall { call, name, .. } => {
-            if step.known.insert(call.clone()) {
-                step.calls.push((call.clone(), name.clone()));
-            }
+        OwnedSignal::ToolCall { call, name, .. } if step.known.insert(call.clone()) => {
+            step.calls.push((call.clone(), name.clone()));
         }
         OwnedSignal::Other(Signal::TextDelta(text) | Signal::Text(text)) => {
             push_loose(&mut step.loose, text);

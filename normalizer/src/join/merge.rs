@@ -318,13 +318,14 @@ impl Merge {
         let is_kept = match &mut item.signal {
             OwnedSignal::Step(_) => false,
             OwnedSignal::Other(signal) => match signal {
-                Signal::Text(_) | Signal::TextDelta(_) | Signal::TextEnd => takes_printed_text,
+                Signal::Text(_) | Signal::TextDelta(_) | Signal::TextEnd | Signal::MessageCut => {
+                    takes_printed_text
+                }
                 Signal::Thinking { .. } | Signal::ThinkingDelta(_) | Signal::ThinkingEnd { .. } => {
                     !has_thinking
                 }
                 Signal::Usage { .. } if has_usage => false,
                 Signal::MessagePrinted => false,
-                Signal::MessageCut => takes_printed_text,
                 _ => return self.on_own(item, reducer),
             },
             // What was given up is not in the history: the notice stays.

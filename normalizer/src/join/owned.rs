@@ -80,6 +80,7 @@ fn own_block(block: Block<'_>) -> Block<'static> {
 }
 
 impl OwnedSignal {
+    #[expect(clippy::too_many_lines, reason = "one arm a signal")]
     pub(super) fn of(signal: Signal<'_>) -> Self {
         let other = match signal {
             Signal::Session(id) => return Self::Session(id.to_owned()),

@@ -13,8 +13,10 @@
 
 mod any_bytes;
 mod claude_code;
+mod claude_code_growth;
 mod codex;
 mod gemini;
+mod growth;
 mod home;
 mod joined;
 mod pairs;

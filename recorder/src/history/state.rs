@@ -45,7 +45,7 @@ pub(super) struct State {
     /// Files by runtime and path.
     pub(super) files: BTreeMap<String, HashMap<PathBuf, KnownFile>>,
     /// Sessions by runtime and id.
-    sessions: BTreeMap<String, HashMap<String, KnownSession>>,
+    sessions: BTreeMap<String, BTreeMap<String, KnownSession>>,
     /// The sessions of first responses, by runtime.
     #[serde(skip)]
     owners: HashMap<String, HashMap<String, String>>,
@@ -53,17 +53,18 @@ pub(super) struct State {
 
 impl State {
     /// Reads what is remembered; what cannot be read is as if it were not there.
-    pub(super) fn load(path: Option<&Path>, database: Option<String>) -> Self {
+    pub(super) fn load(path: Option<&Path>, database: Option<&str>) -> Self {
         let read = || {
             let bytes = fs::read(path?).ok()?;
             serde_json::from_slice::<Self>(&bytes).ok()
         };
         let fresh = || Self {
-            database: database.clone(),
+            database: database.map(str::to_owned),
             ..Self::default()
         };
+        // A database without a run has no name yet: whatever was read is not in it.
         let mut state = read()
-            .filter(|state| state.database == database)
+            .filter(|state| database.is_some() && state.database.as_deref() == database)
             .unwrap_or_else(fresh);
         let State {
             sessions, owners, ..
@@ -79,8 +80,13 @@ impl State {
     }
 
     /// Writes what is remembered, whole or not at all.
-    pub(super) fn save(&self, path: Option<&Path>) -> std::io::Result<()> {
+    pub(super) fn save(
+        &mut self,
+        path: Option<&Path>,
+        database: Option<String>,
+    ) -> std::io::Result<()> {
         let Some(path) = path else { return Ok(()) };
+        self.database = database;
         let bytes = serde_json::to_vec(self)?;
         private_file::write(path, &bytes)
     }

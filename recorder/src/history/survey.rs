@@ -78,7 +78,7 @@ mod tests {
                     framing: Framing::Lines,
                 })
             },
-            is_candidate: |path| path.ends_with(".jsonl"),
+            is_candidate: |path| path.contains(".jsonl"),
             database: None,
             reader: || unreachable!("nothing is read"),
             parser: |_| unreachable!("nothing is parsed"),

@@ -14,9 +14,10 @@ use super::database::{DatabaseSession, RowLines, read_database};
 use super::discover::{Candidate, Stamp, discover};
 use super::evidence::Evidence;
 use super::places::HistoryDirectory;
+use super::segment_run::SegmentRun;
 use super::session_work::{SessionJob, SessionWork, work};
 use super::state::{KnownFile, KnownSession, State};
-use super::take_in::{StoredRuns, Taken, take_in};
+use super::take_in::{Account, StoredRuns, Taken, take_in};
 use crate::capture::pipeline::{usual_threads, work_in_order};
 use crate::error::RecordError;
 
@@ -73,7 +74,7 @@ pub fn sync(
     clock: impl Fn() -> i64,
     each: &mut dyn FnMut(SyncEvent),
 ) -> Result<SyncSummary, RecordError> {
-    let state = State::load(options.memory.as_deref(), store.database_id()?);
+    let state = State::load(options.memory.as_deref(), store.database_id()?.as_deref());
     let mut sync = Sync {
         options,
         state,
@@ -88,7 +89,7 @@ pub fn sync(
     let now = clock();
     let (databases, jobs): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_database);
     for job in databases {
-        sync.take_database(store, job, &clock, each)?;
+        sync.take_database(store, &job, &clock, each)?;
     }
     let weighed = jobs.into_iter().map(|job| {
         let weight = usize::try_from(job.bytes)
@@ -121,7 +122,7 @@ pub fn sync(
     if !options.is_dry_run {
         super::join::join_unnamed(store, &mut sync.groups, sync.taken, options, &clock, each)?;
     }
-    sync.save();
+    sync.save(store);
     Ok(sync.summary())
 }
 
@@ -134,6 +135,16 @@ struct Sync<'o> {
     taken: u64,
 }
 
+/// What is told of a session whose runs are taken in.
+struct ToldSession<'a> {
+    runtime: &'a Runtime,
+    /// The name under which it is remembered.
+    group: &'a str,
+    id: &'a str,
+    contents: &'a [SourceContent],
+}
+
+/// Returns what is counted of a runtime.
 pub(super) fn group<'a>(
     groups: &'a mut BTreeMap<String, SyncGroup>,
     runtime: &Runtime,
@@ -215,7 +226,7 @@ impl Sync<'_> {
         jobs: &mut Vec<SessionJob>,
         each: &mut dyn FnMut(SyncEvent),
     ) {
-        let mut sessions: HashMap<String, (Vec<Candidate>, bool)> = HashMap::new();
+        let mut sessions: BTreeMap<String, (Vec<Candidate>, bool)> = BTreeMap::new();
         for candidate in candidates {
             if self.is_too_old(&candidate) {
                 continue;
@@ -306,7 +317,7 @@ impl Sync<'_> {
     fn take_database(
         &mut self,
         store: &mut Store,
-        job: SessionJob,
+        job: &SessionJob,
         clock: &impl Fn() -> i64,
         each: &mut dyn FnMut(SyncEvent),
     ) -> Result<(), RecordError> {
@@ -336,7 +347,7 @@ impl Sync<'_> {
                 return;
             }
             let (digest, id) = (session.digest.clone(), session.id.clone());
-            let work = session_of_database(&job, session, clock());
+            let work = session_of_database(job, session, clock());
             let taken = self.take(store, work, clock, each);
             if let Some(known) = self.state.session(runtime.as_str(), &id) {
                 total.runs += known.runs;
@@ -392,78 +403,13 @@ impl Sync<'_> {
             unchanged: 0,
             reason: fault,
         };
-        let mut known = KnownSession::default();
-        let mut stored = StoredRuns::of_session(store, &runtime, &session.id)?;
-        let evidence: Vec<Evidence> = runs
-            .iter()
-            .map(|run| Evidence::of_segment(&session.id, &run.segment))
-            .collect();
-        let forked_from = runs
-            .iter()
-            .filter(|run| run.segment.is_copy)
-            .filter_map(|run| run.segment.responses.first())
-            .find_map(|first| self.state.owner_of(runtime.as_str(), first))
-            .filter(|owner| *owner != session.id)
-            .map(str::to_owned);
-        for (at, mut run) in runs.into_iter().enumerate() {
-            let first = run.segment.responses.first().cloned();
-            if run.segment.is_copy {
-                let owner = first
-                    .as_deref()
-                    .and_then(|first| self.state.owner_of(runtime.as_str(), first));
-                if first.is_none() || owner.is_some_and(|owner| owner != group_id) {
-                    continue;
-                }
-            }
-            if let Some(parent) = forked_from.as_deref().filter(|_| !run.segment.is_copy) {
-                run.set_forked_from(parent);
-            }
-            if self
-                .options
-                .since
-                .is_some_and(|since| run.segment.last_at.is_some_and(|at| at < since))
-            {
-                continue;
-            }
-            known.runs += 1;
-            known.firsts.extend(first);
-            if self.options.is_dry_run {
-                match stored.is_known(store, &run)? {
-                    true => source.unchanged += 1,
-                    false => source.new.push(run.run_id),
-                }
-                continue;
-            }
-            let mut others = evidence.clone();
-            let history = others.remove(at);
-            if let Some(only) = &self.options.only
-                && !stored.is_of(store, only, &history, &others)?
-            {
-                continue;
-            }
-            let taken = take_in(
-                store,
-                &mut stored,
-                run,
-                &contents,
-                (&history, &others),
-                clock(),
-            );
-            match taken {
-                Ok(Taken::New(run)) => source.new.push(run),
-                Ok(Taken::Grown(run)) => source.grown.push(run),
-                Ok(Taken::Joined(run)) => source.joined.push(run),
-                Ok(Taken::Unchanged) => source.unchanged += 1,
-                Ok(Taken::Left(reason)) => source.reason = Some(reason),
-                Err(error @ RecordError::Store(StoreError::Invalid { .. })) => {
-                    source.reason = Some(error.to_string());
-                }
-                Err(RecordError::History { source: error }) => {
-                    source.reason = Some(error.to_string())
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let told = ToldSession {
+            runtime: &runtime,
+            group: &group_id,
+            id: &session.id,
+            contents: &contents,
+        };
+        let known = self.take_runs(store, &told, runs, &mut source, clock)?;
         self.count(store, &runtime, &source)?;
         if !self.options.is_dry_run && self.options.only.is_none() {
             if source.reason.is_none() {
@@ -474,7 +420,7 @@ impl Sync<'_> {
             self.state.set_session(runtime.as_str(), &group_id, known);
             self.since_saved += 1;
             if self.since_saved >= SAVE_EVERY {
-                self.save();
+                self.save(store);
             }
         }
         each(SyncEvent::Read {
@@ -482,6 +428,76 @@ impl Sync<'_> {
             bytes,
         });
         Ok(())
+    }
+
+    /// Stores what the runs of a session have that is new; returns what is to be remembered of it.
+    fn take_runs(
+        &self,
+        store: &mut Store,
+        told: &ToldSession<'_>,
+        runs: Vec<SegmentRun>,
+        source: &mut SyncedSource,
+        clock: &impl Fn() -> i64,
+    ) -> Result<KnownSession, RecordError> {
+        let owner_of = |first: &str| self.state.owner_of(told.runtime.as_str(), first);
+        let mut known = KnownSession::default();
+        let mut stored = StoredRuns::of_session(store, told.runtime, told.id)?;
+        let evidence: Vec<Evidence> = runs
+            .iter()
+            .map(|run| Evidence::of_segment(told.id, &run.segment))
+            .collect();
+        let copies = runs.iter().filter(|run| run.segment.is_copy);
+        let forked_from = copies
+            .filter_map(|run| run.segment.responses.first())
+            .find_map(|first| owner_of(first))
+            .filter(|owner| *owner != told.id);
+        for (at, mut run) in runs.into_iter().enumerate() {
+            let first = run.segment.responses.first().cloned();
+            if run.segment.is_copy {
+                let owner = first.as_deref().and_then(owner_of);
+                if first.is_none() || owner.is_some_and(|owner| owner != told.group) {
+                    continue;
+                }
+            } else if let Some(parent) = forked_from {
+                run.set_forked_from(parent);
+            }
+            let last_at = run.segment.last_at;
+            let is_old = |since: i64| last_at.is_some_and(|at| at < since);
+            if self.options.since.is_some_and(is_old) {
+                continue;
+            }
+            known.runs += 1;
+            known.firsts.extend(first);
+            if self.options.is_dry_run {
+                if stored.is_known(store, &run)? {
+                    source.unchanged += 1;
+                } else {
+                    source.new.push(run.run_id);
+                }
+                continue;
+            }
+            let account = Account { all: &evidence, at };
+            if let Some(only) = &self.options.only
+                && !stored.is_of(store, only, account)?
+            {
+                continue;
+            }
+            match take_in(store, &mut stored, run, told.contents, account, clock()) {
+                Ok(Taken::New(run)) => source.new.push(run),
+                Ok(Taken::Grown(run)) => source.grown.push(run),
+                Ok(Taken::Joined(run)) => source.joined.push(run),
+                Ok(Taken::Unchanged) => source.unchanged += 1,
+                Ok(Taken::Left(reason)) => source.reason = Some(reason),
+                Err(error @ RecordError::Store(StoreError::Invalid { .. })) => {
+                    source.reason = Some(error.to_string());
+                }
+                Err(RecordError::History { source: error }) => {
+                    source.reason = Some(error.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(known)
     }
 
     fn count(
@@ -513,10 +529,13 @@ impl Sync<'_> {
     }
 
     /// Remembers on disk what was read. It is a memory only: if it cannot be kept, more is read the next time.
-    fn save(&mut self) {
+    fn save(&mut self, store: &Store) {
         self.since_saved = 0;
-        if !self.options.is_dry_run && self.options.only.is_none() {
-            let _ = self.state.save(self.options.memory.as_deref());
+        if !self.options.is_dry_run
+            && self.options.only.is_none()
+            && let Ok(database) = store.database_id()
+        {
+            let _ = self.state.save(self.options.memory.as_deref(), database);
         }
     }
 

@@ -35,6 +35,30 @@ pub(super) enum Taken {
     Left(String),
 }
 
+/// What one segment of a session tells, among the others of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account<'a> {
+    pub(super) all: &'a [Evidence],
+    pub(super) at: usize,
+}
+
+impl Account<'_> {
+    /// Returns how well a recorded run fits, unless another segment fits it as well.
+    fn fit_alone(&self, run: &Evidence) -> Fit {
+        let fit = self.fit(run);
+        let others = self.all.iter().enumerate().filter(|(at, _)| *at != self.at);
+        let is_shared = |other: &Evidence| run.fit(other) >= fit;
+        // A shared key leaves no doubt, however much the others are like it.
+        let is_shared = fit != Fit::Sure && others.map(|(_, other)| other).any(is_shared);
+        if is_shared { Fit::No } else { fit }
+    }
+
+    fn fit(&self, run: &Evidence) -> Fit {
+        let own = self.all.get(self.at);
+        own.map_or(Fit::No, |own| run.fit(own))
+    }
+}
+
 /// The runs of a session that are stored.
 #[derive(Debug, Default)]
 pub(super) struct StoredRuns {
@@ -87,47 +111,40 @@ impl StoredRuns {
         &self,
         store: &Store,
         run: &RunId,
-        history: &Evidence,
-        others: &[Evidence],
+        account: Account<'_>,
     ) -> Result<bool, StoreError> {
         let known = self.recorded.iter().find(|(known, _)| known == run);
-        let own;
-        let run = match known {
-            Some((_, evidence)) => evidence,
-            None => {
-                own = Evidence::of_run(store, run)?;
-                &own
-            }
+        let fit = match known {
+            Some((_, run)) => account.fit_alone(run),
+            None => account.fit_alone(&Evidence::of_run(store, run)?),
         };
-        let fit = run.fit(history);
-        Ok(fit != Fit::No && others.iter().all(|other| run.fit(other) < fit))
+        Ok(fit != Fit::No)
     }
 
     /// Finds the one recorded run that a segment is of.
-    fn recorded_as(&mut self, history: &Evidence, others: &[Evidence]) -> Option<RunId> {
+    fn recorded_as(&mut self, account: Account<'_>) -> Option<RunId> {
         let fits: Vec<Fit> = self
             .recorded
             .iter()
-            .map(|(_, run)| run.fit(history))
+            .map(|(_, run)| account.fit(run))
             .collect();
         let best = fits.iter().copied().max().filter(|fit| *fit != Fit::No)?;
         let mut places = fits.iter().enumerate().filter(|(_, fit)| **fit == best);
         let (place, _) = places.next()?;
         let is_one = places.next().is_none();
         let (_, run) = self.recorded.get(place)?;
-        // Nor may another segment fit that run as well.
-        let is_only = best == Fit::Sure || others.iter().all(|other| run.fit(other) < best);
+        let is_only = account.fit_alone(run) != Fit::No;
         (is_one && is_only).then(|| self.recorded.remove(place).0)
     }
 }
 
-/// Takes in one segment of a session; `others` are the segments beside it that have no run yet.
+/// Takes in one segment of a session.
 pub(super) fn take_in(
     store: &mut Store,
     stored: &mut StoredRuns,
     run: SegmentRun,
     contents: &[SourceContent],
-    (history, others): (&Evidence, &[Evidence]),
+    account: Account<'_>,
     now: i64,
 ) -> Result<Taken, RecordError> {
     if let Some(holder) = stored.holder_of(&run.segment.key).cloned() {
@@ -137,7 +154,7 @@ pub(super) fn take_in(
         let id = run.run_id.clone();
         return grow(store, &id, run, contents, now);
     }
-    if let Some(recorded) = stored.recorded_as(history, others) {
+    if let Some(recorded) = stored.recorded_as(account) {
         let mut bytes = Vec::new();
         each_piece(&run.segment.lines, contents, |piece| {
             bytes.extend_from_slice(&piece);

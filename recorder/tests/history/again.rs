@@ -40,7 +40,9 @@ fn content(store: &Store) -> Vec<(RunId, Vec<Record>)> {
         .map(|run| {
             // Where on the tape something stands depends on when it came.
             let mut records = store.tree_records(&run).unwrap();
-            records.iter_mut().for_each(|record| record.span = None);
+            for record in &mut records {
+                record.span = None;
+            }
             (run, records)
         })
         .collect();
@@ -270,4 +272,50 @@ fn hostile_lines_are_bounded_and_the_others_are_read() {
         reasons.iter().any(|reason| reason.contains("longer")),
         "{reasons:?}"
     );
+}
+
+#[test]
+fn a_session_that_may_go_on_stays_open_until_it_is_quiet() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = runtape_tests::synthetic::Sessions::new(5)
+        .write(directory.path(), 1, 3)
+        .unwrap();
+    let whole = fs::read_to_string(&files[0]).unwrap();
+    // Without its last line nothing says that the process has ended.
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let unfinished: String = lines[..lines.len() - 1].concat();
+    let half: String = lines[..lines.len() / 2].concat();
+    let last = whole.rsplit("\"timestamp\":\"").next().unwrap();
+    let last = runtape_normalizer::times::iso_millis(last.split('"').next().unwrap()).unwrap();
+    let options = SyncOptions {
+        directories: vec![HistoryDirectory {
+            runtime: runtape_core::Runtime::ClaudeCode,
+            path: directory.path().to_path_buf(),
+        }],
+        ..SyncOptions::default()
+    };
+    let mut store = Store::open_in_memory().unwrap();
+    let sync_at = |store: &mut Store, text: &str, now: i64| {
+        fs::write(&files[0], text).unwrap();
+        sync(store, &options, || now, &mut |_| {}).unwrap();
+        let run = store.run(&roots(store)[0]).unwrap();
+        (run.status.as_str().to_owned(), run.steps)
+    };
+    let (soon, later) = (last + 60_000, last + 7_200_000);
+    let (status, before) = sync_at(&mut store, &half, soon);
+    assert_eq!(status, "proceeding");
+    let recovery = runtape_recorder::recover(&mut store, soon).unwrap();
+    assert!(
+        recovery.closed.is_empty(),
+        "nobody died: the session goes on"
+    );
+    let (status, after) = sync_at(&mut store, &unfinished, soon);
+    assert_eq!(status, "proceeding");
+    assert!(after > before, "{after} steps after {before}");
+    assert_eq!(
+        sync_at(&mut store, &unfinished, later),
+        ("completed".to_owned(), 4)
+    );
+    assert_eq!(roots(&store).len(), 1);
+    assert!(store.verify().unwrap().is_intact());
 }

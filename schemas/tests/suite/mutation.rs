@@ -426,6 +426,7 @@ kinds! {
     raw_output RawOutput at_least 20;
     sql_row SqlRow at_least 0;
     ingest_line IngestLine at_least 165;
+    sync_line SyncLine at_least 40;
     imported_run ImportedRun at_least 5;
     exported_file ExportedFile at_least 10;
     tree_line TreeLine at_least 15;

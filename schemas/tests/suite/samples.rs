@@ -29,6 +29,7 @@ macro_rules! for_each_report {
             RawOutput raw_output;
             SqlRow sql_row;
             IngestLine ingest_line;
+            SyncLine sync_line;
             ImportedRun imported_run;
             ExportedFile exported_file;
             TreeLine tree_line;

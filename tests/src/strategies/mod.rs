@@ -26,7 +26,7 @@ pub use record::{record, record_of};
 pub use report::{
     backup_report, doctor_report, document, exported_file, exported_tree, gc_report, imported_run,
     ingest_line, rebuilt_run, record_report, recovered_run, renormalized_run, runtime_info,
-    schema_info, store_stats, tree_line, validation_line, verify_report,
+    schema_info, store_stats, sync_line, tree_line, validation_line, verify_report,
 };
 pub use run::{checkpoint, job, step, usage};
 pub use runtime_event::{runtime_event, runtime_event_kind, runtime_event_of};

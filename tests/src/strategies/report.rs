@@ -6,9 +6,9 @@ use runtape_core::report::{
     Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace,
     ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun,
     RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun,
-    RuntimeInfo, SchemaInfo, StoreStats, TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun,
-    TreeVintage, Unseen, ValidationCounts, ValidationFault, ValidationLine, ValidationUnknown,
-    VerifyFault, VerifyReport,
+    RuntimeInfo, SchemaInfo, StoreStats, SyncGroup, SyncLine, SyncSummary, SyncedSource,
+    TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen, ValidationCounts,
+    ValidationFault, ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 
 use super::answer::{chain, exit, failure, run_info, run_seal, seal_head, seal_name, time};
@@ -53,6 +53,39 @@ pub fn ingest_line() -> BoxedStrategy<IngestLine> {
     prop_oneof![
         file.prop_map(|file| IngestLine::File(Box::new(file))),
         summary.prop_map(IngestLine::Summary),
+    ]
+    .boxed()
+}
+
+/// Any line of a sync.
+pub fn sync_line() -> BoxedStrategy<SyncLine> {
+    let source = build!(SyncedSource {
+        runtime: runtime(),
+        session_id: maybe(text()),
+        paths: some(text()),
+        new: some(run_id()),
+        grown: some(run_id()),
+        joined: some(run_id()),
+        unchanged: count(),
+        reason: maybe(text()),
+    });
+    let summary = build!(SyncSummary {
+        is_dry_run: any::<bool>(),
+        groups: some(build!(SyncGroup {
+            runtime: runtime(),
+            sessions: count(),
+            new: count(),
+            grown: count(),
+            joined: count(),
+            unchanged: count(),
+            unreadable: count(),
+            usage: token_counts(),
+            cost_usd: maybe(finite()),
+        })),
+    });
+    prop_oneof![
+        source.prop_map(|source| SyncLine::Source(Box::new(source))),
+        summary.prop_map(SyncLine::Summary),
     ]
     .boxed()
 }

@@ -36,6 +36,13 @@ fn programs(sample: &Sample) -> String {
             }
         }
     }
+    let history = fixtures().join("claude-code/fork-tree.sessions.history/-home-dev-proj");
+    let project = sample.runtape.path("home/.claude/projects/-home-dev-proj");
+    fs::create_dir_all(&project).unwrap();
+    for entry in fs::read_dir(history).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), project.join(entry.file_name())).unwrap();
+    }
     format!("{}:/usr/bin:/bin", directory.display())
 }
 
@@ -45,7 +52,8 @@ fn see(sample: &Sample, path: &str, line: &str) -> String {
     command.args(["-c", &format!("{{ {}; }} 2>&1", sample.real(line))]);
     let mut command = sample.prepare(command);
     // What is recorded or ingested in examples is not seen by the others.
-    if line.contains(" record ") || line.contains(" ingest ") {
+    let writes = [" record ", " ingest ", " sync "];
+    if writes.iter().any(|word| line.contains(word)) {
         command.env("RUNTAPE_DB", sample.runtape.path("another.db"));
     }
     let output = command

@@ -6,7 +6,7 @@ use std::fs;
 use runtape_schemas::{SchemaKind, Validator};
 use serde_json::Value;
 
-use crate::harness::{Runtape, capture, stderr};
+use crate::harness::{Runtape, capture, fixtures, stderr};
 
 /// Checks every line that a command prints, and that it prints any. Returns the lines.
 fn fits(runtape: &Runtape, arguments: &[&str], kind: SchemaKind, code: i32) -> Vec<Value> {
@@ -52,6 +52,11 @@ fn commands(runtape: &Runtape) -> BTreeSet<String> {
 const CASES: &[(&str, SchemaKind, i32)] = &[
     ("ingest {capture} --again", SchemaKind::IngestLine, 0),
     ("ingest {empty}", SchemaKind::IngestLine, 1),
+    (
+        "sync --runtime claude-code --from {history}",
+        SchemaKind::SyncLine,
+        0,
+    ),
     ("normalize {capture}", SchemaKind::Event, 0),
     ("normalize --as records {capture}", SchemaKind::Record, 0),
     ("normalize --as summary {capture}", SchemaKind::Summary, 0),
@@ -154,6 +159,10 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
 /// Makes the file, or finds the text, that a word in braces stands for.
 fn stand_in(runtape: &Runtape, name: &str) -> String {
     let text = match name {
+        "{history}" => {
+            let history = fixtures().join("claude-code/fork-tree.sessions.history");
+            return history.to_str().unwrap().to_owned();
+        }
         "{capture}" => return capture().to_str().unwrap().to_owned(),
         "{query}" => return "SELECT *, x'00' AS blob FROM v_runs".to_owned(),
         "{place}" => {

@@ -10,6 +10,9 @@ use runtape_tests::runs::{Made, Plan, child, run_id};
 
 use crate::Backend;
 
+/// What a filter is set to, and the sessions that it lets through.
+type Case<'a> = (&'a dyn Fn(&mut RunFilter), &'a [SessionInfo]);
+
 const START: i64 = 1_790_000_000_000;
 
 fn plan(run: &str, steps: u64, session: Option<&str>, at: i64) -> Plan {
@@ -120,7 +123,7 @@ pub(crate) fn a_session_is_told_whole_whichever_run_is_let_through<B: Backend>()
         .store(&mut store);
     let whole = all(&store);
     assert_eq!(names(&whole), [("claude-code", "t"), ("claude-code", "s")]);
-    let table: [(&dyn Fn(&mut RunFilter), &[SessionInfo]); 6] = [
+    let table: [Case<'_>; 6] = [
         (&|filter| filter.tool = Some("Bash".to_owned()), &whole[1..]),
         (&|filter| filter.since = Some(START + 500_000), &whole),
         (&|filter| filter.until = Some(START + 500_000), &whole[1..]),

@@ -145,11 +145,11 @@ fn take_in_history(
 /// Joins runs that were just stored with histories that were there before; returns how many.
 fn join(store: &mut Store, stored: &[RunId]) -> Result<u64, CliError> {
     let mut joiner = Joiner::default();
-    let mut joined = 0;
+    let mut count = 0;
     for run in stored {
-        joined += u64::from(joiner.join(store, run, times::now())?);
+        count += u64::from(joiner.join(store, run, times::now())?);
     }
-    Ok(joined)
+    Ok(count)
 }
 
 /// Tells what is wrong with a file, if another one may still be stored.

@@ -209,6 +209,15 @@ impl Sources {
             if path.is_dir() {
                 sources.directory(path)?;
                 if sources.found.len() > before.0 {
+                    let runtimes: Vec<Runtime> = runtimes_with_history().collect();
+                    let directories = named_directories(path, &runtimes);
+                    if !directories.is_empty() {
+                        sources.histories.push(HistorySource {
+                            path: path.clone(),
+                            directories,
+                            file: None,
+                        });
+                    }
                     continue;
                 }
             }
@@ -235,11 +244,16 @@ impl Sources {
         }
         for path in &paths {
             // A link to a directory may lead back here.
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
             if path.is_dir() && !path.is_symlink() {
-                self.directory(path)?;
+                // What a capture's CLI left on disk is for `sync`: the run is told by the capture.
+                if name.ends_with(".history") {
+                    self.ignored += 1;
+                } else {
+                    self.directory(path)?;
+                }
                 continue;
             }
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
             if name.ends_with(".stdout") {
                 self.found.push(Source::beside(path));
                 continue;

@@ -56,11 +56,13 @@ pub(crate) fn run(args: &SyncArgs, invocation: &mut Invocation<'_>) -> Result<()
     };
     let mut store = invocation.database.open()?;
     sync_once(&mut store, &options, invocation)?;
-    while args.watch {
+    if !args.watch {
+        return Ok(());
+    }
+    loop {
         std::thread::sleep(LOOK_EVERY);
         watch_once(&mut store, &options, invocation)?;
     }
-    Ok(())
 }
 
 /// Returns the file that remembers what was read into this database.

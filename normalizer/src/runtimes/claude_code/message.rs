@@ -107,13 +107,14 @@ impl Conversation {
         let (Some(key), Some(usage)) = (key, &message.usage) else {
             return;
         };
-        if self.counted == key && self.heard.is_none() {
+        // In a history the last line of a response has the final numbers.
+        let is_final = self.heard.as_ref().is_some_and(|heard| heard.is_reading);
+        if self.counted == key && !is_final {
             return;
         }
         key.clone_into(&mut self.counted);
         out.unknown_keys("assistant.message.usage", &usage.unknown);
-        // In a history the last line of a response has the final numbers.
-        let counts = of_response(usage, self.heard.is_some());
+        let counts = of_response(usage, is_final);
         self.totals.note_response(key, counts);
         let model = message
             .model

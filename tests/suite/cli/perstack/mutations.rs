@@ -232,7 +232,9 @@ const MUTATIONS: &[Mutation] = &[
         name: "a step number twice",
         said: "is missing or twice",
         change: |tree| {
-            tree.checkpoint("proceeding")["stepNumber"] = 2.into();
+            // Which checkpoint it is depends on ids, which derive from paths.
+            let step = &mut tree.checkpoint("proceeding")["stepNumber"];
+            *step = if *step == 2 { 1 } else { 2 }.into();
         },
     },
     Mutation {

@@ -37,6 +37,8 @@ wire_struct! {
 /// The lines and responses that were read.
 #[derive(Debug, Default)]
 pub(in super::super) struct Heard {
+    /// A line of the history is being read, rather than one of the output.
+    pub(in super::super) is_reading: bool,
     lines: HashSet<u64>,
     responses: HashSet<u64>,
     /// Failed attempts were reported.

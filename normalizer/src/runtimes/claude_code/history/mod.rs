@@ -13,10 +13,11 @@
 //!   or none (1.0), where their lines stand in the session's file, marked as a side chain.
 //!
 //! `source` tells which files are sources. The `reader` reads of every line what `line_head` has of it;
-//! `runs` cuts the session into processes, `agents` finds for each sub-agent the call that started it,
-//! and `weave` puts both into segments. `parser` reads the lines of a segment with what reads the
-//! CLI's output, `wire` is what it reads, `cost` knows what a process used from two totals, `last_word`
-//! how it ended, and `heard` which lines of the output say nothing new.
+//! `runs` cuts the session into processes by what `word` says of a line, `agents` finds for each
+//! sub-agent the call that started it, and `weave` puts both into segments. `parser` reads the lines of
+//! a segment with what reads the CLI's output; `wire` is what it reads, `message_parts` what it looks
+//! for in a message, `cost` knows what a process used from two totals, `last_word` how it ended, and
+//! `heard` which lines of the output say nothing new.
 //!
 //! Lines that say nothing of what happened are on no tape: requests to the model's API by content hash
 //! (`api-request` and its kin, most of a file's bytes), what the CLI added to prompts (most of
@@ -27,12 +28,14 @@ mod cost;
 mod heard;
 mod last_word;
 mod line_head;
+mod message_parts;
 mod parser;
 mod reader;
 mod runs;
 mod source;
 mod weave;
 mod wire;
+mod word;
 
 #[cfg(test)]
 mod tests;

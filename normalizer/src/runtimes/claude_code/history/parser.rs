@@ -4,26 +4,25 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use runtape_core::ToolCallId;
-use runtape_core::runtime_event::{ApiRetry, Hook, PermissionDenied, Task};
-use serde_json::Value;
+use runtape_core::runtime_event::{Hook, PermissionDenied, Task};
 
 use super::super::content::{Content, Loose};
-use super::super::conversation::{Conversation, whole_millis};
-use super::super::failure::ApiFailure;
+use super::super::conversation::Conversation;
 use super::super::message::{SYNTHETIC, is_cli_text, is_interruption, plain_text};
 use super::super::tools;
-use super::super::wire::{ApiMessage, Assistant, System, User, UserMessage};
+use super::super::wire::{Assistant, System, User, UserMessage};
 use super::cost::Costs;
 use super::last_word::Last;
+use super::message_parts::{
+    api_retry, beginning, calls_of, first_result, last_of, results_of, tagged,
+};
 use super::reader::is_bookkeeping;
 use super::wire::{Attachment, HistoryLine};
+use super::word::NOTIFICATION;
 use crate::context::RunSource;
 use crate::json::{Str, decode};
 use crate::parser::SignalSink;
 use crate::signal::{Scope, Signal};
-
-/// What the CLI puts before the prompt by which it tells the model of a task that ended.
-const NOTIFICATION: &str = "<task-notification>";
 
 /// The state of a segment between two lines.
 #[derive(Debug)]
@@ -74,6 +73,17 @@ impl HistoryLines {
         if json.trim_ascii().is_empty() {
             return;
         }
+        set_reading(true, conversation);
+        self.read_line(json, conversation, out);
+        set_reading(false, conversation);
+    }
+
+    fn read_line(
+        &mut self,
+        json: &[u8],
+        conversation: &mut Conversation,
+        out: &mut SignalSink<'_>,
+    ) {
         let line = match decode::<HistoryLine<'_>>(json) {
             Ok(line) => {
                 let kind = line.value.kind.as_deref();
@@ -277,16 +287,7 @@ impl HistoryLines {
 
     /// Reports calls that were not allowed.
     fn on_denied(&self, results: &[String], content: &Content<'_>, out: &mut SignalSink<'_>) {
-        let message = match content {
-            Content::Blocks(blocks) => {
-                let mut texts = blocks.iter().map(|block| &block.content);
-                texts.find_map(|content| match content {
-                    Content::Text(text) => Some(text.as_str().to_owned()),
-                    _ => None,
-                })
-            }
-            _ => None,
-        };
+        let message = first_result(content);
         for id in results {
             let name = self.open_calls.get(id.as_str());
             out.event(PermissionDenied {
@@ -470,88 +471,8 @@ fn end_child(
     }
 }
 
-/// Returns the calls of a message: ids and names.
-fn calls_of(message: &ApiMessage<'_>) -> Vec<(Box<str>, Box<str>)> {
-    let Content::Blocks(blocks) = &message.content else {
-        return Vec::new();
-    };
-    let calls = blocks.iter().filter(|block| block.kind == "tool_use");
-    calls
-        .filter_map(|block| {
-            let name = block.name.as_deref().unwrap_or_default();
-            Some((block.id.as_deref()?.into(), name.into()))
-        })
-        .collect()
-}
-
-/// Returns the calls that results are of.
-fn results_of(content: &Content<'_>) -> Vec<String> {
-    let Content::Blocks(blocks) = content else {
-        return Vec::new();
-    };
-    let results = blocks.iter().filter(|block| block.kind == "tool_result");
-    results
-        .map(|block| block.tool_use_id.as_deref().unwrap_or_default().to_owned())
-        .collect()
-}
-
-/// Returns how a text begins.
-fn beginning<'c>(content: &'c Content<'_>) -> &'c str {
-    match content {
-        Content::Text(text) => text,
-        Content::Blocks(blocks) => {
-            let mut texts = blocks.iter().filter_map(|block| block.text.as_deref());
-            texts.next().unwrap_or_default()
-        }
-        _ => "",
-    }
-}
-
-/// Tells what a line of a response leaves: an answer, or something that wants one.
-fn last_of(message: &ApiMessage<'_>, is_aborted: bool) -> Last {
-    let last = match &message.content {
-        Content::Blocks(blocks) => blocks.last().map_or("", |block| block.kind.as_str()),
-        Content::Text(_) => "text",
-        _ => "",
-    };
-    match message.stop_reason.as_deref() {
-        _ if is_aborted => Last::Open,
-        Some("refusal") => {
-            let refused = ApiFailure {
-                stop_reason: Some("refusal".to_owned()),
-                ..ApiFailure::default()
-            };
-            let error = refused.into_error("the model refused".to_owned(), None);
-            Last::Failure(Box::new(error))
-        }
-        Some("tool_use" | "pause_turn" | "max_tokens") => Last::Open,
-        // Old versions have the reason on the last line only, or on none.
-        _ if last == "text" => Last::Answer,
-        _ => Last::Open,
-    }
-}
-
-/// Returns what stands between two tags.
-fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
-    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-    let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
-    Some(inside)
-}
-
-fn api_retry(line: HistoryLine<'_>) -> ApiRetry {
-    let (status, reason) = match line.error {
-        Loose::Other(value) => {
-            let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
-            let status = value.get("status").and_then(Value::as_u64);
-            (status, text("formatted").or_else(|| text("message")))
-        }
-        Loose::Text(text) => (None, Some(text.into_owned())),
-    };
-    ApiRetry {
-        attempt: line.retry_attempt,
-        max_attempts: line.max_retries,
-        delay_ms: line.retry_in_ms.and_then(whole_millis),
-        status_code: status.and_then(|status| u16::try_from(status).ok()),
-        reason,
+fn set_reading(is_reading: bool, conversation: &mut Conversation) {
+    if let Some(heard) = &mut conversation.heard {
+        heard.is_reading = is_reading;
     }
 }

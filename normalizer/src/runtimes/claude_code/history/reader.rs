@@ -8,9 +8,10 @@ use foldhash::fast::FixedState;
 
 use super::agents::{Agents, Host};
 use super::line_head::LineHead;
-use super::runs::{Runs, is_synthetic};
+use super::runs::Runs;
 use super::source::SourceKind;
 use super::weave::{ThreadLine, weave};
+use super::word::is_synthetic;
 use crate::history::{Session, SessionReader};
 use crate::json::{Str, decode};
 use crate::times::iso_millis;
@@ -29,6 +30,7 @@ pub(super) struct Reader {
     /// The source that a line without an id was first seen in.
     seen_asides: HashMap<u64, usize>,
     titles: Titles,
+    last_response: String,
     hasher: FixedState,
 }
 
@@ -52,6 +54,10 @@ struct Titles {
 
 /// How many summaries are remembered.
 const MOST_SUMMARIES: usize = 64;
+
+/// The longest title, and the longest id, that is remembered.
+const LONGEST_TITLE: usize = 4096;
+const LONGEST_ID: usize = 1024;
 
 impl SessionReader for Reader {
     fn begin_source(&mut self, name: &str) {
@@ -141,6 +147,7 @@ impl Reader {
             "summary" => {
                 let leaf = head.leaf.as_ref().map(|leaf| self.id_of(leaf));
                 let title = head.summary.0.as_ref();
+                let title = title.filter(|title| title.len() <= LONGEST_TITLE);
                 if let (Some(leaf), Some(title)) = (leaf, title)
                     && self.titles.summaries.len() < MOST_SUMMARIES
                 {
@@ -165,10 +172,16 @@ impl Reader {
             let message = &head.message;
             let key = message.id.as_ref().or(head.request_id.as_ref());
             let key = key.or(head.uuid.as_ref());
-            line.response = key.map(|key| key.as_str().into());
+            let key = key.filter(|key| key.len() <= LONGEST_ID);
+            // The lines of a response follow each other, and one of them is enough.
+            if let Some(key) = key.filter(|key| self.last_response != key.as_str()) {
+                key.as_str().clone_into(&mut self.last_response);
+                line.response = Some(key.as_str().into());
+            }
             let calls = message.content.blocks().iter();
             let calls = calls.filter(|block| block.0.kind.as_deref() == Some("tool_use"));
             let ids = calls.filter_map(|block| block.0.id.as_deref());
+            let ids = ids.filter(|id| id.len() <= LONGEST_ID);
             line.calls = ids.map(Into::into).collect();
         }
         let agent = match self.current {
@@ -241,7 +254,7 @@ impl Reader {
 }
 
 fn keep(title: &mut Option<String>, found: Option<&Str<'_>>) {
-    if let Some(found) = found {
+    if let Some(found) = found.filter(|found| found.len() <= LONGEST_TITLE) {
         *title = Some(found.as_str().to_owned());
     }
 }

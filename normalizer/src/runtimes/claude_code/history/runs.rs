@@ -9,9 +9,9 @@
 //! | 1.0, whose print mode leaves no mark: a prompt | print mode began |
 
 use super::super::conversation::version_of;
-use super::super::message::is_cli_text;
 use super::line_head::LineHead;
 use super::weave::ThreadLine;
+use super::word::{NOTIFICATION, Word, is_synthetic};
 use crate::json::Str;
 
 /// The first version that was seen to end each process with its totals.
@@ -19,8 +19,9 @@ const TOTALS_AT_END: [u32; 3] = [2, 1, 325];
 /// The versions before this one have no queue lines in print mode.
 const QUEUES_PROMPTS: [u32; 3] = [2, 0, 0];
 
-/// What the CLI puts before the prompt by which it tells the model of a task that ended.
-const NOTIFICATION: &str = "<task-notification>";
+/// The most bytes that are held of the prompts and answers of all processes together: they help to
+/// find a process's output, and a session may have any number of long ones.
+const MOST_TEXTS: usize = 16 << 20;
 
 /// What one process left.
 #[derive(Debug, Default)]
@@ -67,25 +68,6 @@ struct Queued {
     is_taken: bool,
 }
 
-/// What a line of the conversation is, as far as it matters for where processes begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
-    /// What a user asked.
-    Prompt,
-    /// What the CLI says for the user: a command, a caveat, the word that a task has ended.
-    Cli,
-    /// A tool's result.
-    Result,
-    /// What is written when a session is taken up whose process was killed.
-    Recovery,
-    /// The model calls a tool.
-    Call,
-    /// The model said something, or the CLI in its place: nothing more is to come.
-    Answer,
-    /// Anything else.
-    Aside,
-}
-
 /// The processes of a session, in order.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
@@ -93,6 +75,8 @@ pub(super) struct Runs {
     pub(super) own: Vec<Run>,
     /// When the first queue line was written: lines of the conversation that are older are copies.
     own_since: Option<i64>,
+    /// Something was said in this session that is no copy.
+    has_spoken: bool,
     queued: Option<Queued>,
     /// Prompts in the queue of the process that is at work.
     waiting: u32,
@@ -101,6 +85,8 @@ pub(super) struct Runs {
     is_terminal: bool,
     /// Lines that came before the first process, and are no JSON.
     strays: Vec<ThreadLine>,
+    /// How many bytes of prompts and answers are held.
+    held_texts: usize,
 }
 
 /// Where a line of the conversation belongs.
@@ -194,6 +180,7 @@ impl Runs {
         let index = if self.is_copied(head, session, word, at) {
             if self.begins_copied_run(head, word) {
                 let is_resumed = !self.copied.is_empty();
+                settle_texts(self.copied.last_mut(), &mut self.held_texts);
                 self.copied.push(Run {
                     key: text(head.uuid.as_ref()).unwrap_or_default(),
                     is_copy: true,
@@ -208,6 +195,7 @@ impl Runs {
                 self.begin(head, at);
             }
             self.settle_queue();
+            self.has_spoken |= !matches!(word, Word::Aside | Word::Recovery);
             RunIndex::Own(self.own.len().saturating_sub(1))
         };
         if let Some(run) = self.get_mut(index) {
@@ -222,7 +210,9 @@ impl Runs {
         let is_older = self.own_since.zip(at).is_some_and(|(own, at)| at < own);
         // What is written when a killed session is taken up is a little older than the queue line
         // before it.
-        let is_before = self.own.is_empty() && is_older && word != Word::Recovery;
+        let is_before = !self.has_spoken && is_older && word != Word::Recovery;
+        // So may be what hooks had to say when the process began; a conversation begins with a prompt.
+        let is_before = is_before && (word != Word::Aside || !self.copied.is_empty());
         of_other || head.forked_from.is_some() || is_before
     }
 
@@ -284,12 +274,12 @@ impl Runs {
     }
 
     fn new_run(&mut self, key: String) -> Run {
+        settle_texts(self.own.last_mut(), &mut self.held_texts);
         let lines = std::mem::take(&mut self.strays);
         // A fork begins with its parent's totals, which stand in the parent's file alone.
-        let is_fork = !self.copied.is_empty() && self.own.is_empty();
         let cost_before = match &self.last_cost {
             Some(line) => Some(CostBefore::Line(line.clone())),
-            None if is_fork || !self.copied.is_empty() => None,
+            None if !self.copied.is_empty() => None,
             None => Some(CostBefore::Nothing),
         };
         Run {
@@ -374,46 +364,18 @@ impl Run {
     }
 }
 
-impl Word {
-    fn of(head: &LineHead<'_>) -> Self {
-        let content = &head.message.content;
-        let has = |kind: &str| {
-            let mut blocks = content.blocks().iter();
-            blocks.any(|block| block.0.kind.as_deref() == Some(kind))
-        };
-        match head.kind.as_deref() {
-            Some("user") if has("tool_result") => match head.denial.as_deref() {
-                Some("interrupted") => Self::Recovery,
-                _ => Self::Result,
-            },
-            Some("user") => {
-                let beginning = content.beginning();
-                let is_told = head.is_meta == Some(true)
-                    || head.is_summary == Some(true)
-                    || head.origin.0.kind.as_deref() == Some("task-notification")
-                    || beginning.starts_with(NOTIFICATION)
-                    || is_cli_text(beginning);
-                if is_told { Self::Cli } else { Self::Prompt }
-            }
-            Some("assistant") if is_synthetic(head) => match head.is_api_error {
-                Some(true) => Self::Answer,
-                _ => Self::Recovery,
-            },
-            Some("assistant") if has("tool_use") => Self::Call,
-            Some("assistant") => Self::Answer,
-            Some("system") if head.subtype.as_deref() == Some("turn_duration") => Self::Answer,
-            Some("attachment") => match head.attachment.0.kind.as_deref() {
-                Some("max_turns_reached" | "structured_output") => Self::Answer,
-                _ => Self::Aside,
-            },
-            _ => Self::Aside,
+/// Lets go of a process's prompt and answer where too much is held of those before it.
+fn settle_texts(run: Option<&mut Run>, held: &mut usize) {
+    let Some(run) = run else { return };
+    let texts = [&mut run.prompt, &mut run.queued, &mut run.last_text];
+    for text in texts {
+        let length = text.as_ref().map_or(0, String::len);
+        if held.saturating_add(length) > MOST_TEXTS {
+            *text = None;
+        } else {
+            *held += length;
         }
     }
-}
-
-/// Tells whether the CLI wrote a message in the model's place.
-pub(super) fn is_synthetic(head: &LineHead<'_>) -> bool {
-    head.message.model.as_deref() == Some(super::super::message::SYNTHETIC)
 }
 
 fn fill(known: &mut Option<String>, found: Option<&str>) {

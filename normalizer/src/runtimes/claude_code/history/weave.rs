@@ -6,8 +6,10 @@
 //! call started, as 2.0 warms up two, is named by its own id.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::ops::Range;
 
+use foldhash::fast::FixedState;
 use serde_json::json;
 
 use super::agents::{Agents, Delegation, Host};
@@ -55,9 +57,9 @@ pub(super) fn weave(runs: Runs, mut agents: Agents) -> Vec<Segment> {
         before: HashMap::new(),
         after: HashMap::new(),
     };
-    let starts: Vec<Option<i64>> = runs.own.iter().map(|run| run.started_at).collect();
+    let (own, copied) = (Starts::of(&runs.own), Starts::of(&runs.copied));
     for agent in 0..agents.all.len() {
-        weaver.place(agent, &runs, &starts);
+        weaver.place(agent, &own, &copied);
     }
     let mut segments = Vec::new();
     for (index, run) in runs.copied.into_iter().enumerate() {
@@ -112,7 +114,7 @@ impl Weaver<'_> {
     }
 
     /// Finds the place of a sub-agent's lines.
-    fn place(&mut self, agent: usize, runs: &Runs, starts: &[Option<i64>]) {
+    fn place(&mut self, agent: usize, own: &Starts, copied: &Starts) {
         let Some(lines) = self.agents.all.get(agent).map(|agent| &agent.lines) else {
             return;
         };
@@ -121,13 +123,13 @@ impl Weaver<'_> {
         let delegation = call.and_then(|call| self.agents.delegations.get(call));
         let host = match delegation.filter(|delegation| self.is_reached(delegation.host)) {
             Some(delegation) => Some(delegation.host),
-            None => run_at(first.at, runs, starts).map(Host::Run),
+            None => run_at(first.at, own, copied).map(Host::Run),
         };
         let Some(host) = host else { return };
         // A sub-agent that a later process speaks to again goes on in the same file.
         let mut end = lines.len();
         if let Host::Run(RunIndex::Own(of)) = host {
-            let next = |at: Option<i64>| run_since(at, of, starts).filter(|later| *later > of);
+            let next = |at: Option<i64>| own.begun_at(at).filter(|later| *later > of);
             let mut split = lines.iter().position(|line| next(line.at).is_some());
             end = split.unwrap_or(end);
             while let Some(start) = split {
@@ -191,8 +193,11 @@ impl Weaver<'_> {
             }
         }
         self.thread(Host::Run(index), None, 0, lines, &mut segment);
+        let hasher = FixedState::default();
         let mut seen = HashSet::new();
-        segment.responses.retain(|key| seen.insert(key.clone()));
+        segment
+            .responses
+            .retain(|key| seen.insert(hasher.hash_one(key)));
         segment
     }
 
@@ -240,24 +245,32 @@ impl Weaver<'_> {
     }
 }
 
-/// Returns the last process that had begun at a time; the first, if none had.
-fn run_at(at: Option<i64>, runs: &Runs, starts: &[Option<i64>]) -> Option<RunIndex> {
-    if let Some(found) = run_since(at, 0, starts)
-        && starts.first().copied().flatten() <= at
-    {
-        return Some(RunIndex::Own(found));
+/// When processes began.
+struct Starts(Vec<i64>);
+
+impl Starts {
+    fn of(runs: &[Run]) -> Self {
+        let mut latest = i64::MIN;
+        let starts = runs.iter().map(|run| {
+            // A clock that was set back does not bring the order of the file to naught.
+            latest = latest.max(run.started_at.unwrap_or(latest));
+            latest
+        });
+        Self(starts.collect())
     }
-    let begun = |run: &Run| run.started_at <= at;
-    let copied = runs.copied.iter().rposition(begun).map(RunIndex::Copied);
-    copied.or_else(|| (!starts.is_empty()).then_some(RunIndex::Own(0)))
+
+    /// Returns the last process that had begun at a time.
+    fn begun_at(&self, at: Option<i64>) -> Option<usize> {
+        let at = at?;
+        self.0.partition_point(|start| *start <= at).checked_sub(1)
+    }
 }
 
-/// Returns the last process from `first` on that had begun at a time.
-fn run_since(at: Option<i64>, first: usize, starts: &[Option<i64>]) -> Option<usize> {
-    let at = at?;
-    let begun = |start: &Option<i64>| start.is_some_and(|start| start <= at);
-    let from = starts.get(first..)?;
-    from.iter().rposition(begun).map(|index| first + index)
+/// Returns the last process that had begun at a time; the first, if none had.
+fn run_at(at: Option<i64>, own: &Starts, copied: &Starts) -> Option<RunIndex> {
+    let found = own.begun_at(at).map(RunIndex::Own);
+    let found = found.or_else(|| copied.begun_at(at).map(RunIndex::Copied));
+    found.or_else(|| (!own.0.is_empty()).then_some(RunIndex::Own(0)))
 }
 
 impl Segment {

@@ -74,7 +74,8 @@ fn value(bytes: &[u8], at: usize, end: usize) -> Option<Range<usize>> {
     (is_there && start < end).then(|| start..end_of_value(bytes, start).min(end))
 }
 
-fn end_of_value(bytes: &[u8], start: usize) -> usize {
+/// Returns where the value ends that begins at `start`.
+pub(super) fn end_of_value(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut depth = 0_usize;
     while let Some(byte) = bytes.get(at) {

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::elements::{compact, elements, field};
+use super::elements::{compact, elements, end_of_value, field};
 use super::heads::{LineHead, SetHead};
 use super::note;
 use super::runs::{Owner, Run, Runs};
@@ -17,7 +17,8 @@ use super::said::{RecordKey, Said, fingerprint};
 use super::source::SourcePath;
 use super::words::{Speaker, directory};
 use crate::history::{SegmentLine, Session, SessionReader};
-use crate::json::{Decoded, decode};
+use crate::json::{Decoded, Str, decode};
+use crate::times::iso_millis;
 
 /// Reads the sources of one session.
 #[derive(Debug, Default)]
@@ -110,6 +111,9 @@ impl SessionReader for GeminiSession {
             place: place.clone(),
             is_listed: false,
         };
+        if let Some(list) = plain_list(bytes) {
+            return self.on_records(list, &piece);
+        }
         let Ok(Decoded { value: head, .. }) = decode::<LineHead<'_>>(bytes) else {
             return self.on_unreadable(&piece);
         };
@@ -160,9 +164,7 @@ impl GeminiSession {
         if self.source.agent.is_some() {
             return;
         }
-        if let Some(session) = head.session.as_deref() {
-            self.name(session);
-        }
+        self.id = head.session.as_deref().map(str::to_owned);
         self.learn(head.summary.as_deref(), head.directories.0.first());
         self.source.is_marked = true;
         if head.messages.is_none() {
@@ -170,19 +172,13 @@ impl GeminiSession {
             self.source.waiting.push(line);
             return;
         }
-        if let Some(list) = field(piece.bytes, 0..piece.bytes.len(), b"messages") {
-            for part in elements(piece.bytes, list) {
-                self.on_part(&Piece::part(piece.bytes, &piece.place, part, false));
-            }
+        let list = field(piece.bytes, 0..piece.bytes.len(), b"messages");
+        for part in elements(piece.bytes, list.unwrap_or_default()) {
+            self.on_part(&Piece::part(piece.bytes, &piece.place, part, false));
         }
     }
 
-    /// Takes the session's id from where it is written whole.
-    fn name(&mut self, session: &str) {
-        self.id = Some(session.to_owned());
-    }
-
-    fn learn(&mut self, summary: Option<&str>, cwd: Option<&crate::json::Str<'_>>) {
+    fn learn(&mut self, summary: Option<&str>, cwd: Option<&Str<'_>>) {
         if self.source.agent.is_some() {
             return;
         }
@@ -197,7 +193,7 @@ impl GeminiSession {
     fn on_set(&mut self, set: &SetHead<'_>, piece: &Piece<'_>) {
         self.learn(set.summary.as_deref(), set.directories.0.first());
         if let (Some(session), None) = (set.session.as_deref(), self.source.agent) {
-            self.name(session);
+            self.id = Some(session.to_owned());
             self.source.is_marked = true;
             let line = piece.line(self.number());
             self.source.waiting.push(line);
@@ -221,9 +217,20 @@ impl GeminiSession {
         let bytes = piece.bytes;
         let list = field(bytes, 0..bytes.len(), b"$set")
             .and_then(|set| field(bytes, set, b"messages"))
-            .unwrap_or_default();
-        for part in elements(bytes, list) {
-            self.on_part(&Piece::part(bytes, &piece.place, part, true));
+            .filter(|list| bytes.get(list.start) == Some(&b'['));
+        let Some(list) = list else {
+            return self.on_unreadable(piece);
+        };
+        self.on_records(list, piece);
+    }
+
+    fn on_records(&mut self, list: Range<usize>, piece: &Piece<'_>) {
+        for (index, part) in elements(piece.bytes, list).enumerate() {
+            let part = Piece::part(piece.bytes, &piece.place, part, true);
+            // Each resuming repeats what the one before did. The first record tells where the CLI works.
+            if self.seen.insert(fingerprint(part.bytes)) || index == 0 {
+                self.on_part(&part);
+            }
         }
     }
 
@@ -291,8 +298,8 @@ impl GeminiSession {
             unknown += usize::from(!is_known);
         });
         if responses > 0 {
-            // Calls have their results with them; the user's record repeats them.
-            let is_known = unknown == 0;
+            // Calls have their results with them; the user's record repeats them. Words beside them stay.
+            let is_known = unknown == 0 && head.content.text().is_empty();
             head.each_response(|id| {
                 if let Some(id) = id {
                     self.seen.insert(fingerprint(id.as_bytes()));
@@ -424,6 +431,18 @@ enum UserRecord {
     Other,
     /// Nothing new.
     Known,
+}
+
+/// Returns where the records stand on a line that gives all of them and nothing else, as the CLI
+/// writes it: it is the longest of all lines, and reading it only to find them takes as long as they do.
+fn plain_list(line: &[u8]) -> Option<Range<usize>> {
+    const HEAD: &[u8] = br#"{"$set":{"messages":"#;
+    line.strip_prefix(HEAD)?.strip_prefix(b"[")?;
+    let list = HEAD.len()..end_of_value(line, HEAD.len());
+    let tail = line.get(list.end..)?.strip_prefix(br#","lastUpdated":""#)?;
+    let time = tail.strip_suffix(br#""}}"#)?;
+    std::str::from_utf8(time).ok().and_then(iso_millis)?;
+    Some(list)
 }
 
 /// Tells whether a record of a document was shown in a terminal: as a notice, or with colours.

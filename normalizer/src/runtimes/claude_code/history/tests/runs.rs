@@ -244,3 +244,38 @@ fn lines_of_another_session_in_a_file_are_copies() {
         .collect();
     assert_eq!(copies, [true, false]);
 }
+
+#[test]
+fn long_prompts_of_many_processes_are_not_all_held() {
+    let long = "x".repeat(1 << 20);
+    let lines = (0..20).fold(written("2.1.325"), |lines, _| {
+        lines.asked(&long).cost(0.0, 0, 0)
+    });
+    let session = lines.read().session;
+    let held = session.segments.iter().filter(|run| run.prompt.is_some());
+    assert_eq!(session.segments.len(), 20);
+    assert!((8..=17).contains(&held.count()));
+}
+
+#[test]
+fn what_hooks_say_before_the_prompt_is_queued_is_no_copy() {
+    let hook = json!({"attachment": {"type": "hook_success", "hookName": "SessionStart:startup",
+        "hookEvent": "SessionStart", "content": "ready"}, "timestamp": "2026-01-01T09:59:59.000Z"});
+    let found = written("2.1.325")
+        .queue("enqueue", Some("Hi."))
+        .queue("dequeue", None)
+        .chain("attachment", &hook)
+        .prompt("Hi.")
+        .text("m1", "a")
+        .cost(0.5, 10, 5)
+        .read();
+    let copies: Vec<_> = found
+        .session
+        .segments
+        .iter()
+        .map(|run| run.is_copy)
+        .collect();
+    assert_eq!(copies, [false]);
+    assert_eq!(found.runs[0].cost_usd, Some(0.5));
+    assert_eq!(found.runs[0].notices[0].kind, "hook");
+}

@@ -283,3 +283,30 @@ fn lines_that_are_not_understood_are_named_and_the_others_read() {
     let text = serde_json::to_string(&records(&files.tapes()[0])).unwrap();
     assert!(text.contains("history.novelty"));
 }
+
+#[test]
+fn words_beside_results_and_results_without_a_call_are_kept() {
+    let done = with(
+        answer("g1", 2, ""),
+        &json!({"toolCalls": [call("t1", "ls", "a")]}),
+    );
+    let mut hinted = results("u2", 3, "t1", "a");
+    hinted["content"] = json!([response("t1", "a"), {"text": "A hint."}]);
+    let files = Files::one(&[
+        header(0),
+        user("u1", 1, "Go."),
+        done,
+        hinted,
+        results("u3", 4, "t9", "late"),
+        answer("g2", 5, "Done."),
+    ]);
+    let run = files.summary();
+    assert!(notices(&run)[0].contains("A hint."), "{:?}", notices(&run));
+    let outputs: Vec<_> = run
+        .tool_calls
+        .iter()
+        .map(|call| call.output.as_deref())
+        .collect();
+    assert_eq!(outputs, [Some("a"), Some("late")]);
+    assert_eq!(run.steps, 2);
+}
