@@ -71,17 +71,27 @@ impl Cell<'_> {
     }
 }
 
+/// Returns what a byte is as a hexadecimal digit; 16 for what is none.
+fn digit(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => byte - b'0',
+        b'a'..=b'f' => byte - b'a' + 10,
+        b'A'..=b'F' => byte - b'A' + 10,
+        _ => 16,
+    }
+}
+
 /// Reads hexadecimal digits; none if there is anything else.
 pub(super) fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    if !digits.len().is_multiple_of(2) {
-        return None;
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let mut bytes = Vec::with_capacity(pairs.len());
+    let mut is_sound = rest.is_empty();
+    for [high, low] in pairs {
+        let (high, low) = (digit(*high), digit(*low));
+        is_sound &= (high | low) < 16;
+        bytes.push((high << 4) | (low & 15));
     }
-    let pairs = digits.chunks_exact(2).map(|pair| {
-        let [high, low] = pair else { return None };
-        u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
-    });
-    pairs.collect()
+    is_sound.then_some(bytes)
 }
 
 /// What the chat says of itself.
@@ -139,17 +149,13 @@ pub(super) fn blob(line: &[u8]) -> Option<Blob> {
 
 /// Finds a message in a blob, and where the bytes end that are none of it.
 fn message_in(data: &[u8]) -> (Option<ChatMessage>, usize) {
-    let mut from = 0;
+    let is_start = |at: &usize| {
+        let rest = data.get(*at..).unwrap_or_default();
+        STARTS.iter().any(|start| rest.starts_with(start))
+    };
     // What only looks like messages is not searched for ever.
-    for _ in 0..MOST_TRIES {
-        let rest = data.get(from..).unwrap_or_default();
-        let next = STARTS
-            .iter()
-            .filter_map(|start| memchr::memmem::find(rest, start))
-            .min();
-        let Some(at) = next.map(|at| from + at) else {
-            break;
-        };
+    let starts = memchr::memmem::find_iter(data, b"{\"").filter(is_start);
+    for at in starts.take(MOST_TRIES) {
         let text = data.get(at..).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
         if let Some(Ok(value)) = values.next()
@@ -157,7 +163,6 @@ fn message_in(data: &[u8]) -> (Option<ChatMessage>, usize) {
         {
             return (Some(message), at);
         }
-        from = at + 1;
     }
     (None, data.len())
 }

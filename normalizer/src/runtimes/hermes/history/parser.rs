@@ -8,9 +8,7 @@ use runtape_core::{Stream, TokenCounts};
 use serde_json::Value;
 
 use super::sessions::is_own;
-use super::wire::{
-    HeadLine, Message, MessageHead, MessageLine, NoteLine, SessionLine, SessionRow, calls,
-};
+use super::wire::{Message, MessageLine, NoteLine, SessionLine, SessionRow, ToolOutcome, calls};
 use crate::bounds;
 use crate::exit::Exit;
 use crate::history::{LastWord, NOTE, judge, millis, table_of};
@@ -20,6 +18,7 @@ use crate::parser::{RuntimeParser, SignalSink};
 use crate::runtimes::hermes::session::is_session_id;
 use crate::runtimes::hermes::tools::{self, DELEGATE};
 use crate::signal::{Block, CHILD_LABEL, CallRef, Scope, Signal};
+use crate::verdict::VerdictWord;
 
 /// What the CLI says in the model's place when it was interrupted.
 const INTERRUPTED: &str = "Operation interrupted";
@@ -133,8 +132,9 @@ impl StateParser {
                 Ok(())
             }
             Some("messages") => {
-                let head = decode::<HeadLine<'_>>(bytes)?.value.row;
-                self.on_message(&head, bytes, out)
+                let line: MessageLine<'_> = out.read("messages", bytes)?;
+                self.on_message(line.row, out);
+                Ok(())
             }
             table => {
                 decode::<serde::de::IgnoredAny>(bytes)?;
@@ -224,36 +224,29 @@ impl StateParser {
         }
     }
 
-    fn on_message(
-        &mut self,
-        head: &MessageHead<'_>,
-        bytes: &[u8],
-        out: &mut SignalSink<'_>,
-    ) -> Result<(), DecodeError> {
-        let session = head.session.as_deref().unwrap_or_default();
+    fn on_message(&mut self, mut row: Message<'_>, out: &mut SignalSink<'_>) {
+        let session = row.session.as_deref().unwrap_or_default();
         let number = self.numbers.get(session).copied();
-        if !self.seen.insert((number, head.id.unwrap_or(i64::MAX))) {
-            return Ok(());
+        if !self.seen.insert((number, row.id.unwrap_or(i64::MAX))) {
+            return;
         }
-        let role = head.role.as_deref().unwrap_or_default();
-        let line: MessageLine<'_> = out.read(role, bytes)?;
-        out.unknown_keys("messages", &line.row.unknown);
-        out.set_millis(millis(head.at));
+        out.unknown_keys("messages", &row.unknown);
+        out.set_millis(millis(row.at));
+        let role = row.role.take().unwrap_or_default();
         let child = number.and_then(|number| self.children.get_mut(number));
         let (scope, state) = match child {
             Some(child) => (child.scope.clone(), &mut child.state),
             None => (None, &mut self.state),
         };
         let scope = scope.as_deref().map_or(Scope::Main, Scope::Child);
-        match role {
-            "user" => on_user(line.row, scope, state, out),
-            "assistant" => on_assistant(line.row, scope, state, out),
-            "tool" => on_tool(line.row, scope, state, out),
+        match role.as_str() {
+            "user" => on_user(row, scope, state, out),
+            "assistant" => on_assistant(row, scope, state, out),
+            "tool" => on_tool(row, scope, state, out),
             // The prompt of the CLI's own, and what it wrote down of the session.
             "system" | "session_meta" => {}
-            _ => out.unparsed(Some(role), "a message of an unknown role"),
+            role => out.unparsed(Some(role), "a message of an unknown role"),
         }
-        Ok(())
     }
 }
 
@@ -382,23 +375,26 @@ fn on_tool(row: Message<'_>, scope: Scope<'_>, state: &mut SessionState, out: &m
 
 /// Tells whether a result is one of a failed call, as far as it says so itself.
 fn has_failed(text: &str) -> Option<bool> {
-    let Ok(Value::Object(result)) = serde_json::from_str::<Value>(text) else {
+    let outcome = if text.trim_start().starts_with('{') {
+        decode::<ToolOutcome<'_>>(text.as_bytes()).ok()
+    } else {
+        None
+    };
+    let Some(outcome) = outcome.map(|decoded| decoded.value) else {
         let is_refused = NOT_RUN.iter().any(|start| text.starts_with(start));
         return is_refused.then_some(true);
     };
-    let is_said = |key: &str| match result.get(key) {
-        None | Some(Value::Null | Value::Bool(false)) => false,
-        Some(Value::String(text)) => !text.is_empty(),
-        Some(_) => true,
+    let has_error = match &outcome.error {
+        VerdictWord::Missing | VerdictWord::Flag(false) => false,
+        VerdictWord::Word(text) => !text.is_empty(),
+        VerdictWord::Flag(true) | VerdictWord::Other(_) => true,
     };
-    let exit = result.get("exit_code").and_then(Value::as_i64);
-    let status = result.get("status").and_then(Value::as_str);
-    Some(
-        exit.is_some_and(|code| code != 0)
-            || is_said("error")
-            || result.get("success") == Some(&Value::Bool(false))
-            || matches!(status, Some("error" | "failed")),
-    )
+    let has_failed = match &outcome.exit_code {
+        VerdictWord::Other(code) => code.as_i64().is_some_and(|code| code != 0),
+        _ => false,
+    };
+    let is_failure = matches!(outcome.status.word(), Some("error" | "failed"));
+    Some(has_error || has_failed || is_failure || outcome.success.flag() == Some(false))
 }
 
 /// Returns why a command was not run, where nobody allowed it.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::json::{Str, number, wire_struct};
+use crate::verdict::VerdictWord as Verdict;
 
 wire_struct! {
     pub(super) struct SessionLine<'a> {
@@ -69,7 +70,6 @@ wire_struct! {
         "session_id" => session: Option<Str<'a>>,
         "role" => role: Option<Str<'a>>,
         "timestamp" => at: Option<f64> as number::opt_f64,
-        "finish_reason" => finish: Option<Str<'a>>,
         ; rest skipped
     }
 }
@@ -84,14 +84,17 @@ wire_struct! {
 wire_struct! {
     /// A message, or a result.
     pub(super) struct Message<'a> {
+        "id" => id: Option<i64>,
+        "session_id" => session: Option<Str<'a>>,
+        "role" => role: Option<Str<'a>>,
+        "timestamp" => at: Option<f64> as number::opt_f64,
         "content" => content: Option<Str<'a>>,
         "tool_calls" => calls: Option<Str<'a>>,
         "tool_call_id" => call: Option<Str<'a>>,
         "tool_name" => tool: Option<Str<'a>>,
         "reasoning" => reasoning: Option<Str<'a>>,
         "reasoning_content" => reasoning_content: Option<Str<'a>>,
-        ; known "id", "session_id", "role", "timestamp", "finish_reason", "token_count",
-            "effect_disposition", "observed", "active", "compacted", "display_kind",
+        ; known "finish_reason", "token_count", "effect_disposition", "observed", "active", "compacted", "display_kind",
             "display_metadata"
     }
 }
@@ -128,6 +131,17 @@ wire_struct! {
     pub(super) struct Function<'a> {
         "name" => name: Option<Str<'a>>,
         "arguments" => arguments: Option<Str<'a>>,
+        ; rest skipped
+    }
+}
+
+wire_struct! {
+    /// What a result says of how its call went.
+    pub(super) struct ToolOutcome<'a> {
+        "exit_code" => exit_code: Verdict<'a>,
+        "error" => error: Verdict<'a>,
+        "success" => success: Verdict<'a>,
+        "status" => status: Verdict<'a>,
         ; rest skipped
     }
 }

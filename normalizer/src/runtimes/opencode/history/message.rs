@@ -1,5 +1,6 @@
 //! One message and its parts, held until another begins: rows change while a run goes on.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 
@@ -12,6 +13,7 @@ use serde_json::Value;
 use super::typed;
 use super::wire::{Message, PartHead, RetryPart};
 use crate::failure::error;
+use crate::framing::events_or_text::quoted;
 use crate::history::LastWord;
 use crate::json::{Str, decode};
 use crate::parser::SignalSink;
@@ -197,8 +199,7 @@ impl Conversation {
                 continue;
             }
             let mut at = out.at(row.place);
-            let kind = object::<PartHead<'_>>("part", &row.data, &mut at);
-            let Some(kind) = kind.and_then(|head| head.kind.map(Str::into_owned)) else {
+            let Some(kind) = kind_of(&row.data, &mut at) else {
                 self.note(id, Told::All);
                 continue;
             };
@@ -389,6 +390,16 @@ impl Conversation {
     pub(super) fn last_text(&self) -> Option<&str> {
         self.last.as_ref().map(|last| last.text.as_str())
     }
+}
+
+/// Returns the type of a part, which nearly always comes first.
+fn kind_of<'a>(data: &'a str, out: &mut SignalSink<'_>) -> Option<Cow<'a, str>> {
+    let rest = data.strip_prefix("{\"type\":\"");
+    if let Some((kind, _)) = rest.and_then(quoted) {
+        return Some(kind.into());
+    }
+    let head = object::<PartHead<'_>>("part", data, out)?;
+    head.kind.map(|kind| kind.into_owned().into())
 }
 
 /// Reads the object of a row, and reports what is wrong with it.

@@ -1,8 +1,11 @@
 //! A session's rows, cut into runs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::ops::Bound::Excluded;
 use std::ops::Range;
+
+use foldhash::quality::FixedState;
 
 use super::typed;
 use super::wire::{DataRow, MessageHead, PartHead, RowLine, SessionLine};
@@ -32,6 +35,9 @@ struct SessionRows {
     line: Option<SegmentLine>,
     /// Messages by id, which sorts them by time.
     messages: BTreeMap<String, MessageRows>,
+    /// Hashes of the ids of all parts.
+    parts: HashSet<u64>,
+    hasher: FixedState,
     /// The last message of the model that has a text.
     spoken: Option<String>,
 }
@@ -43,8 +49,8 @@ struct MessageRows {
     at: Option<i64>,
     last_at: Option<i64>,
     cwd: Option<String>,
-    /// Parts by id, which sorts them by time.
-    parts: BTreeMap<String, SegmentLine>,
+    /// Parts by their ids, which sort them by time.
+    parts: Vec<(Box<str>, SegmentLine)>,
     /// The user's words, or what the model said last.
     text: Option<String>,
     /// The CLI wrote it in the user's place.
@@ -193,13 +199,18 @@ impl SessionRows {
 
     /// Takes a part; returns the session that it started.
     fn on_part(&mut self, row: DataRow<'_>, line: &SegmentLine) -> Option<String> {
-        let message_id = row.message.map(Str::into_owned).unwrap_or_default();
-        let message = self.messages.entry(message_id.clone()).or_default();
-        let id = row.id.map(Str::into_owned).unwrap_or_default();
-        if message.parts.contains_key(&id) {
+        let message_id = row.message.unwrap_or_default();
+        if !self.messages.contains_key(message_id.as_str()) {
+            let message = MessageRows::default();
+            self.messages
+                .insert(message_id.as_str().to_owned(), message);
+        }
+        let message = self.messages.get_mut(message_id.as_str())?;
+        let id = row.id.unwrap_or_default();
+        if !self.parts.insert(self.hasher.hash_one(id.as_str())) {
             return None;
         }
-        message.parts.insert(id.clone(), line.clone());
+        message.parts.push((id.as_str().into(), line.clone()));
         message.last_at = message.last_at.max(row.updated.map(count));
         let data = row.data.unwrap_or_default();
         let head = decode::<PartHead<'_>>(data.as_bytes()).ok()?.value;
@@ -213,7 +224,7 @@ impl SessionRows {
             }
             // A text that the CLI wrote for the user, and what it does when there is too much.
             Some("text" | "compaction") if message.text.is_none() => message.is_own = true,
-            Some("step-finish") => message.responses.push(id),
+            Some("step-finish") => message.responses.push(id.into_owned()),
             Some("tool") => {
                 message.calls.extend(head.call.map(Str::into_owned));
                 return head.state.metadata.session.map(Str::into_owned);
@@ -319,9 +330,11 @@ impl SessionRows {
 
 impl MessageRows {
     /// Adds a message and its parts to a run.
-    fn add_to(self, segment: &mut Segment) {
+    fn add_to(mut self, segment: &mut Segment) {
+        self.parts.sort_by(|(one, _), (other, _)| one.cmp(other));
         segment.lines.extend(self.line);
-        segment.lines.extend(self.parts.into_values());
+        let parts = self.parts.into_iter().map(|(_, line)| line);
+        segment.lines.extend(parts);
         segment.last_at = segment.last_at.max(self.last_at);
         segment.responses.extend(self.responses);
         segment.calls.extend(self.calls);
