@@ -24,6 +24,8 @@ pub(super) struct SessionJob {
     pub(super) is_database: bool,
     /// They were all read before, and have only grown since.
     pub(super) only_grew: bool,
+    /// The process that wrote last is known to have ended.
+    pub(super) is_over: bool,
 }
 
 /// A session that was read.
@@ -127,7 +129,7 @@ pub(super) fn work(job: SessionJob, contents: Vec<SourceContent>, now: i64) -> S
     let mut runs = Vec::with_capacity(segments.len());
     for (at, segment) in segments.into_iter().enumerate() {
         let (context, begin) = origin.begin(&segment);
-        let is_open = may_go_on(&segment, Some(at) == last_own, now);
+        let is_open = !job.is_over && may_go_on(&segment, Some(at) == last_own, now);
         let mut prepared = None;
         if !is_open && !has_copies && job.bytes <= MOST_PREPARED {
             match prepare(&begin, context, &segment, &contents) {

@@ -26,6 +26,9 @@ pub(super) struct KnownFile {
 pub(super) struct KnownSession {
     /// How many runs it has.
     pub(super) runs: u64,
+    /// It may go on, so it is looked at again though nothing has changed: it may be over by then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_open: bool,
     /// How many sessions it is: a database is remembered like one, and holds any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sessions: Option<u64>,

@@ -267,8 +267,8 @@ impl Sync<'_> {
             if !is_database {
                 group.sessions += 1;
             }
-            if !is_changed {
-                let known = self.state.session(runtime.as_str(), &session);
+            let known = self.state.session(runtime.as_str(), &session);
+            if !is_changed && !known.is_some_and(|known| known.is_open) {
                 group.unchanged += known.map_or(0, |known| known.runs);
                 if is_database {
                     group.sessions += known.and_then(|known| known.sessions).unwrap_or(0);
@@ -279,6 +279,7 @@ impl Sync<'_> {
                 runtime: runtime.clone(),
                 history,
                 bytes: files.iter().map(|file| file.stamp.size).sum(),
+                is_over: self.options.only.is_some(),
                 only_grew: only_grew(read_before.get(session.as_str()), &files),
                 files,
                 is_database,
@@ -341,6 +342,7 @@ impl Sync<'_> {
             let known = self.state.session(runtime.as_str(), &session.id);
             if let Some(known) = known
                 && known.digest.as_ref() == Some(&session.digest)
+                && !known.is_open
             {
                 total.runs += known.runs;
                 group(&mut self.groups, &runtime).unchanged += known.runs;
@@ -351,6 +353,7 @@ impl Sync<'_> {
             let taken = self.take(store, work, clock, each);
             if let Some(known) = self.state.session(runtime.as_str(), &id) {
                 total.runs += known.runs;
+                total.is_open |= known.is_open;
                 let known = KnownSession {
                     digest: Some(digest),
                     ..known.clone()
@@ -467,6 +470,7 @@ impl Sync<'_> {
                 continue;
             }
             known.runs += 1;
+            known.is_open |= run.is_open;
             known.firsts.extend(first);
             if self.options.is_dry_run {
                 if stored.is_known(store, &run)? {

@@ -257,28 +257,28 @@ fn a_recorded_command_is_joined_with_what_it_leaves() {
         .to_owned();
     let meta: Value =
         serde_json::from_slice(&fs::read(format!("{stem}.meta.json")).unwrap()).unwrap();
-    let runtape = Runtape::new();
-    let home = runtape.path("home");
-    let projects = home.join(".claude").join("projects");
-    fs::create_dir_all(projects.parent().unwrap()).unwrap();
-    // Stands in for the CLI: leaves its session, in which times and directory are those of this run, and prints.
-    let script = runtape.path("claude");
-    let body = format!(
-        r#"#!/bin/sh
+    let argv: Vec<String> = serde_json::from_value(meta["argv"].clone()).unwrap();
+    for (arguments, source) in [(&["--no-history"][..], "live"), (&[], "both")] {
+        let id = source;
+        let runtape = Runtape::new();
+        let home = runtape.path("home");
+        let projects = home.join(".claude").join("projects");
+        fs::create_dir_all(projects.parent().unwrap()).unwrap();
+        // Stands in for the CLI: leaves its session, in which times and directory are those of this run, and prints.
+        let script = runtape.path("claude");
+        let body = format!(
+            r#"#!/bin/sh
 cp -r '{}' '{1}'
 now=$(date -u +%Y-%m-%dT%H:%M:%S.000Z)
 find '{1}' -name '*.jsonl' -exec sed -i -e "s#2026-[0-9-]*T[0-9:.]*Z#$now#g" -e "s#/home/dev/proj#$PWD#g" {{}} +
 cat '{stem}.stdout'
 "#,
-        history.display(),
-        projects.display(),
-    );
-    fs::write(&script, body).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&script, mode).unwrap();
-    let argv: Vec<String> = serde_json::from_value(meta["argv"].clone()).unwrap();
-    for (arguments, source) in [(&["--no-history"][..], "live"), (&[], "both")] {
-        let id = source;
+            history.display(),
+            projects.display(),
+        );
+        fs::write(&script, body).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&script, mode).unwrap();
         let _ = fs::remove_dir_all(&projects);
         let mut command = vec!["record", "--show", "none", "--run-id", id];
         command.extend_from_slice(arguments);
@@ -295,6 +295,6 @@ cat '{stem}.stdout'
         let calls = run[0]["toolCalls"].as_array().unwrap();
         println!("{id}: {} calls, usage {}", calls.len(), run[0]["usage"]);
         assert_eq!(run[0]["usage"].is_null(), source == "live", "{run:?}");
+        intact(&runtape);
     }
-    intact(&runtape);
 }
