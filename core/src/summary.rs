@@ -55,13 +55,6 @@ pub struct RunSummary {
     pub notices: Vec<SummaryNotice>,
     /// Output that no parser understood.
     pub unparsed: Vec<SummaryUnparsed>,
-    /// The main run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run_id: Option<RunId>,
-    /// Through what the run was seen: `live` (its process was watched), `history` (its CLI's session
-    /// files were read) or `both`; not there where nobody said, which means `live`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
 }
 
 /// Tokens; a counter nobody reported is null.
@@ -430,7 +423,7 @@ impl Summarizer {
     /// Returns the summary of a run that may still be going on; `None` if there is no run yet.
     #[must_use]
     pub fn so_far(mut self) -> Option<RunSummary> {
-        let (run_id, runtime) = self.root?;
+        let (_, runtime) = self.root?;
         let (status, answer, error) = match self.head {
             Some(head) => (head.status, head.text, head.error),
             None => (CheckpointStatus::Proceeding, None, None),
@@ -465,8 +458,6 @@ impl Summarizer {
             runs: self.runs,
             notices: self.notices,
             unparsed: self.unparsed,
-            run_id: Some(run_id),
-            source: text(self.metadata.source()),
         })
     }
 }
@@ -554,10 +545,8 @@ mod tests {
         let words = [("one", 5000), ("two", 10), ("three", 6000), ("four", 20)];
         let both = so_far(&run(Some("both"), &words));
         assert_eq!(both.texts, ["one", "two", "three", "four"]);
-        assert_eq!(both.source.as_deref(), Some("both"));
         let live = so_far(&run(None, &words));
         assert_eq!(live.texts, ["two", "four", "one", "three"]);
-        assert_eq!(live.source, None);
     }
 
     #[test]
@@ -566,7 +555,6 @@ mod tests {
         assert_eq!(summarize(&records), None);
         let summary = so_far(&records);
         assert_eq!(summary.status, CheckpointStatus::Proceeding);
-        assert_eq!(summary.run_id, RunId::parse("r").ok());
         assert_eq!(summary.final_text.as_deref(), Some("two"));
         // What the last step says is all that was used.
         assert_eq!(summary.usage.unwrap().output_tokens, Some(2));

@@ -85,7 +85,6 @@ fn summary(store: &Store, root: &RunId) -> Result<Option<RunSummary>, CliError> 
         // Beside the session's other runs it is known what of a total, or of a response that was
         // printed again, is this run's.
         summary.usage = SummaryUsage::known(usage);
-        summary.source.get_or_insert_with(|| "live".to_owned());
     }
     Ok(summary)
 }

@@ -38,8 +38,6 @@ pub fn summary() -> BoxedStrategy<RunSummary> {
             text: text()
         })),
         unparsed: some(unparsed()),
-        run_id: maybe(run_id()),
-        source: maybe(text()),
     })
 }
 

@@ -291,7 +291,9 @@ cat '{stem}.stdout'
             .unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         let run = runtape.json(&["show", "--as", "summary", id]);
-        assert_eq!(run[0]["source"], source, "{run:?}");
+        let checkpoint = runtape.json(&["checkpoint", id]).remove(0);
+        let seen = checkpoint["metadata"]["source"].as_str().unwrap_or("live");
+        assert_eq!(seen, source, "{checkpoint}");
         let calls = run[0]["toolCalls"].as_array().unwrap();
         println!("{id}: {} calls, usage {}", calls.len(), run[0]["usage"]);
         assert_eq!(run[0]["usage"].is_null(), source == "live", "{run:?}");
