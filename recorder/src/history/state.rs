@@ -52,6 +52,9 @@ pub(super) struct State {
     /// The sessions of first responses, by runtime.
     #[serde(skip)]
     owners: HashMap<String, HashMap<String, String>>,
+    /// Something is remembered that is not on disk.
+    #[serde(skip)]
+    is_changed: bool,
 }
 
 impl State {
@@ -88,10 +91,20 @@ impl State {
         path: Option<&Path>,
         database: Option<String>,
     ) -> std::io::Result<()> {
-        let Some(path) = path else { return Ok(()) };
+        let Some(path) = path.filter(|_| self.is_changed) else {
+            return Ok(());
+        };
+        self.is_changed = false;
         self.database = database;
         let bytes = serde_json::to_vec(self)?;
         private_file::write(path, &bytes)
+    }
+
+    /// Remembers a file.
+    pub(super) fn set_file(&mut self, runtime: &str, path: PathBuf, known: KnownFile) {
+        self.is_changed = true;
+        let files = self.files.entry(runtime.to_owned()).or_default();
+        files.insert(path, known);
     }
 
     /// Returns what is remembered of a session.
@@ -101,6 +114,7 @@ impl State {
 
     /// Remembers a session.
     pub(super) fn set_session(&mut self, runtime: &str, session: &str, known: KnownSession) {
+        self.is_changed = true;
         let owners = self.owners.entry(runtime.to_owned()).or_default();
         for first in &known.firsts {
             owners.insert(first.clone(), session.to_owned());

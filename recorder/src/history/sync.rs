@@ -248,7 +248,9 @@ impl Sync<'_> {
                 },
             };
             let Some(session) = session else {
-                self.remember(runtime, &candidate, None);
+                if !is_same {
+                    self.remember(runtime, &candidate, None);
+                }
                 continue;
             };
             let entry = sessions.entry(session).or_default();
@@ -302,16 +304,12 @@ impl Sync<'_> {
     }
 
     fn remember(&mut self, runtime: &Runtime, file: &Candidate, session: Option<&str>) {
-        let files = self
-            .state
-            .files
-            .entry(runtime.as_str().to_owned())
-            .or_default();
         let known = KnownFile {
             session: session.map(str::to_owned),
             stamp: file.stamp.clone(),
         };
-        files.insert(file.path.clone(), known);
+        self.state
+            .set_file(runtime.as_str(), file.path.clone(), known);
     }
 
     /// Stores what the sessions of a database have that is new, one after the other.
