@@ -43,6 +43,8 @@ pub struct Context {
     pub metadata: Metadata,
     /// Through what the run was seen. Kept with the run unless it was watched and nothing else.
     pub source: RunSource,
+    /// Why a run that is known from session files stands beside a recorded one that may be the same execution.
+    pub not_joined: Option<String>,
     /// The most bytes held for one record: a line, a document, a message.
     pub limit: usize,
 }
@@ -59,6 +61,7 @@ impl Context {
             argv: None,
             metadata: Metadata::default(),
             source: RunSource::default(),
+            not_joined: None,
             limit: crate::lines::DEFAULT_LIMIT,
         }
     }

@@ -23,6 +23,8 @@ struct KeptContext {
     /// Through what the run was seen; absent where its process was watched and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_joined: Option<String>,
 }
 
 /// Returns what the store is told of a run before it begins.
@@ -45,6 +47,7 @@ pub(crate) fn context_to_json(context: &Context) -> Value {
         source: Some(context.source)
             .filter(|source| *source != RunSource::Live)
             .map(|source| source.as_str().to_owned()),
+        not_joined: context.not_joined.clone(),
     };
     serde_json::to_value(kept).unwrap_or(Value::Null)
 }
@@ -58,6 +61,7 @@ pub(crate) fn context_from_json(job_id: JobId, run_id: RunId, kept: &Value) -> C
     context.argv = kept.argv;
     context.metadata = kept.metadata;
     context.source = source_named(kept.source.as_deref());
+    context.not_joined = kept.not_joined;
     context
 }
 
@@ -180,6 +184,7 @@ mod tests {
         context.argv = Some(vec!["claude".to_owned()]);
         context.query = Some("what".to_owned());
         context.metadata.set("host", "h");
+        context.not_joined = Some("two runs fit".to_owned());
         let kept = context_to_json(&context);
         let read = context_from_json("j".parse().unwrap(), "r".parse().unwrap(), &kept);
         assert_eq!(read, context);

@@ -64,6 +64,24 @@ pub struct SyncGroup {
     pub cost_usd: Option<f64>,
 }
 
+impl SyncGroup {
+    /// Creates a group of which nothing is counted yet.
+    #[must_use]
+    pub fn new(runtime: Runtime) -> Self {
+        Self {
+            runtime,
+            sessions: 0,
+            new: 0,
+            grown: 0,
+            joined: 0,
+            unchanged: 0,
+            unreadable: 0,
+            usage: TokenCounts::default(),
+            cost_usd: None,
+        }
+    }
+}
+
 /// What all of it came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -69,6 +69,9 @@ impl TapeState {
         exit_is_signal: impl Fn(i32) -> bool,
     ) {
         let place = root.last;
+        if let Some(message) = self.context.not_joined.take() {
+            self.on_event(root, Warning { message }.into(), place);
+        }
         self.note_exit(root, exit, place);
         let end = match self.result.take() {
             Some(outcome) => {

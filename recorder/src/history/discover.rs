@@ -12,13 +12,33 @@ const DEEPEST: usize = 12;
 
 /// What tells that a file is as it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "KeptStamp", into = "KeptStamp")]
 pub(super) struct Stamp {
     pub(super) size: u64,
     pub(super) modified: i64,
     pub(super) inode: u64,
     /// The same of a database's log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) log: Option<(u64, i64)>,
+}
+
+/// A stamp as it is remembered, without names: there is one for each file, and all are read each time.
+type KeptStamp = (u64, i64, u64, Option<(u64, i64)>);
+
+impl From<KeptStamp> for Stamp {
+    fn from((size, modified, inode, log): KeptStamp) -> Self {
+        Self {
+            size,
+            modified,
+            inode,
+            log,
+        }
+    }
+}
+
+impl From<Stamp> for KeptStamp {
+    fn from(stamp: Stamp) -> Self {
+        (stamp.size, stamp.modified, stamp.inode, stamp.log)
+    }
 }
 
 /// A file that may hold history.
@@ -71,7 +91,7 @@ fn walk(
         }
     };
     let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-    entries.sort_by_key(fs::DirEntry::file_name);
+    entries.sort_by_cached_key(fs::DirEntry::file_name);
     for entry in entries {
         let file_name = entry.file_name();
         let path = entry.path();
@@ -91,7 +111,13 @@ fn walk(
         if !is_database && !(history.is_candidate)(&name) {
             continue;
         }
-        match stamp(real, &path, kind.is_symlink(), is_database) {
+        let found_metadata = if kind.is_symlink() {
+            linked_file(real, &path)
+        } else {
+            // Asked of the open directory: quicker than by the whole path.
+            entry.metadata().map_err(|error| error.to_string())
+        };
+        match found_metadata.and_then(|metadata| stamp(&path, &metadata, is_database)) {
             Ok(stamp) => found.candidates.push(Candidate {
                 path,
                 name,
@@ -103,21 +129,23 @@ fn walk(
     }
 }
 
-fn stamp(real: &Path, path: &Path, is_link: bool, is_database: bool) -> Result<Stamp, String> {
-    if is_link {
-        let target = path.canonicalize().map_err(|error| error.to_string())?;
-        if !target.starts_with(real) {
-            return Err("a link that leads out of the directory".to_owned());
-        }
+/// Returns what a link names, if that is below the place.
+fn linked_file(real: &Path, path: &Path) -> Result<Metadata, String> {
+    let target = path.canonicalize().map_err(|error| error.to_string())?;
+    if !target.starts_with(real) {
+        return Err("a link that leads out of the directory".to_owned());
     }
-    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    fs::metadata(path).map_err(|error| error.to_string())
+}
+
+fn stamp(path: &Path, metadata: &Metadata, is_database: bool) -> Result<Stamp, String> {
     if !metadata.is_file() {
         return Err("not a regular file".to_owned());
     }
     let mut stamp = Stamp {
         size: metadata.len(),
-        modified: modified(&metadata),
-        inode: inode(&metadata),
+        modified: modified(metadata),
+        inode: inode(metadata),
         log: None,
     };
     if is_database {

@@ -11,12 +11,14 @@ use serde_json::Value;
 use super::evidence::{Evidence, Fit};
 use super::segment_run::HISTORY_KEY;
 use super::sync::{SyncEvent, SyncOptions, group};
-use super::take_in;
+use super::take_in::{self, mark_not_joined, several_histories, several_recorded};
 use crate::context_and_exit::is_history_only;
 use crate::error::RecordError;
 
 /// How many of the latest runs without a session are looked at.
 const MOST_LOOKED_AT: usize = 500;
+/// How many of the histories that may be of one run are told so; where there are more, the first ones say enough.
+const MOST_MARKED: usize = 16;
 
 /// Joins recorded runs with the histories of the same executions that are stored as runs of their own.
 ///
@@ -60,16 +62,31 @@ impl Joiner {
             return Ok(false);
         }
         let recorded = Evidence::of_run(store, run_id)?;
-        let Some((history, fit)) = only_fit(&recorded, histories) else {
-            return Ok(false);
+        let (fit, best) = best_fits(&recorded, histories);
+        let history = match best.as_slice() {
+            [] => return Ok(false),
+            [history] => history.clone(),
+            several => {
+                let reason = several_histories(run_id);
+                for history in several.iter().take(MOST_MARKED) {
+                    mark_not_joined(store, history, &reason, now)?;
+                }
+                return Ok(false);
+            }
         };
         // Nor may another recorded run fit it as well.
         if fit != Fit::Sure {
             let told = Evidence::of_run(store, &history)?;
+            let mut rivals = Vec::new();
             for other in recorded_runs(store, &filter)? {
                 if other != *run_id && Evidence::of_run(store, &other)?.fit(&told) >= fit {
-                    return Ok(false);
+                    rivals.push(other);
                 }
+            }
+            if !rivals.is_empty() {
+                let runs = std::iter::once(run_id).chain(&rivals);
+                mark_not_joined(store, &history, &several_recorded(runs), now)?;
+                return Ok(false);
             }
         }
         let is_joined = merge(store, run_id, &history, now)?;
@@ -123,16 +140,19 @@ fn merge(
     }
 }
 
-/// Returns the one history that fits a recorded run best, if there is one.
-fn only_fit(recorded: &Evidence, histories: &[(RunId, Evidence)]) -> Option<(RunId, Fit)> {
-    let fits = histories
-        .iter()
-        .map(|(run, told)| (recorded.fit(told), run));
-    let fits: Vec<_> = fits.filter(|(fit, _)| *fit != Fit::No).collect();
-    let best = fits.iter().map(|(fit, _)| *fit).max()?;
-    let mut best = fits.into_iter().filter(|(fit, _)| *fit == best);
-    let (fit, run) = best.next()?;
-    best.next().is_none().then(|| (run.clone(), fit))
+/// Returns the histories that fit a recorded run best, and how well.
+fn best_fits(recorded: &Evidence, histories: &[(RunId, Evidence)]) -> (Fit, Vec<RunId>) {
+    let mut best = (Fit::No, Vec::new());
+    for (run, told) in histories {
+        let fit = recorded.fit(told);
+        if fit > best.0 {
+            best = (fit, Vec::new());
+        }
+        if fit == best.0 && fit != Fit::No {
+            best.1.push(run.clone());
+        }
+    }
+    best
 }
 
 /// Returns runs that are known from session files alone, and have ended.

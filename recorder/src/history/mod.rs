@@ -38,6 +38,7 @@ mod join;
 mod places;
 mod segment_run;
 mod session_work;
+mod settled;
 mod state;
 mod survey;
 mod sync;

@@ -16,6 +16,9 @@ use crate::replay::normalizer_in;
 /// The key in a run's context that names the segment of its history.
 pub(super) const HISTORY_KEY: &str = "historyKey";
 
+/// The key in a run's context that says why it is not joined with a recorded run.
+pub(super) const NOT_JOINED_KEY: &str = "notJoined";
+
 /// A session that is quiet for so long is over, in milliseconds.
 const QUIET: i64 = 60 * 60 * 1000;
 
@@ -44,6 +47,14 @@ impl SegmentRun {
             if let Value::Object(metadata) = metadata {
                 metadata.insert("forkedFrom".to_owned(), parent.into());
             }
+        }
+    }
+
+    /// Says why it is not joined with a recorded run. What was prepared did not know it.
+    pub(super) fn set_not_joined(&mut self, reason: &str) {
+        self.prepared = None;
+        if let Value::Object(kept) = &mut self.begin.context {
+            kept.insert(NOT_JOINED_KEY.to_owned(), reason.into());
         }
     }
 }

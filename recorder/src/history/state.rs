@@ -4,6 +4,7 @@
 //! database may be moved, or be shared by many. It is a memory, no truth: without it everything is read once
 //! more, and found to be stored already.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::discover::Stamp;
+use super::settled::Settled;
 use crate::private_file;
 
 /// What is remembered of a file.
@@ -49,55 +51,79 @@ pub(super) struct State {
     pub(super) files: BTreeMap<String, HashMap<PathBuf, KnownFile>>,
     /// Sessions by runtime and id.
     sessions: BTreeMap<String, BTreeMap<String, KnownSession>>,
-    /// The sessions of first responses, by runtime.
+    /// The sessions of first responses, by runtime: made when the first copy is met.
     #[serde(skip)]
-    owners: HashMap<String, HashMap<String, String>>,
+    owners: OnceCell<HashMap<String, HashMap<String, String>>>,
     /// Something is remembered that is not on disk.
     #[serde(skip)]
     is_changed: bool,
+    /// What is on disk of the last sync that left nothing to do.
+    #[serde(skip)]
+    settled: Option<Settled>,
+}
+
+/// What was read, in a file: a line for syncs that find nothing to do, then all of it, which they need not read.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// What is left to do nothing about.
+    pub(super) settled: Option<Settled>,
+    /// The state, as it stands in the file.
+    state: Vec<u8>,
+}
+
+impl Memory {
+    /// Reads what is remembered; what cannot be read is as if it were not there.
+    pub(super) fn open(path: Option<&Path>) -> Self {
+        let Some(mut state) = path.and_then(|path| fs::read(path).ok()) else {
+            return Self::default();
+        };
+        let end = state.iter().position(|byte| *byte == b'\n');
+        let first = end.and_then(|end| state.get(..end)).unwrap_or_default();
+        let settled = serde_json::from_slice(first).ok().flatten();
+        state.drain(..end.map_or(0, |end| end + 1));
+        Self { settled, state }
+    }
+
+    /// Reads the rest.
+    pub(super) fn into_state(self, database: Option<&str>) -> State {
+        let mut state = serde_json::from_slice::<State>(&self.state)
+            .ok()
+            // A database without a run has no name yet: whatever was read is not in it.
+            .filter(|state| database.is_some() && state.database.as_deref() == database)
+            .unwrap_or_else(|| State {
+                database: database.map(str::to_owned),
+                ..State::default()
+            });
+        state.settled = self.settled;
+        state
+    }
 }
 
 impl State {
-    /// Reads what is remembered; what cannot be read is as if it were not there.
-    pub(super) fn load(path: Option<&Path>, database: Option<&str>) -> Self {
-        let read = || {
-            let bytes = fs::read(path?).ok()?;
-            serde_json::from_slice::<Self>(&bytes).ok()
-        };
-        let fresh = || Self {
-            database: database.map(str::to_owned),
-            ..Self::default()
-        };
-        // A database without a run has no name yet: whatever was read is not in it.
-        let mut state = read()
-            .filter(|state| database.is_some() && state.database.as_deref() == database)
-            .unwrap_or_else(fresh);
-        let State {
-            sessions, owners, ..
-        } = &mut state;
-        for (runtime, sessions) in sessions {
-            let owners = owners.entry(runtime.clone()).or_default();
-            for (session, known) in sessions {
-                let firsts = known.firsts.iter();
-                owners.extend(firsts.map(|first| (first.clone(), session.clone())));
-            }
-        }
-        state
-    }
-
-    /// Writes what is remembered, whole or not at all.
+    /// Writes what is remembered, whole or not at all; `settled` if nothing is left to do.
     pub(super) fn save(
         &mut self,
         path: Option<&Path>,
         database: Option<String>,
+        settled: Option<Settled>,
     ) -> std::io::Result<()> {
-        let Some(path) = path.filter(|_| self.is_changed) else {
+        let is_same = !self.is_changed && self.settled == settled;
+        let Some(path) = path.filter(|_| !is_same) else {
             return Ok(());
         };
         self.is_changed = false;
         self.database = database;
-        let bytes = serde_json::to_vec(self)?;
+        self.settled = settled;
+        let mut bytes = serde_json::to_vec(&self.settled)?;
+        bytes.push(b'\n');
+        serde_json::to_writer(&mut bytes, self)?;
         private_file::write(path, &bytes)
+    }
+
+    /// Tells whether a session may go on.
+    pub(super) fn has_open(&self) -> bool {
+        let mut sessions = self.sessions.values().flat_map(BTreeMap::values);
+        sessions.any(|known| known.is_open)
     }
 
     /// Remembers a file.
@@ -115,9 +141,11 @@ impl State {
     /// Remembers a session.
     pub(super) fn set_session(&mut self, runtime: &str, session: &str, known: KnownSession) {
         self.is_changed = true;
-        let owners = self.owners.entry(runtime.to_owned()).or_default();
-        for first in &known.firsts {
-            owners.insert(first.clone(), session.to_owned());
+        if let Some(owners) = self.owners.get_mut() {
+            let owners = owners.entry(runtime.to_owned()).or_default();
+            for first in &known.firsts {
+                owners.insert(first.clone(), session.to_owned());
+            }
         }
         let sessions = self.sessions.entry(runtime.to_owned()).or_default();
         sessions.insert(session.to_owned(), known);
@@ -125,6 +153,22 @@ impl State {
 
     /// Returns the session that has a run of its own which begins with a response.
     pub(super) fn owner_of(&self, runtime: &str, response: &str) -> Option<&str> {
-        self.owners.get(runtime)?.get(response).map(String::as_str)
+        let owners = self.owners.get_or_init(|| owners_of(&self.sessions));
+        owners.get(runtime)?.get(response).map(String::as_str)
     }
+}
+
+/// Finds the session of each first response, by runtime.
+fn owners_of(
+    sessions: &BTreeMap<String, BTreeMap<String, KnownSession>>,
+) -> HashMap<String, HashMap<String, String>> {
+    let mut owners: HashMap<String, HashMap<String, String>> = HashMap::new();
+    for (runtime, sessions) in sessions {
+        let owners = owners.entry(runtime.clone()).or_default();
+        for (session, known) in sessions {
+            let firsts = known.firsts.iter();
+            owners.extend(firsts.map(|first| (first.clone(), session.clone())));
+        }
+    }
+    owners
 }

@@ -1,5 +1,6 @@
 //! Everything that agents left on this machine, into the store.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,8 @@ use super::evidence::Evidence;
 use super::places::HistoryDirectory;
 use super::segment_run::SegmentRun;
 use super::session_work::{SessionJob, SessionWork, work};
-use super::state::{KnownFile, KnownSession, State};
+use super::settled::{Settled, Survey};
+use super::state::{KnownFile, KnownSession, Memory, State};
 use super::take_in::{Account, StoredRuns, Taken, take_in};
 use crate::capture::pipeline::{usual_threads, work_in_order};
 use crate::error::RecordError;
@@ -74,46 +76,40 @@ pub fn sync(
     clock: impl Fn() -> i64,
     each: &mut dyn FnMut(SyncEvent),
 ) -> Result<SyncSummary, RecordError> {
-    let state = State::load(options.memory.as_deref(), store.database_id()?.as_deref());
+    let database = store.database_id()?;
+    let found = Findings::look(&options.directories);
+    let mut memory = Memory::open(options.memory.as_deref());
+    if options.is_whole()
+        && let Some(settled) = memory.settled.take_if(|settled| {
+            found.refused.is_empty() && settled.is_as_it_was(database.as_deref(), &found.survey)
+        })
+    {
+        each(SyncEvent::Begun {
+            sessions: 0,
+            bytes: 0,
+        });
+        return Ok(SyncSummary {
+            is_dry_run: options.is_dry_run,
+            groups: settled.groups(),
+        });
+    }
     let mut sync = Sync {
         options,
-        state,
+        state: memory.into_state(database.as_deref()),
         groups: BTreeMap::new(),
         since_saved: 0,
         taken: 0,
     };
-    let jobs = sync.plan(each);
+    let survey = found.survey.clone();
+    let jobs = sync.plan(found, each);
     let sessions = jobs.len() as u64;
     let bytes = jobs.iter().map(|job| job.bytes).sum();
     each(SyncEvent::Begun { sessions, bytes });
-    let now = clock();
     let (databases, jobs): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_database);
     for job in databases {
         sync.take_database(store, &job, &clock, each)?;
     }
-    let weighed = jobs.into_iter().map(|job| {
-        let weight = usize::try_from(job.bytes)
-            .unwrap_or(usize::MAX)
-            .clamp(1, AHEAD);
-        (job, weight)
-    });
-    let mut forks = Vec::new();
-    work_in_order(
-        usual_threads(),
-        AHEAD,
-        weighed,
-        |job| job.read(now),
-        |results| {
-            for work in results {
-                if work.has_copies() {
-                    forks.push(work);
-                } else {
-                    sync.take(store, work, &clock, each)?;
-                }
-            }
-            Ok::<(), RecordError>(())
-        },
-    )?;
+    let mut forks = sync.take_files(store, jobs, &clock, each)?;
     // Whatever they copied is stored by now, if it is anywhere.
     forks.sort_by_key(SessionWork::first_own_at);
     for work in forks {
@@ -122,8 +118,50 @@ pub fn sync(
     if !options.is_dry_run {
         super::join::join_unnamed(store, &mut sync.groups, sync.taken, options, &clock, each)?;
     }
-    sync.save(store);
+    sync.save(store, Some(&survey));
     Ok(sync.summary())
+}
+
+impl SyncOptions {
+    /// Tells whether all that is found is wanted, so that a sync can leave nothing to do.
+    fn is_whole(&self) -> bool {
+        self.since.is_none() && self.only.is_none() && self.files.is_empty()
+    }
+}
+
+/// What was found in all directories.
+#[derive(Default)]
+struct Findings {
+    by_runtime: BTreeMap<String, (Runtime, &'static History, Vec<Candidate>)>,
+    /// What looked like history and was not read, with the reason.
+    refused: Vec<(Runtime, PathBuf, String)>,
+    survey: Survey,
+}
+
+impl Findings {
+    fn look(directories: &[HistoryDirectory]) -> Self {
+        let mut found = Self::default();
+        let mut seen = BTreeSet::new();
+        for directory in directories {
+            let runtime = directory.runtime.as_str();
+            let history = entry_for(&directory.runtime).and_then(|entry| entry.history);
+            let Some(history) = history.filter(|_| seen.insert((runtime, &directory.path))) else {
+                continue;
+            };
+            let discovery = discover(&directory.path, history);
+            found.survey.add(directory, &discovery.candidates);
+            let refused = discovery.refused.into_iter();
+            found
+                .refused
+                .extend(refused.map(|(path, reason)| (directory.runtime.clone(), path, reason)));
+            let entry = found
+                .by_runtime
+                .entry(runtime.to_owned())
+                .or_insert_with(|| (directory.runtime.clone(), history, Vec::new()));
+            entry.2.extend(discovery.candidates);
+        }
+        found
+    }
 }
 
 struct Sync<'o> {
@@ -150,48 +188,19 @@ pub(super) fn group<'a>(
     runtime: &Runtime,
 ) -> &'a mut SyncGroup {
     let name = runtime.as_str().to_owned();
-    groups.entry(name).or_insert_with(|| SyncGroup {
-        runtime: runtime.clone(),
-        sessions: 0,
-        new: 0,
-        grown: 0,
-        joined: 0,
-        unchanged: 0,
-        unreadable: 0,
-        usage: runtape_core::TokenCounts::default(),
-        cost_usd: None,
-    })
+    groups
+        .entry(name)
+        .or_insert_with(|| SyncGroup::new(runtime.clone()))
 }
 
 impl Sync<'_> {
     /// Finds what has changed since the last time.
-    fn plan(&mut self, each: &mut dyn FnMut(SyncEvent)) -> Vec<SessionJob> {
-        let mut found: BTreeMap<String, (Runtime, &'static History, Vec<Candidate>)> =
-            BTreeMap::new();
-        let mut seen = BTreeSet::new();
-        for directory in &self.options.directories {
-            let Some(history) = entry_for(&directory.runtime).and_then(|entry| entry.history)
-            else {
-                continue;
-            };
-            if !seen.insert((
-                directory.runtime.as_str().to_owned(),
-                directory.path.clone(),
-            )) {
-                continue;
-            }
-            let discovery = discover(&directory.path, history);
-            for (path, reason) in discovery.refused {
-                self.refuse(&directory.runtime, &path, reason, each);
-            }
-            let name = directory.runtime.as_str().to_owned();
-            let entry = found
-                .entry(name)
-                .or_insert_with(|| (directory.runtime.clone(), history, Vec::new()));
-            entry.2.extend(discovery.candidates);
+    fn plan(&mut self, found: Findings, each: &mut dyn FnMut(SyncEvent)) -> Vec<SessionJob> {
+        for (runtime, path, reason) in found.refused {
+            self.refuse(&runtime, &path, reason, each);
         }
         let mut jobs = Vec::new();
-        for (_, (runtime, history, candidates)) in found {
+        for (_, (runtime, history, candidates)) in found.by_runtime {
             self.plan_runtime(&runtime, history, candidates, &mut jobs, each);
         }
         jobs
@@ -261,7 +270,8 @@ impl Sync<'_> {
         sessions.retain(|_, (files, _)| {
             wanted.is_empty() || files.iter().any(|file| wanted.contains(&file.path))
         });
-        let read_before = files_by_session(&self.state, runtime);
+        // Only what has changed is compared with what was read of it before.
+        let read_before = LazyCell::new(|| files_by_session(&self.state, runtime));
         for (session, (mut files, is_changed)) in sessions {
             files.sort_by(|one, other| one.name.cmp(&other.name));
             let is_database = files.iter().any(|file| file.is_database);
@@ -310,6 +320,45 @@ impl Sync<'_> {
         };
         self.state
             .set_file(runtime.as_str(), file.path.clone(), known);
+    }
+
+    /// Stores what sessions in files have that is new; returns those that hold copies of others.
+    fn take_files(
+        &mut self,
+        store: &mut Store,
+        jobs: Vec<SessionJob>,
+        clock: &impl Fn() -> i64,
+        each: &mut dyn FnMut(SyncEvent),
+    ) -> Result<Vec<SessionWork>, RecordError> {
+        let mut forks = Vec::new();
+        if jobs.is_empty() {
+            // Threads that find nothing to do take longer than all the rest of a sync without a change.
+            return Ok(forks);
+        }
+        let now = clock();
+        let weighed = jobs.into_iter().map(|job| {
+            let weight = usize::try_from(job.bytes)
+                .unwrap_or(usize::MAX)
+                .clamp(1, AHEAD);
+            (job, weight)
+        });
+        work_in_order(
+            usual_threads(),
+            AHEAD,
+            weighed,
+            |job| job.read(now),
+            |results| {
+                for work in results {
+                    if work.has_copies() {
+                        forks.push(work);
+                    } else {
+                        self.take(store, work, clock, each)?;
+                    }
+                }
+                Ok::<(), RecordError>(())
+            },
+        )?;
+        Ok(forks)
     }
 
     /// Stores what the sessions of a database have that is new, one after the other.
@@ -421,7 +470,7 @@ impl Sync<'_> {
             self.state.set_session(runtime.as_str(), &group_id, known);
             self.since_saved += 1;
             if self.since_saved >= SAVE_EVERY {
-                self.save(store);
+                self.save(store, None);
             }
         }
         each(SyncEvent::Read {
@@ -530,15 +579,24 @@ impl Sync<'_> {
         Ok(())
     }
 
-    /// Remembers on disk what was read. It is a memory only: if it cannot be kept, more is read the next time.
-    fn save(&mut self, store: &Store) {
+    /// Remembers on disk what was read; `survey` if all of it was. It is a memory only: if it cannot be kept, more is
+    /// read the next time.
+    fn save(&mut self, store: &Store, survey: Option<&Survey>) {
         self.since_saved = 0;
-        if !self.options.is_dry_run
-            && self.options.only.is_none()
-            && let Ok(database) = store.database_id()
-        {
-            let _ = self.state.save(self.options.memory.as_deref(), database);
+        if self.options.is_dry_run || self.options.only.is_some() {
+            return;
         }
+        let Ok(database) = store.database_id() else {
+            return;
+        };
+        let is_settled = self.options.is_whole() && !self.state.has_open();
+        let settled = survey
+            .filter(|_| is_settled)
+            .zip(database.clone())
+            .and_then(|(survey, database)| Settled::after(database, survey, &self.groups));
+        let _ = self
+            .state
+            .save(self.options.memory.as_deref(), database, settled);
     }
 
     fn summary(self) -> SyncSummary {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::content::{SourceContent, each_piece};
 use super::evidence::{Evidence, Fit};
-use super::segment_run::{HISTORY_KEY, SegmentRun};
+use super::segment_run::{HISTORY_KEY, NOT_JOINED_KEY, SegmentRun};
 use crate::context_and_exit::{context_from_json, exit_from_json, exit_to_json, is_history_only};
 use crate::error::RecordError;
 use crate::replay;
@@ -121,28 +121,74 @@ impl StoredRuns {
         Ok(fit != Fit::No)
     }
 
-    /// Finds the one recorded run that a segment is of.
-    fn recorded_as(&mut self, account: Account<'_>) -> Option<RunId> {
+    /// Finds the one recorded run that a segment is of, and takes it out.
+    fn recorded_as(&mut self, account: Account<'_>) -> Recorded {
         let fits: Vec<Fit> = self
             .recorded
             .iter()
             .map(|(_, run)| account.fit(run))
             .collect();
-        let best = fits.iter().copied().max().filter(|fit| *fit != Fit::No)?;
-        let mut places = fits.iter().enumerate().filter(|(_, fit)| **fit == best);
-        let (place, _) = places.next()?;
-        let is_one = places.next().is_none();
-        let (_, run) = self.recorded.get(place)?;
-        let is_only = account.fit_alone(run) != Fit::No;
-        (is_one && is_only).then(|| self.recorded.remove(place).0)
+        let best = fits.iter().copied().max().unwrap_or(Fit::No);
+        if best == Fit::No {
+            return Recorded::Nowhere;
+        }
+        let places = fits.iter().enumerate().filter(|(_, fit)| **fit == best);
+        let mut runs = places.filter_map(|(place, _)| Some((place, self.recorded.get(place)?)));
+        let Some((place, (run, evidence))) = runs.next() else {
+            return Recorded::Nowhere;
+        };
+        let others: Vec<&RunId> = runs.map(|(_, (run, _))| run).collect();
+        if !others.is_empty() {
+            let runs = std::iter::once(run).chain(others);
+            return Recorded::Unclear(several_recorded(runs));
+        }
+        if account.fit_alone(evidence) == Fit::No {
+            return Recorded::Unclear(several_histories(run));
+        }
+        Recorded::As(self.recorded.remove(place).0)
     }
+}
+
+/// Whether a segment was recorded, too.
+#[derive(Debug)]
+enum Recorded {
+    /// No recorded run fits it.
+    Nowhere,
+    /// It is of this run.
+    As(RunId),
+    /// It may be of a recorded run, and so may something else; for people.
+    Unclear(String),
+}
+
+/// How many runs are named where there may be many.
+const MOST_NAMED: usize = 3;
+
+/// Says that a history may be of several recorded runs.
+pub(super) fn several_recorded<'a>(runs: impl Iterator<Item = &'a RunId>) -> String {
+    let names: Vec<&str> = runs.map(RunId::as_str).collect();
+    let mut text = format!(
+        "not joined: {} recorded runs fit this history alike ({}",
+        names.len(),
+        names.get(..MOST_NAMED).unwrap_or(&names).join(", ")
+    );
+    text.push_str(if names.len() > MOST_NAMED {
+        ", …)"
+    } else {
+        ")"
+    });
+    text
+}
+
+/// Says that a recorded run may be of several histories.
+pub(super) fn several_histories(run: &RunId) -> String {
+    format!("not joined: the recorded run {run} fits more than one history alike")
 }
 
 /// Takes in one segment of a session.
 pub(super) fn take_in(
     store: &mut Store,
     stored: &mut StoredRuns,
-    run: SegmentRun,
+    mut run: SegmentRun,
     contents: &[SourceContent],
     account: Account<'_>,
     now: i64,
@@ -154,17 +200,21 @@ pub(super) fn take_in(
         let id = run.run_id.clone();
         return grow(store, &id, run, contents, now);
     }
-    if let Some(recorded) = stored.recorded_as(account) {
-        let mut bytes = Vec::new();
-        each_piece(&run.segment.lines, contents, |piece| {
-            bytes.extend_from_slice(&piece);
-            Ok::<(), std::io::Error>(())
-        })
-        .map_err(|source| RecordError::History { source })?;
-        return match join(store, &recorded, &run.segment.key, &bytes, now)? {
-            None => Ok(Taken::Joined(recorded)),
-            Some(reason) => Ok(Taken::Left(reason)),
-        };
+    match stored.recorded_as(account) {
+        Recorded::Nowhere => {}
+        Recorded::Unclear(reason) => run.set_not_joined(&reason),
+        Recorded::As(recorded) => {
+            let mut bytes = Vec::new();
+            each_piece(&run.segment.lines, contents, |piece| {
+                bytes.extend_from_slice(&piece);
+                Ok::<(), std::io::Error>(())
+            })
+            .map_err(|source| RecordError::History { source })?;
+            return match join(store, &recorded, &run.segment.key, &bytes, now)? {
+                None => Ok(Taken::Joined(recorded)),
+                Some(reason) => Ok(Taken::Left(reason)),
+            };
+        }
     }
     let id = run.run_id.clone();
     match put(store, run, contents, now) {
@@ -309,7 +359,11 @@ fn grow(
         run.segment.lines = lines;
         run.prepared = None;
     }
-    let is_alone = is_history_only(&store.begin_of(id)?.context);
+    let context = store.begin_of(id)?.context;
+    if let Some(reason) = context.get(NOT_JOINED_KEY).and_then(Value::as_str) {
+        run.set_not_joined(reason);
+    }
+    let is_alone = is_history_only(&context);
     let result = if is_alone {
         again(store, id, run, contents, now)
     } else {
@@ -423,6 +477,30 @@ fn add(
         Ok(None)
     })?;
     Ok(())
+}
+
+/// Says in a run that is known from its history why it is not joined with a recorded one, unless it says so already.
+pub(super) fn mark_not_joined(
+    store: &mut Store,
+    history: &RunId,
+    reason: &str,
+    now: i64,
+) -> Result<(), RecordError> {
+    let mut context = store.begin_of(history)?.context;
+    let Value::Object(kept) = &mut context else {
+        return Ok(());
+    };
+    if kept.get(NOT_JOINED_KEY).is_some() {
+        return Ok(());
+    }
+    kept.insert(NOT_JOINED_KEY.to_owned(), reason.into());
+    let marked = add(store, history, &context, &[], |store, write| {
+        store.retell_run(history, &context, now, write)
+    });
+    match marked {
+        Err(error) if error.is_in_use() => Ok(()),
+        marked => marked,
+    }
 }
 
 fn append_history(

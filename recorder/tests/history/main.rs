@@ -15,3 +15,4 @@ mod again;
 mod executions;
 mod halves;
 mod pairs;
+mod unclear;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use runtape_tests::synthetic::Sessions;
 use serde_json::Value;
@@ -210,6 +210,61 @@ fn a_session_that_is_written_while_it_is_read_arrives_whole() {
         (&runs[0]["status"], &runs[0]["steps"]),
         (&"completed".into(), &201.into())
     );
+    intact(&runtape);
+}
+
+#[test]
+fn watching_takes_in_what_a_session_writes_without_waiting_for_the_next_look() {
+    let runtape = Runtape::new();
+    let home = home(&runtape, 2, 3);
+    let projects = Path::new(&home).join(".claude").join("projects");
+    let mut child = runtape
+        .command(&[
+            "sync",
+            "--watch",
+            "--runtime",
+            "claude-code",
+            "--from",
+            &home,
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (sender, lines) = std::sync::mpsc::channel();
+    let stdout = child.stdout.take().unwrap();
+    std::thread::spawn(move || {
+        for line in std::io::BufRead::lines(std::io::BufReader::new(stdout)) {
+            let _ = sender.send((Instant::now(), line.unwrap()));
+        }
+    });
+    let patience = Duration::from_secs(30);
+    loop {
+        let (_, line) = lines.recv_timeout(patience).unwrap();
+        if line.starts_with("claude-code") {
+            break;
+        }
+    }
+    // Of several sessions in a row at least one arrives sooner than two seconds: the system told of it.
+    let mut quickest = patience;
+    for seed in 20..24 {
+        let begin = Instant::now();
+        Sessions::new(seed).write(&projects, 1, 2).unwrap();
+        // A file that is seen before it is whole is new, and grows.
+        let at = loop {
+            let (at, line) = lines.recv_timeout(patience).unwrap();
+            if line.contains(" new ") {
+                break at;
+            }
+        };
+        quickest = quickest.min(at.duration_since(begin));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    println!("the quickest was taken in after {quickest:.1?}");
+    #[cfg(target_os = "linux")]
+    assert!(quickest < Duration::from_secs(2), "{quickest:.1?}");
+    assert_eq!(roots(&runtape), 6);
     intact(&runtape);
 }
 

@@ -1,9 +1,9 @@
 //! `runtape sync`: what agent CLIs left on this machine, into the store.
 
+mod changes;
 mod report;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use runtape_core::Runtime;
 use runtape_core::report::SyncLine;
@@ -13,13 +13,11 @@ use runtape_recorder::history::{
 };
 use runtape_store::Store;
 
+use self::changes::Changes;
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::progress::bytes_bar;
 use crate::terminal::times;
-
-/// How often `--watch` looks for changes. Looking takes a stat of each file.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Take in what agent CLIs left on this machine
 ///
@@ -55,12 +53,14 @@ pub(crate) fn run(args: &SyncArgs, invocation: &mut Invocation<'_>) -> Result<()
         ..SyncOptions::default()
     };
     let mut store = invocation.database.open()?;
+    // Watched from before the first look on, so that nothing changes unseen between the two.
+    let changes = args.watch.then(|| Changes::new(&options.directories));
     sync_once(&mut store, &options, invocation)?;
-    if !args.watch {
+    let Some(mut changes) = changes else {
         return Ok(());
-    }
+    };
     loop {
-        std::thread::sleep(LOOK_EVERY);
+        changes.wait();
         watch_once(&mut store, &options, invocation)?;
     }
 }
