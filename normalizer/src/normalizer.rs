@@ -52,11 +52,16 @@ impl Normalizer {
             runtime: runtime.clone(),
         })?;
         // The parser is told of the runtime's own words; the run keeps all of them.
-        let mut argv = context.argv.take();
-        let start = argv
+        let mut others = context.argv.take();
+        let start = others
             .as_deref()
             .and_then(|argv| Some(argv.len() - own_words(argv, entry)?.len()));
-        context.argv = start.and_then(|start| Some(argv.as_mut()?.split_off(start)));
+        context.argv = match start {
+            // Nearly always all words are its own, and stay where they are.
+            Some(0) => others.take(),
+            Some(start) => others.as_mut().map(|argv| argv.split_off(start)),
+            None => None,
+        };
         if context.query.is_none() {
             context.query = (entry.query)(&context);
         }
@@ -74,11 +79,10 @@ impl Normalizer {
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
         }
-        let own = context.argv.take();
-        context.argv = argv.map(|mut argv| {
-            argv.extend(own.into_iter().flatten());
-            argv
-        });
+        if let Some(mut argv) = others {
+            argv.extend(context.argv.take().into_iter().flatten());
+            context.argv = Some(argv);
+        }
         Ok(Self {
             reading,
             reducer: Reducer::new(runtime, context, live),

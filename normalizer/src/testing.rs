@@ -3,9 +3,11 @@
 use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 
 use crate::framing::lines::{DEFAULT_LIMIT, Framed, LineSplitter};
+use crate::history::{Session, SessionSource, read_session, segment_bytes};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::runtimes::entry_for;
 use crate::signal::{Emitted, TapePlace};
-use crate::{Context, Exit, Normalizer};
+use crate::{Context, Exit, Normalizer, RunSource};
 
 /// The place of what came from the exit.
 pub(crate) const NOWHERE: TapePlace = TapePlace {
@@ -22,6 +24,44 @@ pub(crate) fn context(argv: &[&str]) -> Context {
         context.argv = Some(argv.iter().map(|&word| word.to_owned()).collect());
     }
     context
+}
+
+/// Returns a context that knows a command line, written with a blank between words.
+pub(crate) fn command_line(line: &str) -> Context {
+    let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+    context(&words)
+}
+
+/// Returns the records of the lines of a segment.
+pub(crate) fn history_records(runtime: Runtime, tape: &[u8]) -> Vec<Record> {
+    let mut context = context(&[]);
+    context.source = RunSource::History;
+    let mut normalizer = Normalizer::new(runtime, context).unwrap();
+    let mut records = normalizer.push(Stream::History, tape, 1).records;
+    records.extend(normalizer.finish(&Exit::unknown()).records);
+    records
+}
+
+/// Returns the summary of the lines of a segment.
+pub(crate) fn history_summary(runtime: Runtime, tape: &[u8]) -> RunSummary {
+    summarize(&history_records(runtime, tape)).unwrap()
+}
+
+/// Reads a session, and what its runs amount to.
+pub(crate) fn history_runs(
+    runtime: &Runtime,
+    sources: &[SessionSource],
+) -> (Session, Vec<RunSummary>) {
+    let history = entry_for(runtime).and_then(|entry| entry.history).unwrap();
+    let session = read_session(history, sources);
+    let tapes = session
+        .segments
+        .iter()
+        .map(|segment| segment_bytes(segment, sources));
+    let runs = tapes
+        .map(|tape| history_summary(runtime.clone(), &tape))
+        .collect();
+    (session, runs)
 }
 
 /// Gives a stream to a parser, line by line.

@@ -29,8 +29,8 @@ pub enum VerdictWord<'a> {
     Flag(bool),
     /// A word.
     Word(Str<'a>),
-    /// A number, a list or an object.
-    Other(Value),
+    /// A number, a list or an object. Boxed, because few are, and many fields may hold one.
+    Other(Box<Value>),
 }
 
 impl VerdictWord<'_> {
@@ -101,9 +101,9 @@ wire_shapes! {
     string word => VerdictWord::Word(word);
     flag flag => VerdictWord::Flag(flag);
     null => VerdictWord::Missing;
-    number number => VerdictWord::Other(number);
-    list_value list => VerdictWord::Other(list);
-    object_value object => VerdictWord::Other(object);
+    number number => VerdictWord::Other(number.into());
+    list_value list => VerdictWord::Other(list.into());
+    object_value object => VerdictWord::Other(object.into());
 }
 
 impl From<&Value> for VerdictWord<'static> {
@@ -112,7 +112,7 @@ impl From<&Value> for VerdictWord<'static> {
             Value::Null => Self::Missing,
             Value::Bool(flag) => Self::Flag(*flag),
             Value::String(word) => Self::Word(Str::from(word.clone())),
-            other => Self::Other(other.clone()),
+            other => Self::Other(other.clone().into()),
         }
     }
 }

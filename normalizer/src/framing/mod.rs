@@ -15,5 +15,5 @@ pub mod lines;
 mod pieces;
 
 pub use document::{Document, Outside};
-pub(crate) use pieces::each_value;
 pub use pieces::{LinePart, Pieces, pieces};
+pub(crate) use pieces::{each_value, first_json};

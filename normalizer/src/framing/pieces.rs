@@ -186,6 +186,18 @@ fn second(text: &[u8]) -> Option<u8> {
         .copied()
 }
 
+/// How many lines are looked at for the first value.
+const FIRST_LINES: usize = 32;
+
+/// Returns the first JSON among the first lines of an output, whole or not.
+pub(crate) fn first_json(output: &[u8]) -> Option<&[u8]> {
+    let lines = output.split(|byte| *byte == b'\n').take(FIRST_LINES);
+    lines.flat_map(pieces).find_map(|piece| match piece {
+        LinePart::Json(json) => Some(json),
+        LinePart::Text(_) => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};

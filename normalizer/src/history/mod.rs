@@ -13,6 +13,7 @@ mod database;
 mod ending;
 mod in_memory;
 mod rows;
+mod segment_lines;
 
 use std::ops::Range;
 
@@ -20,6 +21,7 @@ pub use database::{Database, SessionTable, Table};
 pub(crate) use ending::{LastWord, judge, judge_with_answer};
 pub use in_memory::{SessionSource, read_session, segment_bytes};
 pub(crate) use rows::{NOTE, millis, table_of};
+pub(crate) use segment_lines::{LineReader, SegmentLines};
 
 use crate::context::Context;
 use crate::parser::RuntimeParser;

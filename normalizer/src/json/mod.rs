@@ -10,6 +10,7 @@
 mod decode;
 pub mod number;
 mod quick;
+mod rare;
 mod raw;
 mod reader;
 mod removed;
@@ -23,6 +24,7 @@ mod wire;
 
 pub(crate) use decode::decode_rest;
 pub use decode::{DecodeError, Decoded, Fault, decode};
+pub(crate) use rare::RareValue;
 pub use raw::Raw;
 pub(crate) use shapes::wire_shapes;
 pub(crate) use special::find_special;

@@ -21,22 +21,27 @@ pub(super) const AS_TEXT: &str = "$runtape::AsText";
 /// Reads one value, if it is sound and plain.
 pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     let mut reader = JsonReader::new(text);
-    let value = T::deserialize(&mut reader).ok()?;
-    reader.is_at_end().then_some(value)
+    match T::deserialize(&mut reader) {
+        Ok(value) if reader.is_done() => Some(value),
+        _ => None,
+    }
 }
 
 /// Reads the rest of an object that is inside of others, `depth` in all, if everything is sound and
 /// plain and all of them end with it. What comes before `at`, where a field has just ended, was read.
 pub(super) fn read_rest<'a, T: Deserialize<'a>>(text: &'a str, at: usize, depth: u8) -> Option<T> {
     let mut reader = JsonReader::within(text, at, depth);
-    let value = T::deserialize(RestOfObject(&mut reader)).ok()?;
-    for _ in 1..depth {
-        // The next thing that is no field of the outer object is its end.
-        if reader.go_on().next_item().ok()? {
-            return None;
-        }
+    match T::deserialize(RestOfObject(&mut reader)) {
+        Ok(value) if is_end_of_all(&mut reader, depth) => Some(value),
+        _ => None,
     }
-    reader.is_at_end().then_some(value)
+}
+
+/// Tells whether the objects around one that was read end with it, and the text with them.
+fn is_end_of_all(reader: &mut JsonReader<'_>, depth: u8) -> bool {
+    // The next thing that is no field of the outer object is its end.
+    let mut ends = |_| matches!(reader.go_on().next_item(), Ok(false));
+    (1..depth).all(&mut ends) && reader.is_done()
 }
 
 /// An object whose first fields were read.
@@ -46,13 +51,7 @@ impl<'de> Deserializer<'de> for RestOfObject<'_, 'de> {
     type Error = Refused;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        let mut fields = self.0.go_on();
-        let value = visitor.visit_map(&mut fields)?;
-        if fields.is_over {
-            Ok(value)
-        } else {
-            Err(Refused)
-        }
+        visitor.visit_map(&mut self.0.go_on())
     }
 
     forward_to_deserialize_any! {
@@ -98,15 +97,7 @@ impl<'de> Deserializer<'de> for &mut JsonReader<'de> {
         match self.peek() {
             b'"' => visit_text(self.string()?, visitor),
             b'{' => self.deserialize_map(visitor),
-            b'[' => {
-                let mut items = self.enter()?;
-                let value = visitor.visit_seq(&mut items)?;
-                if items.is_over {
-                    Ok(value)
-                } else {
-                    Err(Refused)
-                }
-            }
+            b'[' => visitor.visit_seq(&mut self.enter()?),
             b't' => {
                 self.word(b"true")?;
                 visitor.visit_bool(true)
@@ -152,13 +143,7 @@ impl<'de> Deserializer<'de> for &mut JsonReader<'de> {
         if self.peek() != b'{' {
             return Err(Refused);
         }
-        let mut fields = self.enter()?;
-        let value = visitor.visit_map(&mut fields)?;
-        if fields.is_over {
-            Ok(value)
-        } else {
-            Err(Refused)
-        }
+        visitor.visit_map(&mut self.enter()?)
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {

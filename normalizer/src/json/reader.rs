@@ -89,10 +89,12 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Tells whether nothing but white space is left.
-    pub(super) fn is_at_end(&mut self) -> bool {
+    /// Tells whether nothing but white space is left, and every bracket was closed. One that was not
+    /// is noticed here at the latest, so that none is looked for where a value was read: a value that
+    /// is looked at again before it is handed on is copied once more.
+    pub(super) fn is_done(&mut self) -> bool {
         self.peek();
-        self.at == self.text.len()
+        self.at == self.text.len() && self.depth == 0
     }
 
     /// Passes a word.
@@ -253,7 +255,7 @@ pub(super) struct Inside<'r, 'a> {
     pub(super) reader: &'r mut JsonReader<'a>,
     closing: u8,
     is_first: bool,
-    pub(super) is_over: bool,
+    is_over: bool,
 }
 
 impl Inside<'_, '_> {

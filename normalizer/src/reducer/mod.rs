@@ -32,9 +32,11 @@ use crate::signal::{Emitted, Scope, Signal, TapePlace};
 /// Folds the signals of one tape into the records of its runs.
 #[derive(Debug)]
 pub struct Reducer {
-    tape: TapeState,
+    // Boxed, because a reducer is handed on a few times while it is made, and copying these takes
+    // longer than reading a short line.
+    tape: Box<TapeState>,
     /// The run that the tape is of.
-    root: Run,
+    root: Box<Run>,
     children: Children,
 }
 
@@ -47,14 +49,14 @@ impl Reducer {
             line: 0,
             at: 0,
         };
-        let mut root = Run::new(context.run_id.clone(), 0, None, place);
+        let mut root = Box::new(Run::new(context.run_id.clone(), 0, None, place));
         if let Some(argv) = context.argv.take() {
             root.patch.set("argv", argv);
         }
         root.patch.merge(&context.metadata);
         root.patch.set("parserVersion", env!("CARGO_PKG_VERSION"));
         Self {
-            tape: TapeState::new(runtime, context, with_live),
+            tape: Box::new(TapeState::new(runtime, context, with_live)),
             root,
             children: Children::default(),
         }
@@ -105,11 +107,8 @@ impl Reducer {
             let excerpt = Some(excerpt(line.bytes));
             return tape.on_unparsed(root, tag.as_deref(), reason, excerpt, place);
         }
-        let Self {
-            tape,
-            root,
-            children,
-        } = self;
+        let (tape, root) = (&mut *self.tape, &mut *self.root);
+        let children = &mut self.children;
         let run = match scope {
             Scope::Main => {
                 tape.touch_root(root, place);

@@ -52,6 +52,21 @@ pub struct OutputFormat {
     pub carries: &'static [Carried],
 }
 
+impl OutputFormat {
+    /// Creates a row of the table of formats.
+    pub(super) const fn new(
+        name: &'static str,
+        flags: &'static str,
+        carries: &'static [Carried],
+    ) -> Self {
+        Self {
+            name,
+            flags,
+            carries,
+        }
+    }
+}
+
 /// Returns the format that tells most; of those that tell the same, the first.
 #[must_use]
 pub fn best(formats: &'static [OutputFormat]) -> Option<&'static OutputFormat> {

@@ -70,23 +70,19 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: |name| matches!(name, "cli.js" | "claude-code"),
     query: argv::query,
     formats: &[
-        OutputFormat {
-            name: "text",
-            flags: "--output-format text",
-            carries: &[Text],
-        },
-        OutputFormat {
-            name: "json",
-            flags: "--output-format json",
-            carries: &[Text, Tokens, Cost, Session, Model],
-        },
-        OutputFormat {
-            name: "stream-json",
-            flags: "--output-format stream-json --verbose",
-            carries: &[
+        OutputFormat::new("text", "--output-format text", &[Text]),
+        OutputFormat::new(
+            "json",
+            "--output-format json",
+            &[Text, Tokens, Cost, Session, Model],
+        ),
+        OutputFormat::new(
+            "stream-json",
+            "--output-format stream-json --verbose",
+            &[
                 Text, Thinking, Calls, Arguments, Results, Tokens, Cost, Session, Model,
             ],
-        },
+        ),
     ],
     versions: &["2.1.325", "2.0.76"],
     credentials: &[

@@ -64,26 +64,34 @@ enum Command {
     Review,
 }
 
+/// How many words that are no options are looked at: two for the command, one for the thread that it
+/// goes on with, and the prompt.
+const POSITIONAL: usize = 4;
+
 /// The words of a command line, options and others apart.
+#[derive(Default)]
 struct Words<'a> {
-    positional: Vec<&'a str>,
+    positional: [Option<&'a str>; POSITIONAL],
     is_json: bool,
     is_last: bool,
 }
 
 impl<'a> Words<'a> {
     fn of(argv: &'a [String]) -> Self {
-        let mut found = Self {
-            positional: Vec::with_capacity(argv.len()),
-            is_json: false,
-            is_last: false,
+        let mut found = Self::default();
+        let mut count = 0;
+        let mut add = |word| {
+            if let Some(free) = found.positional.get_mut(count) {
+                *free = Some(word);
+                count += 1;
+            }
         };
         // The program comes first.
         let mut words = argv.iter().skip(1).map(String::as_str).peekable();
         while let Some(word) = words.next() {
             match word {
-                word if !is_option(word) => found.positional.push(word),
-                "--" => found.positional.extend(words.by_ref()),
+                word if !is_option(word) => add(word),
+                "--" => words.by_ref().for_each(&mut add),
                 "--json" | "--experimental-json" => found.is_json = true,
                 "--last" => found.is_last = true,
                 option if VALUED.contains(&option) => {
@@ -99,8 +107,8 @@ impl<'a> Words<'a> {
     }
 
     fn command(&self) -> Option<Command> {
-        let first = |at: usize| self.positional.get(at).copied();
-        match (first(0)?, first(1)) {
+        let [first, second, ..] = self.positional;
+        match (first?, second) {
             ("exec" | "e", Some("resume")) => Some(Command::Resume {
                 is_named: !self.is_last,
             }),
@@ -125,11 +133,11 @@ impl<'a> Words<'a> {
             Command::Resume { is_named: true } => 3,
             Command::Resume { is_named: false } => 2,
             Command::Review => {
-                let is_own_command = self.positional.first() == Some(&"review");
+                let is_own_command = self.positional.first() == Some(&Some("review"));
                 2 - usize::from(is_own_command)
             }
         };
-        self.positional.get(at).copied()
+        self.positional.get(at).copied().flatten()
     }
 }
 
@@ -157,15 +165,8 @@ pub(super) fn is_script(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::{JobId, RunId};
-
     use super::*;
-
-    fn context(line: &str) -> Context {
-        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
-        context.argv = Some(line.split(' ').map(str::to_owned).collect());
-        context
-    }
+    use crate::testing;
 
     #[test]
     fn the_command_line_tells_the_format_the_prompt_and_whether_a_thread_goes_on() {
@@ -197,7 +198,7 @@ mod tests {
             ("codex", None, true, None),
         ];
         for (line, asked, may_be_resumed, prompt) in table {
-            let context = context(line);
+            let context = testing::command_line(line);
             let expected = Argv {
                 asked,
                 may_be_resumed,
@@ -205,7 +206,7 @@ mod tests {
             assert_eq!(Argv::of(&context), expected, "{line}");
             assert_eq!(query(&context).as_deref(), prompt, "{line}");
         }
-        let unknown = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        let unknown = testing::context(&[]);
         assert!(Argv::of(&unknown).may_be_resumed);
     }
 

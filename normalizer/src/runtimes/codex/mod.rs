@@ -33,7 +33,8 @@ use runtape_core::{Runtime, Stream};
 use self::argv::Argv;
 use self::events::Events;
 use self::stderr::Stderr;
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::framing::events_or_text::{EventsOrText, Form};
@@ -50,24 +51,12 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: argv::is_script,
     query: argv::query,
     formats: &[
-        OutputFormat {
-            name: "text",
-            flags: "",
-            carries: &[Carried::Text, Carried::Session, Carried::Model],
-        },
-        OutputFormat {
-            name: "json",
-            flags: "--json",
-            carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Session,
-            ],
-        },
+        OutputFormat::new("text", "", &[Text, Session, Model]),
+        OutputFormat::new(
+            "json",
+            "--json",
+            &[Text, Thinking, Calls, Arguments, Results, Tokens, Session],
+        ),
     ],
     versions: &["0.166.0"],
     credentials: &["OPENAI_API_KEY", "CODEX_API_KEY"],

@@ -1,19 +1,11 @@
 //! Telling events from other output.
 
 use super::events::begins_thread;
-use crate::framing::{LinePart, pieces};
-
-/// How many lines are looked at.
-const LINES: usize = 32;
+use crate::framing::first_json;
 
 /// Tells how surely output is this CLI's, from its first bytes: the first object is the thread's.
 pub(super) fn sniff(bytes: &[u8]) -> u8 {
-    let lines = bytes.split(|byte| *byte == b'\n').take(LINES);
-    let mut objects = lines.flat_map(pieces).filter_map(|piece| match piece {
-        LinePart::Json(json) => Some(json),
-        LinePart::Text(_) => None,
-    });
-    match objects.next() {
+    match first_json(bytes) {
         Some(first) if begins_thread(first) => 95,
         _ => 0,
     }

@@ -88,7 +88,7 @@ impl Tool {
                 ("sender_thread_id", item.sender.take()),
                 ("receiver_thread_ids", item.receivers.take()),
             ]),
-            Self::TodoList => object([("items", item.items.clone())]),
+            Self::TodoList => object([("items", Value::clone(&item.items))]),
         }
     }
 

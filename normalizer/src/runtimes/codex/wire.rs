@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::framing::events_or_text::{leading_text, quoted};
-use crate::json::{Raw, Str, decode_rest, number, wire_struct};
+use crate::json::{RareValue, Raw, Str, decode_rest, number, wire_struct};
 use crate::verdict::VerdictWord;
 
 /// What an event is, and of an item its id and its type.
@@ -113,37 +113,27 @@ wire_struct! {
         "thread_id" => thread: Option<Str<'a>>,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct TurnStarted {
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct TurnCompleted<'a> {
         "usage" => usage: Raw<'a>,
         "error" => error: VerdictWord<'a>,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct TurnFailed {
         "error" => error: Value,
         ; known "type"
     }
-}
 
-wire_struct! {
     pub(super) struct ErrorLine<'a> {
         "message" => message: Option<Str<'a>>,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// The tokens of a thread. Older versions count neither reasoning nor cache writes.
     pub(super) struct Usage {
         "input_tokens" => input: Option<u64> as number::opt_u64,
@@ -152,16 +142,12 @@ wire_struct! {
         "reasoning_output_tokens" => reasoning: Option<u64> as number::opt_u64,
         ; known "cache_write_input_tokens", "total_tokens"
     }
-}
 
-wire_struct! {
     pub(super) struct TextLine<'a> {
         "item" => item: TextItem<'a>,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// What was said: a message, reasoning, or an error. Nearly all items are these and commands, and
     /// one struct for all types takes longer to hand over than such an item takes to read.
     pub(super) struct TextItem<'a> {
@@ -171,16 +157,12 @@ wire_struct! {
         "message" => message: Option<Str<'a>>,
         ; known "id", "type", "status"
     }
-}
 
-wire_struct! {
     pub(super) struct CommandLine<'a> {
         "item" => item: CommandItem<'a>,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// A command, the most common of the tool calls.
     pub(super) struct CommandItem<'a> {
         "status" => status: VerdictWord<'a>,
@@ -209,9 +191,7 @@ wire_struct! {
         "item" => item: Item<'a>,
         ; known "type"
     }
-}
 
-wire_struct! {
     /// An item that is a tool call of any type: each has some of these.
     pub(super) struct Item<'a> {
         "status" => status: VerdictWord<'a>,
@@ -220,23 +200,23 @@ wire_struct! {
         "aggregated_output" => output: Option<Str<'a>>,
         "exit_code" => exit_code: Option<i64>,
         // file_change
-        "changes" => changes: Value,
+        "changes" => changes: RareValue,
         // mcp_tool_call, collab_tool_call
         "server" => server: Option<Str<'a>>,
         "tool" => tool: Option<Str<'a>>,
-        "arguments" => arguments: Value,
-        "result" => result: Value,
-        "error" => error: Value,
+        "arguments" => arguments: RareValue,
+        "result" => result: RareValue,
+        "error" => error: RareValue,
         // web_search
         "query" => query: Option<Str<'a>>,
-        "action" => action: Value,
+        "action" => action: RareValue,
         // collab_tool_call
-        "prompt" => prompt: Value,
-        "sender_thread_id" => sender: Value,
-        "receiver_thread_ids" => receivers: Value,
-        "agents_states" => agents: Value,
+        "prompt" => prompt: RareValue,
+        "sender_thread_id" => sender: RareValue,
+        "receiver_thread_ids" => receivers: RareValue,
+        "agents_states" => agents: RareValue,
         // todo_list
-        "items" => items: Value,
+        "items" => items: RareValue,
         ; known "id", "type"
     }
 }

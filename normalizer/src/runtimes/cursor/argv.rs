@@ -77,8 +77,8 @@ pub(super) fn query(context: &Context) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::context;
     use super::*;
+    use crate::testing::command_line;
 
     #[test]
     fn the_format_is_read_from_the_command_line() {
@@ -97,7 +97,11 @@ mod tests {
             ("cursor-agent -p --output-format yaml", None),
         ];
         for (line, expected) in table {
-            assert_eq!(asked(&context(line)).map(Asked::format), expected, "{line}");
+            assert_eq!(
+                asked(&command_line(line)).map(Asked::format),
+                expected,
+                "{line}"
+            );
         }
     }
 
@@ -126,7 +130,7 @@ mod tests {
             ),
         ];
         for (line, expected) in table {
-            assert_eq!(query(&context(line)).as_deref(), expected, "{line}");
+            assert_eq!(query(&command_line(line)).as_deref(), expected, "{line}");
         }
     }
 }

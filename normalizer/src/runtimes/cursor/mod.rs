@@ -70,23 +70,15 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: |_| false,
     query: argv::query,
     formats: &[
-        OutputFormat {
-            name: "text",
-            flags: "--output-format text",
-            carries: &[Text],
-        },
-        OutputFormat {
-            name: "json",
-            flags: "--output-format json",
-            carries: &[Text, Tokens, Session],
-        },
-        OutputFormat {
-            name: "stream-json",
-            flags: "--output-format stream-json",
-            carries: &[
+        OutputFormat::new("text", "--output-format text", &[Text]),
+        OutputFormat::new("json", "--output-format json", &[Text, Tokens, Session]),
+        OutputFormat::new(
+            "stream-json",
+            "--output-format stream-json",
+            &[
                 Text, Thinking, Calls, Arguments, Results, Tokens, Session, Model,
             ],
-        },
+        ),
     ],
     versions: &["2026.01.28", "2026.09.28"],
     credentials: &["CURSOR_API_KEY"],

@@ -253,9 +253,7 @@ wire_struct! {
         "session_id" | "sessionId" | "sessionID" => session: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What the report always has.
     struct Report<'a> {
         "session_id" | "sessionId" => session: Option<Str<'a>>,

@@ -62,21 +62,17 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: |name| matches!(name, "gemini.js" | "gemini-cli"),
     query: argv::query,
     formats: &[
-        OutputFormat {
-            name: "text",
-            flags: "--output-format text",
-            carries: &[Text],
-        },
-        OutputFormat {
-            name: "json",
-            flags: "--output-format json",
-            carries: &[Text, Tokens, Session, Model],
-        },
-        OutputFormat {
-            name: "stream-json",
-            flags: "--output-format stream-json",
-            carries: &[Text, Calls, Arguments, Results, Tokens, Session, Model],
-        },
+        OutputFormat::new("text", "--output-format text", &[Text]),
+        OutputFormat::new(
+            "json",
+            "--output-format json",
+            &[Text, Tokens, Session, Model],
+        ),
+        OutputFormat::new(
+            "stream-json",
+            "--output-format stream-json",
+            &[Text, Calls, Arguments, Results, Tokens, Session, Model],
+        ),
     ],
     versions: &["0.61.0"],
     credentials: &[

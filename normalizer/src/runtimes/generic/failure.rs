@@ -45,7 +45,10 @@ pub(super) fn of_result(result: &RunResult, emit: impl FnMut(Signal<'_>)) -> Ver
             unclear = unclear.with("subtype", &VerdictWord::Word(Str::from(subtype)));
         }
         if !result.errors.is_empty() {
-            unclear = unclear.with("errors", &VerdictWord::Other(result.errors.clone().into()));
+            unclear = unclear.with(
+                "errors",
+                &VerdictWord::Other(Box::new(result.errors.clone().into())),
+            );
         }
         let said = result.errors.join("\n");
         return Verdict::Error(unclear.report("result", Some(&said), emit));

@@ -35,6 +35,7 @@ use runtape_core::{Runtime, Stream};
 
 use self::structured::Structured;
 use self::text::PlainText;
+use super::Carried::{Arguments, Calls, Cost, Model, Results, Session, Text, Thinking, Tokens};
 use super::{Carried, OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -45,15 +46,7 @@ use crate::signal::Signal;
 
 /// What a program can tell that prints the published shapes.
 const EVERYTHING: &[Carried] = &[
-    Carried::Text,
-    Carried::Thinking,
-    Carried::Calls,
-    Carried::Arguments,
-    Carried::Results,
-    Carried::Tokens,
-    Carried::Cost,
-    Carried::Session,
-    Carried::Model,
+    Text, Thinking, Calls, Arguments, Results, Tokens, Cost, Session, Model,
 ];
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
@@ -66,21 +59,9 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: |_| false,
     query: |_| None,
     formats: &[
-        OutputFormat {
-            name: "text",
-            flags: "",
-            carries: &[Carried::Text],
-        },
-        OutputFormat {
-            name: "transcript",
-            flags: "",
-            carries: EVERYTHING,
-        },
-        OutputFormat {
-            name: "events",
-            flags: "",
-            carries: EVERYTHING,
-        },
+        OutputFormat::new("text", "", &[Text]),
+        OutputFormat::new("transcript", "", EVERYTHING),
+        OutputFormat::new("events", "", EVERYTHING),
     ],
     versions: &[],
     credentials: &[],

@@ -84,28 +84,24 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: argv::is_script,
     query,
     formats: &[
-        OutputFormat {
-            name: "chat",
-            flags: "chat",
-            carries: &[Text, Thinking, Calls, Results, Session, Model],
-        },
-        OutputFormat {
-            name: "quiet",
-            flags: "chat --quiet",
-            carries: &[Text, Session],
-        },
-        OutputFormat {
-            name: "verbose",
-            flags: "chat --verbose",
-            carries: &[Text, Thinking, Calls, Results, Tokens, Session, Model],
-        },
-        OutputFormat {
-            name: "acp",
-            flags: "acp",
-            carries: &[
+        OutputFormat::new(
+            "chat",
+            "chat",
+            &[Text, Thinking, Calls, Results, Session, Model],
+        ),
+        OutputFormat::new("quiet", "chat --quiet", &[Text, Session]),
+        OutputFormat::new(
+            "verbose",
+            "chat --verbose",
+            &[Text, Thinking, Calls, Results, Tokens, Session, Model],
+        ),
+        OutputFormat::new(
+            "acp",
+            "acp",
+            &[
                 Text, Thinking, Calls, Arguments, Results, Tokens, Session, Model,
             ],
-        },
+        ),
     ],
     versions: &["0.19.0", "0.13.0"],
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],

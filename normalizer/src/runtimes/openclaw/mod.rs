@@ -42,7 +42,8 @@ use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
 use self::frames::Frames;
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::lines::Line;
@@ -59,20 +60,13 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     // What writes down the frames of a connection.
     is_script: |name| name == "openclaw-frames",
     query: |_| None,
-    formats: &[OutputFormat {
-        name: "frames",
-        flags: "",
-        carries: &[
-            Carried::Text,
-            Carried::Thinking,
-            Carried::Calls,
-            Carried::Arguments,
-            Carried::Results,
-            Carried::Tokens,
-            Carried::Session,
-            Carried::Model,
+    formats: &[OutputFormat::new(
+        "frames",
+        "",
+        &[
+            Text, Thinking, Calls, Arguments, Results, Tokens, Session, Model,
         ],
-    }],
+    )],
     versions: &["2026.3.28", "2026.5.7", "2026.9.6"],
     credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
     is_session_id,

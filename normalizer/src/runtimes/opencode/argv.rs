@@ -90,15 +90,8 @@ fn is_option(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::{JobId, RunId};
-
     use super::*;
-
-    fn context(line: &str) -> Context {
-        let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
-        context.argv = Some(line.split(' ').map(str::to_owned).collect());
-        context
-    }
+    use crate::testing;
 
     #[test]
     fn the_command_line_tells_the_format_and_the_message() {
@@ -128,11 +121,11 @@ mod tests {
             ("opencode serve --port 1", None, None),
         ];
         for (line, expected, message) in table {
-            let context = context(line);
+            let context = testing::command_line(line);
             assert_eq!(form(&context), expected, "{line}");
             assert_eq!(query(&context).as_deref(), message, "{line}");
         }
-        let unknown = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
+        let unknown = testing::context(&[]);
         assert_eq!((form(&unknown), query(&unknown)), (None, None));
     }
 }

@@ -31,7 +31,8 @@ use runtape_core::{Runtime, Stream};
 
 use self::events::Events;
 use self::stderr::Stderr;
-use super::{Carried, OutputFormat, RuntimeEntry};
+use super::Carried::{Arguments, Calls, Cost, Model, Results, Session, Text, Thinking, Tokens};
+use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::framing::events_or_text::{EventsOrText, Form};
@@ -48,25 +49,14 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: |name| matches!(name, "opencode-ai" | "opencode.js"),
     query: argv::query,
     formats: &[
-        OutputFormat {
-            name: "text",
-            flags: "--format default",
-            carries: &[Carried::Text, Carried::Model],
-        },
-        OutputFormat {
-            name: "json",
-            flags: "--format json --thinking",
-            carries: &[
-                Carried::Text,
-                Carried::Thinking,
-                Carried::Calls,
-                Carried::Arguments,
-                Carried::Results,
-                Carried::Tokens,
-                Carried::Cost,
-                Carried::Session,
+        OutputFormat::new("text", "--format default", &[Text, Model]),
+        OutputFormat::new(
+            "json",
+            "--format json --thinking",
+            &[
+                Text, Thinking, Calls, Arguments, Results, Tokens, Cost, Session,
             ],
-        },
+        ),
     ],
     versions: &["1.18.33"],
     credentials: &[

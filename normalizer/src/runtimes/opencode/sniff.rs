@@ -1,19 +1,11 @@
 //! Telling events from other output.
 
 use super::events::is_event;
-use crate::framing::{LinePart, pieces};
-
-/// How many lines are looked at.
-const LINES: usize = 32;
+use crate::framing::first_json;
 
 /// Tells how surely output is this CLI's, from its first bytes: the first object is an event.
 pub(super) fn sniff(bytes: &[u8]) -> u8 {
-    let lines = bytes.split(|byte| *byte == b'\n').take(LINES);
-    let mut objects = lines.flat_map(pieces).filter_map(|piece| match piece {
-        LinePart::Json(json) => Some(json),
-        LinePart::Text(_) => None,
-    });
-    match objects.next() {
+    match first_json(bytes) {
         Some(first) if is_event(first) => 95,
         // The first line may be longer than what is looked at: it begins with what tells it.
         Some(first) if begins_event(first) => 90,

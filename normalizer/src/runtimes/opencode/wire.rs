@@ -42,9 +42,7 @@ wire_struct! {
         "part" => part: TextPart<'a>,
         ; known "type", "timestamp", "sessionID"
     }
-}
 
-wire_struct! {
     /// The start of a step, a text, or reasoning. One struct for parts of all types would take longer
     /// to hand over than most of them take to read.
     pub(super) struct TextPart<'a> {
@@ -56,16 +54,12 @@ wire_struct! {
         "time" => time: Times,
         ; known "sessionID", "type", "snapshot", "ignored"
     }
-}
 
-wire_struct! {
     pub(super) struct ToolLine<'a> {
         "part" => part: ToolPart<'a>,
         ; known "type", "timestamp", "sessionID"
     }
-}
 
-wire_struct! {
     /// A tool call and what came of it.
     pub(super) struct ToolPart<'a> {
         "tool" => tool: Option<Str<'a>>,
@@ -73,16 +67,12 @@ wire_struct! {
         "state" => state: State<'a>,
         ; known "id", "messageID", "metadata", "sessionID", "type", "time", "snapshot"
     }
-}
 
-wire_struct! {
     pub(super) struct FinishLine<'a> {
         "part" => part: FinishPart<'a>,
         ; known "type", "timestamp", "sessionID"
     }
-}
 
-wire_struct! {
     /// The end of a step.
     pub(super) struct FinishPart<'a> {
         "id" => id: Option<Str<'a>>,
@@ -92,17 +82,13 @@ wire_struct! {
         "cost" => cost: Option<f64> as number::opt_amount,
         ; known "sessionID", "type", "time", "snapshot"
     }
-}
 
-wire_struct! {
     /// What the CLI says of a text that is its own.
     pub(super) struct TextMetadata {
         "compaction_continue" => is_compaction: Option<bool>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What came of a tool call.
     pub(super) struct State<'a> {
         "status" => status: VerdictWord<'a>,
@@ -114,9 +100,7 @@ wire_struct! {
         "time" => time: Times,
         ; known "title", "raw"
     }
-}
 
-wire_struct! {
     /// What a tool says of itself beside its output: each has its own.
     pub(super) struct Metadata<'a> {
         "exit" => exit: Option<Value> as present,
@@ -136,17 +120,13 @@ wire_struct! {
         "url" => url: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Times {
         "start" => start: Option<u64> as number::opt_u64,
         "end" => end: Option<u64> as number::opt_u64,
         ; known "compacted"
     }
-}
 
-wire_struct! {
     /// The tokens of a step.
     pub(super) struct Tokens {
         "input" => input: Option<u64> as number::opt_u64,
@@ -155,16 +135,12 @@ wire_struct! {
         "cache" => cache: Cache,
         ; known "total"
     }
-}
 
-wire_struct! {
     pub(super) struct Cache {
         "read" => read: Option<u64> as number::opt_u64,
         "write" => write: Option<u64> as number::opt_u64,
     }
-}
 
-wire_struct! {
     pub(super) struct ErrorLine {
         "error" => error: Value,
         ; known "type", "timestamp", "sessionID"

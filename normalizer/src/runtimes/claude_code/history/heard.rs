@@ -16,17 +16,13 @@ wire_struct! {
         "event" => event: OutputEvent<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// An event of the model's API.
     struct OutputEvent<'a> {
         "message" => message: OutputMessage<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A message that begins.
     struct OutputMessage<'a> {
         "id" => id: Option<Str<'a>>,

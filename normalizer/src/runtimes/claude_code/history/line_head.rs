@@ -38,17 +38,13 @@ wire_struct! {
         "customTitle" => custom_title: Written<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// An object with a type.
     pub(super) struct TaggedFields<'a> {
         "type" | "kind" => kind: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A message.
     pub(super) struct MessageHead<'a> {
         "id" => id: Option<Str<'a>>,
@@ -56,9 +52,7 @@ wire_struct! {
         "content" => content: Said<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A content block.
     pub(super) struct BlockFields<'a> {
         "type" => kind: Option<Str<'a>>,
@@ -69,26 +63,20 @@ wire_struct! {
         "tool_use_id" => tool_use_id: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What a call asks for.
     pub(super) struct AskedFields<'a> {
         "prompt" => prompt: Written<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What a call that started a sub-agent gave back.
     pub(super) struct ResultFields<'a> {
         "agentId" => agent: Written<'a>,
         "status" => status: Written<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// `agent-<id>.meta.json`.
     pub(super) struct AgentNote<'a> {
         "toolUseId" => call: Option<Str<'a>>,

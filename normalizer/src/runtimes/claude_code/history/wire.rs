@@ -74,17 +74,13 @@ wire_struct! {
         "deliveryId", "totalAPIDuration", "totalAPIDurationWithoutRetries", "totalToolDuration",
         "totalLinesAdded", "totalLinesRemoved", "totalDuration", "startTime"
     }
-}
 
-wire_struct! {
     /// Where a prompt comes from.
     pub(super) struct OriginFields<'a> {
         "kind" => kind: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What the CLI added to the prompt.
     pub(super) struct Attachment<'a> {
         "type" => kind: Option<Str<'a>>,

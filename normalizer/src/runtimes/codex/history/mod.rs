@@ -17,7 +17,7 @@ mod tests;
 mod thread;
 mod wire;
 
-use crate::history::{History, Place};
+use crate::history::{History, Place, SegmentLines};
 
 pub(super) const HISTORY: History = History {
     places: &[Place {
@@ -29,7 +29,7 @@ pub(super) const HISTORY: History = History {
     is_candidate: source::is_candidate,
     database: None,
     reader: || Box::new(reader::RolloutReader::default()),
-    parser: |context| Box::new(parser::RolloutParser::new(context)),
+    parser: |context| Box::new(SegmentLines::new(parser::RolloutParser::new(context))),
     prefers_printed_text: false,
     kept_days: None,
 };

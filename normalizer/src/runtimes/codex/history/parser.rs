@@ -5,7 +5,6 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use foldhash::quality::FixedState;
-use runtape_core::Stream;
 
 use super::thread::Thread;
 use super::wire::{
@@ -13,18 +12,15 @@ use super::wire::{
     TokenCountLine, UsageLine,
 };
 use crate::context::Context;
-use crate::exit::Exit;
-use crate::history::judge_with_answer;
+use crate::history::{LineReader, judge_with_answer};
 use crate::json::{DecodeError, Str, decode};
-use crate::lines::Line;
-use crate::parser::{RuntimeParser, SignalSink};
+use crate::parser::SignalSink;
 use crate::runtimes::codex::is_session_id;
 use crate::signal::{CHILD_LABEL, Signal};
 
 /// Reads the rollout lines of one run.
 pub(super) struct RolloutParser {
     limit: usize,
-    has_begun: bool,
     main: Thread,
     children: Vec<Thread>,
     /// Which thread has an id: 0 is the main one.
@@ -43,7 +39,6 @@ impl RolloutParser {
     pub(super) fn new(context: &Context) -> Self {
         Self {
             limit: context.limit,
-            has_begun: false,
             main: Thread::default(),
             children: Vec::new(),
             numbers: HashMap::new(),
@@ -56,34 +51,7 @@ impl RolloutParser {
     }
 }
 
-impl RuntimeParser for RolloutParser {
-    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        if stream != Stream::History || line.bytes.is_empty() {
-            return;
-        }
-        if !std::mem::replace(&mut self.has_begun, true) {
-            out.emit(Signal::Format("history"));
-        }
-        if let Err(error) = self.on_line(line.bytes, out) {
-            out.unparsed(None, error.to_string());
-        }
-    }
-
-    fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
-        self.main.close(out);
-        for thread in &mut self.children {
-            thread.close(out);
-            thread.end_child(out);
-        }
-        let (last, answer, duration) = std::mem::take(&mut self.main).into_last_word();
-        if let Some(duration) = duration {
-            out.emit(Signal::Metadata("durationMs", duration.into()));
-        }
-        judge_with_answer(last, answer, out);
-    }
-}
-
-impl RolloutParser {
+impl LineReader for RolloutParser {
     fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
         let head = decode::<Head<'_>>(bytes)?.value;
         out.set_written_time(head.timestamp.as_deref());
@@ -144,6 +112,21 @@ impl RolloutParser {
         Ok(())
     }
 
+    fn end(&mut self, out: &mut SignalSink<'_>) {
+        self.main.close(out);
+        for thread in &mut self.children {
+            thread.close(out);
+            thread.end_child(out);
+        }
+        let (last, answer, duration) = std::mem::take(&mut self.main).into_last_word();
+        if let Some(duration) = duration {
+            out.emit(Signal::Metadata("durationMs", duration.into()));
+        }
+        judge_with_answer(last, answer, out);
+    }
+}
+
+impl RolloutParser {
     /// Reads an item of a time when lines had no envelope.
     fn on_bare(
         &mut self,

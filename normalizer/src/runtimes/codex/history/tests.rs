@@ -5,13 +5,11 @@
     reason = "values are written where they are used"
 )]
 
-use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
+use runtape_core::{CheckpointStatus, RunSummary, Runtime};
 use serde_json::{Value, json};
 
-use super::HISTORY;
-use crate::history::{Framing, Session, SessionSource, read_session, segment_bytes};
-use crate::testing::context;
-use crate::{Exit, Normalizer, RunSource};
+use crate::history::{Framing, Session, SessionSource};
+use crate::testing::{history_runs, history_summary};
 
 const ROOT: &str = "01a1e411-5915-7861-aa3e-08ec0c7a5a8d";
 const CHILD: &str = "01a1e411-b496-7ac3-90ba-01683f56ba93";
@@ -120,22 +118,13 @@ impl Rollout {
     }
 }
 
-fn summary(bytes: &[u8]) -> RunSummary {
-    let mut context = context(&[]);
-    context.source = RunSource::History;
-    let mut normalizer = Normalizer::new(Runtime::Codex, context).unwrap();
-    let mut records = normalizer.push(Stream::History, bytes, 1).records;
-    records.extend(normalizer.finish(&Exit::unknown()).records);
-    summarize(&records).unwrap()
+fn summary(tape: &[u8]) -> RunSummary {
+    history_summary(Runtime::Codex, tape)
 }
 
 /// Reads a session and what its runs amount to.
 fn read(sources: &[SessionSource]) -> (Session, Vec<RunSummary>) {
-    let session = read_session(&HISTORY, sources);
-    let runs = session.segments.iter();
-    let runs = runs.map(|segment| summary(&segment_bytes(segment, sources)));
-    let runs = runs.collect();
-    (session, runs)
+    history_runs(&Runtime::Codex, sources)
 }
 
 fn turn(rollout: &mut Rollout, key: &str, prompt: &str, answer: &str) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::json::{Raw, Str, number, wire_shapes, wire_struct};
+use crate::json::{RareValue, Raw, Str, number, wire_shapes, wire_struct};
 use crate::runtimes::codex::shell;
 use crate::runtimes::codex::tools::Tool;
 use crate::runtimes::codex::wire::Item;
@@ -17,9 +17,7 @@ wire_struct! {
         "payload" => payload: Option<Payload<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Payload<'a> {
         "type" => tag: Option<Str<'a>>,
         "turn_id" => turn: Option<Str<'a>>,
@@ -65,16 +63,12 @@ wire_struct! {
         "turn_id" => turn: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Attribution<'a> {
         "turn_trigger" => trigger: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What the reader needs of an item that was completed.
     pub(super) struct ItemHead<'a> {
         "type" => kind: Option<Str<'a>>,
@@ -83,18 +77,14 @@ wire_struct! {
         "receiver_thread_ids" => receivers: Vec<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What an older version says of tokens: the thread's total, and the last response's.
     pub(super) struct TokenInfo<'a> {
         "total_token_usage" => total: Total,
         "last_token_usage" => last: Raw<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Total {
         "total_tokens" => tokens: Option<u64> as number::opt_u64,
         ; rest skipped
@@ -163,16 +153,12 @@ wire_struct! {
         "image_url" => image: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct MetaLine<'a> {
         "payload" => payload: Meta<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
-}
 
-wire_struct! {
     /// The first line of a rollout.
     pub(super) struct Meta<'a> {
         "id" => id: Option<Str<'a>>,
@@ -185,32 +171,24 @@ wire_struct! {
             "context_window", "git", "agent_nickname", "agent_role", "agent_path", "dynamic_tools",
             "memory_mode"
     }
-}
 
-wire_struct! {
     pub(super) struct ContextLine<'a> {
         "payload" => payload: TurnContext<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
-}
 
-wire_struct! {
     /// What a turn works with. Each version adds to it.
     pub(super) struct TurnContext<'a> {
         "model" => model: Option<Str<'a>>,
         "cwd" => cwd: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct UsageLine<'a> {
         "payload" => payload: UsageRecord<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
-}
 
-wire_struct! {
     /// What one response used.
     pub(super) struct UsageRecord<'a> {
         "response_id" => response: Option<Str<'a>>,
@@ -218,30 +196,22 @@ wire_struct! {
         ; known "thread_id", "turn_id", "session_id", "root_turn_id", "turn_token_usage",
             "thread_token_usage"
     }
-}
 
-wire_struct! {
     pub(super) struct TokenCountLine<'a> {
         "payload" => payload: TokenCount<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
-}
 
-wire_struct! {
     pub(super) struct TokenCount<'a> {
         "info" => info: TokenInfo<'a>,
         ; known "type", "rate_limits"
     }
-}
 
-wire_struct! {
     pub(super) struct ResponseLine<'a> {
         "payload" => payload: ResponseItem<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
-}
 
-wire_struct! {
     /// What went to the model, or came from it: each type has some of these.
     pub(super) struct ResponseItem<'a> {
         "id" => id: Option<Str<'a>>,
@@ -264,16 +234,12 @@ wire_struct! {
         ; known "type", "status", "phase", "internal_chat_message_metadata_passthrough",
             "timestamp", "ordinal", "metadata", "execution", "end_turn"
     }
-}
 
-wire_struct! {
     pub(super) struct EventLine<'a> {
         "payload" => payload: Event<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
-}
 
-wire_struct! {
     /// Something that happened around the conversation. Most types have keys of their own that say
     /// nothing about it.
     pub(super) struct Event<'a> {
@@ -284,16 +250,12 @@ wire_struct! {
         "duration_ms" => duration_ms: Option<u64> as number::opt_u64,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct CompletedLine<'a> {
         "payload" => payload: Completed<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
-}
 
-wire_struct! {
     pub(super) struct Completed<'a> {
         "item" => item: CompletedItem<'a>,
         "started_at_ms" => started: Option<u64> as number::opt_u64,
@@ -331,22 +293,20 @@ wire_struct! {
         // McpToolCall, CollabAgentToolCall
         "server" => server: Option<Str<'a>>,
         "tool" => tool: Option<Str<'a>>,
-        "arguments" => arguments: Value,
-        "result" => result: Value,
-        "error" => error: Value,
-        "prompt" => prompt: Value,
-        "sender_thread_id" => sender: Value,
-        "receiver_thread_ids" => receivers: Value,
-        "agents_states" => agents: Value,
+        "arguments" => arguments: RareValue,
+        "result" => result: RareValue,
+        "error" => error: RareValue,
+        "prompt" => prompt: RareValue,
+        "sender_thread_id" => sender: RareValue,
+        "receiver_thread_ids" => receivers: RareValue,
+        "agents_states" => agents: RareValue,
         // WebSearch
         "query" => query: Option<Str<'a>>,
-        "action" => action: Value,
+        "action" => action: RareValue,
         ; known "cwd", "process_id", "parsed_cmd", "source", "raw_content", "phase", "model",
             "reasoning_effort", "memory_citation"
     }
-}
 
-wire_struct! {
     pub(super) struct Duration {
         "secs" => seconds: Option<u64> as number::opt_u64,
         "nanos" => nanos: Option<u64> as number::opt_u64,
@@ -418,7 +378,7 @@ impl<'a> CompletedItem<'a> {
             command: self.command.printed(),
             output: self.output,
             exit_code: self.exit_code,
-            changes: changes(self.changes),
+            changes: changes(self.changes).into(),
             server: self.server,
             tool: self.tool,
             arguments: self.arguments,

@@ -21,9 +21,7 @@ wire_struct! {
         "row" => row: Row<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     struct Row<'a> {
         "key" => key: Option<Str<'a>>,
         "value" => value: Cell<'a>,

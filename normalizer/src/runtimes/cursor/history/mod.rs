@@ -15,7 +15,7 @@ mod reader;
 mod tests;
 mod words;
 
-use crate::history::{Database, Framing, History, Place, Source, Table};
+use crate::history::{Database, Framing, History, Place, SegmentLines, Source, Table};
 
 const DATABASE: Database = Database {
     files: &["store.db"],
@@ -54,7 +54,7 @@ pub(super) const HISTORY: History = History {
     is_candidate: |_| false,
     database: Some(&DATABASE),
     reader: || Box::new(reader::ChatReader::default()),
-    parser: |_| Box::new(parser::ChatParser::default()),
+    parser: |_| Box::new(SegmentLines::new(parser::ChatParser::default())),
     prefers_printed_text: true,
     kept_days: None,
 };

@@ -1,14 +1,12 @@
 //! The messages of one run.
 
-use runtape_core::Stream;
 use serde_json::Value;
 
 use super::blob::{ChatMessage, blob, meta};
 use super::words::{query, tool};
-use crate::exit::Exit;
-use crate::history::{LastWord, judge, table_of};
-use crate::lines::Line;
-use crate::parser::{RuntimeParser, SignalSink};
+use crate::history::{LastWord, LineReader, judge, table_of};
+use crate::json::DecodeError;
+use crate::parser::SignalSink;
 use crate::runtimes::cursor::tools::detail;
 use crate::session_id::is_word_with_digit;
 use crate::signal::{Block, CallRef, Signal};
@@ -16,29 +14,23 @@ use crate::signal::{Block, CallRef, Signal};
 /// Reads the messages of one run.
 #[derive(Default)]
 pub(super) struct ChatParser {
-    has_begun: bool,
     has_answer: bool,
 }
 
-impl RuntimeParser for ChatParser {
-    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        if stream != Stream::History || line.bytes.is_empty() {
-            return;
-        }
-        if !std::mem::replace(&mut self.has_begun, true) {
-            out.emit(Signal::Format("history"));
-        }
-        match table_of(line.bytes) {
-            Some("meta") => on_meta(line.bytes, out),
-            Some("blobs") => match blob(line.bytes).and_then(|blob| blob.message) {
+impl LineReader for ChatParser {
+    fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        match table_of(bytes) {
+            Some("meta") => on_meta(bytes, out),
+            Some("blobs") => match blob(bytes).and_then(|blob| blob.message) {
                 Some(message) => self.on_message(message, out),
                 None => out.unparsed(Some("blobs"), "a blob without a message"),
             },
             table => out.unparsed(table, "a row of an unknown table"),
         }
+        Ok(())
     }
 
-    fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
+    fn end(&mut self, out: &mut SignalSink<'_>) {
         judge(
             if self.has_answer {
                 LastWord::Answer { is_proven: false }

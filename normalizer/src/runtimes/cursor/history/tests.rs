@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
+use runtape_core::{CheckpointStatus, RunSummary, Runtime};
 use serde_json::{Value, json};
 
 use super::HISTORY;
-use crate::history::{Framing, Session, SessionSource, read_session, segment_bytes};
-use crate::testing::context;
-use crate::{Exit, Normalizer, RunSource};
+use crate::history::{Framing, Session, SessionSource, read_session};
+use crate::testing::history_runs;
 
 const CHAT: &str = "6f1e2d3c-aaaa-4bbb-8ccc-0123456789ab";
 
@@ -80,22 +79,8 @@ impl Chat {
     }
 }
 
-fn summary(bytes: &[u8]) -> RunSummary {
-    let mut context = context(&[]);
-    context.source = RunSource::History;
-    let mut normalizer = Normalizer::new(Runtime::Cursor, context).unwrap();
-    let mut records = normalizer.push(Stream::History, bytes, 1).records;
-    records.extend(normalizer.finish(&Exit::unknown()).records);
-    summarize(&records).unwrap()
-}
-
 fn read(source: SessionSource) -> (Session, Vec<RunSummary>) {
-    let sources = [source];
-    let session = read_session(&HISTORY, &sources);
-    let runs = session.segments.iter();
-    let runs = runs.map(|segment| summary(&segment_bytes(segment, &sources)));
-    let runs = runs.collect();
-    (session, runs)
+    history_runs(&Runtime::Cursor, &[source])
 }
 
 fn conversation(chat: &mut Chat) -> Vec<[u8; 32]> {

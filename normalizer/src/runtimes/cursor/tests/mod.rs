@@ -12,13 +12,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::signal::{Block, CallRef, Emitted, Outcome, Signal, TapePlace, Verdict};
-use crate::testing::{self, NOWHERE, feed};
-
-/// Creates a context with a command line.
-pub(super) fn context(line: &str) -> Context {
-    let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
-    testing::context(&words)
-}
+use crate::testing::{NOWHERE, command_line, feed};
 
 /// One call, as it was told.
 #[derive(Debug, Default, PartialEq)]
@@ -248,19 +242,19 @@ fn run(context: &Context, stdout: &str, stderr: &str, exit: &Exit) -> Told {
 
 /// Parses the output of a run of which no command line is known.
 pub(super) fn parse(stdout: &str, stderr: &str, exit: &Exit) -> Told {
-    run(&context(""), stdout, stderr, exit)
+    run(&command_line(""), stdout, stderr, exit)
 }
 
 /// Parses the output of a run with a command line.
 pub(super) fn parse_as(argv: &str, stdout: &str, stderr: &str, exit: &Exit) -> Told {
-    run(&context(argv), stdout, stderr, exit)
+    run(&command_line(argv), stdout, stderr, exit)
 }
 
 /// Parses with a limit on what is held.
 pub(super) fn parse_with_limit(limit: usize, stdout: &str, exit: &Exit) -> Told {
     let context = Context {
         limit,
-        ..context("")
+        ..command_line("")
     };
     run(&context, stdout, "", exit)
 }

@@ -27,9 +27,7 @@ wire_struct! {
         "$rewindTo" => rewind: Presence,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What a line changes.
     pub(super) struct SetHead<'a> {
         "sessionId" => session: Option<Str<'a>>,
@@ -39,9 +37,7 @@ wire_struct! {
         "directories" => directories: Directories<'a>,
         "memoryScratchpad" => scratchpad: Presence,
     }
-}
 
-wire_struct! {
     pub(super) struct CallHead<'a> {
         "id" => id: Option<Str<'a>>,
         "result" => result: Presence,
@@ -49,9 +45,7 @@ wire_struct! {
         "agentId" => agent: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct PartHead<'a> {
         "text" => text: Option<Str<'a>>,
         "thought" => is_thought: Option<bool>,
@@ -59,9 +53,7 @@ wire_struct! {
         "functionCall" => call: Presence,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct ResponseHead<'a> {
         "id" => id: Option<Str<'a>>,
         ; rest skipped

@@ -33,7 +33,7 @@ mod wire;
 mod words;
 
 pub(super) use self::wire::Tokens;
-use crate::history::{History, Place};
+use crate::history::{History, Place, SegmentLines};
 
 /// The history that the CLI keeps.
 pub(super) const HISTORY: History = History {
@@ -47,7 +47,7 @@ pub(super) const HISTORY: History = History {
     is_candidate: source::is_candidate,
     database: None,
     reader: || Box::new(reader::GeminiSession::default()),
-    parser: |_| Box::new(parser::GeminiHistory::default()),
+    parser: |_| Box::new(SegmentLines::new(parser::GeminiHistory::default())),
     prefers_printed_text: true,
     kept_days: Some(30),
 };

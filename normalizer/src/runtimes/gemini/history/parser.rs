@@ -5,19 +5,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use runtape_core::RuntimeEventKind;
 use runtape_core::runtime_event::{Compaction, Info, Warning};
-use runtape_core::{RuntimeEventKind, Stream};
 
 use super::calls::Answer;
 use super::conversation::{Conversations, MAIN};
 use super::said::{RecordKey, Said, fingerprint};
 use super::wire::{Content, Line, join_texts};
 use super::words::{Speaker, directory, speaker};
-use crate::exit::Exit;
-use crate::history::{LastWord, judge};
-use crate::json::Str;
-use crate::lines;
-use crate::parser::{RuntimeParser, SignalSink};
+use crate::history::{LastWord, LineReader, judge};
+use crate::json::{DecodeError, Str};
+use crate::parser::SignalSink;
 use crate::runtimes::gemini::failure::Stated;
 use crate::runtimes::gemini::session_id;
 use crate::signal::{Scope, Signal, TapePlace, Verdict};
@@ -26,7 +24,6 @@ use crate::unnamed_calls::UnnamedCalls;
 /// Reads the lines of one run.
 #[derive(Debug)]
 pub(super) struct GeminiHistory {
-    has_format: bool,
     note: Option<PendingNote>,
     known: HashMap<RecordKey, Known>,
     pub(super) conversations: Conversations,
@@ -45,7 +42,6 @@ pub(super) struct GeminiHistory {
 impl Default for GeminiHistory {
     fn default() -> Self {
         Self {
-            has_format: false,
             note: None,
             known: HashMap::new(),
             conversations: Conversations::default(),
@@ -92,39 +88,16 @@ pub(super) struct RecordPlace {
     pub(super) is_listed: bool,
 }
 
-impl RuntimeParser for GeminiHistory {
-    fn push_line(&mut self, stream: Stream, line: &lines::Line<'_>, out: &mut SignalSink<'_>) {
-        if stream != Stream::History || line.bytes.trim_ascii().is_empty() {
-            return;
-        }
-        if !std::mem::replace(&mut self.has_format, true) {
-            out.emit(Signal::Format("history"));
-        }
-        match out.read::<Line<'_>>("history", line.bytes) {
-            Ok(line) => self.on_line(line, out),
-            Err(error) => out.unparsed(None, error.to_string()),
-        }
-    }
-
-    fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
-        self.end_summary(false, out);
-        let place = out.place();
-        self.conversations.finish(out);
-        let at = self.last_at.max(place.at);
-        let last = std::mem::replace(&mut self.last, LastWord::Open);
-        judge(last, &mut out.at(TapePlace { at, ..place }));
-    }
-}
-
-impl GeminiHistory {
-    fn on_line(&mut self, line: Line<'_>, out: &mut SignalSink<'_>) {
+impl LineReader for GeminiHistory {
+    fn on_line(&mut self, line: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        let line: Line<'_> = out.read("history", line)?;
         if let Some(note) = line.note {
             self.note = Some(PendingNote {
                 record: note.record.unwrap_or_default().into_owned(),
                 agent: note.agent.map(Str::into_owned),
                 is_listed: note.is_listed,
             });
-            return;
+            return Ok(());
         }
         out.unknown_keys("history", &line.unknown);
         if let Some(set) = line.set {
@@ -142,8 +115,20 @@ impl GeminiHistory {
         } else {
             out.unparsed(None, "a line of no known shape");
         }
+        Ok(())
     }
 
+    fn end(&mut self, out: &mut SignalSink<'_>) {
+        self.end_summary(false, out);
+        let place = out.place();
+        self.conversations.finish(out);
+        let at = self.last_at.max(place.at);
+        let last = std::mem::replace(&mut self.last, LastWord::Open);
+        judge(last, &mut out.at(TapePlace { at, ..place }));
+    }
+}
+
+impl GeminiHistory {
     fn on_record(&mut self, line: Line<'_>, out: &mut SignalSink<'_>) {
         out.set_written_time(line.timestamp.as_deref());
         let id = line.id.as_deref().unwrap_or_default();

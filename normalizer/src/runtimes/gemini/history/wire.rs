@@ -26,26 +26,20 @@ wire_struct! {
         "$note" => note: Option<Note<'a>>,
         ; known "projectHash", "lastUpdated", "kind", "summary", "memoryScratchpad"
     }
-}
 
-wire_struct! {
     /// What a line changes.
     pub(super) struct Set<'a> {
         "sessionId" => session: Option<Str<'a>>,
         "directories" => directories: Content<'a>,
         ; known "lastUpdated", "summary", "memoryScratchpad", "projectHash", "startTime", "kind", "messages"
     }
-}
 
-wire_struct! {
     pub(super) struct Thought<'a> {
         "subject" => subject: Option<Str<'a>>,
         "description" => description: Option<Str<'a>>,
         ; known "timestamp"
     }
-}
 
-wire_struct! {
     /// What a response used.
     pub(in crate::runtimes::gemini) struct Tokens {
         "input" => input: Option<u64> as number::opt_u64,
@@ -55,9 +49,7 @@ wire_struct! {
         "total" => total: Option<u64> as number::opt_u64,
         ; known "tool"
     }
-}
 
-wire_struct! {
     /// A call with its result.
     pub(super) struct Call<'a> {
         "id" => id: Option<Str<'a>>,
@@ -69,9 +61,7 @@ wire_struct! {
         "agentId" => agent: Option<Str<'a>>,
         ; known "resultDisplay", "displayName", "description", "renderOutputAsMarkdown"
     }
-}
 
-wire_struct! {
     /// A part as the model's API has it.
     pub(super) struct Part<'a> {
         "text" => text: Option<Str<'a>>,
@@ -81,17 +71,13 @@ wire_struct! {
         "inlineData" => data: Option<InlineData<'a>>,
         ; known "thoughtSignature", "fileData", "videoMetadata", "executableCode", "codeExecutionResult"
     }
-}
 
-wire_struct! {
     pub(super) struct FunctionCall<'a> {
         "id" => id: Option<Str<'a>>,
         "name" => name: Option<Str<'a>>,
         "args" => input: Value,
     }
-}
 
-wire_struct! {
     pub(super) struct FunctionResponse<'a> {
         "id" => id: Option<Str<'a>>,
         "name" => name: Option<Str<'a>>,
@@ -99,9 +85,7 @@ wire_struct! {
         "parts" => parts: Content<'a>,
         ; known "willContinue", "scheduling"
     }
-}
 
-wire_struct! {
     pub(super) struct InlineData<'a> {
         "mimeType" => mime_type: Option<Str<'a>>,
         "data" => data: Option<Str<'a>>,

@@ -17,7 +17,9 @@ mod sessions;
 mod tests;
 mod wire;
 
-use crate::history::{Database, Framing, History, Place, SessionTable, Source, Table};
+use crate::history::{
+    Database, Framing, History, Place, SegmentLines, SessionTable, Source, Table,
+};
 
 const DATABASE: Database = Database {
     files: &["state.db"],
@@ -64,7 +66,7 @@ pub(super) const HISTORY: History = History {
     is_candidate: |_| false,
     database: Some(&DATABASE),
     reader: || Box::new(reader::StateReader::default()),
-    parser: |_| Box::new(parser::StateParser::default()),
+    parser: |_| Box::new(SegmentLines::new(parser::StateParser::default())),
     prefers_printed_text: false,
     kept_days: None,
 };

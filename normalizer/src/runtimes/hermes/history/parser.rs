@@ -3,18 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use runtape_core::TokenCounts;
 use runtape_core::runtime_event::{Compaction, Info};
-use runtape_core::{Stream, TokenCounts};
 use serde_json::Value;
 
 use super::sessions::is_own;
 use super::wire::{Message, MessageLine, NoteLine, SessionLine, SessionRow, ToolOutcome, calls};
 use crate::bounds;
-use crate::exit::Exit;
-use crate::history::{LastWord, NOTE, judge, millis, table_of};
+use crate::history::{LastWord, LineReader, NOTE, judge, millis, table_of};
 use crate::json::{DecodeError, Str, decode};
-use crate::lines::Line;
-use crate::parser::{RuntimeParser, SignalSink};
+use crate::parser::SignalSink;
 use crate::runtimes::hermes::session::is_session_id;
 use crate::runtimes::hermes::tools::{self, DELEGATE};
 use crate::signal::{Block, CHILD_LABEL, CallRef, Scope, Signal};
@@ -56,7 +54,6 @@ enum RowState {
 /// Reads the rows of one run.
 #[derive(Default)]
 pub(super) struct StateParser {
-    has_begun: bool,
     /// The run begins with the session, so that the session's total is its own.
     is_first: bool,
     /// The sessions of the main conversation.
@@ -69,20 +66,29 @@ pub(super) struct StateParser {
     seen: HashSet<(Option<usize>, i64)>,
 }
 
-impl RuntimeParser for StateParser {
-    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        if stream != Stream::History || line.bytes.is_empty() {
-            return;
-        }
-        if !std::mem::replace(&mut self.has_begun, true) {
-            out.emit(Signal::Format("history"));
-        }
-        if let Err(error) = self.on_line(line.bytes, out) {
-            out.unparsed(None, error.to_string());
+impl LineReader for StateParser {
+    fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        match table_of(bytes) {
+            Some(NOTE) => self.on_note(bytes, out),
+            Some("sessions") => {
+                let line: SessionLine<'_> = out.read("sessions", bytes)?;
+                self.on_session(&line.row, out);
+                Ok(())
+            }
+            Some("messages") => {
+                let line: MessageLine<'_> = out.read("messages", bytes)?;
+                self.on_message(line.row, out);
+                Ok(())
+            }
+            table => {
+                decode::<serde::de::IgnoredAny>(bytes)?;
+                out.unparsed(table, "a row of an unknown table");
+                Ok(())
+            }
         }
     }
 
-    fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
+    fn end(&mut self, out: &mut SignalSink<'_>) {
         let mut used = self.state.used;
         let mut cost = self.state.cost;
         for (id, child) in self.in_order() {
@@ -121,27 +127,6 @@ impl StateParser {
             .into_iter()
             .filter_map(|(id, number)| Some((id.as_str(), self.children.get(*number)?)));
         children.collect()
-    }
-
-    fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        match table_of(bytes) {
-            Some(NOTE) => self.on_note(bytes, out),
-            Some("sessions") => {
-                let line: SessionLine<'_> = out.read("sessions", bytes)?;
-                self.on_session(&line.row, out);
-                Ok(())
-            }
-            Some("messages") => {
-                let line: MessageLine<'_> = out.read("messages", bytes)?;
-                self.on_message(line.row, out);
-                Ok(())
-            }
-            table => {
-                decode::<serde::de::IgnoredAny>(bytes)?;
-                out.unparsed(table, "a row of an unknown table");
-                Ok(())
-            }
-        }
     }
 
     fn on_note(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {

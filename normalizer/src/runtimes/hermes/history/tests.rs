@@ -5,13 +5,12 @@
     reason = "values are written where they are used"
 )]
 
-use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
+use runtape_core::{CheckpointStatus, RunSummary, Runtime};
 use serde_json::{Value, json};
 
 use super::HISTORY;
 use crate::history::{Framing, Session, SessionSource, read_session, segment_bytes};
-use crate::testing::context;
-use crate::{Exit, Normalizer, RunSource};
+use crate::testing::{history_runs, history_summary};
 
 const ROOT: &str = "20261116_115010_80104d";
 const CHILD: &str = "20261116_115020_a849e8";
@@ -86,21 +85,12 @@ impl Rows {
     }
 }
 
-fn summary(bytes: &[u8]) -> RunSummary {
-    let mut context = context(&[]);
-    context.source = RunSource::History;
-    let mut normalizer = Normalizer::new(Runtime::Hermes, context).unwrap();
-    let mut records = normalizer.push(Stream::History, bytes, 1).records;
-    records.extend(normalizer.finish(&Exit::unknown()).records);
-    summarize(&records).unwrap()
+fn summary(tape: &[u8]) -> RunSummary {
+    history_summary(Runtime::Hermes, tape)
 }
 
 fn read(sources: &[SessionSource]) -> (Session, Vec<RunSummary>) {
-    let session = read_session(&HISTORY, sources);
-    let runs = session.segments.iter();
-    let runs = runs.map(|segment| summary(&segment_bytes(segment, sources)));
-    let runs = runs.collect();
-    (session, runs)
+    history_runs(&Runtime::Hermes, sources)
 }
 
 #[test]

@@ -10,9 +10,7 @@ wire_struct! {
         "row" => row: SessionRow<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A session. Columns are only ever added, and most say nothing about a run.
     pub(super) struct SessionRow<'a> {
         "id" => id: Option<Str<'a>>,
@@ -61,9 +59,7 @@ wire_struct! {
         "row" => row: MessageHead<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What tells rows of messages apart.
     pub(super) struct MessageHead<'a> {
         "id" => id: Option<i64>,
@@ -72,16 +68,12 @@ wire_struct! {
         "timestamp" => at: Option<f64> as number::opt_f64,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct MessageLine<'a> {
         "row" => row: Message<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A message, or a result.
     pub(super) struct Message<'a> {
         "id" => id: Option<i64>,
@@ -97,9 +89,7 @@ wire_struct! {
         ; known "finish_reason", "token_count", "effect_disposition", "observed", "active", "compacted", "display_kind",
             "display_metadata"
     }
-}
 
-wire_struct! {
     /// A call of the list that a row has as text.
     pub(super) struct Call<'a> {
         "id" => id: Option<Str<'a>>,
@@ -133,9 +123,7 @@ wire_struct! {
         "arguments" => arguments: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What a result says of how its call went.
     pub(super) struct ToolOutcome<'a> {
         "exit_code" => exit_code: Verdict<'a>,
@@ -167,9 +155,7 @@ wire_struct! {
         "row" => row: Note<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What the reader tells the parser.
     pub(super) struct Note<'a> {
         // The run begins with the session.

@@ -14,7 +14,9 @@ mod reader;
 mod tests;
 mod wire;
 
-use crate::history::{Database, Framing, History, Place, SessionTable, Source, Table};
+use crate::history::{
+    Database, Framing, History, Place, SegmentLines, SessionTable, Source, Table,
+};
 
 const DATABASE: Database = Database {
     files: &["opencode.db"],
@@ -62,7 +64,7 @@ pub(super) const HISTORY: History = History {
     is_candidate: |_| false,
     database: Some(&DATABASE),
     reader: || Box::new(reader::RowReader::default()),
-    parser: |context| Box::new(parser::RowParser::new(context)),
+    parser: |context| Box::new(SegmentLines::new(parser::RowParser::new(context))),
     prefers_printed_text: false,
     kept_days: None,
 };

@@ -3,17 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use runtape_core::Stream;
 use runtape_core::runtime_event::Warning;
 
 use super::message::{Conversation, HeldMessage, HeldRow};
 use super::wire::{DataRow, RowLine, SessionLine, SessionRow};
 use crate::context::Context;
-use crate::exit::Exit;
-use crate::history::{LastWord, judge_with_answer, table_of};
+use crate::history::{LastWord, LineReader, judge_with_answer, table_of};
 use crate::json::{DecodeError, Str, decode};
-use crate::lines::Line;
-use crate::parser::{RuntimeParser, SignalSink};
+use crate::parser::SignalSink;
 use crate::runtimes::opencode::is_session_id;
 use crate::runtimes::opencode::spending::Spending;
 use crate::signal::{CHILD_LABEL, Scope, Signal};
@@ -21,7 +18,6 @@ use crate::signal::{CHILD_LABEL, Scope, Signal};
 /// Reads the rows of one run.
 pub(super) struct RowParser {
     limit: usize,
-    has_begun: bool,
     /// The main session's id.
     main: Option<String>,
     conversation: Conversation,
@@ -44,7 +40,6 @@ impl RowParser {
     pub(super) fn new(context: &Context) -> Self {
         Self {
             limit: context.limit,
-            has_begun: false,
             main: None,
             conversation: Conversation::default(),
             children: Vec::new(),
@@ -56,20 +51,27 @@ impl RowParser {
     }
 }
 
-impl RuntimeParser for RowParser {
-    fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        if stream != Stream::History || line.bytes.is_empty() {
-            return;
+impl LineReader for RowParser {
+    fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
+        match table_of(bytes) {
+            Some("session") => {
+                let line: SessionLine<'_> = out.read("session", bytes)?;
+                self.on_session(&line.row, out);
+            }
+            Some(table @ ("message" | "part")) => {
+                let line: RowLine<'_> = out.read(table, bytes)?;
+                out.unknown_keys(table, &line.row.unknown);
+                self.on_row(table == "message", line.row, out);
+            }
+            table => {
+                decode::<serde::de::IgnoredAny>(bytes)?;
+                out.unparsed(table, "a row of an unknown table");
+            }
         }
-        if !std::mem::replace(&mut self.has_begun, true) {
-            out.emit(Signal::Format("history"));
-        }
-        if let Err(error) = self.on_line(line.bytes, out) {
-            out.unparsed(None, error.to_string());
-        }
+        Ok(())
     }
 
-    fn finish(&mut self, _: &Exit, out: &mut SignalSink<'_>) {
+    fn end(&mut self, out: &mut SignalSink<'_>) {
         self.flush(out);
         self.conversation.tell_unfinished(Scope::Main, out);
         for child in &mut self.children {
@@ -93,25 +95,6 @@ impl RuntimeParser for RowParser {
 }
 
 impl RowParser {
-    fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        match table_of(bytes) {
-            Some("session") => {
-                let line: SessionLine<'_> = out.read("session", bytes)?;
-                self.on_session(&line.row, out);
-            }
-            Some(table @ ("message" | "part")) => {
-                let line: RowLine<'_> = out.read(table, bytes)?;
-                out.unknown_keys(table, &line.row.unknown);
-                self.on_row(table == "message", line.row, out);
-            }
-            table => {
-                decode::<serde::de::IgnoredAny>(bytes)?;
-                out.unparsed(table, "a row of an unknown table");
-            }
-        }
-        Ok(())
-    }
-
     fn on_session(&mut self, row: &SessionRow<'_>, out: &mut SignalSink<'_>) {
         let Some(id) = row.id.as_deref() else {
             return out.unparsed(Some("session"), "id: missing");

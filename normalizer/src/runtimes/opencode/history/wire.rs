@@ -10,9 +10,7 @@ wire_struct! {
         "row" => row: SessionRow<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct SessionRow<'a> {
         "id" => id: Option<Str<'a>>,
         "parent_id" => parent: Option<Str<'a>>,
@@ -22,16 +20,12 @@ wire_struct! {
         "time_created" => created: Option<u64> as number::opt_u64,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct RowLine<'a> {
         "row" => row: DataRow<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A message or a part of one.
     pub(super) struct DataRow<'a> {
         "id" => id: Option<Str<'a>>,
@@ -41,9 +35,7 @@ wire_struct! {
         "time_updated" => updated: Option<u64> as number::opt_u64,
         "data" => data: Option<Str<'a>>,
     }
-}
 
-wire_struct! {
     /// What cutting a session into runs takes of a message.
     pub(super) struct MessageHead<'a> {
         "role" => role: Option<Str<'a>>,
@@ -51,24 +43,18 @@ wire_struct! {
         "path" => path: Path<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct MessageTime {
         "created" => created: Option<u64> as number::opt_u64,
         "completed" => completed: Option<u64> as number::opt_u64,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct Path<'a> {
         "cwd" => cwd: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// What cutting a session into runs takes of a part.
     pub(super) struct PartHead<'a> {
         "type" => kind: Option<Str<'a>>,
@@ -78,23 +64,17 @@ wire_struct! {
         "state" => state: StateHead<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct StateHead<'a> {
         "metadata" => metadata: StateMetadata<'a>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     pub(super) struct StateMetadata<'a> {
         "sessionId" | "sessionID" => session: Option<Str<'a>>,
         ; rest skipped
     }
-}
 
-wire_struct! {
     /// A message: the model's, or the user's.
     pub(super) struct Message<'a> {
         "role" => role: Option<Str<'a>>,
@@ -106,9 +86,7 @@ wire_struct! {
         ; known "parentID", "mode", "agent", "cost", "tokens", "providerID", "summary", "system",
             "model", "tools", "variant", "structured", "format"
     }
-}
 
-wire_struct! {
     /// An attempt that the API refused.
     pub(super) struct RetryPart {
         "attempt" => attempt: Option<u64> as number::opt_u64,

@@ -5,13 +5,12 @@ mod records;
 mod sessions;
 mod subagents;
 
-use runtape_core::{Record, RecordKind, RunSummary, Runtime, Stream, summarize};
+use runtape_core::{Record, RecordKind, RunSummary, Runtime};
 use serde_json::{Value, json};
 
 use super::HISTORY;
 use crate::history::{Session, SessionSource, read_session, segment_bytes};
-use crate::testing::context;
-use crate::{Exit, Normalizer, RunSource};
+use crate::testing::{history_records, history_summary};
 
 const SESSION: &str = "11111111-aaaa-4bbb-8ccc-dddddddddddd";
 const MAIN: &str = "proj/chats/session-2026-01-01T00-00-11111111.jsonl";
@@ -69,16 +68,11 @@ impl Files {
 }
 
 fn records(tape: &[u8]) -> Vec<Record> {
-    let mut context = context(&[]);
-    context.source = RunSource::History;
-    let mut normalizer = Normalizer::new(Runtime::Gemini, context).unwrap();
-    let mut records = normalizer.push(Stream::History, tape, 1).records;
-    records.extend(normalizer.finish(&Exit::unknown()).records);
-    records
+    history_records(Runtime::Gemini, tape)
 }
 
 fn summary(tape: &[u8]) -> RunSummary {
-    summarize(&records(tape)).unwrap()
+    history_summary(Runtime::Gemini, tape)
 }
 
 /// Returns the keys of the responses that count.
