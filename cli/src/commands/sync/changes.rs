@@ -50,8 +50,8 @@ impl Changes {
             return;
         };
         self.unwatched.retain(|directory| {
-            let watched = watcher.watch(&directory.path, RecursiveMode::Recursive);
-            watched.is_err()
+            let begun = watcher.watch(&directory.path, RecursiveMode::Recursive);
+            begun.is_err()
         });
     }
 
