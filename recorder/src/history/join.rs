@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::evidence::{Evidence, Fit};
 use super::segment_run::HISTORY_KEY;
 use super::sync::{SyncEvent, SyncOptions, group};
-use super::take_in::{self, mark_not_joined, several_histories, several_recorded};
+use super::take_in::{self, MOST_NAMED, mark_not_joined, several_histories, several_recorded};
 use crate::context_and_exit::is_history_only;
 use crate::error::RecordError;
 
@@ -81,6 +81,10 @@ impl Joiner {
             for other in recorded_runs(store, &filter)? {
                 if other != *run_id && Evidence::of_run(store, &other)?.fit(&told) >= fit {
                     rivals.push(other);
+                    // Enough to be named: of runs that are all alike there may be hundreds.
+                    if rivals.len() == MOST_NAMED {
+                        break;
+                    }
                 }
             }
             if !rivals.is_empty() {

@@ -161,22 +161,17 @@ enum Recorded {
 }
 
 /// How many runs are named where there may be many.
-const MOST_NAMED: usize = 3;
+pub(super) const MOST_NAMED: usize = 3;
 
 /// Says that a history may be of several recorded runs.
 pub(super) fn several_recorded<'a>(runs: impl Iterator<Item = &'a RunId>) -> String {
-    let names: Vec<&str> = runs.map(RunId::as_str).collect();
-    let mut text = format!(
-        "not joined: {} recorded runs fit this history alike ({}",
-        names.len(),
-        names.get(..MOST_NAMED).unwrap_or(&names).join(", ")
-    );
-    text.push_str(if names.len() > MOST_NAMED {
-        ", …)"
-    } else {
-        ")"
-    });
-    text
+    let mut names: Vec<&str> = runs.take(MOST_NAMED + 1).map(RunId::as_str).collect();
+    if names.len() > MOST_NAMED {
+        names.truncate(MOST_NAMED);
+        names.push("…");
+    }
+    let names = names.join(", ");
+    format!("not joined: several recorded runs fit this history alike ({names})")
 }
 
 /// Says that a recorded run may be of several histories.
