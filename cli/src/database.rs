@@ -6,6 +6,7 @@ use runtape_core::{CheckpointId, JobId, RunId};
 use runtape_store::{Options, Patience, RunFilter, Store, StoreError};
 
 use crate::error::CliError;
+use crate::platform::data_directory;
 
 /// How many candidates an ambiguous id names.
 const CANDIDATES: usize = 5;
@@ -14,22 +15,6 @@ const CANDIDATES: usize = 5;
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     path: PathBuf,
-}
-
-/// Returns the directory where programs keep their data on this platform.
-fn data_directory() -> Option<PathBuf> {
-    let variable = |name: &str| {
-        let value = std::env::var_os(name).map(PathBuf::from);
-        value.filter(|path| path.is_absolute())
-    };
-    if cfg!(target_os = "windows") {
-        return variable("LOCALAPPDATA");
-    }
-    let home = || variable("HOME");
-    if cfg!(target_os = "macos") {
-        return Some(home()?.join("Library").join("Application Support"));
-    }
-    variable("XDG_DATA_HOME").or_else(|| Some(home()?.join(".local").join("share")))
 }
 
 impl Database {

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use runtape_core::CoreError;
+use runtape_core::prices::PriceFault;
 use runtape_normalizer::NormalizeError;
+use runtape_normalizer::redact::RuleError;
 use runtape_recorder::RecordError;
 use runtape_recorder::perstack::PerstackError;
 use runtape_schemas::SchemaError;
@@ -73,6 +75,12 @@ pub(crate) enum CliError {
     NothingToIngest,
     #[error("{count} {what}")]
     Faults { count: usize, what: &'static str },
+    #[error("{count} {} found", if *count == 1 { "secret" } else { "secrets" })]
+    Secrets { count: usize },
+    #[error("{}: {fault}", path.display())]
+    Settings { path: PathBuf, fault: String },
+    #[error(transparent)]
+    Rule(#[from] RuleError),
     #[error("{} has another digest: {found}", path.display())]
     OtherDigest { path: PathBuf, found: String },
     #[error("no session to resume: {reason}")]
@@ -83,6 +91,12 @@ pub(crate) enum CliError {
         line: usize,
         #[source]
         error: serde_json::Error,
+    },
+    #[error("cannot take the prices in {}", path.display())]
+    Prices {
+        path: PathBuf,
+        #[source]
+        error: PriceFault,
     },
     #[error("{message}")]
     Usage { message: String },
@@ -132,6 +146,7 @@ impl CliError {
         match self {
             Self::Argv(_) | Self::Usage { .. } => exit_codes::USAGE,
             Self::Faults { .. }
+            | Self::Secrets { .. }
             | Self::OtherDigest { .. }
             | Self::Store(StoreError::Refused { .. } | StoreError::Conflict { .. }) => {
                 exit_codes::FAULTS
@@ -169,6 +184,16 @@ impl CliError {
                 "name another directory, or remove it yourself"
             }
             Self::NoSession { .. } => "start without a session",
+            Self::Secrets { .. } => {
+                "`runtape redact` takes them out; `--dry-run` shows how many of which"
+            }
+            Self::Settings { .. } => {
+                "`runtape config path` says where the file is, docs/redaction.md what can be set"
+            }
+            Self::Rule(_) => {
+                "the rules are in the configuration file: `runtape config path` says where"
+            }
+            Self::Prices { .. } => "`runtape prices --json` shows what a price has",
             Self::Perstack(PerstackError::UnknownJob { .. }) => {
                 "`runtape jobs` lists the jobs there are"
             }

@@ -4,7 +4,7 @@
 pub(crate) const FAILED: u8 = 1;
 /// The command line cannot be understood. clap exits with the same.
 pub(crate) const USAGE: u8 = 2;
-/// Data is not as it should be: `validate`, `verify`, `doctor` and `import` say what.
+/// Data is not as it should be: `validate`, `verify`, `doctor`, `scan` and `import` say what.
 pub(crate) const FAULTS: u8 = 3;
 
 /// What `--help` says of them.
@@ -20,5 +20,5 @@ Exit codes:
   0  done
   1  failed, or nothing found
   2  the command line cannot be understood
-  3  data faults found (validate, verify, doctor, import)
+  3  data faults found (validate, verify, doctor, import), secrets found (scan)
 `record` exits as the command it records did: its code, or 128 and the signal's number.";

@@ -6,6 +6,8 @@ mod database;
 mod digest;
 mod error;
 mod exit_codes;
+mod platform;
+mod settings;
 mod spool_directory;
 mod terminal;
 

@@ -73,24 +73,11 @@ impl Event {
     }
 }
 
-/// Keeps a malformed event of one kind from being an unknown event of the other in the schema.
+/// Says in the schema of which kind an event of an unknown type is; a known type says it by itself.
 fn tell_apart(schema: &mut schemars::Schema) {
-    let branches = schema.get_mut("anyOf").and_then(Value::as_array_mut);
-    let Some([Value::Object(run), Value::Object(runtime)]) = branches.map(Vec::as_mut_slice) else {
-        return;
-    };
-    let type_is = |rule: Value| json!({ "type": rule });
-    run.insert(
-        "properties".to_owned(),
-        type_is(json!({ "not": { "enum": RuntimeEventKind::TAGS } })),
-    );
-    runtime.insert(
-        "properties".to_owned(),
-        type_is(json!({ "not": { "enum": RunEventKind::TAGS } })),
-    );
-    runtime.insert("if".to_owned(), json!({ "required": ["expertKey"] }));
-    let known = type_is(json!({ "enum": RuntimeEventKind::TAGS }));
-    runtime.insert("then".to_owned(), json!({ "properties": known }));
+    let run_event = schema.pointer("/anyOf/0").cloned().unwrap_or_default();
+    schema.insert("if".to_owned(), json!({ "required": ["expertKey"] }));
+    schema.insert("then".to_owned(), run_event);
 }
 
 impl<'de> Deserialize<'de> for Event {

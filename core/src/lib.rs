@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+mod calendar;
 mod checkpoint;
 mod create;
 mod error;
@@ -55,6 +56,7 @@ mod message;
 mod metadata;
 mod notice;
 mod omission;
+pub mod prices;
 pub mod published;
 pub mod record;
 pub mod report;
@@ -67,9 +69,11 @@ mod step;
 mod summary;
 mod tagged;
 mod tool;
+mod tool_class;
 pub mod transcript;
 mod usage;
 
+pub use calendar::{day_name, month_name, week_name};
 pub use checkpoint::{
     Checkpoint, CheckpointStatus, DelegatedBy, DelegationTarget, ErrorFamily, Expert, RunError,
 };
@@ -111,5 +115,6 @@ pub use summary::{
 };
 pub use tagged::UnknownKind;
 pub use tool::{ToolCall, ToolResult};
+pub use tool_class::ToolClass;
 pub use transcript::{TranscriptBuilder, TranscriptEntry, TranscriptKind};
 pub use usage::{TokenCounts, Usage};

@@ -330,6 +330,16 @@ impl Message {
         }
     }
 
+    /// Sets when it was said, in milliseconds since 1970.
+    pub fn set_timestamp(&mut self, at: i64) {
+        match self {
+            Self::InstructionMessage(message) => Arc::make_mut(message).timestamp = Some(at),
+            Self::UserMessage(message) => Arc::make_mut(message).timestamp = Some(at),
+            Self::ExpertMessage(message) => Arc::make_mut(message).timestamp = Some(at),
+            Self::ToolMessage(message) => Arc::make_mut(message).timestamp = Some(at),
+        }
+    }
+
     /// Returns the message as input of a step, unless the model said it.
     #[must_use]
     pub fn as_input(&self) -> Option<InputMessage> {

@@ -24,11 +24,28 @@ fn join(pieces: &[Option<&str>]) -> String {
 }
 
 impl RuntimeEventKind {
-    /// Returns the kind of notice this is, or `None` for what is no notice.
-    ///
-    /// The names are stable: `retry`, `rateLimit`, `permissionDenied`, `compaction`, `hook`,
-    /// `modelFallback`, `task`, `connection`, `interaction`, `warning`, `result`,
-    /// `exitMismatch`, `stderr`, `stdout`, `info`.
+    /// Every kind of notice. The names are stable.
+    pub const NOTICE_KINDS: &'static [&'static str] = &[
+        "retry",
+        "rateLimit",
+        "permissionDenied",
+        "compaction",
+        "hook",
+        "modelFallback",
+        "task",
+        "connection",
+        "interaction",
+        "warning",
+        "result",
+        "exitMismatch",
+        "historyMismatch",
+        "stderr",
+        "stdout",
+        "info",
+    ];
+
+    /// Returns the kind of notice this is, one of [`NOTICE_KINDS`](Self::NOTICE_KINDS), or `None` for
+    /// what is no notice.
     #[must_use]
     pub fn notice_kind(&self) -> Option<&'static str> {
         Some(match self {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::tagged::{tagged_enum, tagged_struct};
 use crate::{
     CheckpointStatus, DelegatedBy, Expert, JobId, Message, Metadata, RunError, RunId, Runtime,
-    RuntimeEventKind, Span, TokenCounts, ToolCallId,
+    RuntimeEventKind, Span, TokenCounts, ToolCallId, ToolClass,
 };
 
 /// One kept record of a run.
@@ -168,6 +168,9 @@ pub struct CallNote {
     /// The id as the runtime printed it, where it was too long to be one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printed_id: Option<String>,
+    /// What the tool is for; absent in records from before classes were known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<ToolClass>,
     /// The shell command it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,

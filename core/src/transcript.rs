@@ -79,6 +79,9 @@ payload! {
         /// Whether it goes on where the entry before ended.
         #[serde(skip_serializing_if = "Option::is_none")]
         delta: Option<bool>,
+        /// `progress` where the runtime itself marks the text as said beside the work, while it runs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        channel: Option<String>,
     }
     /// Reasoning of the model.
     Thinking as "TranscriptThinking" {
@@ -114,6 +117,9 @@ payload! {
         content: String,
         /// Whether the call failed.
         is_error: bool,
+        /// How long the call took in milliseconds, where the runtime printed it with the result.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     }
     /// The runtime is ready.
     Init as "TranscriptInit" {
@@ -167,6 +173,9 @@ payload! {
     }
 }
 
+/// The channel of text that is said beside the work.
+pub const PROGRESS: &str = "progress";
+
 impl Assistant {
     /// Creates an entry of text, as a piece of more or whole.
     #[must_use]
@@ -174,6 +183,7 @@ impl Assistant {
         Self {
             text: text.to_owned(),
             delta: delta.then_some(true),
+            channel: None,
         }
     }
 }
@@ -366,6 +376,7 @@ impl TranscriptBuilder {
                                 tool_name: Some(part.tool_name.as_str().to_owned()),
                                 content: part.text().unwrap_or_default(),
                                 is_error: part.is_error.unwrap_or(false),
+                                duration_ms: None,
                             }
                             .into()
                         });

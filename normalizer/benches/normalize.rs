@@ -15,11 +15,13 @@ use std::error::Error;
 use std::fs;
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memchr::memchr_iter;
 use runtape_core::{JobId, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer, Output};
+use runtape_normalizer::redact::{RedactionKey, RuleSet, Tier, examples};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer, Output, Redactor};
 use runtape_tests::synthetic::{LongRun, Random, Replica, Replicator};
 use serde_json::Value;
 
@@ -72,6 +74,7 @@ fn main() -> Outcome<ExitCode> {
     let only = argument("--only").unwrap_or_default();
     let mut rows = Vec::new();
     compare_throughput(&only, &mut rows)?;
+    compare_redaction(&only, &mut rows)?;
     compare_steps(&only, &mut rows)?;
     measure_memory(&only, &mut rows)?;
     println!("\n{:44} {:>12} {:>12}  ok", "what", "required", "measured");
@@ -200,6 +203,106 @@ fn compare(what: &str, format: &str, runs: &[Run]) -> Outcome<f64> {
     Ok(ratio)
 }
 
+/// Normalizes long runs with the filter of secrets before them, against without: as they are, and with a secret in
+/// every line.
+fn compare_redaction(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
+    let rules = Arc::new(RuleSet::new(Tier::Definite).with_key(RedactionKey::new([7; 32])));
+    for runtime in RUNTIMES {
+        if !format!("{runtime} redaction").contains(only) {
+            continue;
+        }
+        let clean = [long_run(runtime, 2_000)?];
+        let laden = [with_secrets(long_run(runtime, 2_000)?)];
+        for (what, runs, least) in [("", &clean, 0.9), (", a secret in each line", &laden, 0.5)] {
+            let (with, without) = interleave(|| filter_all(runs, &rules), || normalize_all(runs))?;
+            let ratio = without.as_secs_f64() / with.as_secs_f64();
+            println!(
+                "{:48} {:7.1} MB/s, off {:7.1} MB/s, ratio {ratio:.2}",
+                format!("{runtime} redaction{what}"),
+                megabytes_a_second(runs, with),
+                megabytes_a_second(runs, without),
+            );
+            rows.push(Row {
+                what: format!("{runtime}: redaction{what}"),
+                required: format!(">= {least:.2} x"),
+                measured: format!("{ratio:.2} x"),
+                ok: ratio >= least,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Puts a secret into the longest string of every line, or at the end of one that is text: there it stands in what was printed, and
+/// not in a word by which a line is understood.
+fn with_secrets(mut run: Run) -> Run {
+    let examples = examples(SEED);
+    let secrets = examples
+        .iter()
+        .filter(|example| example.tier == Tier::Definite);
+    let secrets = secrets.filter(|example| !example.text.contains(['\n', '"']));
+    let mut secrets: Vec<&str> = secrets.map(|example| example.text.as_str()).collect();
+    secrets.sort_unstable();
+    let mut secrets = secrets.iter().cycle();
+    let mut laden = Vec::new();
+    for line in lines(&run.stdout) {
+        let secret = secrets.next().copied().unwrap_or_default();
+        let end = end_of_longest_string(line).unwrap_or(line.len());
+        let (before, after) = line.split_at(end);
+        laden.extend_from_slice(before);
+        laden.push(b' ');
+        laden.extend_from_slice(secret.as_bytes());
+        laden.extend_from_slice(after);
+        laden.push(b'\n');
+    }
+    run.stdout = laden;
+    run
+}
+
+/// Returns where the longest string of a line ends; none of them has a quote in it.
+fn end_of_longest_string(line: &[u8]) -> Option<usize> {
+    let quotes: Vec<usize> = memchr_iter(b'"', line).collect();
+    let strings = quotes.chunks_exact(2).map(|pair| match *pair {
+        [start, end] => (end - start, end),
+        _ => (0, 0),
+    });
+    strings.max().map(|(_, end)| end)
+}
+
+/// Turns runs into records as [`normalize_all`] does, with a filter before it.
+fn filter_all(runs: &[Run], rules: &Arc<RuleSet>) -> Outcome<Duration> {
+    let mut output = Output::default();
+    let mut time = Duration::ZERO;
+    for run in runs {
+        let context = context(run.argv.clone())?;
+        let start = Instant::now();
+        normalize_filtered(run, context, rules, &mut output)?;
+        time += start.elapsed();
+    }
+    Ok(time)
+}
+
+#[inline(never)]
+fn normalize_filtered(
+    run: &Run,
+    context: Context,
+    rules: &Arc<RuleSet>,
+    output: &mut Output,
+) -> Outcome<()> {
+    let mut normalizer = Normalizer::new(run.runtime.clone(), context)?;
+    let mut redactor = Redactor::new(rules, &run.runtime);
+    for chunk in run.stdout.chunks(CHUNK) {
+        redactor.push(Stream::Stdout, chunk, 0, |stream, kept, at| {
+            normalizer.push_into(stream, kept, at, output);
+        });
+        black_box(&mut *output).clear();
+    }
+    redactor.finish(|stream, kept, at| normalizer.push_into(stream, kept, at, output));
+    normalizer.finish_into(&Exit::with_code(0), output);
+    black_box(output).clear();
+    Ok(())
+}
+
 /// Compares a run of 10,000 steps with one of 1,000: the time must not grow faster than the run.
 fn compare_steps(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
     for runtime in RUNTIMES {
@@ -272,12 +375,12 @@ fn peak_memory(runtime: &Runtime) -> Outcome<u64> {
         run.step(&mut buffer);
         written += buffer.len();
         for chunk in buffer.chunks(CHUNK) {
-            black_box(normalizer.push(Stream::Stdout, chunk, 0));
+            black_box(normalizer.push(Stream::Stdout, Kept::as_given(chunk), 0));
         }
         buffer.clear();
     }
     run.ending(&mut buffer);
-    black_box(normalizer.push(Stream::Stdout, &buffer, 0));
+    black_box(normalizer.push(Stream::Stdout, Kept::as_given(&buffer), 0));
     black_box(normalizer.finish(&Exit::with_code(0)));
     let status = fs::read_to_string("/proc/self/status")?;
     let mut lines = status.lines();
@@ -307,7 +410,7 @@ fn normalize_all(runs: &[Run]) -> Outcome<Duration> {
 fn normalize(run: &Run, context: Context, output: &mut Output) -> Outcome<()> {
     let mut normalizer = Normalizer::new(run.runtime.clone(), context)?;
     for chunk in run.stdout.chunks(CHUNK) {
-        normalizer.push_into(Stream::Stdout, chunk, 0, output);
+        normalizer.push_into(Stream::Stdout, Kept::as_given(chunk), 0, output);
         black_box(&mut *output).clear();
     }
     normalizer.finish_into(&Exit::with_code(0), output);

@@ -1,5 +1,6 @@
 //! What the caller knows of a run before it begins.
 
+use runtape_core::report::AppliedRules;
 use runtape_core::{Expert, JobId, Metadata, RunId};
 
 /// Through what a run was seen.
@@ -45,6 +46,8 @@ pub struct Context {
     pub source: RunSource,
     /// Why a run that is known from session files stands beside a recorded one that may be the same execution.
     pub not_joined: Option<String>,
+    /// By which rules secrets were taken out of all that is kept of the run; absent if nobody knows.
+    pub redaction: Option<AppliedRules>,
     /// The most bytes held for one record: a line, a document, a message.
     pub limit: usize,
 }
@@ -62,6 +65,7 @@ impl Context {
             metadata: Metadata::default(),
             source: RunSource::default(),
             not_joined: None,
+            redaction: None,
             limit: crate::lines::DEFAULT_LIMIT,
         }
     }

@@ -1,5 +1,7 @@
 //! How a process ended.
 
+use runtape_core::report::RedactionCounts;
+
 /// How a process ended, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
@@ -13,6 +15,8 @@ pub struct Exit {
     pub recorder_lost: bool,
     /// Output that the process printed, and that could be kept nowhere.
     pub missing: Option<MissingOutput>,
+    /// How many secrets were taken out of the output before it was kept.
+    pub redacted: RedactionCounts,
 }
 
 /// The end of an output that is on no tape, since no disk had room for it.
@@ -78,10 +82,19 @@ impl Exit {
         }
     }
 
-    /// Tells whether nothing is known.
+    /// Tells whether nothing is known. What was taken out of the output says nothing of its end.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
-        *self == Self::default()
+        let Self {
+            code,
+            signal,
+            timed_out,
+            recorder_lost,
+            missing,
+            redacted: _,
+        } = self;
+        let is_known = code.is_some() || signal.is_some() || missing.is_some();
+        !is_known && !timed_out && !recorder_lost
     }
 
     /// Tells whether the end of the output is not known: what is there may be half an answer,

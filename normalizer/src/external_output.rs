@@ -5,6 +5,7 @@ use runtape_core::{Event, IdSource, JobId, RandomIds, Runtime, Stream, materiali
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::normalizer::Normalizer;
+use crate::redact::Kept;
 
 /// What an output amounts to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,7 +42,7 @@ pub fn parse_external_output(stdout: &str, runtime: &Runtime) -> ParsedOutput {
         };
     };
     let mut records = normalizer
-        .push(Stream::Stdout, stdout.as_bytes(), 0)
+        .push(Stream::Stdout, Kept::as_given(stdout), 0)
         .records;
     records.extend(normalizer.finish(&Exit::with_code(0)).records);
     let summary = summarize(&records);

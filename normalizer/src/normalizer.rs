@@ -10,6 +10,7 @@ use crate::join::Joint;
 use crate::lines::{Framed, LineSplitter};
 use crate::output::Output;
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::redact::Kept;
 use crate::reducer::Reducer;
 use crate::runtimes;
 use crate::signal::{Emitted, TapePlace};
@@ -95,7 +96,7 @@ impl Normalizer {
     }
 
     /// Takes the next bytes of a stream, received at a time in milliseconds since 1970.
-    pub fn push(&mut self, stream: Stream, bytes: &[u8], received_at: i64) -> Output {
+    pub fn push(&mut self, stream: Stream, bytes: Kept<'_>, received_at: i64) -> Output {
         let mut output = Output::default();
         self.push_into(stream, bytes, received_at, &mut output);
         output
@@ -106,7 +107,7 @@ impl Normalizer {
     pub fn push_into(
         &mut self,
         stream: Stream,
-        bytes: &[u8],
+        bytes: Kept<'_>,
         received_at: i64,
         output: &mut Output,
     ) {
@@ -120,7 +121,7 @@ impl Normalizer {
         self.last_at = received_at;
         self.reducer.swap_output(output);
         let (reading, reducer) = (&mut self.reading, &mut self.reducer);
-        splitter.push(bytes, received_at, |framed| {
+        splitter.push(bytes.bytes(), received_at, |framed| {
             feed(reading, reducer, stream, framed);
         });
         self.reducer.swap_output(output);

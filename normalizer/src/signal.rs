@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use runtape_core::runtime_event::ApiRetry;
-use runtape_core::{LateValue, RunError, RuntimeEventKind, Span, TokenCounts};
+use runtape_core::{LateValue, RunError, RuntimeEventKind, Span, TokenCounts, ToolClass};
 use serde_json::Value;
 
 /// Which run a signal belongs to.
@@ -32,8 +32,10 @@ pub enum CallRef<'a> {
 }
 
 /// What only a runtime's parser can know of a tool call, in neutral words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallDetail {
+    /// What the tool is for. Known by its name, so it is there from the first signal on.
+    pub class: ToolClass,
     /// The shell command it runs.
     pub command: Option<String>,
     /// The files it reads or writes.
@@ -43,10 +45,15 @@ pub struct CallDetail {
 }
 
 impl CallDetail {
-    /// Tells whether nothing is known.
+    /// Creates the detail of a call of which nothing but the tool's class is known.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.command.is_none() && self.paths.is_empty() && self.url.is_none()
+    pub fn of(class: ToolClass) -> Self {
+        Self {
+            class,
+            command: None,
+            paths: Vec::new(),
+            url: None,
+        }
     }
 }
 
@@ -82,8 +89,9 @@ pub struct Outcome<'a> {
     pub text: Option<Cow<'a, str>>,
     /// The answer, where it is not the text of the last message.
     pub answer: Option<Cow<'a, str>>,
-    /// The answer is the text that was printed with it, too. It may be long, and is not given twice.
-    pub text_is_answer: bool,
+    /// The answer is the last [`Signal::Answer`] since the result before, and is the text that was
+    /// printed with it, too. It may be long, and is not given twice.
+    pub was_answered: bool,
     /// How long it took. Several results add up.
     pub duration_ms: Option<u64>,
 }
@@ -97,7 +105,7 @@ impl Outcome<'_> {
             subtype: None,
             text: None,
             answer: None,
-            text_is_answer: false,
+            was_answered: false,
             duration_ms: None,
         }
     }
@@ -141,12 +149,18 @@ pub enum Signal<'a> {
     /// A message of the model begins. With the key of the step that is open in this scope it
     /// continues that step; any other key, or none, opens the next one.
     Step(Option<&'a str>),
+    /// The text that follows, up to its end, is marked by the runtime as said beside the work: it
+    /// is text as any other, but a display may show it apart from the answer.
+    Remark,
     /// A piece of text, appended to the open text part; opens one if none is open.
     TextDelta(Cow<'a, str>),
     /// The open text part is complete. Without an open one this is nothing.
     TextEnd,
     /// A whole text part (also an empty one).
     Text(Cow<'a, str>),
+    /// A whole text part of the main run that is the answer, unless another one follows before the
+    /// result that [was answered](Outcome::was_answered).
+    Answer(Cow<'a, str>),
     /// A piece of reasoning, appended to the open thinking part; opens one if none is open.
     ThinkingDelta(Cow<'a, str>),
     /// The open thinking part is complete.

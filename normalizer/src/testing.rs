@@ -7,7 +7,7 @@ use crate::history::{Session, SessionSource, read_session, segment_bytes};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::runtimes::entry_for;
 use crate::signal::{Emitted, TapePlace};
-use crate::{Context, Exit, Normalizer, RunSource};
+use crate::{Context, Exit, Kept, Normalizer, RunSource};
 
 /// The place of what came from the exit.
 pub(crate) const NOWHERE: TapePlace = TapePlace {
@@ -37,7 +37,9 @@ pub(crate) fn history_records(runtime: Runtime, tape: &[u8]) -> Vec<Record> {
     let mut context = context(&[]);
     context.source = RunSource::History;
     let mut normalizer = Normalizer::new(runtime, context).unwrap();
-    let mut records = normalizer.push(Stream::History, tape, 1).records;
+    let mut records = normalizer
+        .push(Stream::History, Kept::as_given(tape), 1)
+        .records;
     records.extend(normalizer.finish(&Exit::unknown()).records);
     records
 }
@@ -107,7 +109,7 @@ impl Printed<'_> {
         let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.clone()).unwrap();
         let mut records = Vec::new();
         for (stream, text) in [(Stream::Stdout, self.stdout), (Stream::Stderr, self.stderr)] {
-            records.extend(normalizer.push(stream, text.as_bytes(), 1).records);
+            records.extend(normalizer.push(stream, Kept::as_given(text), 1).records);
         }
         records.extend(normalizer.finish(&self.exit).records);
         records

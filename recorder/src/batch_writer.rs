@@ -48,9 +48,9 @@ impl BatchWriter {
     }
 
     /// Takes over records and the output they came from, and writes nothing yet.
-    pub fn add(&mut self, records: Vec<Record>, chunk: Option<TapeChunk>) {
+    pub fn add(&mut self, records: Vec<Record>, chunks: impl IntoIterator<Item = TapeChunk>) {
         self.records.extend(records);
-        if let Some(chunk) = chunk.filter(|chunk| !chunk.bytes.is_empty()) {
+        for chunk in chunks.into_iter().filter(|chunk| !chunk.bytes.is_empty()) {
             self.bytes += chunk.bytes.len();
             self.since.get_or_insert_with(Instant::now);
             self.chunks.push(chunk);

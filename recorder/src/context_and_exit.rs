@@ -1,12 +1,19 @@
 //! What the store keeps of a run besides its records and its tape: what was known of it before it
 //! began, so that its records can be made again from the tape, and how its process ended.
 
-use runtape_core::report::ExitInfo;
+use runtape_core::report::{AppliedRules, ExitInfo, RedactionCounts, RunRedaction};
 use runtape_core::{Expert, JobId, Metadata, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, MissingOutput, Normalizer, RunSource};
+use runtape_normalizer::{Context, Exit, Kept, MissingOutput, Normalizer, RunSource};
 use runtape_store::BeginRun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+/// The key in a run's context that says by which rules secrets were taken out of it.
+pub(crate) const REDACTION_KEY: &str = "redaction";
+/// The key in a run's exit that says how many were taken out.
+const REDACTED_KEY: &str = "redacted";
+/// The key in the context of a run that came as records, which have no tape.
+const CAME_AS_KEY: &str = "cameAs";
 
 /// The part of a context that the store keeps as it is.
 #[derive(Default, Serialize, Deserialize)]
@@ -25,6 +32,8 @@ struct KeptContext {
     source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_joined: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redaction: Option<AppliedRules>,
 }
 
 /// Returns what the store is told of a run before it begins.
@@ -48,6 +57,7 @@ pub(crate) fn context_to_json(context: &Context) -> Value {
             .filter(|source| *source != RunSource::Live)
             .map(|source| source.as_str().to_owned()),
         not_joined: context.not_joined.clone(),
+        redaction: context.redaction.clone(),
     };
     serde_json::to_value(kept).unwrap_or(Value::Null)
 }
@@ -62,6 +72,7 @@ pub(crate) fn context_from_json(job_id: JobId, run_id: RunId, kept: &Value) -> C
     context.metadata = kept.metadata;
     context.source = source_named(kept.source.as_deref());
     context.not_joined = kept.not_joined;
+    context.redaction = kept.redaction;
     context
 }
 
@@ -73,6 +84,16 @@ fn source_named(word: Option<&str>) -> RunSource {
         .unwrap_or_default()
 }
 
+/// Returns the context of a run that comes as records, without a tape.
+pub(crate) fn context_of_records(applied: &AppliedRules) -> Value {
+    serde_json::json!({ CAME_AS_KEY: "records", REDACTION_KEY: applied })
+}
+
+/// Tells whether a run came as records: one that was begun here has a context of its own, if only an empty one.
+pub(crate) fn came_as_records(context: &Value) -> bool {
+    context.is_null() || context.get(CAME_AS_KEY).is_some()
+}
+
 /// Tells whether a run is known from a CLI's session files alone.
 pub(crate) fn is_history_only(context: &Value) -> bool {
     let word = context.get("source").and_then(Value::as_str);
@@ -81,7 +102,7 @@ pub(crate) fn is_history_only(context: &Value) -> bool {
 
 /// Tells a normalizer when its run began: if nothing is ever printed, the run still has a time.
 pub(crate) fn begin_at(normalizer: &mut Normalizer, started_at: i64) {
-    let _ = normalizer.push(Stream::Stdout, &[], started_at);
+    let _ = normalizer.push(Stream::Stdout, Kept::as_given(&[]), started_at);
 }
 
 pub(crate) fn exit_to_json(exit: &Exit) -> Value {
@@ -113,6 +134,11 @@ pub(crate) fn exit_to_json(exit: &Exit) -> Value {
         }
         kept.insert("missing".to_owned(), fields.into());
     }
+    if !exit.redacted.is_empty()
+        && let Ok(counts) = serde_json::to_value(&exit.redacted)
+    {
+        kept.insert(REDACTED_KEY.to_owned(), counts);
+    }
     Value::Object(kept)
 }
 
@@ -135,7 +161,31 @@ pub(crate) fn exit_from_json(value: &Value) -> Exit {
         timed_out: flag("timedOut"),
         recorder_lost: flag("recorderLost"),
         missing: value.get("missing").map(missing_from_json),
+        redacted: counts_from_json(value),
     }
+}
+
+fn counts_from_json(exit: &Value) -> RedactionCounts {
+    let counts = exit.get(REDACTED_KEY);
+    counts
+        .and_then(|counts| RedactionCounts::deserialize(counts).ok())
+        .unwrap_or_default()
+}
+
+/// Returns by which rules secrets were taken out of a run, and how many, from what the store kept of its
+/// beginning and its end.
+#[must_use]
+pub fn redaction_info(context: &Value, exit: Option<&Value>) -> Option<RunRedaction> {
+    Some(RunRedaction {
+        applied: applied_rules(context)?,
+        counts: exit.map(counts_from_json).unwrap_or_default(),
+    })
+}
+
+/// Returns by which rules secrets were taken out of a run, if its context says so.
+#[must_use]
+pub fn applied_rules(context: &Value) -> Option<AppliedRules> {
+    AppliedRules::deserialize(context.get(REDACTION_KEY)?).ok()
 }
 
 /// Returns how a process ended, from what the store kept of it.
@@ -173,6 +223,13 @@ mod tests {
                 }),
                 ..Exit::with_code(0)
             },
+            Exit {
+                redacted: RedactionCounts {
+                    by_rule: [("jwt".to_owned(), 2)].into(),
+                    unfinished: 1,
+                },
+                ..Exit::with_code(0)
+            },
         ] {
             assert_eq!(exit_from_json(&exit_to_json(&exit)), exit);
         }
@@ -185,6 +242,12 @@ mod tests {
         context.query = Some("what".to_owned());
         context.metadata.set("host", "h");
         context.not_joined = Some("two runs fit".to_owned());
+        context.redaction = Some(AppliedRules {
+            tier: "definite".to_owned(),
+            rules: Some("runtape 1".to_owned()),
+            digest: None,
+            key_id: None,
+        });
         let kept = context_to_json(&context);
         let read = context_from_json("j".parse().unwrap(), "r".parse().unwrap(), &kept);
         assert_eq!(read, context);

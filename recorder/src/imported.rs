@@ -2,20 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use runtape_core::report::RunRedaction;
 use runtape_core::{CheckpointStatus, Message, Record, RecordKind, RunId};
+use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, PreparedRun, SealName, Store, StoreError};
-use serde_json::{Value, json};
 
-/// Stores a root run and its children from all their records, and seals it: all of it or nothing.
+use crate::context_and_exit::{context_of_records, exit_to_json};
+
+/// Stores a root run and its children from all their records, and seals it: all of it or nothing. The records are
+/// those that [`redact_records`](crate::redact_records) let through, and what it says of them is kept with the run.
 ///
 /// Returns the name of its seal; `None` if the first record opens no run. `now` is in
 /// milliseconds since 1970.
 pub fn store_records(
     store: &mut Store,
     records: &[Record],
+    redaction: &RunRedaction,
     now: i64,
 ) -> Result<Option<SealName>, StoreError> {
-    match prepare_records(records)? {
+    match prepare_records(records, redaction)? {
         Some(run) => store.put_run(run, now).map(Some),
         None => Ok(None),
     }
@@ -23,7 +28,10 @@ pub fn store_records(
 
 /// Prepares a root run and its children from all their records, which must fit together; `None` if
 /// the first one opens no run.
-pub fn prepare_records(records: &[Record]) -> Result<Option<PreparedRun>, StoreError> {
+pub fn prepare_records(
+    records: &[Record],
+    redaction: &RunRedaction,
+) -> Result<Option<PreparedRun>, StoreError> {
     let Some(Record {
         run_id,
         at,
@@ -38,9 +46,13 @@ pub fn prepare_records(records: &[Record]) -> Result<Option<PreparedRun>, StoreE
         run_id: run_id.clone(),
         runtime: opened.runtime.clone(),
         started_at: *at,
-        context: Value::Null,
+        context: context_of_records(&redaction.applied),
     };
-    PreparedRun::new(&begin, records, &json!({})).map(Some)
+    let exit = Exit {
+        redacted: redaction.counts.clone(),
+        ..Exit::unknown()
+    };
+    PreparedRun::new(&begin, records, &exit_to_json(&exit)).map(Some)
 }
 
 /// How runs are compared.

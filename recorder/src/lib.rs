@@ -41,20 +41,24 @@ mod detached_run;
 mod error;
 pub mod history;
 mod imported;
+mod kept_tape;
 pub mod perstack;
 mod private_file;
 #[cfg(unix)]
 pub mod process;
 mod recorder;
 mod recover;
+mod redaction;
+mod redaction_key;
 mod replay;
 mod spool;
 mod store_handle;
+mod stored_redaction;
 
 pub use batch_writer::BatchWriter;
 pub use capture::{Capture, Found, Stored, store_captures};
 pub use clock::Clock;
-pub use context_and_exit::exit_info;
+pub use context_and_exit::{applied_rules, exit_info, redaction_info};
 pub use detached_run::{DetachedRun, Ended, Printed};
 pub use error::RecordError;
 pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
@@ -65,10 +69,13 @@ pub use private_file::{
 pub use process::{Recorded, Recording, RecordingOptions};
 pub use recorder::{Finished, Recorder, RecorderOptions};
 pub use recover::{Recovered, Recovery, Unrecovered, exit_note, recover, recover_where};
+pub use redaction::{begin_redaction, redact_records, rules_applied_to, rules_in_force};
+pub use redaction_key::{read_or_make_redaction_key, read_redaction_key, redaction_key_path};
 pub use replay::renormalize;
 pub use spool::{
     SPOOL_EXTENSION, Spool, SpoolDirectories, SpoolOwner, adopt_spool, make_private_directory,
     run_of_spool, take_in_spool,
 };
 pub use store_handle::StoreHandle;
+pub use stored_redaction::{find_markers, find_secrets, import_bundle, redact_run};
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

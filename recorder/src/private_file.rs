@@ -19,6 +19,8 @@ pub struct NewFile {
     file: File,
     staging: PathBuf,
     target: PathBuf,
+    /// It is whole, and in its place.
+    is_named: bool,
 }
 
 /// A file that was written.
@@ -55,6 +57,7 @@ impl NewFile {
                         file: created?,
                         staging,
                         target: target.to_owned(),
+                        is_named: false,
                     });
                 }
             }
@@ -69,14 +72,15 @@ impl NewFile {
     }
 
     /// Puts it on the disk and in the place of what is there.
-    fn replace(self) -> io::Result<()> {
+    fn replace(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.staging, &self.target)?;
+        self.is_named = true;
         sync_directory(parent(&self.target))
     }
 
     /// Puts it on the disk and gives it its name, unless that is taken by now.
-    pub fn finish(self) -> io::Result<Written> {
+    pub fn finish(mut self) -> io::Result<Written> {
         self.file.sync_all()?;
         let written = digest(&self.staging)?;
         match fs::hard_link(&self.staging, &self.target) {
@@ -88,6 +92,7 @@ impl NewFile {
                 fs::rename(&self.staging, &self.target)?;
             }
         }
+        self.is_named = true;
         sync_directory(parent(&self.target))?;
         Ok(written)
     }
@@ -105,8 +110,10 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // After it was given its name nothing is there; after a failure it is of no use.
-        let _ = fs::remove_file(&self.staging);
+        // After a failure it is of no use. Once it has its name, another file may be begun under the same one.
+        if !self.is_named {
+            let _ = fs::remove_file(&self.staging);
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Joins normalizer and store: output in, history kept.
 
+use std::sync::Arc;
+
 use runtape_core::{RunId, Runtime, Stream, Summarizer};
+use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
 use runtape_store::SealName;
 
@@ -19,6 +22,9 @@ pub struct RecorderOptions {
     pub started_at: Option<i64>,
     /// Tells when output came and when the run ended.
     pub clock: Clock,
+    /// What is taken out before anything is kept: by default what shows by itself to be a secret, with markers
+    /// that do not tell one secret from another, since there is no key.
+    pub rules: Arc<RuleSet>,
 }
 
 /// Records one process: what it prints is normalized and kept as it arrives.
@@ -66,11 +72,12 @@ impl Recorder {
         } else {
             Normalizer::new
         };
-        let normalizer = make(runtime.clone(), context.clone())?;
+        let (rules, summarizer) = (&options.rules, Summarizer::new());
+        let run = DetachedRun::begin(make, runtime.clone(), context, rules, summarizer, now)?;
         Ok(Self {
             run_id: context.run_id.clone(),
-            run: DetachedRun::new(normalizer, Some(Summarizer::new()), now),
-            writer: BatchWriter::begin(store, runtime, context, now)?,
+            writer: BatchWriter::begin(store, runtime, run.context(), now)?,
+            run,
             clock: options.clock.clone(),
         })
     }
@@ -97,21 +104,29 @@ impl Recorder {
         received_at: i64,
     ) -> Result<Vec<LiveItem>, RecordError> {
         if bytes.is_empty() {
-            self.tick()?;
-            return Ok(Vec::new());
+            return self.tick();
         }
-        let printed = self.run.push(stream, bytes.to_vec(), received_at);
-        self.writer.add(printed.records, Some(printed.chunk));
-        self.tick()?;
+        let printed = self.run.push(stream, bytes, received_at);
+        self.writer.add(printed.records, printed.chunks);
+        self.writer.tick()?;
         Ok(printed.live)
     }
 
-    /// Writes the batch if it is due. To be called now and then while nothing arrives.
-    pub fn tick(&mut self) -> Result<(), RecordError> {
-        self.writer.tick()
+    /// Writes the batch if it is due. To be called now and then while nothing arrives. Returns what can be shown
+    /// at once: of what was held back for a secret that did not come.
+    pub fn tick(&mut self) -> Result<Vec<LiveItem>, RecordError> {
+        let mut live = Vec::new();
+        let now = self.clock.now();
+        if self.run.expires_at().is_some_and(|at| at <= now) {
+            let printed = self.run.expire(now);
+            self.writer.add(printed.records, printed.chunks);
+            live = printed.live;
+        }
+        self.writer.tick()?;
+        Ok(live)
     }
 
-    /// Writes what has arrived so far.
+    /// Writes what has arrived so far, but for a last line that is not whole.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         self.writer.flush()
     }
@@ -125,8 +140,8 @@ impl Recorder {
             clock,
         } = self;
         let ended = run.finish(exit);
-        writer.add(ended.records, None);
-        let seal = writer.finish(exit, clock.now())?;
+        writer.add(ended.records, ended.chunks);
+        let seal = writer.finish(&ended.exit, clock.now())?;
         let unfinished = RecordError::Unfinished { run: run_id };
         Ok(Finished {
             summary: ended.summary.ok_or(unfinished)?,
@@ -137,8 +152,9 @@ impl Recorder {
 
     /// Ends the run without a summary. Returns the name of its seal.
     pub fn close(mut self, exit: &Exit) -> Result<SealName, RecordError> {
-        self.writer.add(self.run.finish(exit).records, None);
-        self.writer.finish(exit, self.clock.now())
+        let ended = self.run.finish(exit);
+        self.writer.add(ended.records, ended.chunks);
+        self.writer.finish(&ended.exit, self.clock.now())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Closing runs whose recorder died: from their tape, and from what was spooled after it.
 
 use runtape_core::{Record, RunId, RunSummary, Summarizer};
-use runtape_normalizer::Exit;
+use runtape_normalizer::{Exit, Kept};
 use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
 
 use crate::context_and_exit::{exit_from_json, exit_to_json, is_history_only};
@@ -199,7 +199,11 @@ fn complete(
             Err(exit) => break exit,
         };
         if let Some(chunk) = beyond(chunk, lengths) {
-            let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
+            let output = normalizer.push(
+                chunk.stream,
+                Kept::as_given(&chunk.bytes),
+                chunk.received_at,
+            );
             batch.add(output.records, chunk.bytes.len());
             batch.chunks.push(chunk);
             batch.write_if_due(store)?;
@@ -323,7 +327,9 @@ mod tests {
     /// The records that this version makes of an output.
     fn records(begin: &BeginRun, output: &[u8], exit: &Exit) -> Vec<Record> {
         let mut normalizer = normalizer(begin).unwrap();
-        let mut records = normalizer.push(Stream::Stdout, output, 2).records;
+        let mut records = normalizer
+            .push(Stream::Stdout, Kept::as_given(output), 2)
+            .records;
         records.extend(normalizer.finish(exit).records);
         records
     }

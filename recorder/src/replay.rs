@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use runtape_core::report::RenormalizedRun;
 use runtape_core::{Record, RunId, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
 use runtape_store::{BeginRun, Store, StoreError};
 
-use crate::context_and_exit::{begin_at, context_from_json, exit_from_json};
+use crate::context_and_exit::{begin_at, came_as_records, context_from_json, exit_from_json};
 use crate::error::RecordError;
 
 /// Makes a normalizer that will make the records of a run again.
@@ -49,7 +49,11 @@ pub(crate) fn read_tape(
             let (mut records, mut bytes) = (Vec::new(), 0);
             for chunk in chunks.into_iter().filter(|chunk| is_wanted(chunk.stream)) {
                 bytes += chunk.bytes.len();
-                let output = normalizer.push(chunk.stream, &chunk.bytes, chunk.received_at);
+                let output = normalizer.push(
+                    chunk.stream,
+                    Kept::as_given(&chunk.bytes),
+                    chunk.received_at,
+                );
                 records.extend(output.records);
             }
             each(store, records, bytes)?;
@@ -133,8 +137,7 @@ pub fn renormalize(
     }
     let begin = store.begin_of(run_id)?;
     if store.tape_lengths(run_id)?.total() == 0 {
-        // A run that was begun here has a context, if only an empty one.
-        if begin.context.is_null() {
+        if came_as_records(&begin.context) {
             let fault = "it came as records, without a tape".to_owned();
             let run = run_id.clone();
             return Err(StoreError::NoTape { run, fault }.into());

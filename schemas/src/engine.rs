@@ -7,7 +7,7 @@ use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::Fault;
-use crate::explain::Explaining;
+use crate::decide::{Decided, undecided};
 
 /// The most parts a value may have for all of its faults to be gathered at once.
 ///
@@ -20,35 +20,35 @@ const EXCERPT: usize = 40;
 
 /// A compiled schema.
 pub(crate) struct Engine {
-    published: Validator,
+    accepting: Validator,
     /// Needed once the first fault is met; most runs meet none.
-    explaining: OnceLock<Option<(Explaining, Validator)>>,
+    explaining: OnceLock<Option<(Decided, Validator)>>,
 }
 
 impl Engine {
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         Ok(Self {
-            published: compile(schema)?,
+            accepting: compile(&undecided(schema))?,
             explaining: OnceLock::new(),
         })
     }
 
-    /// Tells whether the published schema accepts a value.
+    /// Tells whether the schema accepts a value.
     pub(crate) fn accepts(&self, value: &Value) -> bool {
-        self.published.is_valid(value)
+        self.accepting.is_valid(value)
     }
 
     /// Returns what is wrong with a value that is not accepted; `schema` is the published one.
     pub(crate) fn faults(&self, schema: &Value, value: &Value) -> Vec<Fault> {
         let explaining = self.explaining.get_or_init(|| {
-            let explaining = Explaining::new(schema);
-            let validator = compile(&explaining.schema).ok()?;
-            Some((explaining, validator))
+            let decided = Decided::new(schema);
+            let validator = compile(&decided.schema).ok()?;
+            Some((decided, validator))
         });
-        let Some((explaining, validator)) = explaining else {
-            return all_errors(&self.published, value, str::to_owned);
+        let Some((decided, validator)) = explaining else {
+            return all_errors(&self.accepting, value, str::to_owned);
         };
-        all_errors(validator, value, |path| explaining.published_path(path))
+        all_errors(validator, value, |path| decided.published_path(path))
     }
 }
 

@@ -1,9 +1,12 @@
 //! Schemas from types: one document per kind, and one of all.
 
+use std::sync::OnceLock;
+
+use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
-use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::unions::{self, Definitions};
 use crate::{SchemaKind, transform};
 
 /// The command that writes the schema files anew.
@@ -14,7 +17,6 @@ pub const BUNDLE_FILE: &str = "runtape.bundle.schema.json";
 
 const BASE: &str = "https://runtape.dev/schemas/v1/";
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
-const DEFINITIONS: &str = "#/$defs/";
 
 /// A published file: its name and all of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,12 +47,75 @@ pub(crate) fn id_of(file_name: &str) -> String {
     format!("{BASE}{file_name}")
 }
 
+/// All definitions, said once for all kinds.
+struct Catalogue {
+    definitions: Definitions,
+    /// The name of each kind's own definition.
+    roots: Vec<(SchemaKind, String)>,
+}
+
+/// Makes all definitions at the first call.
+///
+/// Every document is cut out of them, so that a name means the same in all.
+fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    CATALOGUE.get_or_init(|| {
+        let mut generator = generator();
+        let roots: Vec<(SchemaKind, String)> = SchemaKind::ALL
+            .iter()
+            .map(|kind| {
+                let reference = kind.reference(&mut generator).to_value();
+                let name = unions::referred(&reference).expect("every kind has a name");
+                (*kind, name.to_owned())
+            })
+            .collect();
+        let mut definitions = generator.take_definitions(true);
+        for schema in definitions.values_mut() {
+            transform::as_published(schema);
+        }
+        unions::complete(&mut definitions);
+        for (name, schema) in &mut definitions {
+            transform::as_generators_read(name, schema);
+        }
+        let names = roots.iter().map(|(_, name)| name.clone());
+        let mut definitions = reachable(names, &definitions);
+        definitions.sort_keys();
+        Catalogue { definitions, roots }
+    })
+}
+
+/// Returns the definitions that have these names, and all that they refer to.
+fn reachable(names: impl Iterator<Item = String>, all: &Definitions) -> Definitions {
+    let mut open: Vec<String> = names.collect();
+    let mut found = Definitions::new();
+    while let Some(name) = open.pop() {
+        if found.contains_key(&name) {
+            continue;
+        }
+        if let Some(schema) = all.get(&name) {
+            unions::references(schema, &mut |name, _| open.push(name.to_owned()));
+            found.insert(name, schema.clone());
+        }
+    }
+    found
+}
+
+/// Returns the `$id` of the file with all schemas in one.
+#[must_use]
+pub fn bundle_id() -> String {
+    id_of(BUNDLE_FILE)
+}
+
 /// Makes the schema of one kind.
 pub(crate) fn schema(kind: SchemaKind) -> Value {
-    let mut schema = kind.root(generator());
-    transform::apply(&mut schema);
-    let title = schema.get("title").cloned().unwrap_or_default();
-    arrange(&schema, &kind.file_name(), title)
+    let catalogue = catalogue();
+    let root = catalogue.roots.iter().find(|(of, _)| *of == kind);
+    let schema = root.and_then(|(_, name)| catalogue.definitions.get(name));
+    let schema = schema.cloned().unwrap_or_default();
+    let mut names = Vec::new();
+    unions::references(&schema, &mut |name, _| names.push(name.to_owned()));
+    let definitions = reachable(names.into_iter(), &catalogue.definitions);
+    document(&kind.file_name(), schema, definitions)
 }
 
 /// Makes the schema of all kinds, with everything that they share said once.
@@ -58,32 +123,26 @@ pub(crate) fn schema(kind: SchemaKind) -> Value {
 /// Each kind has an anchor: `runtape.bundle.schema.json#run-event` is the schema of a run event.
 #[must_use]
 pub fn bundle() -> Value {
-    let mut generator = generator();
-    let references: Vec<(SchemaKind, Schema)> = SchemaKind::ALL
-        .iter()
-        .map(|kind| (*kind, kind.reference(&mut generator)))
-        .collect();
-    let mut definitions = generator.take_definitions(true);
-    for (kind, reference) in &references {
-        let name = reference.get("$ref").and_then(Value::as_str);
-        let name = name.and_then(|name| name.strip_prefix(DEFINITIONS));
-        if let Some(Value::Object(schema)) = name.and_then(|name| definitions.get_mut(name)) {
-            schema.insert("$anchor".to_owned(), kind.name().into());
+    let Catalogue { definitions, roots } = catalogue();
+    let mut definitions = definitions.clone();
+    for (kind, name) in roots {
+        if let Some(Value::Object(schema)) = definitions.get_mut(name) {
+            // To a reference it is the same as `$anchor`, which ajv refuses in its strict mode.
+            schema.insert("$dynamicAnchor".to_owned(), kind.name().into());
         }
     }
     // A row of a query may be any object, so it would let everything through.
-    let branches: Vec<Value> = references
-        .into_iter()
+    let branches: Vec<Value> = roots
+        .iter()
         .filter(|(kind, _)| *kind != SchemaKind::SqlRow)
-        .map(|(_, schema)| schema.to_value())
+        .map(|(_, name)| unions::reference(name))
         .collect();
-    let mut schema = schemars::json_schema!({
+    let schema = json!({
+        "title": "Runtape",
         "description": "Every shape of runtape, each under its own name as an anchor. A row of a query may be any object, and is no branch.",
-        "anyOf": branches,
-        "$defs": definitions
+        "anyOf": branches
     });
-    transform::apply(&mut schema);
-    arrange(&schema, BUNDLE_FILE, json!("Runtape"))
+    document(BUNDLE_FILE, schema, definitions)
 }
 
 /// Schemas describe what we write: what serializing always writes is required.
@@ -94,20 +153,14 @@ fn generator() -> SchemaGenerator {
 }
 
 /// Puts the head of a document first and its definitions, sorted, last.
-fn arrange(schema: &Schema, file_name: &str, title: Value) -> Value {
-    // Serializing puts each schema's keys into the order in which people read them.
-    let Ok(Value::Object(mut rest)) = serde_json::to_value(schema) else {
-        return json!({});
-    };
+fn document(file_name: &str, root: Value, mut definitions: Definitions) -> Value {
     let mut document = Map::new();
     document.insert("$schema".to_owned(), DRAFT.into());
     document.insert("$id".to_owned(), id_of(file_name).into());
-    document.insert("title".to_owned(), title);
-    let definitions = rest.shift_remove("$defs");
-    for (key, value) in rest {
-        document.entry(key).or_insert(value);
+    if let Value::Object(root) = root {
+        document.extend(root);
     }
-    if let Some(Value::Object(mut definitions)) = definitions {
+    if !definitions.is_empty() {
         definitions.sort_keys();
         document.insert("$defs".to_owned(), definitions.into());
     }

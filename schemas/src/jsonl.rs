@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, Read};
 
+use serde_json::Value;
+
 use crate::{Fault, SchemaError, SchemaKind, Validator, Verdict};
 
 /// The longest line that is read unless another limit is given: 32 MiB, as everywhere in runtape.
@@ -17,6 +19,8 @@ pub struct LineVerdict {
     pub line: u64,
     /// What validation says of it.
     pub verdict: Verdict,
+    /// The value, if the line is JSON and not valid.
+    pub value: Option<Value>,
 }
 
 /// How many lines there were of each sort.
@@ -56,9 +60,12 @@ pub fn validate_jsonl_within(
     let mut buffer = Vec::new();
     for line in 1.. {
         let read = read_line(&mut reader, max_line_bytes, &mut buffer);
-        let verdict = match read.map_err(|error| SchemaError::Read { line, error })? {
+        let (verdict, value) = match read.map_err(|error| SchemaError::Read { line, error })? {
             LineRead::End => break,
-            LineRead::TooLong => invalid(format!("the line is longer than {max_line_bytes} bytes")),
+            LineRead::TooLong => (
+                invalid(format!("the line is longer than {max_line_bytes} bytes")),
+                None,
+            ),
             LineRead::Whole => {
                 let bytes = match buffer.strip_prefix(b"\xef\xbb\xbf") {
                     // A byte order mark, where it can stand.
@@ -78,7 +85,11 @@ pub fn validate_jsonl_within(
             Verdict::Unknown { .. } => counts.unknown += 1,
             Verdict::Invalid(_) => counts.invalid += 1,
         }
-        each(LineVerdict { line, verdict });
+        each(LineVerdict {
+            line,
+            verdict,
+            value,
+        });
     }
     Ok(counts)
 }
@@ -114,24 +125,31 @@ fn read_line(
     }
 }
 
-fn check(validator: &Validator, bytes: &[u8]) -> Verdict {
+fn check(validator: &Validator, bytes: &[u8]) -> (Verdict, Option<Value>) {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
-            return invalid(format!(
+            let verdict = invalid(format!(
                 "not UTF-8 from byte {} on",
                 error.valid_up_to() + 1
             ));
+            return (verdict, None);
         }
     };
     match serde_json::from_str(text) {
-        Ok(value) => validator.validate(&value),
+        Ok(value) => match validator.validate(&value) {
+            Verdict::Valid => (Verdict::Valid, None),
+            verdict => (verdict, Some(value)),
+        },
         Err(error) => {
             // serde_json counts lines too; there is only one here.
             let column = error.column();
             let message = error.to_string();
             let reason = message.split(" at line ").next().unwrap_or(&message);
-            invalid(format!("not JSON: {reason} at column {column}"))
+            (
+                invalid(format!("not JSON: {reason} at column {column}")),
+                None,
+            )
         }
     }
 }

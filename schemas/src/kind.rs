@@ -49,13 +49,6 @@ macro_rules! kinds {
                 }
             }
 
-            /// Makes the schema of the kind's type, with all that it refers to.
-            pub(crate) fn root(self, generator: SchemaGenerator) -> Schema {
-                match self {
-                    $(Self::$variant => generator.into_root_schema_for::<$type>(),)*
-                }
-            }
-
             /// Makes a reference to the schema of the kind's type.
             pub(crate) fn reference(self, generator: &mut SchemaGenerator) -> Schema {
                 match self {
@@ -94,9 +87,13 @@ kinds! {
     SearchHit "search-hit" => report::SearchHit;
     UsageGroup "usage-group" => report::UsageGroup;
     LedgerEntry "ledger-entry" => report::LedgerEntry;
+    ModelPrice "model-price" => report::ModelPrice;
     ToolUse "tool-use" => report::ToolUse;
     ToolCallInfo "tool-call-info" => report::ToolCallInfo;
     FileUse "file-use" => report::FileUse;
+    NetworkCall "network-call" => report::NetworkCall;
+    HostUse "host-use" => report::HostUse;
+    NoticeInfo "notice-info" => report::NoticeInfo;
     Drift "drift" => report::Drift;
     CheckpointDiff "checkpoint-diff" => report::CheckpointDiff;
     SessionAnswer "session-answer" => report::SessionAnswer;
@@ -115,9 +112,15 @@ kinds! {
     VerifyReport "verify-report" => report::VerifyReport;
     StoreStats "store-stats" => report::StoreStats;
     GcReport "gc-report" => report::GcReport;
+    ScanLine "scan-line" => report::ScanLine;
+    RedactLine "redact-line" => report::RedactLine;
+    ConfigInfo "config-info" => report::ConfigInfo;
     RebuiltRun "rebuilt-run" => report::RebuiltRun;
     BackupReport "backup-report" => report::BackupReport;
     DoctorReport "doctor-report" => report::DoctorReport;
+    AdapterSession "adapter-session" => report::AdapterSession;
+    AdapterEnvironment "adapter-environment" => report::AdapterEnvironment;
+    AdapterCommand "adapter-command" => report::AdapterCommand;
     RuntimeInfo "runtime-info" => report::RuntimeInfo;
     SchemaInfo "schema-info" => report::SchemaInfo;
     ValidationLine "validation-line" => report::ValidationLine;

@@ -33,19 +33,22 @@
 //! assert_eq!(verdict.faults()[0].to_string(), "user: /text: expected string, found integer");
 //! ```
 
+mod decide;
 mod engine;
 mod error;
-mod explain;
 mod fault;
 mod generate;
 mod jsonl;
 mod kind;
+mod suggest;
 mod transform;
+mod unions;
 mod validator;
 
 pub use error::SchemaError;
 pub use fault::Fault;
-pub use generate::{BUNDLE_FILE, REGENERATE, SchemaFile, bundle, files};
+pub use generate::{BUNDLE_FILE, REGENERATE, SchemaFile, bundle, bundle_id, files};
 pub use jsonl::{LineCounts, LineVerdict, MAX_LINE_BYTES, validate_jsonl, validate_jsonl_within};
 pub use kind::SchemaKind;
+pub use suggest::KindSuggestion;
 pub use validator::{Validator, Verdict};

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use runtape_core::{Event, RuntimeEventKind};
+use runtape_core::RuntimeEventKind;
 use serde_json::Value;
 
+use crate::decide::{own_decisions, variants};
 use crate::engine::Engine;
-use crate::explain::{tag_key, tag_of};
+use crate::unions::tag_of;
 use crate::{Fault, SchemaError, SchemaKind};
 
 /// What validation says of a value.
@@ -63,16 +64,17 @@ struct Tags {
 
 impl Tags {
     fn of(schema: &'static Value) -> Option<Self> {
-        let branches = schema
-            .get("anyOf")
-            .or_else(|| schema.get("oneOf"))?
-            .as_array()?;
-        let key = tag_key(branches)?;
-        let known = branches.iter().filter_map(|branch| tag_of(branch, key));
-        Some(Self {
-            key,
-            known: known.collect(),
-        })
+        if let Some((key, decisions)) = own_decisions(schema) {
+            let known = decisions
+                .iter()
+                .filter_map(|decision| tag_of(decision.get("if")?, key));
+            let known = known.collect();
+            return Some(Self { key, known });
+        }
+        let branches = schema.get("oneOf")?.as_array()?;
+        let (key, variants) = variants(branches, schema.get("$defs")?.as_object()?)?;
+        let known = variants.into_iter().map(|(tag, _)| tag).collect();
+        Some(Self { key, known })
     }
 }
 
@@ -107,7 +109,7 @@ impl Validator {
         self.kind
     }
 
-    /// Tells whether the published schema accepts a value, be its type known or not.
+    /// Tells whether the schema accepts a value, be its type known or not.
     #[must_use]
     pub fn accepts(&self, value: &Value) -> bool {
         self.engine.accepts(value)
@@ -132,9 +134,6 @@ impl Validator {
 
     /// Returns the type of an accepted value if this version does not know it.
     fn unknown_tag<'v>(&self, value: &'v Value) -> Option<&'v str> {
-        if self.kind == SchemaKind::Event {
-            return self.member(value).unknown_tag(value);
-        }
         let tags = self.tags.as_ref()?;
         let tag = value.get(tags.key)?.as_str()?;
         if !tags.known.contains(tag) {
@@ -148,20 +147,7 @@ impl Validator {
         None
     }
 
-    /// Returns the validator of the kind of event that a value is to be read as.
-    fn member(&self, event: &Value) -> &'static Self {
-        debug_assert_eq!(self.kind, SchemaKind::Event);
-        Self::for_kind(if Event::is_run_event(event) {
-            SchemaKind::RunEvent
-        } else {
-            SchemaKind::RuntimeEvent
-        })
-    }
-
     fn faults(&self, value: &Value) -> Vec<Fault> {
-        if self.kind == SchemaKind::Event {
-            return self.event_faults(value);
-        }
         let mut faults = self.engine.faults(self.kind.schema(), value);
         let tag = self.tags.as_ref().and_then(|tags| {
             let tag = value.get(tags.key)?.as_str()?;
@@ -178,21 +164,6 @@ impl Validator {
                 message: format!("does not fit the schema of {}", self.kind),
                 schema_path: String::new(),
             });
-        }
-        faults
-    }
-
-    /// Finds the faults of an event in the schema of its own kind, which this schema holds as a
-    /// definition.
-    fn event_faults(&self, event: &Value) -> Vec<Fault> {
-        let member = self.member(event);
-        let title = member.kind.schema().get("title").and_then(Value::as_str);
-        let definition = format!("/$defs/{}", title.unwrap_or_default());
-        let mut faults = member.faults(event);
-        for fault in &mut faults {
-            if !fault.schema_path.starts_with("/$defs/") {
-                fault.schema_path.insert_str(0, &definition);
-            }
         }
         faults
     }

@@ -198,6 +198,7 @@ fn ingest(path: &Path, runs: &[Run]) -> Duration {
     store_captures::<_, RecordError>(
         &mut store,
         captures,
+        &std::sync::Arc::default(),
         || AT,
         |_, (), stored| stored.unwrap().map(drop),
     )

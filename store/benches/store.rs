@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use runtape_core::CheckpointId;
-use runtape_store::{Options, RunFilter, Store};
+use runtape_store::{Calendar, Options, RunFilter, Store, UsageBy};
 use runtape_tests::runs::{Plan, run_id};
 
 /// How much longer what is asked first may take on the large database.
@@ -33,6 +33,11 @@ fn best(times: usize, mut work: impl FnMut()) -> Duration {
         .map(|_| time(&mut work))
         .min()
         .unwrap_or_default()
+}
+
+/// Returns the day of a time an hour east of UTC.
+fn east(at: i64) -> i64 {
+    (at + 3_600_000).div_euclid(24 * 3_600_000)
 }
 
 fn ratio(what: &str, measured: Duration, base: Duration) -> f64 {
@@ -56,7 +61,8 @@ struct Times {
     filtered: Duration,
     head: Duration,
     checkpoint: Duration,
-    usage: Duration,
+    daily: Duration,
+    local: Duration,
     search: Duration,
 }
 
@@ -81,7 +87,14 @@ fn queries(directory: &Path, records: usize) -> Times {
         filtered: best(20, || drop(store.runs(&session, None, 50).unwrap())),
         head: best(20, || drop(store.checkpoint_head(&last, None).unwrap())),
         checkpoint: best(20, || drop(store.checkpoint(&id).unwrap())),
-        usage: best(3, || drop(store.usage_daily().unwrap())),
+        daily: best(20, || {
+            let calendar = Calendar::Utc;
+            drop(store.usage_by(&filter, &[UsageBy::Day], calendar).unwrap());
+        }),
+        local: best(20, || {
+            let calendar = Calendar::Local(&east);
+            drop(store.usage_by(&filter, &[UsageBy::Day], calendar).unwrap());
+        }),
         search: best(3, || {
             drop(
                 store
@@ -106,7 +119,8 @@ fn main() -> ExitCode {
     ratio("runs of a session", large.filtered, small.filtered);
     let head = ratio("head of the last checkpoint", large.head, small.head);
     ratio("checkpoint by id", large.checkpoint, small.checkpoint);
-    ratio("usage by day", large.usage, small.usage);
+    let usage = ratio("usage by day", large.daily, small.daily);
+    ratio("usage by local day", large.local, small.local);
     ratio("search", large.search, small.search);
-    ExitCode::from(u8::from(runs > MOST || head > MOST))
+    ExitCode::from(u8::from(runs > MOST || head > MOST || usage > MOST))
 }

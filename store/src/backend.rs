@@ -31,8 +31,8 @@ use std::fmt;
 use std::io;
 
 use runtape_core::report::{
-    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, SealName, StoreStats,
-    ToolCallInfo, ToolUse, UsageGroup,
+    DailyUsage, Drift, JobInfo, LedgerEntry, NoticeInfo, Removal, RunInfo, SealName, StoreStats,
+    ToolCallInfo, ToolUse,
 };
 use runtape_core::{CheckpointId, JobId, RunId, Runtime, Stream, TokenCounts};
 use serde_json::{Map, Value};
@@ -40,14 +40,14 @@ use serde_json::{Map, Value};
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
 use crate::derive::text::Text;
+use crate::derive::usage_cell::{UsageCell, UsageDimension, UsageSpan};
 use crate::error::Result;
-use crate::filter::RunFilter;
+use crate::filter::{CallFilter, RunFilter};
 use crate::format::chain::{Hash, TapeRule};
 use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
-use crate::read::audit::UsageBy;
 use crate::search_query::SearchQuery;
 use crate::sqlite::Sqlite;
 
@@ -127,6 +127,7 @@ pub(crate) struct FactPlace(pub(crate) i64, pub(crate) i64);
 
 /// By which rules the rows were written: those of a file from elsewhere may be earlier ones.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule by itself")]
 pub(crate) struct Rules {
     /// What the hashes of tape blocks cover.
     pub(crate) tape: TapeRule,
@@ -134,6 +135,8 @@ pub(crate) struct Rules {
     pub(crate) marks_totals: bool,
     /// Ids of checkpoints derive from the hash that they do now.
     pub(crate) specifies_ids: bool,
+    /// What was used is kept added up.
+    pub(crate) keeps_usage: bool,
     /// They are those of this version.
     pub(crate) are_current: bool,
 }
@@ -146,6 +149,32 @@ pub(crate) struct Selection<'a> {
     pub(crate) text: Option<&'a SearchQuery>,
     /// Runs that have the text in records that the index does not know yet.
     pub(crate) unindexed: &'a [RunKey],
+}
+
+/// Of which runs usage is added up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum UsageScope<'a> {
+    /// Those that a filter lets through.
+    Runs(&'a RunFilter),
+    /// A root run and its children.
+    Tree(&'a RunKey),
+    /// Those of trees that are not among the sums that are kept, and that a filter lets through.
+    Unsettled(&'a RunFilter),
+    /// Those of sealed trees that are to be among them, and are not.
+    Waiting,
+    /// Those of trees that are.
+    Settled,
+}
+
+/// Whether the sums that are kept hold what a tree of runs used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settlement {
+    /// Not yet: it is open, or something changes.
+    Pending,
+    /// They do.
+    Kept,
+    /// They never will: its numbers are absurd.
+    Refused,
 }
 
 /// A run of which the search index knows only the first records.
@@ -418,14 +447,38 @@ pub(crate) trait Tables: fmt::Debug {
     fn ledger(&self, run: &RunRow) -> Result<Vec<LedgerEntry>>;
     /// Returns what was used by day, runtime and model.
     fn usage_daily(&self) -> Result<Vec<DailyUsage>>;
-    /// Adds up what runs used.
-    fn usage_by(&self, filter: &RunFilter, by: UsageBy) -> Result<Vec<UsageGroup>>;
-    /// Returns tool calls, the latest first.
-    fn tool_calls(&self, filter: &RunFilter, limit: usize) -> Result<Vec<ToolCallInfo>>;
+    /// Adds up what counts of what runs used: entries of the ledger when they were made, root runs when
+    /// they began, costs that were reported when the run ended.
+    fn usage_cells(&self, scope: UsageScope<'_>, by: &[UsageDimension]) -> Result<Vec<UsageCell>>;
+    /// Returns the sums that are kept, by time, runtime and model.
+    fn kept_usage(&self, span: UsageSpan) -> Result<Vec<UsageCell>>;
+    /// Adds cells to the sums of all spans; they are told apart by quarter, runtime and model.
+    fn add_usage(&self, cells: &[UsageCell]) -> Result<()>;
+    /// Takes such cells away again; no sum of nothing stays.
+    fn take_usage_away(&self, cells: &[UsageCell]) -> Result<()>;
+    /// Forgets all sums, and that any tree was among them.
+    fn clear_kept_usage(&self) -> Result<()>;
+    /// Notes whether a tree is among the sums.
+    fn set_settled(&self, root: &RunKey, settlement: Settlement) -> Result<()>;
+    /// Tells whether a tree is among the sums.
+    fn is_settled(&self, root: &RunKey) -> Result<bool>;
+    /// Counts the sealed trees that are pending, as far as that many.
+    fn waiting_trees(&self, most: u32) -> Result<u32>;
+    /// Returns the roots of sealed trees that are pending.
+    fn roots_to_settle(&self) -> Result<Vec<RunKey>>;
+    /// Returns the roots of trees among the sums that have a run of a session after this time and id.
+    fn settled_after(&self, session: &str, at: i64, run: &RunId) -> Result<Vec<RunKey>>;
+    /// Calls `each` with calls of tools until it returns `false`, the latest first, at most `limit`.
+    fn each_call(
+        &self,
+        filter: &CallFilter,
+        limit: usize,
+        each: &mut dyn FnMut(ToolCallInfo) -> Result<bool>,
+    ) -> Result<()>;
     /// Returns how tools were used, the most used first.
-    fn tools(&self, filter: &RunFilter, limit: usize) -> Result<Vec<ToolUse>>;
-    /// Returns how files were used, the latest first.
-    fn files(&self, filter: &RunFilter, limit: usize) -> Result<Vec<FileUse>>;
+    fn tools(&self, filter: &CallFilter, limit: usize) -> Result<Vec<ToolUse>>;
+    /// Returns what runtimes reported besides, the latest first; of some kinds only if any is named.
+    fn notices(&self, filter: &RunFilter, kinds: &[&str], limit: usize) -> Result<Vec<NoticeInfo>>;
     /// Returns runs that failed, the latest first.
     fn errors(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunInfo>>;
     /// Returns lines that were not understood, by kind, the most frequent first.

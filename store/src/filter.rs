@@ -1,9 +1,9 @@
-//! Which runs a query is about.
+//! Which runs, or which calls of their tools, a query is about.
 
-use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Runtime};
+use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Runtime, ToolClass};
 
 /// Which runs a query is about; what is not set does not matter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RunFilter {
     /// Runs of this runtime.
@@ -24,7 +24,8 @@ pub struct RunFilter {
     pub since: Option<i64>,
     /// Runs that began before this time, in milliseconds since 1970.
     pub until: Option<i64>,
-    /// Runs that called this tool.
+    /// Runs that called this tool; `*` and `?` in the name stand for any characters and any one. Where
+    /// a query is about calls, calls of this tool.
     pub tool: Option<String>,
     /// Runs that failed this way.
     pub error_family: Option<ErrorFamily>,
@@ -32,4 +33,42 @@ pub struct RunFilter {
     pub text: Option<String>,
     /// Only runs that no other run started.
     pub roots_only: bool,
+}
+
+/// Which calls of tools a query is about; what is not set does not matter.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CallFilter {
+    /// Calls in these runs.
+    pub runs: RunFilter,
+    /// Calls of tools of this class.
+    pub class: Option<ToolClass>,
+    /// Only calls that failed.
+    pub failed_only: bool,
+    /// Calls that have to do with this.
+    pub subject: Option<CallSubject>,
+}
+
+/// What calls of tools have to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallSubject {
+    /// A shell command that is known.
+    Command,
+    /// A shell of which is not known what it ran: only a summary was printed, or the call asks about a
+    /// command that runs.
+    UntoldCommand,
+    /// Files, of which at least one is known.
+    Files,
+    /// The network, for certain or (as shell commands do) perhaps.
+    Network,
+}
+
+impl From<RunFilter> for CallFilter {
+    fn from(runs: RunFilter) -> Self {
+        Self {
+            runs,
+            ..Self::default()
+        }
+    }
 }

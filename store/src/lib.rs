@@ -31,7 +31,7 @@
 //! *Records* are canonical JSON lines in compressed blocks; a message is in one record, so a run
 //! of n steps takes O(n) space, and checkpoints and events are made from records on reading. The
 //! *tape* is what the process printed, in compressed blocks with receive times. When a run ends,
-//! small blocks are merged. *Derived tables* (steps, tool calls, notices, the usage ledger, columns of a run)
+//! small blocks are merged. *Derived tables* (steps, tool calls, notices, the usage ledger and its sums, columns of a run)
 //! hold what queries need; `VIEWS.md` documents the views on them, [`Store::rebuild`] makes them
 //! anew.
 //!
@@ -78,6 +78,7 @@ mod filter;
 mod format;
 mod options;
 mod page;
+mod pattern;
 mod read;
 mod search_query;
 #[cfg(test)]
@@ -87,22 +88,24 @@ mod store;
 mod write;
 
 pub use error::{DatabaseFault, StoreError};
-pub use filter::RunFilter;
+pub use filter::{CallFilter, CallSubject, RunFilter};
 pub use format::streams::StreamLengths;
 pub use format::tape::TapeChunk;
 pub use options::{Options, Patience};
 pub use page::{Page, PageMark};
-pub use read::audit::UsageBy;
+pub use pattern::{NamePattern, PathPattern};
+pub use read::files::FileChoice;
+pub use read::usage::{Calendar, UsageBy, UsageSum};
 pub use runtape_core::report::{
-    DailyUsage, Drift, FaultPlace, FileUse, JobInfo, LedgerEntry, RebuiltRun, Removal,
-    RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit, SnippetPart,
-    StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, UsageGroup, VerifyFault,
+    DailyUsage, Drift, FaultPlace, FileUse, HostUse, JobInfo, LedgerEntry, NetworkCall, NoticeInfo,
+    RebuiltRun, Removal, RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit,
+    SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, VerifyFault,
     VerifyReport,
 };
 pub use sqlite::Erased;
 pub use store::Store;
 pub use write::begin::{BeginRun, OpenRun};
-pub use write::import::{Import, Trust};
+pub use write::import::{BundleImport, Import, Trust};
 pub use write::put::PreparedRun;
 pub use write::replace::Replaced;
 pub use write::retention::DroppedTapes;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use runtape_core::{JobId, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
 use runtape_tests::synthetic::{Random, Replica, Replicator};
 
 /// Other words than any benchmark draws: a dictionary must not know what it will be tried with.
@@ -30,8 +30,14 @@ fn records(replica: Replica, random: &mut Random) -> Result<Vec<u8>, Box<dyn std
     context.argv = replica.argv;
     let mut normalizer = Normalizer::new(Runtime::from_name(&replica.runtime), context)?;
     let at = 1_700_000_000_000 + i64::try_from(random.below(100_000_000))?;
-    let mut records = normalizer.push(Stream::Stdout, &replica.stdout, at).records;
-    records.extend(normalizer.push(Stream::Stderr, &replica.stderr, at).records);
+    let mut records = normalizer
+        .push(Stream::Stdout, Kept::as_given(&replica.stdout), at)
+        .records;
+    records.extend(
+        normalizer
+            .push(Stream::Stderr, Kept::as_given(&replica.stderr), at)
+            .records,
+    );
     let exit = replica
         .exit_code
         .map_or_else(Exit::unknown, Exit::with_code);

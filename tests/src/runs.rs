@@ -17,7 +17,7 @@ use runtape_core::{
     CheckpointId, CheckpointStatus, DelegatedBy, ErrorFamily, Expert, ExpertMessage, ExpertPart,
     JobId, Message, MessageId, Metadata, PartId, Record, RecordKind, RunError, RunId, Runtime,
     RuntimeEventKind, Span, Stream, TextPart, ThinkingPart, TokenCounts, ToolCallId, ToolCallPart,
-    ToolMessage, ToolName, ToolResultContent, ToolResultPart, UserMessage,
+    ToolClass, ToolMessage, ToolName, ToolResultContent, ToolResultPart, UserMessage,
 };
 use runtape_store::{BeginRun, Store, TapeChunk};
 use serde_json::json;
@@ -187,6 +187,7 @@ impl Maker {
         self.last_message().calls.push(CallNote {
             tool_call_id: call.clone(),
             printed_id: None,
+            class: Some(ToolClass::Shell),
             command: Some(command),
             paths: vec!["a.txt".to_owned(), "b.txt".to_owned()],
             url: None,

@@ -1,7 +1,7 @@
 //! Attempts that a runtime gave up and repeated, and messages that were cut off.
 
 use runtape_core::{JobId, RunId, RunSummary, Runtime, Stream, summarize};
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
 use serde_json::{Value, json};
 
 const SESSION: &str = "5b0d6c1e-0a5f-4c7e-9f53-2f1f6f9d1a01";
@@ -12,7 +12,11 @@ fn summary(runtime: Runtime, lines: &[Value], exit: &Exit) -> RunSummary {
     let mut records = Vec::new();
     for line in lines {
         let line = format!("{line}\n");
-        records.extend(normalizer.push(Stream::Stdout, line.as_bytes(), 1).records);
+        records.extend(
+            normalizer
+                .push(Stream::Stdout, Kept::as_given(&line), 1)
+                .records,
+        );
     }
     records.extend(normalizer.finish(exit).records);
     summarize(&records).unwrap()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 use runtape_normalizer::runtimes::RUNTIMES;
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
 use serde_json::Value;
 
 /// One run of a CLI.
@@ -71,8 +71,14 @@ impl Capture {
 
     fn records_of(&self, stdout: &[u8], context: Context, exit: &Exit) -> Vec<Record> {
         let mut normalizer = Normalizer::new(self.runtime(), context).unwrap();
-        let mut records = normalizer.push(Stream::Stdout, stdout, 1).records;
-        records.extend(normalizer.push(Stream::Stderr, &self.stderr, 2).records);
+        let mut records = normalizer
+            .push(Stream::Stdout, Kept::as_given(stdout), 1)
+            .records;
+        records.extend(
+            normalizer
+                .push(Stream::Stderr, Kept::as_given(&self.stderr), 2)
+                .records,
+        );
         records.extend(normalizer.finish(exit).records);
         records
     }

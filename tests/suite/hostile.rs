@@ -1,8 +1,8 @@
 //! What runs leave in the store, whatever they printed.
 
 use runtape_core::{JobId, Record, RecordKind, RunId, Runtime, Stream, TokenCounts};
-use runtape_normalizer::{Context, Exit, Normalizer};
-use runtape_store::{BeginRun, RunFilter, Store, UsageBy};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
+use runtape_store::{BeginRun, Calendar, CallFilter, RunFilter, Store, UsageBy, UsageSum};
 use serde_json::{Value, json};
 
 const AT: i64 = 1_800_000_000_000;
@@ -15,7 +15,9 @@ fn normalize(run: &str, runtime: Runtime, lines: &[Value]) -> Vec<Record> {
     let mut normalizer = Normalizer::new(runtime, context).unwrap();
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let text = lines.join("\n") + "\n";
-    let mut records = normalizer.push(Stream::Stdout, text.as_bytes(), AT).records;
+    let mut records = normalizer
+        .push(Stream::Stdout, Kept::as_given(&text), AT)
+        .records;
     records.extend(normalizer.finish(&Exit::with_code(0)).records);
     // The tape is not what this is about.
     for record in &mut records {
@@ -38,11 +40,18 @@ fn keep(store: &mut Store, run: &str, runtime: Runtime, records: &[Record]) {
     store.finish_run(&run_id, &json!({"code": 0}), AT).unwrap();
 }
 
+fn by_job(store: &Store) -> Vec<UsageSum> {
+    let all = RunFilter::default();
+    store
+        .usage_by(&all, &[UsageBy::Job], Calendar::Utc)
+        .unwrap()
+}
+
 /// Asks everything that adds up.
 fn check_sums(store: &Store) {
     let filter = RunFilter::default();
-    for by in [UsageBy::Day, UsageBy::Runtime, UsageBy::Model, UsageBy::Job] {
-        let groups = store.usage_by(&filter, by).unwrap();
+    for by in UsageBy::ALL {
+        let groups = store.usage_by(&filter, &[by], Calendar::Utc).unwrap();
         assert!(!groups.is_empty(), "{by:?}");
         for group in groups {
             assert!(group.usage.input_tokens.unwrap() > 1 << 53, "{group:?}");
@@ -82,9 +91,9 @@ fn two_runs_with_hostile_counts_leave_the_sums_of_the_database_working() {
         keep(&mut store, run, Runtime::ClaudeCode, &records);
     }
     check_sums(&store);
-    let groups = store.usage_by(&RunFilter::default(), UsageBy::Job).unwrap();
+    let groups = by_job(&store);
     assert_eq!(groups[0].usage.input_tokens, Some(2 << 53));
-    assert!(groups[0].cost_usd.unwrap().is_finite());
+    assert!(groups[0].cost_usd().unwrap().is_finite());
     // Views for any client of the database, too.
     for view in ["v_usage_daily", "v_jobs", "v_runs"] {
         let sql = format!("SELECT * FROM {view}");
@@ -118,7 +127,7 @@ fn a_database_that_already_holds_hostile_counts_can_be_asked() {
         keep(&mut store, run, Runtime::ClaudeCode, &records);
     }
     check_sums(&store);
-    let groups = store.usage_by(&RunFilter::default(), UsageBy::Job).unwrap();
+    let groups = by_job(&store);
     assert_eq!(
         groups[0].usage.reasoning_tokens, None,
         "unknown is not zero"
@@ -164,7 +173,7 @@ fn every_call_has_its_command_in_the_audit_however_its_id_and_input_came() {
     let records = normalize("audit", Runtime::ClaudeCode, &lines);
     let mut store = Store::open_in_memory().unwrap();
     keep(&mut store, "audit", Runtime::ClaudeCode, &records);
-    let calls = store.tool_calls(&RunFilter::default(), 100).unwrap();
+    let calls = store.tool_calls(&CallFilter::default(), 100).unwrap();
     let mut commands: Vec<Option<&str>> =
         calls.iter().map(|call| call.command.as_deref()).collect();
     commands.reverse();

@@ -10,9 +10,12 @@
 
 mod attempts;
 mod captures;
+mod contracts;
 mod ground_truth;
 mod hostile;
 mod paperclip;
 mod properties;
 mod published;
+mod redaction;
+mod tool_classes;
 mod verdicts;

@@ -145,7 +145,8 @@ fn execution_results_have_the_contracts_fields_and_are_true() {
         assert_eq!(result.error_code.is_none(), completed, "{name}");
         if let Some(code) = &result.error_code {
             let prefix = entry_for(&summary.runtime).unwrap().paperclip.code_prefix;
-            let is_named = code == "max_turns_exhausted" || code.starts_with(prefix);
+            let is_plain = ["max_turns_exhausted", "model_not_found"].contains(&code.as_str());
+            let is_named = is_plain || code.starts_with(prefix);
             assert!(is_named, "{name}: {code}");
         }
         assert_eq!(

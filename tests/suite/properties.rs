@@ -9,7 +9,7 @@ use runtape_core::{
     summarize,
 };
 use runtape_normalizer::runtimes::RUNTIMES;
-use runtape_normalizer::{Context, Exit, LiveItem, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, LiveItem, Normalizer};
 use runtape_schemas::{SchemaKind, Validator, Verdict};
 
 use crate::captures::{self, Capture};
@@ -32,9 +32,17 @@ fn normalize_chunks<'a>(
     let mut normalizer = Normalizer::new(runtime.clone(), context).unwrap();
     let mut records = Vec::new();
     for chunk in chunks {
-        records.extend(normalizer.push(Stream::Stdout, chunk, 5).records);
+        records.extend(
+            normalizer
+                .push(Stream::Stdout, Kept::as_given(chunk), 5)
+                .records,
+        );
     }
-    records.extend(normalizer.push(Stream::Stderr, stderr, 5).records);
+    records.extend(
+        normalizer
+            .push(Stream::Stderr, Kept::as_given(stderr), 5)
+            .records,
+    );
     records.extend(normalizer.finish(exit).records);
     records
 }
@@ -240,8 +248,8 @@ fn one_byte_at_a_time_gives_the_same_records() {
 fn live_entries_and_those_of_records_hold_the_same_text() {
     for capture in captures::all() {
         let mut normalizer = Normalizer::with_live(capture.runtime(), capture.context()).unwrap();
-        let mut output = normalizer.push(Stream::Stdout, &capture.stdout, 1);
-        let error = normalizer.push(Stream::Stderr, &capture.stderr, 2);
+        let mut output = normalizer.push(Stream::Stdout, Kept::as_given(&capture.stdout), 1);
+        let error = normalizer.push(Stream::Stderr, Kept::as_given(&capture.stderr), 2);
         let end = normalizer.finish(&capture.exit());
         for more in [error, end] {
             output.records.extend(more.records);

@@ -13,7 +13,7 @@ use runtape_core::{
     JobId, RecordKind, RunEventKind, RunId, Runtime, RuntimeEventKind, Stream, TranscriptKind,
     summarize,
 };
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
 use runtape_schemas::{SchemaKind, Validator};
 use runtape_tests::strategies::{run_event_of, runtime_event_of, transcript_entry_of};
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ fn reported(value: &Value) -> Vec<String> {
     let mut normalizer = Normalizer::new(Runtime::Generic, context).unwrap();
     let stdout = format!("{opening}\n{value}\n");
     let mut records = normalizer
-        .push(Stream::Stdout, stdout.as_bytes(), 5)
+        .push(Stream::Stdout, Kept::as_given(&stdout), 5)
         .records;
     records.extend(normalizer.finish(&Exit::with_code(0)).records);
     let summary = summarize(&records).unwrap();
@@ -236,7 +236,7 @@ fn a_line_that_is_refused_leaves_no_message_behind() {
     let mut normalizer = Normalizer::new(Runtime::Generic, context).unwrap();
     let stdout = format!("{opening}\n{refused}\n");
     let mut records = normalizer
-        .push(Stream::Stdout, stdout.as_bytes(), 5)
+        .push(Stream::Stdout, Kept::as_given(&stdout), 5)
         .records;
     records.extend(normalizer.finish(&Exit::with_code(0)).records);
     let is_message = |kind: &RecordKind| matches!(kind, RecordKind::Message(_));

@@ -41,7 +41,7 @@ pub(crate) struct FilterWords {
     /// Only runs of this session
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Only runs that called this tool
+    /// Only runs that called this tool; * and ? stand for any characters and any one
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
     /// Only runs that worked in this directory or below

@@ -1,4 +1,7 @@
 //! Arguments that several commands take.
 
+pub(crate) mod calls;
 pub(crate) mod filter;
 pub(crate) mod input;
+pub(crate) mod prices;
+pub(crate) mod redaction;

@@ -8,8 +8,8 @@ use runtape_core::Runtime;
 use runtape_core::report::{CheckLevel, DoctorCheck, DoctorReport};
 use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
 
-use super::doctor_history;
 use super::runtimes::on_path;
+use super::{doctor_history, doctor_redaction};
 use crate::commands::Invocation;
 use crate::database::Database;
 use crate::error::{CliError, with_causes};
@@ -63,7 +63,7 @@ impl Mark {
 }
 
 impl Checks {
-    fn add(&mut self, code: &str, level: CheckLevel, message: impl Into<String>) {
+    pub(super) fn add(&mut self, code: &str, level: CheckLevel, message: impl Into<String>) {
         self.push(code, level, message, None, None);
     }
 
@@ -117,6 +117,7 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &mut Invocation<'_>) -> Result<
     }
     let mut checks = Checks::default();
     database(&mut checks, &invocation.database);
+    doctor_redaction::tell(&mut checks, &invocation.database);
     let mut history = Vec::new();
     // A runtime without a program of its own has nothing to be looked at.
     for entry in RUNTIMES.iter().filter(|entry| !entry.commands.is_empty()) {
@@ -353,7 +354,12 @@ fn runtime(checks: &mut Checks, entry: &RuntimeEntry, is_needed: bool) {
 
 /// Asks a program for its version; one that does not answer in time is ended.
 fn version(program: &Path) -> Option<String> {
-    let mut child = Command::new(program)
+    version_of(&mut Command::new(program))
+}
+
+/// The same, for a command that is prepared already.
+pub(super) fn version_of(command: &mut Command) -> Option<String> {
+    let mut child = command
         .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -4,10 +4,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use runtape_core::report::{ExportedFile, RunSeal};
+use runtape_core::report::{AppliedRules, ExportedFile, RunSeal};
 use runtape_core::{JobId, Materializer, RunId};
 use runtape_recorder::perstack::{Existing, export_job};
-use runtape_recorder::{NewFile, Written};
+use runtape_recorder::{NewFile, Written, rules_applied_to};
 use runtape_store::Store;
 
 use crate::commands::Invocation;
@@ -86,7 +86,8 @@ pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<
             let file = NewFile::begin(path).map_err(failed(path))?;
             let seals = store.write_bundle(&runs, file.staging())?;
             let done = file.finish().map_err(failed(path))?;
-            written(invocation, path, done, runs, seals)
+            let redaction = rules_applied_to(&store, &runs)?;
+            written(invocation, path, done, (runs, seals, redaction))
         }
         (Format::Jsonl, None) => lines(args, &store, &runs()?, |text| {
             invocation.console.json_text(text)
@@ -97,7 +98,8 @@ pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<
             lines(args, &store, &runs, |text| Ok(writeln!(file, "{text}")?))?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error);
             let done = file.and_then(NewFile::finish).map_err(failed(path))?;
-            written(invocation, path, done, runs, Vec::new())
+            let redaction = rules_applied_to(&store, &runs)?;
+            written(invocation, path, done, (runs, Vec::new(), redaction))
         }
     }
 }
@@ -149,8 +151,7 @@ fn written(
     invocation: &mut Invocation<'_>,
     path: &Path,
     done: Written,
-    runs: Vec<RunId>,
-    seals: Vec<RunSeal>,
+    (runs, seals, redaction): (Vec<RunId>, Vec<RunSeal>, Vec<AppliedRules>),
 ) -> Result<(), CliError> {
     let file = path.display().to_string();
     if invocation.console.json {
@@ -160,6 +161,7 @@ fn written(
             runs,
             digest: Some(done.digest),
             seals,
+            redaction,
         });
     }
     invocation.note(&format!("{file}: {}", bytes(done.bytes)));

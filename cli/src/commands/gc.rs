@@ -101,7 +101,7 @@ pub(crate) fn run(args: &GcArgs, invocation: &mut Invocation<'_>) -> Result<(), 
 }
 
 /// Shows, to a person at a terminal, that something long goes on.
-fn spinner(text: &'static str) -> ProgressBar {
+pub(super) fn spinner(text: &'static str) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_message(text);
     bar.enable_steady_tick(Duration::from_millis(200));
     bar

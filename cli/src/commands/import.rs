@@ -4,15 +4,20 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use runtape_core::report::{ImportedRun, IngestOutcome, TreeLine, TreeOutcome};
 use runtape_core::{Event, Record, RecordKind, Restorer, RunId};
+use runtape_normalizer::redact::RuleSet;
 use runtape_recorder::perstack::import_trees;
-use runtape_recorder::{Comparison, Known, known_records, prepare_records};
+use runtape_recorder::{
+    Comparison, Known, RecordError, known_records, prepare_records, redact_records,
+};
 use runtape_store::{Import, Store, StoreError, Trust};
 use serde_json::Value;
 
+use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::{Invocation, perstack_files};
 use crate::digest::Digest;
 use crate::error::CliError;
@@ -30,7 +35,8 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 /// under a known id is an error. Without a tape, records of JSON lines lose their places on it; from
 /// events it is also not known any more what calls were about. Of a file all runs are stored or none.
 /// Of Perstack's directories of any version every file that is not valid is named with the reason,
-/// and the rest is stored.
+/// and the rest is stored. Secrets are taken out, whatever was done where it comes from; a run of a bundle in
+/// which there are any is stored without them, and its seal is kept as that of what it was made from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// The files; for Perstack the directories that hold perstack/jobs
@@ -45,6 +51,8 @@ pub(crate) struct ImportArgs {
     /// Refuse the file unless this is the digest that export printed
     #[arg(long, value_name = "DIGEST")]
     digest: Option<Digest>,
+    #[command(flatten)]
+    redaction: RedactionArgs,
 }
 
 /// The format of what is imported.
@@ -91,15 +99,16 @@ pub(crate) fn run(args: &ImportArgs, invocation: &mut Invocation<'_>) -> Result<
             return Err(CliError::Usage { message });
         }
     }
+    let rules = args.redaction.rules(invocation, NewKey::Make)?;
     let mut store = invocation.database.open()?;
     let mut counts = Counts::default();
     for path in &args.files {
         let format = args.format.map_or_else(|| Format::of(path), Ok)?;
         let imports = match format {
-            Format::Bundle => bundle(&mut store, path, args.unverified)?,
-            Format::Jsonl => lines(&mut store, path)?,
+            Format::Bundle => bundle(&mut store, path, args.unverified, &rules)?,
+            Format::Jsonl => lines(&mut store, path, &rules)?,
             Format::Perstack => {
-                counts.add(&perstack(&mut store, path, invocation)?);
+                counts.add(&perstack(&mut store, path, &rules, invocation)?);
                 continue;
             }
         };
@@ -161,9 +170,10 @@ impl Counts {
 fn perstack(
     store: &mut Store,
     path: &Path,
+    rules: &RuleSet,
     invocation: &mut Invocation<'_>,
 ) -> Result<Counts, CliError> {
-    let imported = import_trees(store, path, perstack_files::check, times::now())?;
+    let imported = import_trees(store, path, perstack_files::check, rules, times::now())?;
     let mut counts = Counts {
         faults: imported.faults.len(),
         ..Counts::default()
@@ -204,6 +214,7 @@ fn bundle(
     store: &mut Store,
     path: &Path,
     unverified: bool,
+    rules: &Arc<RuleSet>,
 ) -> Result<Vec<(RunId, Import)>, CliError> {
     let trust = if unverified {
         Trust::Unverified
@@ -211,7 +222,12 @@ fn bundle(
         Trust::Verified
     };
     let source = Store::open_bundle(path)?;
-    Ok(store.import_bundle(&source, trust, times::now())?)
+    let imported = runtape_recorder::import_bundle(store, &source, trust, rules, times::now());
+    // A store's refusal is told as such.
+    imported.map_err(|error| match error {
+        RecordError::Store(error) => error.into(),
+        other => other.into(),
+    })
 }
 
 /// The records of each tree, in the order of the lines; a child belongs to its parent's tree.
@@ -271,7 +287,11 @@ impl Trees {
 }
 
 /// Takes over runs from JSON lines of records or events.
-fn lines(store: &mut Store, path: &Path) -> Result<Vec<(RunId, Import)>, CliError> {
+fn lines(
+    store: &mut Store,
+    path: &Path,
+    rules: &RuleSet,
+) -> Result<Vec<(RunId, Import)>, CliError> {
     let failed = |error| CliError::Read {
         path: path.to_owned(),
         error,
@@ -297,25 +317,31 @@ fn lines(store: &mut Store, path: &Path) -> Result<Vec<(RunId, Import)>, CliErro
     let mut imports = Vec::new();
     let mut fresh = Vec::new();
     // All of it is checked before any of it is stored.
-    for (id, records) in &trees.found {
-        let comparison = if trees.restorers.contains_key(id) {
+    for (id, records) in trees.found {
+        let comparison = if trees.restorers.contains_key(&id) {
             Comparison::Essence
         } else {
             Comparison::Records
         };
-        let import = match known_records(store, records, comparison)? {
+        // What is stored may be from before secrets were taken out.
+        let known = known_records(store, &records, comparison)?;
+        let (records, redaction) = redact_records(records, rules)?;
+        let known = match known {
+            Known::Other => known_records(store, &records, comparison)?,
+            known => known,
+        };
+        let import = match known {
             Known::Same => Import::Known,
             Known::No => {
-                fresh.extend(prepare_records(records)?);
+                fresh.extend(prepare_records(&records, &redaction)?);
                 Import::Stored
             }
             Known::Other => {
                 let what = "the run".to_owned();
-                let run = id.clone();
-                return Err(StoreError::Conflict { run, what }.into());
+                return Err(StoreError::Conflict { run: id, what }.into());
             }
         };
-        imports.push((id.clone(), import));
+        imports.push((id, import));
     }
     store.batch(|store| {
         for run in fresh {

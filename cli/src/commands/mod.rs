@@ -3,9 +3,11 @@
 mod backup;
 mod checkpoint;
 mod completions;
+mod config;
 mod diff;
 mod doctor;
 mod doctor_history;
+mod doctor_redaction;
 mod drift;
 mod errors;
 mod events;
@@ -17,20 +19,27 @@ mod import;
 mod ingest;
 mod jobs;
 mod man;
+mod network;
 mod normalize;
+mod notices;
+mod paperclip;
 mod perstack_files;
+mod prices;
 mod raw;
 mod rebuild;
 #[cfg(unix)]
 pub(crate) mod record;
 mod recover;
+mod redact;
 mod renormalize;
 mod runs;
 mod runtimes;
+mod scan;
 mod schema;
 mod search;
 mod session;
 mod sessions;
+mod shell_commands;
 mod show;
 mod show_summary;
 mod sql;
@@ -39,6 +48,7 @@ pub(crate) mod sync;
 mod tools;
 mod transcript;
 mod usage;
+mod usage_explain;
 mod validate;
 mod verify;
 
@@ -103,8 +113,12 @@ pub(crate) enum Command {
     Checkpoint(checkpoint::CheckpointArgs),
     Search(search::SearchArgs),
     Usage(usage::UsageArgs),
+    Prices(prices::PricesArgs),
     Tools(tools::ToolsArgs),
     Files(files::FilesArgs),
+    Commands(shell_commands::CommandsArgs),
+    Network(network::NetworkArgs),
+    Notices(notices::NoticesArgs),
     Errors(errors::ErrorsArgs),
     Drift(drift::DriftArgs),
     Raw(raw::RawArgs),
@@ -112,6 +126,8 @@ pub(crate) enum Command {
     Verify(verify::VerifyArgs),
     Recover(recover::RecoverArgs),
     Renormalize(renormalize::RenormalizeArgs),
+    Scan(scan::ScanArgs),
+    Redact(redact::RedactArgs),
     Rebuild(rebuild::RebuildArgs),
     Stats(stats::StatsArgs),
     Backup(backup::BackupArgs),
@@ -124,6 +140,8 @@ pub(crate) enum Command {
     Schema(schema::SchemaArgs),
     Runtimes(runtimes::RuntimesArgs),
     Doctor(doctor::DoctorArgs),
+    Config(config::ConfigArgs),
+    Paperclip(paperclip::PaperclipArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -145,8 +163,12 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
         Command::Checkpoint(args) => checkpoint::run(&args, invocation)?,
         Command::Search(args) => search::run(&args, invocation)?,
         Command::Usage(args) => usage::run(&args, invocation)?,
+        Command::Prices(args) => prices::run(&args, invocation)?,
         Command::Tools(args) => tools::run(&args, invocation)?,
         Command::Files(args) => files::run(&args, invocation)?,
+        Command::Commands(args) => shell_commands::run(&args, invocation)?,
+        Command::Network(args) => network::run(&args, invocation)?,
+        Command::Notices(args) => notices::run(&args, invocation)?,
         Command::Errors(args) => errors::run(&args, invocation)?,
         Command::Drift(args) => drift::run(&args, invocation)?,
         Command::Raw(args) => raw::run(&args, invocation)?,
@@ -154,6 +176,8 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
         Command::Verify(args) => verify::run(&args, invocation)?,
         Command::Recover(args) => recover::run(&args, invocation)?,
         Command::Renormalize(args) => renormalize::run(&args, invocation)?,
+        Command::Scan(args) => scan::run(&args, invocation)?,
+        Command::Redact(args) => redact::run(&args, invocation)?,
         Command::Rebuild(args) => rebuild::run(&args, invocation)?,
         Command::Stats(args) => stats::run(&args, invocation)?,
         Command::Backup(args) => backup::run(&args, invocation)?,
@@ -166,6 +190,8 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
         Command::Schema(args) => schema::run(&args, invocation)?,
         Command::Runtimes(args) => runtimes::run(&args, invocation)?,
         Command::Doctor(args) => doctor::run(&args, invocation)?,
+        Command::Config(args) => config::run(&args, invocation)?,
+        Command::Paperclip(args) => paperclip::run(&args, invocation)?,
         Command::Completions(args) => completions::run(&args, invocation)?,
         Command::Man(args) => man::run(&args, invocation)?,
     }

@@ -9,8 +9,10 @@ use runtape_core::{
     TranscriptBuilder,
 };
 use runtape_normalizer::{Context, Exit, Normalizer, Output, detect, runtimes};
+use runtape_recorder::begin_redaction;
 
 use crate::arguments::input::Input;
+use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Console;
@@ -48,6 +50,8 @@ pub(crate) struct NormalizeArgs {
     /// What to print
     #[arg(long = "as", value_name = "SHAPE", value_enum, default_value_t = Shape::Events)]
     shape: Shape,
+    #[command(flatten)]
+    redaction: RedactionArgs,
 }
 
 /// What to print.
@@ -95,15 +99,27 @@ pub(crate) fn run(args: NormalizeArgs, invocation: &mut Invocation<'_>) -> Resul
     }
     let exit = exit(args.exit_code, args.signal.as_deref());
 
+    let rules = args.redaction.rules(invocation, NewKey::Never)?;
+    let (mut redactor, context) = begin_redaction(&rules, &runtime, &context);
     let mut printer = Printer::new(args.shape, &mut invocation.console);
     let mut normalizer = Normalizer::new(runtime, context)?;
-    printer.print(&normalizer.push(Stream::Stdout, &first, input.received_at()))?;
-    input.read_all(|bytes, at| printer.print(&normalizer.push(Stream::Stdout, bytes, at)))?;
+    let mut read = |stream, bytes: &[u8], at| {
+        let mut output = Output::default();
+        redactor.push(stream, bytes, at, |stream, kept, at| {
+            normalizer.push_into(stream, kept, at, &mut output);
+        });
+        printer.print(&output)
+    };
+    read(Stream::Stdout, &first, input.received_at())?;
+    input.read_all(|bytes, at| read(Stream::Stdout, bytes, at))?;
     if let Some(path) = &args.stderr {
         let mut stderr = Input::open(path)?;
-        stderr.read_all(|bytes, at| printer.print(&normalizer.push(Stream::Stderr, bytes, at)))?;
+        stderr.read_all(|bytes, at| read(Stream::Stderr, bytes, at))?;
     }
-    printer.print(&normalizer.finish(&exit))?;
+    let mut output = Output::default();
+    redactor.finish(|stream, kept, at| normalizer.push_into(stream, kept, at, &mut output));
+    normalizer.finish_into(&exit, &mut output);
+    printer.print(&output)?;
     printer.finish()
 }
 

@@ -1,6 +1,7 @@
 //! `runtape runtimes`: whose output can be read.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use runtape_core::report::{FormatInfo, RuntimeInfo};
 use runtape_normalizer::runtimes::{Carried, OutputFormat, RUNTIMES, RuntimeEntry, best};
@@ -16,19 +17,32 @@ pub(crate) struct RuntimesArgs {}
 /// Returns where a program is, as a shell would find it.
 pub(super) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    let mut candidates = std::env::split_paths(&path).map(|directory| directory.join(program));
+    on_search_path(program, &path)
+}
+
+fn on_search_path(program: &str, path: &OsStr) -> Option<PathBuf> {
+    let mut candidates = std::env::split_paths(path).map(|directory| directory.join(program));
     candidates.find(|candidate| is_executable(candidate))
 }
 
+/// Returns where a program is that is started in another environment.
+pub(super) fn find_program(program: &str, path: &OsStr, cwd: &Path) -> Option<PathBuf> {
+    if program.contains('/') {
+        let place = cwd.join(program);
+        return is_executable(&place).then_some(place);
+    }
+    on_search_path(program, path)
+}
+
 #[cfg(unix)]
-pub(super) fn is_executable(path: &std::path::Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_executable(path: &std::path::Path) -> bool {
+fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 

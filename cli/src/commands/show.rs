@@ -1,8 +1,9 @@
 //! `runtape show`: one run.
 
 use clap::ValueEnum;
-use runtape_core::report::{RunDetail, RunOrigin};
+use runtape_core::report::{RunDetail, RunOrigin, RunRedaction};
 use runtape_core::{Stream, TokenCounts, summarize};
+use runtape_recorder::redaction_info;
 use runtape_store::Store;
 
 use crate::arguments::filter::FilterWords;
@@ -51,18 +52,22 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
         .into_iter()
         .filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
     let tape = store.tape_lengths(&run_id)?;
+    let root = run.root_run_id.as_ref().unwrap_or(&run_id);
+    let exit = store.exit(&run_id)?;
+    let redaction = match run.root_run_id {
+        None => redaction_info(&store.begin_of(&run_id)?.context, exit.as_ref()),
+        Some(_) => None,
+    };
     let final_text = summarize(&store.records(&run_id, 0, usize::MAX)?);
     Ok(RunDetail {
         children: children.collect(),
         steps_ended: store.steps(&run_id, 0, usize::MAX)?,
         final_text: final_text.and_then(|summary| summary.final_text),
-        exit: store
-            .exit(&run_id)?
-            .as_ref()
-            .map(runtape_recorder::exit_info),
+        exit: exit.as_ref().map(runtape_recorder::exit_info),
         stdout_bytes: tape.of(Stream::Stdout),
         stderr_bytes: tape.of(Stream::Stderr),
-        origin: store.origin(run.root_run_id.as_ref().unwrap_or(&run_id))?,
+        origin: store.origin(root)?,
+        redaction,
         run,
     })
 }
@@ -212,6 +217,11 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
             Tone::Plain,
         ),
         ("imported", shown.origin.as_ref().map(imported), origin_tone),
+        (
+            "redacted",
+            shown.redaction.as_ref().and_then(redacted),
+            Tone::Plain,
+        ),
     ];
     for (name, value, tone) in rows {
         if let Some(value) = value {
@@ -221,6 +231,20 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Says what was taken out of a run, if anything was, or that nothing was looked for.
+fn redacted(redaction: &RunRedaction) -> Option<String> {
+    if !redaction.applied.is_on() {
+        return Some("off: secrets are kept as they were printed".to_owned());
+    }
+    let counts = &redaction.counts;
+    let found = counts.by_rule.iter();
+    let mut found: Vec<String> = found.map(|(rule, n)| format!("{n} {rule}")).collect();
+    if counts.unfinished > 0 {
+        found.push(format!("{} unfinished", counts.unfinished));
+    }
+    (!found.is_empty()).then(|| format!("{} ({})", found.join(", "), redaction.applied.tier))
 }
 
 /// Says where a run was before.

@@ -1,6 +1,9 @@
 //! `runtape tools`: which tools were called.
 
-use crate::arguments::filter::FilterArgs;
+use runtape_core::ToolClass;
+use runtape_core::report::ToolCallInfo;
+
+use crate::arguments::calls::{CallArgs, errors_cell, parse_class, result_cell};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -8,50 +11,31 @@ use crate::terminal::table::{Cell, Table};
 use crate::terminal::times;
 
 /// Show which tools were called, how often, and how often they failed
+///
+/// A tool's class says what it is for, whatever its runtime calls it. Runs that were recorded before
+/// there were classes have none, until `runtape renormalize` makes their records anew.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ToolsArgs {
     /// Show each call
     #[arg(long)]
     calls: bool,
+    /// Only tools of this class: shell, read, write, search, network, delegate, mcp or other
+    #[arg(long, value_name = "CLASS", value_parser = parse_class)]
+    class: Option<ToolClass>,
     #[command(flatten)]
-    filter: FilterArgs,
+    selection: CallArgs,
 }
 
 pub(crate) fn run(args: &ToolsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
-    let filter = args.filter.to_filter(&store)?;
+    let mut filter = args.selection.to_filter(&store)?;
+    filter.class = args.class;
+    let limit = args.selection.limit();
     if args.calls {
-        let calls = store.tool_calls(&filter, args.filter.limit())?;
-        invocation.found("tool calls", &calls)?;
-        let console = &mut invocation.console;
-        if console.json {
-            return calls.iter().try_for_each(|call| console.object(call));
-        }
-        let mut table = Table::new(&["at", "run", "step", "tool", "result", "took", "about"]);
-        for call in &calls {
-            let (result, tone) = match (call.is_error, call.result_seq) {
-                (Some(true), _) => ("failed", Tone::Bad),
-                (_, None) => ("none", Tone::Warning),
-                _ => ("done", Tone::Good),
-            };
-            let about = call
-                .command
-                .as_deref()
-                .or(call.path.as_deref())
-                .or(call.url.as_deref());
-            table.row(vec![
-                Cell::time(call.at),
-                Cell::run(&call.run_id),
-                Cell::number(call.step),
-                Cell::text(&call.tool),
-                Cell::text(result).toned(tone),
-                Cell::number(call.duration_ms.map(times::duration).unwrap_or_default()),
-                Cell::maybe(about),
-            ]);
-        }
-        return table.print(console);
+        let calls = store.tool_calls(&filter, limit)?;
+        return print_calls(&calls, invocation);
     }
-    let tools = store.tools(&filter, args.filter.limit())?;
+    let tools = store.tools(&filter, limit)?;
     invocation.found("tool calls", &tools)?;
     let console = &mut invocation.console;
     if console.json {
@@ -60,6 +44,7 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &mut Invocation<'_>) -> Result<(
     let mut table = Table::new(&[
         "runtime",
         "tool",
+        "class",
         "calls",
         "failed",
         "no result",
@@ -68,11 +53,6 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &mut Invocation<'_>) -> Result<(
         "last",
     ]);
     for tool in &tools {
-        let tone = if tool.errors > 0 {
-            Tone::Bad
-        } else {
-            Tone::Plain
-        };
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a mean of milliseconds, for people"
@@ -81,12 +61,42 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &mut Invocation<'_>) -> Result<(
         table.row(vec![
             Cell::text(tool.runtime.as_str()),
             Cell::text(&tool.tool).toned(Tone::Name),
+            Cell::maybe(tool.class.map(ToolClass::as_str)),
             Cell::number(tool.calls),
-            Cell::number(tool.errors).toned(tone),
+            errors_cell(tool.errors),
             Cell::number(tool.unanswered),
             Cell::number(tool.runs),
             Cell::number(mean.unwrap_or_default()),
             Cell::time(tool.last_at),
+        ]);
+    }
+    table.print(console)
+}
+
+fn print_calls(calls: &[ToolCallInfo], invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    invocation.found("tool calls", calls)?;
+    let console = &mut invocation.console;
+    if console.json {
+        return calls.iter().try_for_each(|call| console.object(call));
+    }
+    let mut table = Table::new(&[
+        "at", "run", "step", "tool", "class", "result", "took", "about",
+    ]);
+    for call in calls {
+        let about = call
+            .command
+            .as_deref()
+            .or(call.path.as_deref())
+            .or(call.url.as_deref());
+        table.row(vec![
+            Cell::time(call.at),
+            Cell::run(&call.run_id),
+            Cell::number(call.step),
+            Cell::text(&call.tool),
+            Cell::maybe(call.class.map(ToolClass::as_str)),
+            result_cell(call),
+            Cell::number(call.duration_ms.map(times::duration).unwrap_or_default()),
+            Cell::maybe(about),
         ]);
     }
     table.print(console)

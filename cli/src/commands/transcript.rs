@@ -10,7 +10,8 @@ use crate::terminal::transcript::TranscriptPrinter;
 
 /// Show a run as a conversation: what the model thought, said and did
 ///
-/// With --json, entries in Paperclip's shape.
+/// Reasoning has a ~ before each line. Of what a tool writes, as of what it gives back, the first lines
+/// are shown. With --json, entries in Paperclip's shape.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TranscriptArgs {
     /// The run: its id, the beginning of it, or `last`
@@ -19,7 +20,7 @@ pub(crate) struct TranscriptArgs {
     /// Go on while the run goes on
     #[arg(long)]
     follow: bool,
-    /// Show tool results in full
+    /// Show what tools were given and gave back in full
     #[arg(long)]
     full: bool,
 }

@@ -1,28 +1,45 @@
 //! `runtape usage`: what was used.
 
 use clap::ValueEnum;
-use runtape_store::{Store, UsageBy, UsageGroup};
+use runtape_core::prices::{Estimate, PriceTable};
+use runtape_core::report::{UsageGroup, UsageKey};
+use runtape_store::{Calendar, UsageBy, UsageSum};
 
 use crate::arguments::filter::FilterArgs;
-use crate::commands::Invocation;
+use crate::arguments::prices::PriceArgs;
+use crate::commands::{Invocation, prices, usage_explain};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table};
+use crate::terminal::times;
 
-/// Columns of the longest bar.
+/// Columns of the longest bar, and where there is little room.
 const BAR: i64 = 20;
+const SHORT_BAR: i64 = 8;
+
+/// Columns from which on there is room.
+const WIDE: usize = 120;
 
 /// Add up tokens and cost
 ///
-/// Each response of a model counts once. Unknown is empty, never zero.
+/// Each response of a model counts once. Unknown is empty, never zero. Whatever is added up by, the sums
+/// are the same: tokens count when they were used, a cost that was reported counts when its run ended,
+/// and a run counts when it began. Where a runtime reports no cost it is estimated from a price table, in
+/// a column of its own; `?` stands for tokens of models that the table does not know. Cache writes are
+/// priced as input.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UsageArgs {
-    /// What to add up by
-    #[arg(long, value_enum, default_value_t = By::Runtime)]
-    by: By,
-    /// Show the entries that the numbers are made of
+    /// What to add up by, or two of them: day,model
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "runtime")]
+    by: Vec<By>,
+    /// Days, weeks and months are those of UTC, not local ones
+    #[arg(long)]
+    utc: bool,
+    /// Show the entries that the numbers are made of, and how estimates came about
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    prices: PriceArgs,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -30,56 +47,183 @@ pub(crate) struct UsageArgs {
 /// What usage is added up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// The day, in UTC
+    /// The day
     Day,
+    /// The week by ISO 8601
+    Week,
+    /// The month
+    Month,
     /// The agent CLI
     Runtime,
     /// The model
     Model,
     /// The job
     Job,
+    /// The session
+    Session,
+    /// The directory
+    Cwd,
 }
 
 impl By {
-    fn name(self) -> &'static str {
+    fn of_store(self) -> UsageBy {
         match self {
-            Self::Day => "day",
-            Self::Runtime => "runtime",
-            Self::Model => "model",
-            Self::Job => "job",
+            Self::Day => UsageBy::Day,
+            Self::Week => UsageBy::Week,
+            Self::Month => UsageBy::Month,
+            Self::Runtime => UsageBy::Runtime,
+            Self::Model => UsageBy::Model,
+            Self::Job => UsageBy::Job,
+            Self::Session => UsageBy::Session,
+            Self::Cwd => UsageBy::Cwd,
         }
     }
 }
 
-pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
-    let store = invocation.database.read()?;
-    if args.explain {
-        return explain(args, &store, invocation);
+/// Refuses what would say the same twice, or more than a table has room for.
+fn wanted(by: &[By]) -> Result<Vec<UsageBy>, CliError> {
+    match by {
+        [_] => {}
+        [one, other] if one != other => {}
+        _ => {
+            return Err(CliError::Usage {
+                message: "--by takes one or two different words, like --by day,model".to_owned(),
+            });
+        }
     }
-    let by = match args.by {
-        By::Day => UsageBy::Day,
-        By::Runtime => UsageBy::Runtime,
-        By::Model => UsageBy::Model,
-        By::Job => UsageBy::Job,
-    };
-    let groups = store.usage_by(&args.filter.to_filter(&store)?, by)?;
-    invocation.found("reported tokens", &groups)?;
-    let console = &mut invocation.console;
-    if console.json {
-        return groups.iter().try_for_each(|group| console.object(group));
+    Ok(by.iter().map(|by| by.of_store()).collect())
+}
+
+/// A group, with what its tokens are estimated to cost.
+struct PricedSum {
+    sum: UsageSum,
+    estimate: Estimate,
+}
+
+impl PricedSum {
+    fn new(sum: UsageSum, table: &PriceTable) -> Self {
+        let estimate = table.estimate(&sum.unreported);
+        Self { sum, estimate }
     }
-    let known = |group: &UsageGroup| {
-        let counts = &group.usage;
+
+    /// Adds all groups up.
+    fn total(groups: &[Self]) -> Self {
+        let mut total = Self {
+            sum: UsageSum {
+                names: Vec::new(),
+                runs: 0,
+                usage: runtape_core::TokenCounts::default(),
+                cost_nanodollars: None,
+                unreported: Vec::new(),
+            },
+            estimate: Estimate::default(),
+        };
+        for group in groups {
+            total.sum.runs += group.sum.runs;
+            total.sum.usage = total.sum.usage.plus(group.sum.usage);
+            let costs = [total.sum.cost_nanodollars, group.sum.cost_nanodollars];
+            total.sum.cost_nanodollars = costs.into_iter().flatten().reduce(i64::saturating_add);
+            total.estimate = total.estimate.plus(group.estimate.clone());
+        }
+        total
+    }
+
+    /// Returns how many tokens are known, for the bar.
+    fn known(&self) -> i64 {
+        let counts = &self.sum.usage;
         let parts = [
             counts.input_tokens,
             counts.cached_input_tokens,
             counts.output_tokens,
         ];
-        parts.into_iter().flatten().sum::<i64>()
+        parts
+            .into_iter()
+            .flatten()
+            .fold(0, i64::saturating_add)
+            .max(0)
+    }
+
+    fn to_report(&self, by: &[UsageBy], digest: &str) -> UsageGroup {
+        let keys = by.iter().zip(&self.sum.names).map(|(by, name)| UsageKey {
+            by: by.as_str().to_owned(),
+            name: name.clone(),
+        });
+        let is_estimated = self.estimate.amount.is_some() || self.estimate.is_partial();
+        UsageGroup {
+            name: self.sum.names.first().cloned().flatten(),
+            keys: keys.collect(),
+            runs: self.sum.runs,
+            usage: self.sum.usage,
+            cost_usd: self.sum.cost_usd(),
+            estimated_cost_usd: self.estimate.dollars(),
+            unpriced_models: self.estimate.unpriced_models.iter().cloned().collect(),
+            has_unnamed_model: self.estimate.has_unnamed,
+            price_table: is_estimated.then(|| digest.to_owned()),
+        }
+    }
+
+    fn cells(&self) -> [Cell; 8] {
+        let usage = &self.sum.usage;
+        [
+            Cell::number(self.sum.runs),
+            Cell::count(usage.input_tokens),
+            Cell::count(usage.cached_input_tokens),
+            Cell::count(usage.output_tokens),
+            Cell::count(usage.reasoning_tokens),
+            Cell::count(usage.total()),
+            Cell::cost(self.sum.cost_usd()),
+            Cell::number(estimated(&self.estimate)),
+        ]
+    }
+}
+
+/// Makes the cell of a name: those that are short stay whole.
+fn name_cell(by: UsageBy, name: Option<&str>) -> Cell {
+    let name = name.unwrap_or("(unknown)");
+    let cell = match by {
+        UsageBy::Day | UsageBy::Week | UsageBy::Month | UsageBy::Runtime => Cell::word(name),
+        _ => Cell::text(name),
     };
-    let most = groups.iter().map(known).max().unwrap_or(0).max(1);
-    let mut table = Table::new(&[
-        args.by.name(),
+    cell.toned(Tone::Name)
+}
+
+/// Writes an estimate, so that nobody takes it for what was reported.
+pub(super) fn estimated(estimate: &Estimate) -> String {
+    match (estimate.dollars(), estimate.is_partial()) {
+        (Some(dollars), false) => format!("~{dollars:.4}"),
+        (Some(dollars), true) => format!("~{dollars:.4}+?"),
+        (None, true) => "?".to_owned(),
+        (None, false) => String::new(),
+    }
+}
+
+pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let by = wanted(&args.by)?;
+    let table = args.prices.table()?;
+    let store = invocation.database.read()?;
+    let filter = args.filter.to_filter(&store)?;
+    if args.explain {
+        let limit = args.filter.limit();
+        return usage_explain::run(&store, &filter, limit, &table, invocation);
+    }
+    let calendar = if args.utc {
+        Calendar::Utc
+    } else {
+        Calendar::Local(&times::local_day)
+    };
+    let sums = store.usage_by(&filter, &by, calendar)?;
+    invocation.found("reported tokens", &sums)?;
+    let sums = sums.into_iter();
+    let groups: Vec<PricedSum> = sums.map(|sum| PricedSum::new(sum, &table)).collect();
+    let digest = table.digest();
+    let console = &mut invocation.console;
+    if console.json {
+        let mut groups = groups.iter();
+        return groups.try_for_each(|group| console.object(&group.to_report(&by, &digest)));
+    }
+    let total = PricedSum::total(&groups);
+    let mut head: Vec<&str> = by.iter().map(|by| by.as_str()).collect();
+    head.extend([
         "runs",
         "input",
         "cached",
@@ -87,85 +231,60 @@ pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(
         "reasoning",
         "total",
         "cost $",
+        "estimate $",
         "share",
     ]);
+    let mut shown = Table::new(&head);
+    let most = groups
+        .iter()
+        .map(PricedSum::known)
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let longest = if console.width < WIDE { SHORT_BAR } else { BAR };
     for group in &groups {
         // Rounded up: what is there at all is seen.
-        let length = (known(group).max(0) * BAR + most - 1) / most;
-        table.row(vec![
-            Cell::text(group.name.as_deref().unwrap_or("(unknown)")).toned(Tone::Name),
-            Cell::number(group.runs),
-            Cell::count(group.usage.input_tokens),
-            Cell::count(group.usage.cached_input_tokens),
-            Cell::count(group.usage.output_tokens),
-            Cell::count(group.usage.reasoning_tokens),
-            Cell::count(group.usage.total()),
-            Cell::cost(group.cost_usd),
-            Cell::word(&"█".repeat(usize::try_from(length).unwrap_or(0))).toned(Tone::Good),
-        ]);
+        let length = group
+            .known()
+            .saturating_mul(longest)
+            .saturating_add(most - 1)
+            / most;
+        let names = by.iter().zip(&group.sum.names);
+        let names = names.map(|(by, name)| name_cell(*by, name.as_deref()));
+        let bar = "█".repeat(usize::try_from(length).unwrap_or(0));
+        let cells = names.chain(group.cells());
+        shown.row(cells.chain([Cell::word(&bar).toned(Tone::Good)]).collect());
     }
-    table.print(console)
+    if groups.len() > 1 {
+        let names = (0..by.len())
+            .map(|column| Cell::text(if column == 0 { "total" } else { "" }).toned(Tone::Strong));
+        let cells = total.cells().map(|cell| cell.toned(Tone::Strong));
+        shown.row(names.chain(cells).chain([Cell::text("")]).collect());
+    }
+    shown.print(console)?;
+    tell_of_estimates(&total.estimate, &table, &digest, invocation);
+    Ok(())
 }
 
-/// Shows the ledger: each entry, its source, and whether it counts.
-fn explain(
-    args: &UsageArgs,
-    store: &Store,
+/// Says how estimates were made, and what has none.
+pub(super) fn tell_of_estimates(
+    estimate: &Estimate,
+    table: &PriceTable,
+    digest: &str,
     invocation: &mut Invocation<'_>,
-) -> Result<(), CliError> {
-    let filter = args.filter.to_filter(store)?;
-    let runs = store.runs(&filter, None, u32::MAX as usize)?.items;
-    let mut table = Table::new(&[
-        "run",
-        "step",
-        "source",
-        "model",
-        "input",
-        "cached",
-        "output",
-        "reasoning",
-        "counts",
-        "key",
-    ]);
-    let mut entries = Vec::new();
-    for run in &runs {
-        entries.extend(store.usage_of(&run.run_id)?);
-        if entries.len() > args.filter.limit() {
-            break;
-        }
+) {
+    if estimate.amount.is_some() {
+        invocation.note(&format!("~ estimated, {}", prices::about(table, digest)));
     }
-    let is_more = entries.len() > args.filter.limit();
-    entries.truncate(args.filter.limit());
-    invocation.found("reported tokens", &entries)?;
-    let console = &mut invocation.console;
-    for line in &entries {
-        if console.json {
-            console.object(line)?;
-            continue;
-        }
-        let source = serde_json::to_value(line.source)?;
-        table.row(vec![
-            Cell::run(&line.run_id),
-            Cell::number(line.step.map(|step| step.to_string()).unwrap_or_default()),
-            Cell::maybe(source.as_str()),
-            Cell::maybe(line.model.as_deref()),
-            Cell::count(line.usage.input_tokens),
-            Cell::count(line.usage.cached_input_tokens),
-            Cell::count(line.usage.output_tokens),
-            Cell::count(line.usage.reasoning_tokens),
-            Cell::text(if line.is_repeated {
-                "no, repeated"
-            } else {
-                "yes"
-            }),
-            Cell::text(&line.key).toned(Tone::Faint),
-        ]);
+    let mut unpriced: Vec<&str> = estimate
+        .unpriced_models
+        .iter()
+        .map(String::as_str)
+        .collect();
+    if estimate.has_unnamed {
+        unpriced.push("models that are not named");
     }
-    if !console.json {
-        table.print(console)?;
+    if !unpriced.is_empty() {
+        invocation.note(&format!("? no price is known of {}", unpriced.join(", ")));
     }
-    if is_more {
-        invocation.more();
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! What people see: tables, transcripts, times, and nothing that could deceive a terminal.
 
+pub(crate) mod call_input;
 pub(crate) mod console;
 pub(crate) mod fit;
 pub(crate) mod plain;

@@ -35,3 +35,15 @@ fn rate(state: &ProgressState) -> u64 {
     let elapsed = u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX);
     state.pos().saturating_mul(1000) / elapsed.max(1)
 }
+
+/// Makes a bar over things that are counted, which only a person at a terminal sees.
+pub(crate) fn count_bar(total: u64, what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(total).with_message(what);
+    match ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

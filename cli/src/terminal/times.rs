@@ -30,6 +30,13 @@ fn written(at: i64, format: &str) -> String {
     time.with_timezone(&Local).format(format).to_string()
 }
 
+/// Returns the local day of a time, counted from 1970.
+pub(crate) fn local_day(at: i64) -> i64 {
+    let time: DateTime<Utc> = DateTime::from_timestamp_millis(at).unwrap_or_default();
+    let day = time.with_timezone(&Local).date_naive();
+    i64::from(day.to_epoch_days())
+}
+
 /// Writes a duration for people.
 pub(crate) fn duration(milliseconds: i64) -> String {
     let seconds = milliseconds / 1000;

@@ -1,21 +1,28 @@
-//! A transcript for people: thinking dimmed, tool calls as cards, errors red.
+//! A transcript for people: thinking marked and dimmed, tool calls as cards with what they write, errors
+//! red.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use runtape_core::transcript::{RunResult, ToolCall, ToolResult};
 use runtape_core::{Record, RecordKind, TranscriptEntry, TranscriptKind};
-use serde_json::Value;
 
 use crate::error::CliError;
+use crate::terminal::call_input::{self, Change};
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::fit::cut;
 use crate::terminal::plain;
-use crate::terminal::table::thousands;
+use crate::terminal::table::{plural, thousands};
 use crate::terminal::times;
 
 /// Lines of a tool's result that are shown; the rest is counted.
 const RESULT_LINES: usize = 12;
+
+/// Lines of what a tool writes that are shown; the rest is counted.
+const WRITTEN_LINES: usize = 12;
+
+/// Stands before each line of reasoning, so that it is told from speech without colour, too.
+const THINKING_MARK: &str = "~ ";
 
 /// Writes the entries of a transcript.
 #[derive(Default)]
@@ -24,7 +31,7 @@ pub(crate) struct TranscriptPrinter {
     open: Option<Tone>,
     /// How long calls took, where the runtime or the times of two records tell.
     durations: HashMap<String, u64>,
-    /// Show all of every result.
+    /// Show all of every call and result.
     pub(crate) full: bool,
 }
 
@@ -56,11 +63,16 @@ impl TranscriptPrinter {
         entry: &TranscriptEntry,
     ) -> Result<(), CliError> {
         match &entry.kind {
-            TranscriptKind::Assistant(text) => {
-                self.text(console, Tone::Plain, &text.text, text.delta == Some(true))
-            }
+            TranscriptKind::Assistant(text) => self.text(
+                console,
+                Tone::Plain,
+                "",
+                &text.text,
+                text.delta == Some(true),
+            ),
             TranscriptKind::Thinking(text) => {
-                self.text(console, Tone::Faint, &text.text, text.delta == Some(true))
+                let is_delta = text.delta == Some(true);
+                self.text(console, Tone::Faint, THINKING_MARK, &text.text, is_delta)
             }
             other => {
                 self.close(console)?;
@@ -69,11 +81,12 @@ impl TranscriptPrinter {
         }
     }
 
-    /// Writes text that may go on in the next entry.
+    /// Writes text that may go on in the next entry, with a mark before each line.
     fn text(
         &mut self,
         console: &mut Console<'_>,
         tone: Tone,
+        mark: &str,
         text: &str,
         goes_on: bool,
     ) -> Result<(), CliError> {
@@ -84,7 +97,16 @@ impl TranscriptPrinter {
             self.close(console)?;
         }
         let text = plain::lines(text);
-        let painted = console.paint(tone, &text);
+        let mut marked = String::with_capacity(text.len());
+        for line in text.split_inclusive('\n') {
+            let is_first = marked.is_empty();
+            if !is_first || self.open.is_none() {
+                // Nothing follows the mark of an empty line, not even a space.
+                marked.push_str(if line == "\n" { mark.trim_end() } else { mark });
+            }
+            marked.push_str(line);
+        }
+        let painted = console.paint(tone, &marked);
         write!(console.out, "{painted}")?;
         console.out.flush()?;
         self.open = Some(tone);
@@ -113,7 +135,7 @@ impl TranscriptPrinter {
                 )
             }
             TranscriptKind::User(user) => note(console, Tone::Strong, ">", &user.text),
-            TranscriptKind::ToolCall(call) => card(console, call),
+            TranscriptKind::ToolCall(call) => self.card(console, call),
             TranscriptKind::ToolResult(result) => self.result(console, result),
             TranscriptKind::Stderr(text) => note(console, Tone::Warning, "!", &text.text),
             TranscriptKind::System(text) => note(console, Tone::Faint, "·", &text.text),
@@ -143,6 +165,42 @@ impl TranscriptPrinter {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes a tool call: its name, what it is about, and what it writes.
+    fn card(&self, console: &mut Console<'_>, call: &ToolCall) -> Result<(), CliError> {
+        let name = console.paint(Tone::Name, &plain::one_line(&call.name));
+        let room = console.width.saturating_sub(call.name.chars().count() + 5);
+        let mut about = plain::one_line(&call_input::about(&call.input));
+        if !self.full {
+            about = cut(&about, room);
+        }
+        console.line(format!("  ┌ {name} {about}").trim_end())?;
+        let written = call_input::written(&call.input);
+        let shown = if self.full {
+            written.len()
+        } else {
+            WRITTEN_LINES
+        };
+        for (change, line) in written.iter().take(shown) {
+            let (mark, tone) = match change {
+                Change::Added => ('+', Tone::Good),
+                Change::Removed => ('-', Tone::Bad),
+                Change::Kept => (' ', Tone::Faint),
+            };
+            let mut line = plain::one_line(line);
+            if !self.full {
+                line = cut(&line, console.width.saturating_sub(6));
+            }
+            let line = console.paint(tone, &format!("  │ {mark} {line}"));
+            console.line(line.trim_end())?;
+        }
+        if written.len() > shown {
+            let rest = plural(written.len() - shown, "more line");
+            let line = console.paint(Tone::Faint, &format!("  │ … {rest}"));
+            console.line(&line)?;
+        }
+        Ok(())
     }
 
     fn result(&mut self, console: &mut Console<'_>, result: &ToolResult) -> Result<(), CliError> {
@@ -227,37 +285,6 @@ fn note(console: &mut Console<'_>, tone: Tone, mark: &str, text: &str) -> Result
     Ok(())
 }
 
-/// Writes a tool call: its name, and what it is about.
-fn card(console: &mut Console<'_>, call: &ToolCall) -> Result<(), CliError> {
-    let name = console.paint(Tone::Name, &plain::one_line(&call.name));
-    let room = console.width.saturating_sub(call.name.chars().count() + 5);
-    let input = cut(&plain::one_line(&gist(&call.input)), room);
-    console.line(format!("  ┌ {name} {input}").trim_end())
-}
-
-/// Returns what a person wants to read of a call's input: its only or first telling text.
-fn gist(input: &Value) -> String {
-    let telling = [
-        "command",
-        "file_path",
-        "path",
-        "absolute_path",
-        "pattern",
-        "query",
-        "url",
-        "description",
-        "prompt",
-    ];
-    let text = telling.iter().find_map(|key| input.get(key)?.as_str());
-    match (text, input) {
-        (Some(text), _) => text.to_owned(),
-        (None, Value::String(text)) => text.clone(),
-        (None, Value::Null) => String::new(),
-        (None, Value::Object(fields)) if fields.is_empty() => String::new(),
-        (None, other) => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use runtape_core::transcript::{Assistant, Init, Stderr, Stdout, System, Thinking, User};
@@ -285,6 +312,7 @@ mod tests {
                 tool_name: None,
                 content: "x\ny\n".into(),
                 is_error: true,
+                duration_ms: None,
             }
             .into(),
             RunResult {
@@ -322,6 +350,43 @@ mod tests {
     }
 
     #[test]
+    fn reasoning_is_marked_line_by_line_however_it_comes() {
+        let thinking = |text: &str, delta| Thinking::new(text, delta).into();
+        let text = printed(vec![
+            thinking("One", true),
+            thinking(" two\n", true),
+            thinking("\nthree", true),
+            Assistant::new("Said.", false).into(),
+            thinking("a\nb", false),
+        ]);
+        assert_eq!(text, "~ One two\n~\n~ three\nSaid.\n~ a\n~ b\n");
+    }
+
+    #[test]
+    fn a_card_shows_what_is_written_until_it_is_too_much() {
+        let call = |input: serde_json::Value| -> TranscriptKind {
+            ToolCall {
+                name: "Write".to_owned(),
+                input,
+                tool_use_id: None,
+            }
+            .into()
+        };
+        let lines: Vec<String> = (0..20).map(|n| format!("line {n}\n")).collect();
+        let text = printed(vec![
+            call(json!({"file_path": "/a", "old_string": "x\u{1b}[2J", "new_string": "y"})),
+            call(json!({"file_path": "/b", "content": lines.concat()})),
+            call(json!({"pattern": "TODO", "path": "src"})),
+        ]);
+        let expected = "  ┌ Write /a\n  │ - x␛[2J\n  │ + y\n  ┌ Write /b\n  │ + line 0\n";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(
+            text.ends_with("  │ + line 11\n  │ … 8 more lines\n  ┌ Write TODO in src\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn every_kind_of_entry_is_shown() {
         let text = |text: &str| text.to_owned();
         let kinds: Vec<TranscriptKind> = vec![
@@ -347,6 +412,7 @@ mod tests {
                 tool_name: None,
                 content: text("a"),
                 is_error: false,
+                duration_ms: None,
             }
             .into(),
             Stderr {
@@ -378,7 +444,7 @@ mod tests {
         let expected = "\
 · model-1, session s-1
 > Do it.
-Hm.
+~ Hm.
 I will.
   ┌ Bash ls
   │ a

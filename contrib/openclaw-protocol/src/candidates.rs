@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::iter::successors;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::entry::TranscriptEntry;
+use super::order::Ordered as Row;
 
 /// How far apart two rows count if one of them has no time.
 const UNKNOWN_DISTANCE: f64 = 9_007_199_254_740_991.0;
@@ -49,11 +49,15 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     /// Describes the row at `index`.
-    pub(crate) fn new(index: usize, row: &TranscriptEntry) -> Self {
+    pub(crate) fn new(index: usize, row: &impl Row) -> Self {
         Self {
-            time: known_time(row.timestamp_ms),
-            rank: (Ordered(row.sequence_key), index),
+            time: known_time(row.timestamp_ms()),
+            rank: (Ordered(row.sequence_key()), index),
         }
+    }
+
+    fn is_unnumbered(self) -> bool {
+        self.rank.0.0.is_nan()
     }
 }
 
@@ -65,6 +69,8 @@ pub(crate) struct Candidates {
     timed: BTreeSet<(Ordered, Rank)>,
     untimed: BTreeSet<Rank>,
     all: BTreeSet<(Rank, Option<Ordered>)>,
+    /// How many rows have no place among rows of the same moment.
+    unnumbered: usize,
 }
 
 impl Candidates {
@@ -75,7 +81,9 @@ impl Candidates {
 
     /// Adds a row.
     pub(crate) fn insert(&mut self, candidate: Candidate) {
-        self.all.insert((candidate.rank, candidate.time));
+        if self.all.insert((candidate.rank, candidate.time)) {
+            self.unnumbered += usize::from(candidate.is_unnumbered());
+        }
         match candidate.time {
             Some(time) => self.timed.insert((time, candidate.rank)),
             None => self.untimed.insert(candidate.rank),
@@ -84,7 +92,9 @@ impl Candidates {
 
     /// Removes a row, if it is still there.
     pub(crate) fn remove(&mut self, candidate: Candidate) {
-        self.all.remove(&(candidate.rank, candidate.time));
+        if self.all.remove(&(candidate.rank, candidate.time)) {
+            self.unnumbered -= usize::from(candidate.is_unnumbered());
+        }
         match candidate.time {
             Some(time) => self.timed.remove(&(time, candidate.rank)),
             None => self.untimed.remove(&candidate.rank),
@@ -93,7 +103,10 @@ impl Candidates {
 
     /// Removes the row closest to `time` and returns its index.
     pub(crate) fn take_closest(&mut self, time: Option<f64>) -> Option<usize> {
-        let closest = if let Some(time) = known_time(time) {
+        let is_mixed = self.unnumbered > 0 && self.unnumbered < self.len();
+        let closest = if is_mixed {
+            self.first_that_nothing_beats(known_time(time))?
+        } else if let Some(time) = known_time(time) {
             self.closest_to(time)?
         } else {
             let (rank, time) = *self.all.first()?;
@@ -101,6 +114,29 @@ impl Candidates {
         };
         self.remove(closest);
         Some(closest.rank.1)
+    }
+
+    /// Looks at each row as JavaScript peers do. Where some rows lack a number there is no order
+    /// among them that would find the same row without that.
+    fn first_that_nothing_beats(&self, time: Option<Ordered>) -> Option<Candidate> {
+        let rows = self.all.iter();
+        let mut rows: Vec<_> = rows.map(|(rank, time)| (*rank, *time)).collect();
+        rows.sort_unstable_by_key(|((_, index), _)| *index);
+        let mut best: Option<(f64, Candidate)> = None;
+        for (rank, own) in rows {
+            let distance = match (own, time) {
+                (Some(own), Some(time)) => (own.0 - time.0).abs(),
+                _ => UNKNOWN_DISTANCE,
+            };
+            let beats = best.is_none_or(|(least, row)| {
+                let nearness = distance.total_cmp(&least);
+                nearness.is_lt() || (nearness.is_eq() && rank.0.0 < row.rank.0.0)
+            });
+            if beats {
+                best = Some((distance, Candidate { time: own, rank }));
+            }
+        }
+        best.map(|(_, row)| row)
     }
 
     fn closest_to(&self, time: Ordered) -> Option<Candidate> {
@@ -263,6 +299,21 @@ mod tests {
                 Some(expected),
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn a_row_without_a_number_neither_beats_nor_is_beaten() {
+        let nan = f64::NAN;
+        let cases = [
+            ("first", vec![(None, nan), (None, 1.0)], 0),
+            ("later", vec![(None, 2.0), (None, nan), (None, 1.0)], 2),
+            ("closer", vec![(Some(1.0), 0.0), (Some(4.0), nan)], 1),
+            ("all", vec![(None, nan), (None, nan)], 0),
+        ];
+        for (name, rows, expected) in cases {
+            let taken = candidates(&rows).take_closest(Some(5.0));
+            assert_eq!(taken, Some(expected), "{name}");
         }
     }
 

@@ -86,6 +86,39 @@ pub struct TranscriptEntry {
     pub fingerprint: String,
 }
 
+/// What may be said of a line when it is appended to a transcript; the line itself tells the rest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TranscriptAppendMeta {
+    /// How it got here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<TranscriptEntrySource>,
+    /// The run it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// The session it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_key: Option<String>,
+    /// When it was said, in milliseconds since the epoch.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "serialize_optional_number"
+    )]
+    pub timestamp_ms: Option<f64>,
+    /// Who it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<TranscriptEntryRole>,
+    /// What it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<TranscriptEntryKind>,
+    /// What the row is known by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry_id: Option<String>,
+    /// Whether the runtime is known to have stored it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<bool>,
+}
+
 impl TranscriptEntryKind {
     /// Returns who such an entry is from unless something else is known.
     pub(crate) fn usual_role(self) -> TranscriptEntryRole {
@@ -94,6 +127,32 @@ impl TranscriptEntryKind {
             Self::User => TranscriptEntryRole::User,
             Self::Assistant | Self::Thinking => TranscriptEntryRole::Assistant,
             Self::Tool => TranscriptEntryRole::Tool,
+        }
+    }
+}
+
+impl TranscriptEntryKind {
+    /// Returns the kind as it stands in JSON and in ids.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Meta => "meta",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Thinking => "thinking",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+impl TranscriptEntryRole {
+    /// Returns the role as it stands in JSON and in ids.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::System => "system",
+            Self::Other => "other",
         }
     }
 }
@@ -109,25 +168,13 @@ impl From<TurnRole> for TranscriptEntryRole {
 
 impl fmt::Display for TranscriptEntryKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Meta => "meta",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Thinking => "thinking",
-            Self::Tool => "tool",
-        })
+        formatter.write_str(self.name())
     }
 }
 
 impl fmt::Display for TranscriptEntryRole {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-            Self::System => "system",
-            Self::Other => "other",
-        })
+        formatter.write_str(self.name())
     }
 }
 
@@ -185,6 +232,16 @@ mod tests {
         for source in sources {
             assert_eq!(json!(source), json!(source.to_string()));
         }
+    }
+
+    #[test]
+    fn what_is_said_of_a_line_may_be_anything_or_nothing() {
+        let nothing: TranscriptAppendMeta = serde_json::from_str("{}").unwrap();
+        assert_eq!(json!(nothing), json!({}));
+        let all = json!({"source": "local-send", "runId": "r", "sessionKey": "s", "timestampMs": 5,
+            "role": "user", "kind": "user", "entryId": "e", "confirmed": true});
+        let meta: TranscriptAppendMeta = serde_json::from_value(all.clone()).unwrap();
+        assert_eq!(json!(meta), all);
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod merge;
 mod metadata;
 mod order;
 mod parse_message;
+mod row;
 mod tags;
 mod text;
 mod thinking;
@@ -48,10 +49,14 @@ mod transcript;
 mod turn_meta;
 
 pub use agent_files::{
-    AGENT_FILE_NAMES, AgentFileState, build_agent_instruction, create_agent_files_state,
-    is_agent_file_name,
+    AGENT_FILE_META, AGENT_FILE_NAMES, AGENT_FILE_PLACEHOLDERS, AGENT_FILES, AgentFileDef,
+    AgentFileMeta, AgentFileName, AgentFileState, build_agent_instruction,
+    create_agent_files_state, is_agent_file_name,
 };
-pub use entry::{TranscriptEntry, TranscriptEntryKind, TranscriptEntryRole, TranscriptEntrySource};
+pub use entry::{
+    TranscriptAppendMeta, TranscriptEntry, TranscriptEntryKind, TranscriptEntryRole,
+    TranscriptEntrySource,
+};
 pub use fingerprint::fnv1a;
 pub use json::{JsonError, parse as parse_json};
 pub use json_text::{stringify, stringify_pretty};
@@ -67,6 +72,7 @@ pub use order::{
     sort_transcript_entries,
 };
 pub use parse_message::{MessageMeta, ParsedMessage, ToolCall, ToolResult, parse_message};
+pub use row::{Likeness, TranscriptRow};
 pub use text::{extract_text, raw_text};
 pub use thinking::{
     extract_thinking, extract_thinking_from_tagged_stream, extract_thinking_from_tagged_text,
@@ -75,7 +81,8 @@ pub use tools::{
     ToolCallRecord, ToolResultRecord, extract_tool_calls, extract_tool_lines, extract_tool_result,
 };
 pub use transcript::{
-    EntryLine, EntryLines, build_transcript_entries_from_lines, create_transcript_entry_from_line,
+    BuildTranscriptEntriesFromLinesParams, EntryLine, EntryLines,
+    build_transcript_entries_from_lines, create_transcript_entry_from_line,
 };
 pub use turn_meta::{
     TurnMeta, TurnRole, format_meta_markdown, is_meta_markdown, parse_meta_markdown,

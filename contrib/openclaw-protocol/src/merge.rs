@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::candidates::{Candidate, Candidates};
-use super::entry::{TranscriptEntry, TranscriptEntryKind, TranscriptEntryRole};
-use super::fingerprint::comparable_text;
+use super::entry::TranscriptEntry;
 use super::order::sort_transcript_entries;
+use super::row::{Likeness, TranscriptRow};
 
 /// A transcript with its history folded in, and what that took.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MergeTranscriptEntriesResult {
+pub struct MergeTranscriptEntriesResult<T = TranscriptEntry> {
     /// The rows in order.
-    pub entries: Vec<TranscriptEntry>,
+    pub entries: Vec<T>,
     /// How many history rows were new.
     pub merged_count: usize,
     /// How many live rows history confirmed by their content.
@@ -27,12 +27,13 @@ pub struct MergeTranscriptEntriesResult {
 ///
 /// A history row confirms the live row of the same id, or else the row closest in time among those
 /// with the same session, kind, role and text; one that matches none is added. Each live row is
-/// matched by content once, and history never matches history.
+/// matched by content once, and history never matches history. Rows as JSON values keep whatever
+/// else they have, and do not get what they lack.
 #[must_use]
-pub fn merge_transcript_entries_with_history(
-    existing: Vec<TranscriptEntry>,
-    history: Vec<TranscriptEntry>,
-) -> MergeTranscriptEntriesResult {
+pub fn merge_transcript_entries_with_history<T: TranscriptRow>(
+    existing: Vec<T>,
+    history: Vec<T>,
+) -> MergeTranscriptEntriesResult<T> {
     let mut merge = Merge::new(existing);
     for entry in history {
         merge.fold(entry);
@@ -45,28 +46,8 @@ pub fn merge_transcript_entries_with_history(
     }
 }
 
-/// What two rows must share to be taken for one another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Likeness {
-    session_key: String,
-    kind: TranscriptEntryKind,
-    role: TranscriptEntryRole,
-    text: String,
-}
-
-impl Likeness {
-    fn of(entry: &TranscriptEntry) -> Self {
-        Self {
-            session_key: entry.session_key.clone(),
-            kind: entry.kind,
-            role: entry.role,
-            text: comparable_text(&entry.text),
-        }
-    }
-}
-
-struct Merge {
-    rows: Vec<TranscriptEntry>,
+struct Merge<T> {
+    rows: Vec<T>,
     /// Rows by id, including the ids of history rows that were matched to them.
     row_by_id: HashMap<String, usize>,
     /// Live rows that history has not claimed yet.
@@ -76,14 +57,16 @@ struct Merge {
     conflict_count: usize,
 }
 
-impl Merge {
-    fn new(rows: Vec<TranscriptEntry>) -> Self {
+impl<T: TranscriptRow> Merge<T> {
+    fn new(rows: Vec<T>) -> Self {
         let mut row_by_id = HashMap::new();
         let mut unclaimed: HashMap<_, Candidates> = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
-            row_by_id.insert(row.entry_id.clone(), index);
-            let candidates = unclaimed.entry(Likeness::of(row)).or_default();
-            candidates.insert(Candidate::new(index, row));
+            row_by_id.insert(row.entry_id().into_owned(), index);
+            if let Some(likeness) = row.likeness() {
+                let candidates = unclaimed.entry(likeness).or_default();
+                candidates.insert(Candidate::new(index, row));
+            }
         }
         Self {
             rows,
@@ -95,21 +78,22 @@ impl Merge {
         }
     }
 
-    fn fold(&mut self, history: TranscriptEntry) {
-        if let Some(index) = self.row_by_id.get(&history.entry_id).copied() {
+    fn fold(&mut self, history: T) {
+        let entry_id = history.entry_id().into_owned();
+        if let Some(index) = self.row_by_id.get(&entry_id).copied() {
             self.claim_known(index, &history);
             return;
         }
-        let candidates = self.unclaimed.get_mut(&Likeness::of(&history));
+        let likeness = history.likeness();
+        let candidates = likeness.and_then(|likeness| self.unclaimed.get_mut(&likeness));
         let several = candidates.as_ref().is_some_and(|group| group.len() > 1);
-        let closest = candidates.and_then(|group| group.take_closest(history.timestamp_ms));
-        let entry_id = history.entry_id.clone();
+        let closest = candidates.and_then(|group| group.take_closest(history.timestamp_ms()));
         let index = if let Some(index) = closest {
             self.conflict_count += usize::from(several);
             self.confirmed_count += 1;
             if let Some(row) = self.rows.get_mut(index) {
-                confirm(row, &history);
-                row.run_id = row.run_id.take().or(history.run_id);
+                row.confirm(&history);
+                row.take_run(&history);
             }
             index
         } else {
@@ -121,21 +105,19 @@ impl Merge {
     }
 
     /// Confirms the row history names by id, whether or not it was claimed before.
-    fn claim_known(&mut self, index: usize, history: &TranscriptEntry) {
+    fn claim_known(&mut self, index: usize, history: &T) {
         let Some(row) = self.rows.get_mut(index) else {
             return;
         };
         // The time is part of how the candidate is found, so it goes before the time changes.
-        if let Some(candidates) = self.unclaimed.get_mut(&Likeness::of(row)) {
+        let candidates = row
+            .likeness()
+            .and_then(|likeness| self.unclaimed.get_mut(&likeness));
+        if let Some(candidates) = candidates {
             candidates.remove(Candidate::new(index, row));
         }
-        confirm(row, history);
+        row.confirm(history);
     }
-}
-
-fn confirm(row: &mut TranscriptEntry, history: &TranscriptEntry) {
-    row.confirmed = true;
-    row.timestamp_ms = history.timestamp_ms.or(row.timestamp_ms);
 }
 
 #[cfg(test)]
@@ -143,7 +125,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::entry::TranscriptEntrySource;
+    use crate::entry::{TranscriptEntryRole, TranscriptEntrySource};
     use crate::transcript::{EntryLine, create_transcript_entry_from_line};
 
     fn row(id: &str, text: &str, timestamp_ms: Option<f64>, sequence_key: f64) -> TranscriptEntry {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::entry::TranscriptEntry;
 use super::json_text::stringify;
+use super::row::TranscriptRow;
 use super::timsort::sort;
 
 /// What an entry is ordered by.
@@ -114,22 +115,17 @@ pub fn sort_transcript_entries<T: Ordered>(mut entries: Vec<T>) -> Vec<T> {
         .collect()
 }
 
-/// Returns the lines of a transcript.
+/// Returns the lines of a transcript, as JSON: null for a row that has none.
 #[must_use]
-pub fn build_output_lines_from_transcript_entries(entries: &[TranscriptEntry]) -> Vec<String> {
-    entries.iter().map(|entry| entry.text.clone()).collect()
+pub fn build_output_lines_from_transcript_entries<T: TranscriptRow>(entries: &[T]) -> Vec<Value> {
+    entries.iter().map(TranscriptRow::shown_text).collect()
 }
 
 /// Returns whether two transcripts show the same rows: ids, texts, times and confirmations.
 #[must_use]
-pub fn are_transcript_entries_equal(left: &[TranscriptEntry], right: &[TranscriptEntry]) -> bool {
-    let shown = |entry: &TranscriptEntry| (entry.timestamp_ms, entry.confirmed);
-    left.len() == right.len()
-        && left.iter().zip(right).all(|(left, right)| {
-            left.entry_id == right.entry_id
-                && left.text == right.text
-                && shown(left) == shown(right)
-        })
+pub fn are_transcript_entries_equal<T: TranscriptRow>(left: &[T], right: &[T]) -> bool {
+    let mut rows = left.iter().zip(right);
+    left.len() == right.len() && rows.all(|(left, right)| left.shows_the_same(right))
 }
 
 #[cfg(test)]
@@ -293,7 +289,7 @@ mod tests {
                 "{name}"
             );
         }
-        assert!(are_transcript_entries_equal(&[], &[]));
+        assert!(are_transcript_entries_equal::<TranscriptEntry>(&[], &[]));
         assert!(!are_transcript_entries_equal(&[base()], &[]));
     }
 }

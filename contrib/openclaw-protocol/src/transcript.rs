@@ -56,6 +56,9 @@ pub struct EntryLines<'a, L> {
     pub entry_id_prefix: Option<&'a str>,
 }
 
+/// The name of [`EntryLines`] in the protocol's documentation.
+pub type BuildTranscriptEntriesFromLinesParams<'a, L> = EntryLines<'a, L>;
+
 impl<'a> EntryLine<'a> {
     /// Describes a line of which nothing else is known.
     #[must_use]

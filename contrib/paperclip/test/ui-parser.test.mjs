@@ -19,13 +19,9 @@ function asHost(source) {
   return module.exports;
 }
 
-/** The same code as an ECMAScript module, as `npm run module` writes it. */
-const asModule = text("ui-parser.js").replace(/^module\.exports = /m, "export ");
-
 const parsers = {
-  host: asHost(text("ui-parser.js")),
-  commonjs: require("../ui-parser.js"),
-  module: await import(`data:text/javascript,${encodeURIComponent(asModule)}`),
+  host: asHost(text("ui-parser.cjs")),
+  commonjs: require("../ui-parser.cjs"),
 };
 const { parseStdoutLine, createStdoutParser } = parsers.host;
 
@@ -106,7 +102,7 @@ test("every kind is passed on with the time of the host", () => {
   }
 });
 
-test("both exports give the same entries", () => {
+test("both exports give the same entries for what runtape prints", () => {
   const parser = createStdoutParser();
   for (const sample of SAMPLES) {
     const line = JSON.stringify(sample);
@@ -115,12 +111,11 @@ test("both exports give the same entries", () => {
   }
 });
 
-test("anything else is a stdout entry with the line as it is", () => {
+test("a line that cannot be read is a stdout entry as it is", () => {
   const lines = [
-    "plain text",
-    "[paperclip] skipping saved session resume",
     "{",
     '{"kind":"assistant","ts":"x","text":"cut of',
+    'rest of a text that was cut","delta":true}',
     '{"kind":"assistant","ts":"x"}',
     '{"kind":"assistant","text":"no time"}',
     '{"kind":"assistant","ts":"x","text":5}',
@@ -129,23 +124,35 @@ test("anything else is a stdout entry with the line as it is", () => {
     '{"kind":"unheard_of","ts":"x","text":"a"}',
     '{"kind":"__proto__","ts":"x","text":"a"}',
     '{"kind":"constructor","ts":"x"}',
-    '{"type":"assistant","message":{"content":[]}}',
-    "null",
-    "5",
+    '{"type":"unheard_of","text":"a"}',
+    '{"type":"__proto__"}',
     '"text"',
     "[]",
     '[{"kind":"user","ts":"x","text":"a"}]',
     '{"kind":"user","ts":"x","text":"a"} {"kind":"user","ts":"x","text":"b"}',
-    "\u{1b}[31mred\u{1b}[0m",
-    "\u{feff}bom",
-    "\ud83d lone",
-    "  indented",
     "[".repeat(100_000),
     '{"a":'.repeat(100_000),
   ];
   for (const line of lines) {
     assert.deepEqual(parseStdoutLine(line, TS), [{ kind: "stdout", ts: TS, text: line }], line.slice(0, 80));
   }
+});
+
+test("lines of the host and of the adapter are notices", () => {
+  for (const line of ["[paperclip] skipping saved session resume", "[runtape] a session of another directory", "[hermes] x"]) {
+    assert.deepEqual(parseStdoutLine(line, TS), [{ kind: "system", ts: TS, text: line }]);
+  }
+});
+
+test("text without a mark is what the agent says, unless it printed JSON before", () => {
+  const said = (text) => [{ kind: "assistant", ts: TS, text }];
+  assert.deepEqual(parseStdoutLine("plain text", TS), said("plain text"));
+  assert.deepEqual(parseStdoutLine("\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u0007end", TS), said("red end"));
+  const parser = createStdoutParser();
+  parser.parseLine('{"type":"thread.started","thread_id":"t"}', TS);
+  assert.deepEqual(parser.parseLine("  banner", TS), [{ kind: "stdout", ts: TS, text: "  banner" }]);
+  parser.reset();
+  assert.deepEqual(parser.parseLine("plain text", TS), said("plain text"));
 });
 
 test("blank lines are nothing", () => {
@@ -174,30 +181,50 @@ test("nothing throws, whatever it is given", () => {
 });
 
 test("the same line and time give the same entries, in any order", () => {
-  const lines = SAMPLES.map((sample) => JSON.stringify(sample)).concat("text", "{");
+  const lines = SAMPLES.map((sample) => JSON.stringify(sample)).concat("text", "{", "┊ 💻 $ ls  0.2s", "┊ $ ls");
   const once = lines.map((line) => JSON.stringify(parseStdoutLine(line, TS)));
   const again = [...lines].reverse().map((line) => JSON.stringify(parseStdoutLine(line, TS))).reverse();
   assert.deepEqual(once, again);
 });
 
 test("the file is small, alone and does nothing when it is loaded", () => {
-  const source = text("ui-parser.js");
+  const source = text("ui-parser.cjs");
   assert.ok(Buffer.byteLength(source) < 50 * 1024);
   const code = source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\/\/.*$/gm, "");
-  assert.doesNotMatch(code, /\b(import|require|await|fetch|eval|Function)\b/);
-  assert.doesNotMatch(code, /\b(window|document|globalThis|self|process|Date|Math)\b/);
+  assert.doesNotMatch(code, /\b(import|require|await|eval|Function)\b|\bfetch\(/);
+  assert.doesNotMatch(code, /\b(window|document|globalThis|self|Date)\b|\bprocess\.|Math\.random/);
+});
+
+test("hostile lines take linear time", () => {
+  const long = 200_000;
+  const lines = [
+    `┊ 💻 $ ${" ".repeat(long)}x`,
+    `┊ ${"0.1s [".repeat(long / 6)}]`,
+    `┊ [done] $ ls ${"— ".repeat(long / 2)}  0.1s`,
+    `┊ ${"💻".repeat(long / 2)}`,
+    "─".repeat(long) + "x",
+    `╭─ ${" ─".repeat(long / 2)}`,
+    "\u{1b}]".repeat(long / 2),
+    "\u{1b}[".repeat(long / 2),
+    `{"type":"tool_use","part":{"callID":"a","state":{"status":"completed","time":{"start":1,"end":2},"output":${JSON.stringify("\n".repeat(long) + "x" + "\n".repeat(long))}}}}`,
+    " preparing".repeat(long / 10),
+  ];
+  for (const line of lines) {
+    const started = performance.now();
+    parseStdoutLine(line, TS);
+    createStdoutParser().parseLine(line, TS);
+    assert.ok(performance.now() - started < 2000, line.slice(0, 20));
+  }
 });
 
 test("the package declares the parser as the contract says", () => {
   const manifest = JSON.parse(text("package.json"));
   assert.match(manifest.paperclip.adapterUiParser, /^1\.\d+\.\d+$/);
-  assert.equal(manifest.exports["./ui-parser"], "./ui-parser.js");
-  assert.equal(manifest.type ?? "commonjs", "commonjs");
+  assert.equal(manifest.exports["./ui-parser"], "./ui-parser.cjs");
+  assert.equal(manifest.exports["./cli"], "./cli.js");
+  assert.equal(manifest.type, "module");
   assert.equal(manifest.dependencies, undefined);
-  assert.match(manifest.scripts.module, /module\.exports = \/export /);
-  const adapter = require("../index.js");
-  assert.match(adapter.type, /^[a-z_]+$/);
-  assert.equal(typeof adapter.createServerAdapter().execute, "function");
+  for (const name of ["ui-parser.cjs", "cli.js"]) assert.ok(manifest.files.includes(name), name);
 });
 
 const directory = process.env.RUNTAPE_TRANSCRIPTS;

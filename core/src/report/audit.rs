@@ -1,4 +1,4 @@
-//! Answers to an auditor: what was searched for, called, touched, and not understood.
+//! Answers to an auditor: what was searched for, reported besides, and not understood.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,83 +40,30 @@ pub struct SnippetPart {
     pub is_match: bool,
 }
 
-/// A call of a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Something that a runtime reported besides: a retry, a rate limit, a denial, a line on stderr.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolCallInfo {
+pub struct NoticeInfo {
     /// The job.
     pub job_id: JobId,
     /// The run.
     pub run_id: RunId,
     /// The runtime.
     pub runtime: Runtime,
-    /// The step.
+    /// The step during which it came, 0 before the first.
     pub step: u64,
-    /// The record of the message that made the call.
+    /// Its record.
     pub seq: u64,
     /// When.
     #[serde(with = "iso")]
     #[schemars(with = "Time")]
     pub at: i64,
-    /// The tool's name.
-    pub tool: String,
-    /// The shell command it ran; null for other tools.
-    pub command: Option<String>,
-    /// The first file it read or wrote; null if it names none.
-    pub path: Option<String>,
-    /// The URL it fetched; null if it names none.
-    pub url: Option<String>,
-    /// Whether it failed; null if there is no result or it did not tell.
-    pub is_error: Option<bool>,
-    /// How long it took in milliseconds, where known.
-    pub duration_ms: Option<i64>,
-    /// The record of the result; null if there is none.
-    pub result_seq: Option<u64>,
-}
-
-/// How a tool was used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolUse {
-    /// The runtime.
-    pub runtime: Runtime,
-    /// The tool's name.
-    pub tool: String,
-    /// How often it was called.
-    pub calls: u64,
-    /// Calls that failed.
-    pub errors: u64,
-    /// Calls without a result.
-    pub unanswered: u64,
-    /// Runs that called it.
-    pub runs: u64,
-    /// Mean duration in milliseconds of the calls whose duration is known; null if none is.
-    pub mean_ms: Option<f64>,
-    /// The last call.
-    #[serde(with = "iso")]
-    #[schemars(with = "Time")]
-    pub last_at: i64,
-}
-
-/// How a file was used by a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FileUse {
-    /// The file, as the calls named it.
-    pub path: String,
-    /// The tool's name.
-    pub tool: String,
-    /// How often.
-    pub calls: u64,
-    /// Calls that failed.
-    pub errors: u64,
-    /// Runs that did.
-    pub runs: u64,
-    /// The last run that did.
-    pub run_id: RunId,
-    /// The last time, as ISO 8601 in UTC.
-    #[schemars(with = "Time")]
-    pub last_at: String,
+    /// What kind of notice: `retry`, `rateLimit`, `permissionDenied`, `compaction`, `hook`,
+    /// `modelFallback`, `task`, `connection`, `interaction`, `warning`, `result`, `exitMismatch`,
+    /// `historyMismatch`, `stderr`, `stdout` or `info`.
+    pub kind: String,
+    /// What a person should read: the first 80 characters; the record has all of it.
+    pub text: String,
 }
 
 /// What was not understood.

@@ -153,6 +153,8 @@ removal_reasons! {
     Resealed => "resealed",
     /// The run was joined with another account of the same execution.
     Joined => "joined",
+    /// Secrets were taken out of the run's tape and records.
+    Redacted => "redacted",
 }
 
 impl Serialize for RemovalReason {
@@ -177,7 +179,8 @@ impl JsonSchema for RemovalReason {
         json_schema!({
             "type": "string",
             "description": "Why a seal no longer covers a run: it was deleted, its records were \
-                made again from its tape, its tape was dropped, or a new seal covers more of it. \
+                made again from its tape, its tape was dropped, a new seal covers more of it, or \
+                secrets were taken out of it. \
                 Names beyond the examples may be added.",
             "examples": known
         })

@@ -182,6 +182,9 @@ pub struct SchemaInfo {
     pub kind: String,
     /// Its `$id`.
     pub id: String,
+    /// The file that it was written to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 /// A line of what `validate` prints: what is wrong or unknown, and how many lines there were.
@@ -190,7 +193,7 @@ pub struct SchemaInfo {
 pub enum ValidationLine {
     /// A fault of a line that breaks the schema.
     Invalid(ValidationFault),
-    /// A line of a type that this version does not know, which is no fault.
+    /// A line of a type that this version does not know, which is a fault only if it was asked to be.
     Unknown(ValidationUnknown),
     /// How many lines there were.
     Summary(ValidationCounts),
@@ -223,7 +226,7 @@ pub struct ValidationUnknown {
 }
 
 /// How many lines there were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationCounts {
     /// Lines that fit the schema.
@@ -232,4 +235,7 @@ pub struct ValidationCounts {
     pub unknown: u64,
     /// Lines that break the schema.
     pub invalid: u64,
+    /// The kind that most lines look like, where it is not the one they were checked against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggested_kind: Option<String>,
 }

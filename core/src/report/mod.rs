@@ -4,8 +4,10 @@
 //! Here unknown is null and a field is always there. Times are ISO 8601 texts in JSON and
 //! milliseconds since 1970 in Rust.
 
+mod adapter;
 mod audit;
 mod bundle;
+mod calls;
 mod checkpoint_diff;
 mod counts;
 mod database;
@@ -15,14 +17,17 @@ mod history;
 mod ingest;
 mod output;
 mod recording;
+mod redaction;
 mod run;
 mod seal;
 mod session;
 mod tree;
 mod usage;
 
-pub use audit::{Drift, DriftKind, FileUse, SearchHit, SnippetPart, ToolCallInfo, ToolUse};
+pub use adapter::{AdapterCommand, AdapterEnvironment, AdapterFault, AdapterSession, PromptPlace};
+pub use audit::{Drift, DriftKind, NoticeInfo, SearchHit, SnippetPart};
 pub use bundle::RunOrigin;
+pub use calls::{FileAccess, FileUse, HostUse, NetworkCall, ToolCallInfo, ToolUse};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
     BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, StoreStats, TableStats,
@@ -40,8 +45,12 @@ pub use ingest::{
 };
 pub use output::{Document, ExportedFile, RawOutput, SqlRow};
 pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
+pub use redaction::{
+    AppliedRules, ConfigInfo, FoundMarker, FoundSecret, RedactLine, RedactSummary, RedactedRun,
+    RedactionCounts, RunRedaction, ScanLine, ScanSummary, SecretPlace,
+};
 pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
 pub use seal::{RunSeal, SealHead, SealName};
 pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
-pub use usage::{DailyUsage, LedgerEntry, UsageGroup};
+pub use usage::{DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::RunSeal;
+use super::{AppliedRules, RunSeal};
 use crate::{RunId, Stream};
 
 /// A piece of the raw output that a run's process printed.
@@ -35,7 +35,7 @@ pub struct RawOutput {
 pub struct SqlRow(pub Map<String, Value>);
 
 /// Every object is open; the schema need not say so here alone.
-fn open(schema: &mut Schema) {
+pub(super) fn open(schema: &mut Schema) {
     schema.remove("additionalProperties");
 }
 
@@ -68,4 +68,8 @@ pub struct ExportedFile {
     /// For a bundle, the seals that cover its runs: kept elsewhere, they prove it. Else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seals: Vec<RunSeal>,
+    /// By which rules secrets were taken out of its runs, each set once. Empty if all of them are from before
+    /// that was done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redaction: Vec<AppliedRules>,
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::recording::ExitInfo;
 use super::seal::is_first_chain;
-use super::{Failure, RunOrigin, SealName, counts};
+use super::{Failure, RunOrigin, RunRedaction, SealName, counts};
 use crate::iso::{self, Time};
 use crate::{
     CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
@@ -181,6 +181,10 @@ pub struct RunDetail {
     /// Where it was before it was imported; not there for a run that was recorded here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<RunOrigin>,
+    /// By which rules secrets were taken out of it before it was kept, and how many; not there for a child, and for
+    /// a run from before that was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redaction: Option<RunRedaction>,
 }
 
 /// The session to resume, or why there is none.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::AppliedRules;
 use crate::{JobId, RunId};
 
 /// A job tree that `export` wrote.
@@ -21,6 +22,10 @@ pub struct ExportedTree {
     pub events: u64,
     /// How many bytes all its files have.
     pub bytes: u64,
+    /// By which rules secrets were taken out of its runs, each set once. Empty if all of them are from before
+    /// that was done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redaction: Vec<AppliedRules>,
 }
 
 /// A line of what `import` prints of job trees.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::owned::{OwnedCall, OwnedSignal};
-use crate::signal::{Emitted, Scope, Signal, TapePlace};
+use crate::signal::{Emitted, Outcome, Scope, Signal, TapePlace};
 
 /// A signal with its place, and the beginning of its line where it was not understood.
 #[derive(Debug)]
@@ -46,6 +46,8 @@ pub(super) struct Half {
     pub(super) items: Vec<Item>,
     pub(super) scopes: Vec<HalfScope>,
     numbers: HashMap<String, usize>,
+    /// The last answer since the last result.
+    answer: Option<String>,
 }
 
 impl Half {
@@ -54,6 +56,7 @@ impl Half {
             items: Vec::new(),
             scopes: vec![HalfScope::default()],
             numbers: HashMap::new(),
+            answer: None,
         }
     }
 
@@ -81,7 +84,7 @@ impl Half {
         let scope = self.number(emitted.scope);
         let is_unparsed = matches!(emitted.signal, Signal::Unparsed { .. });
         let excerpt = line.filter(|_| is_unparsed).map(<[u8]>::to_vec);
-        let signal = OwnedSignal::of(emitted.signal);
+        let signal = self.own(emitted.signal);
         let step = self.note(scope, &signal);
         self.items.push(Item {
             scope,
@@ -90,6 +93,27 @@ impl Half {
             excerpt,
             step,
         });
+    }
+
+    /// Makes a signal outlive its line. The text of an answer may be replaced by the history's, so that
+    /// a result is given the answer that was printed before it.
+    fn own(&mut self, signal: Signal<'_>) -> OwnedSignal {
+        match OwnedSignal::of(signal) {
+            OwnedSignal::Other(Signal::Answer(text)) => {
+                self.answer = Some(text.clone().into_owned());
+                OwnedSignal::Other(Signal::Text(text))
+            }
+            OwnedSignal::Other(Signal::Result(outcome)) if outcome.was_answered => {
+                let answer = self.answer.take();
+                OwnedSignal::Other(Signal::Result(Outcome {
+                    text: answer.clone().map(Into::into),
+                    answer: answer.map(Into::into),
+                    was_answered: false,
+                    ..outcome
+                }))
+            }
+            signal => signal,
+        }
     }
 
     /// Notes what a signal says of its step, and returns which that is.

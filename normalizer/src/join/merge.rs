@@ -318,9 +318,11 @@ impl Merge {
         let is_kept = match &mut item.signal {
             OwnedSignal::Step(_) => false,
             OwnedSignal::Other(signal) => match signal {
-                Signal::Text(_) | Signal::TextDelta(_) | Signal::TextEnd | Signal::MessageCut => {
-                    takes_printed_text
-                }
+                Signal::Remark
+                | Signal::Text(_)
+                | Signal::TextDelta(_)
+                | Signal::TextEnd
+                | Signal::MessageCut => takes_printed_text,
                 Signal::Thinking { .. } | Signal::ThinkingDelta(_) | Signal::ThinkingEnd { .. } => {
                     !has_thinking
                 }

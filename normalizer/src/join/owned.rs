@@ -141,8 +141,10 @@ impl OwnedSignal {
             Signal::TurnOpened => Signal::TurnOpened,
             Signal::User(text) => Signal::User(text.into_owned().into()),
             Signal::TextDelta(text) => Signal::TextDelta(text.into_owned().into()),
+            Signal::Remark => Signal::Remark,
             Signal::TextEnd => Signal::TextEnd,
             Signal::Text(text) => Signal::Text(text.into_owned().into()),
+            Signal::Answer(text) => Signal::Answer(text.into_owned().into()),
             Signal::ThinkingDelta(text) => Signal::ThinkingDelta(text.into_owned().into()),
             Signal::ThinkingEnd { signature } => Signal::ThinkingEnd {
                 signature: signature.map(|text| text.into_owned().into()),
@@ -177,7 +179,7 @@ impl OwnedSignal {
                 text: outcome.text.map(|text| text.into_owned().into()),
                 answer: outcome.answer.map(|text| text.into_owned().into()),
                 duration_ms: outcome.duration_ms,
-                text_is_answer: outcome.text_is_answer,
+                was_answered: outcome.was_answered,
             }),
             Signal::Event(event) => Signal::Event(event),
             Signal::Unparsed { tag, reason } => Signal::Unparsed {

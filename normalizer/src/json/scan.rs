@@ -1,58 +1,107 @@
 //! Strings in JSON: where they end, and what they mean.
 
+/// How many bytes are looked at, and copied, together.
+const WORD: usize = 8;
+
 /// Returns what a string without control characters means; nothing if an escape is none.
+///
+/// What tools print has a line break every few letters, so that nothing here may cost much for each:
+/// bytes are copied a word at a time, and what of a word is beyond an escape is overwritten.
 #[inline(never)]
 pub(super) fn unescape(written: &str) -> Option<String> {
-    let mut text = String::with_capacity(written.len());
-    read_escapes(written, |plain, escaped| {
-        text.push_str(plain);
-        text.extend(escaped);
-    })
-    .then_some(text)
+    let bytes = written.as_bytes();
+    // Nothing is longer as it is meant than as it is written.
+    let mut text = vec![0; bytes.len()];
+    let (mut from, mut to) = (0, 0);
+    while let Some(word) = bytes.get(from..).and_then(<[u8]>::first_chunk::<WORD>) {
+        *text.get_mut(to..)?.first_chunk_mut()? = *word;
+        let plain = plain_bytes(*word);
+        (from, to) = (from + plain, to + plain);
+        if plain < WORD {
+            (from, to) = write_escaped(bytes, from, &mut text, to)?;
+        }
+    }
+    while let Some(byte) = bytes.get(from) {
+        if *byte == b'\\' {
+            (from, to) = write_escaped(bytes, from, &mut text, to)?;
+        } else {
+            *text.get_mut(to)? = *byte;
+            (from, to) = (from + 1, to + 1);
+        }
+    }
+    text.truncate(to);
+    String::from_utf8(text).ok()
+}
+
+/// Writes what the escape at `from` means to `to`, and returns what is past both.
+#[inline]
+fn write_escaped(bytes: &[u8], from: usize, text: &mut [u8], to: usize) -> Option<(usize, usize)> {
+    if let Some(byte) = escaped_byte(*bytes.get(from + 1)?) {
+        *text.get_mut(to)? = byte;
+        return Some((from + 2, to + 1));
+    }
+    let (character, length) = escaped_unit(bytes.get(from..)?)?;
+    let room = text.get_mut(to..to + character.len_utf8())?;
+    character.encode_utf8(room);
+    Some((from + length, to + character.len_utf8()))
+}
+
+/// Returns how many bytes of a word come before a backslash.
+#[inline]
+fn plain_bytes(word: [u8; WORD]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    let word = u64::from_le_bytes(word) ^ (ONES * u64::from(b'\\'));
+    // The highest bit of the first byte that is zero; those above it may be wrong.
+    let found = word.wrapping_sub(ONES) & !word & (ONES << 7);
+    found.trailing_zeros() as usize / 8
 }
 
 /// Tells whether every escape is one.
 #[inline(never)]
 pub(super) fn is_sound(written: &str) -> bool {
-    read_escapes(written, |_, _| {})
-}
-
-/// Gives out what is between escapes, and what the one after it means; `false` if one is none.
-#[inline]
-fn read_escapes(written: &str, mut each: impl FnMut(&str, Option<char>)) -> bool {
-    let mut rest = written;
+    let bytes = written.as_bytes();
+    let mut at = 0;
     loop {
-        let Some((plain, escape)) =
-            memchr::memchr(b'\\', rest.as_bytes()).and_then(|at| rest.split_at_checked(at))
-        else {
-            each(rest, None);
+        while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>) {
+            let plain = plain_bytes(*word);
+            at += plain;
+            if plain < WORD {
+                break;
+            }
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(plain) = rest.iter().position(|byte| *byte == b'\\') else {
             return true;
         };
-        let Some((character, length)) = escaped(escape.as_bytes()) else {
+        let escape = rest.get(plain..).unwrap_or_default();
+        let Some((_, length)) = escaped(escape) else {
             return false;
         };
-        each(plain, Some(character));
-        let Some(after) = escape.get(length..) else {
-            return false;
-        };
-        rest = after;
+        at += plain + length;
     }
 }
 
 /// Returns what an escape means, and how long it is.
 #[inline]
 fn escaped(escape: &[u8]) -> Option<(char, usize)> {
-    let character = match escape.get(1)? {
-        b'n' => '\n',
-        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
-        b't' => '\t',
-        b'r' => '\r',
-        b'u' => return escaped_unit(escape),
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
+    match escaped_byte(*escape.get(1)?) {
+        Some(byte) => Some((char::from(byte), 2)),
+        None => escaped_unit(escape),
+    }
+}
+
+/// Returns what a letter behind a backslash means; nothing if it is none of these.
+#[inline]
+fn escaped_byte(letter: u8) -> Option<u8> {
+    Some(match letter {
+        b'n' => b'\n',
+        b'"' | b'\\' | b'/' => letter,
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 0x8,
+        b'f' => 0xC,
         _ => return None,
-    };
-    Some((character, 2))
+    })
 }
 
 /// Returns what a `\uXXXX` escape means, or two of them that are a pair of surrogates.

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 pub use runtape_core::report::AdapterCapabilities as Capabilities;
 
+use super::calling::Calling;
+
 /// A runtime as one of Paperclip's adapters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Adapter {
     /// The adapter's type, as the host stores it with an agent.
     pub adapter_type: &'static str,
@@ -15,6 +17,8 @@ pub struct Adapter {
     pub provider: Option<&'static str>,
     /// What the host may do with it.
     pub capabilities: Capabilities,
+    /// How its CLI is called; `None` for what an adapter does not start.
+    pub calling: Option<&'static Calling>,
 }
 
 /// A gateway: the host may do nothing with it but send messages.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::normalizer::Normalizer;
+use crate::redact::Kept;
 
 /// What an adapter must act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -79,8 +80,14 @@ impl Detection {
         let Ok(mut normalizer) = Normalizer::new(runtime.clone(), context) else {
             return Self::default();
         };
-        let mut records = normalizer.push(Stream::Stdout, output.stdout, 0).records;
-        records.extend(normalizer.push(Stream::Stderr, output.stderr, 0).records);
+        let mut records = normalizer
+            .push(Stream::Stdout, Kept::as_given(output.stdout), 0)
+            .records;
+        records.extend(
+            normalizer
+                .push(Stream::Stderr, Kept::as_given(output.stderr), 0)
+                .records,
+        );
         records.extend(normalizer.finish(output.exit).records);
         summarize(&records).map_or_else(Self::default, |summary| Self::of(&summary))
     }

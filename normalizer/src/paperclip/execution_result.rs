@@ -14,7 +14,7 @@ use crate::runtimes;
 const SUMMARY: usize = 2000;
 
 /// What an adapter's `execute` returns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionResult {
     /// The exit code, if the process ended by itself.
@@ -53,6 +53,12 @@ pub struct ExecutionResult {
     /// The model's maker, where the runtime has only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
+    /// Who sends the bill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub biller: Option<String>,
+    /// `api`, `subscription`, `metered_api` or `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub billing_type: Option<String>,
     /// The model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -68,6 +74,10 @@ pub struct ExecutionResult {
     /// The saved session must be forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clear_session: Option<bool>,
+    /// What a run that did not end well leaves behind, which the host wants to know before it starts
+    /// another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_recovery: Option<Value>,
 }
 
 /// Tokens in Paperclip's three counters.
@@ -110,6 +120,7 @@ impl ExecutionResult {
             session_params: session.clone().map(|session_id| SessionParams {
                 session_id,
                 cwd: summary.cwd.clone(),
+                runtime: Some(summary.runtime.clone()),
                 ..SessionParams::default()
             }),
             session_display_id: session.clone(),
@@ -117,6 +128,8 @@ impl ExecutionResult {
             provider: adapter
                 .and_then(|adapter| adapter.provider)
                 .map(str::to_owned),
+            biller: None,
+            billing_type: None,
             model: summary.model.clone(),
             cost_usd: summary.cost_usd,
             result_json: serde_json::to_value(summary).ok(),
@@ -125,6 +138,7 @@ impl ExecutionResult {
                 .as_ref()
                 .map(|text| text.chars().take(SUMMARY).collect()),
             clear_session: family.is_some_and(ends_session).then_some(true),
+            execution_recovery: None,
         }
     }
 }
@@ -140,7 +154,8 @@ fn error_code(runtime: &Runtime, status: CheckpointStatus, error: &SummaryError)
         Some(ErrorFamily::Network) => "network_unavailable",
         Some(ErrorFamily::Refusal) => "refusal",
         Some(ErrorFamily::UnknownSession) => "unknown_session",
-        Some(ErrorFamily::ModelNotFound) => "model_not_found",
+        // The host's own adapters say it without a prefix, too.
+        Some(ErrorFamily::ModelNotFound) => return "model_not_found".to_owned(),
         Some(ErrorFamily::ContextOverflow) => "context_overflow",
         Some(ErrorFamily::Budget) => "budget_exhausted",
         Some(ErrorFamily::TurnLimit) => return "max_turns_exhausted".to_owned(),

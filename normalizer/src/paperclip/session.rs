@@ -1,6 +1,7 @@
 //! Sessions as Paperclip's host keeps them between runs, and when to resume them.
 
 use runtape_core::Runtime;
+use runtape_core::report::AdapterSession;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,6 +16,9 @@ pub struct SessionParams {
     /// The directory it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// The runtime whose session it is: one adapter may start several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<Runtime>,
     /// Names the instructions that it was started with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_bundle_key: Option<String>,
@@ -97,6 +101,8 @@ pub enum ResumeDecision {
 pub enum FreshReason {
     /// There is none, or its id has not the form of this runtime's ids.
     NoSession,
+    /// It is another runtime's.
+    OtherRuntime,
     /// It belongs to another directory.
     OtherDirectory,
     /// It ran somewhere else.
@@ -105,6 +111,84 @@ pub enum FreshReason {
     OtherInstructions,
     /// It was started with other tool servers.
     OtherToolServers,
+}
+
+impl FreshReason {
+    /// Returns the name as in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoSession => "no_session",
+            Self::OtherRuntime => "other_runtime",
+            Self::OtherDirectory => "other_directory",
+            Self::OtherPlace => "other_place",
+            Self::OtherInstructions => "other_instructions",
+            Self::OtherToolServers => "other_tool_servers",
+        }
+    }
+
+    /// Returns what to tell a person.
+    #[must_use]
+    pub fn as_text(self) -> &'static str {
+        match self {
+            Self::NoSession => "its id has not the form of this runtime's sessions",
+            Self::OtherRuntime => "it is a session of another runtime",
+            Self::OtherDirectory => "it belongs to another directory",
+            Self::OtherPlace => "it ran on another machine",
+            Self::OtherInstructions => "it was started with other instructions",
+            Self::OtherToolServers => "it was started with other tool servers",
+        }
+    }
+}
+
+/// What the host keeps of the last run, and where the next one runs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRequest {
+    /// The runtime.
+    pub runtime: Runtime,
+    /// The stored session.
+    #[serde(default)]
+    pub session_params: Value,
+    /// Its id alone, as hosts kept it before.
+    pub session_id: Option<String>,
+    /// The directory that the next run works in.
+    #[serde(default)]
+    pub cwd: String,
+}
+
+impl SessionRequest {
+    /// Decides whether the next run resumes the session.
+    #[must_use]
+    pub fn decide(&self) -> AdapterSession {
+        let id = self.session_id.as_deref().map(str::trim);
+        let id = id.filter(|id| !id.is_empty());
+        let stored = match (&self.session_params, id) {
+            (params, _) if params.as_object().is_some_and(|params| !params.is_empty()) => {
+                params.clone()
+            }
+            (_, Some(id)) => serde_json::json!({ "sessionId": id }),
+            _ => Value::Null,
+        };
+        let next = Surroundings {
+            cwd: &self.cwd,
+            ..Surroundings::default()
+        };
+        match SessionCodec::new(self.runtime.clone()).resume(&stored, &next) {
+            ResumeDecision::Resume(id) => AdapterSession {
+                resume: Some(id),
+                reason: None,
+                message: None,
+            },
+            ResumeDecision::Fresh(reason) => AdapterSession {
+                resume: None,
+                reason: Some(reason.as_str().to_owned()),
+                // Where nothing was saved, there is nothing to explain.
+                message: (!stored.is_null())
+                    .then(|| format!("the saved session is not resumed: {}", reason.as_text())),
+            },
+        }
+    }
 }
 
 /// Reads and writes the sessions of one runtime.
@@ -142,6 +226,7 @@ impl SessionCodec {
         Some(StoredSession::Own(Box::new(SessionParams {
             session_id,
             cwd: text(&["cwd", "workdir", "folder"]),
+            runtime: text(&["runtime"]).map(|name| Runtime::from_name(&name)),
             prompt_bundle_key: text(&["promptBundleKey", "prompt_bundle_key"]),
             workspace_id: text(&["workspaceId", "workspace_id"]),
             repo_url: text(&["repoUrl", "repo_url"]),
@@ -172,6 +257,10 @@ impl SessionCodec {
     /// Decides whether the next run resumes a stored session.
     #[must_use]
     pub fn resume(&self, stored: &Value, next: &Surroundings<'_>) -> ResumeDecision {
+        let runtime = stored.get("runtime").and_then(Value::as_str);
+        if runtime.is_some_and(|name| Runtime::from_name(name.trim()) != self.runtime) {
+            return ResumeDecision::Fresh(FreshReason::OtherRuntime);
+        }
         let Some(StoredSession::Own(session)) = self.deserialize(stored) else {
             return ResumeDecision::Fresh(FreshReason::NoSession);
         };
@@ -407,7 +496,7 @@ mod tests {
                 instructed,
                 fresh(FreshReason::OtherInstructions),
             ),
-            (stored(json!({})), instructed, resumed),
+            (stored(json!({})), instructed, resumed.clone()),
             (
                 stored(json!({"mcpServerIdentity": "m"})),
                 here,
@@ -419,9 +508,41 @@ mod tests {
                 fresh(FreshReason::NoSession),
             ),
             (json!(null), here, fresh(FreshReason::NoSession)),
+            (stored(json!({"runtime": "claude-code"})), here, resumed),
+            (
+                stored(json!({"runtime": "cursor"})),
+                here,
+                fresh(FreshReason::OtherRuntime),
+            ),
         ];
         for (stored, next, expected) in table {
             assert_eq!(codec.resume(&stored, &next), expected, "{stored} {next:?}");
         }
+    }
+
+    #[test]
+    fn a_saved_session_that_is_not_resumed_is_explained() {
+        let decide = |request: Value| {
+            let request: SessionRequest = serde_json::from_value(request).unwrap();
+            request.decide()
+        };
+        let found = decide(json!({"runtime": "claude-code", "cwd": "/a", "sessionId": UUID}));
+        assert_eq!(
+            found.resume.as_deref(),
+            Some(UUID),
+            "the id alone is enough"
+        );
+        let found = decide(json!({
+            "runtime": "claude-code", "cwd": "/a", "sessionId": null,
+            "sessionParams": {"sessionId": UUID, "cwd": "/b", "__paperclipConfig": "x"},
+        }));
+        assert_eq!(found.reason.as_deref(), Some("other_directory"));
+        assert!(found.message.unwrap().contains("another directory"));
+        let found = decide(json!({"runtime": "claude-code", "cwd": "/a", "sessionParams": {}}));
+        assert_eq!(
+            (found.resume, found.message),
+            (None, None),
+            "there never was one"
+        );
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Answer<'a> {
     pub(super) duration_ms: Option<u64>,
 }
 
-/// Puts what the parser knows of a call into its note.
+/// Puts what the parser learned of a call into its note. The class stays: the tool is the same.
 fn annotate(note: &mut CallNote, detail: CallDetail) {
     note.command = detail.command.or(note.command.take());
     note.url = detail.url.or(note.url.take());
@@ -83,23 +83,19 @@ impl TapeState {
             CallRef::Printed(text) if text != id.as_str() => Some(text.to_owned()),
             _ => None,
         };
-        let note = (printed_id.is_some() || !detail.is_empty()).then(|| {
-            let mut note = CallNote {
-                tool_call_id: id.clone(),
-                printed_id,
-                command: None,
-                paths: Vec::new(),
-                url: None,
-            };
-            annotate(&mut note, detail);
-            step.spoken.notes.push(note);
-            step.spoken.notes.len() - 1
-        });
         let call_place = CallPlace {
             part: step.spoken.parts.len(),
-            note,
+            note: step.spoken.notes.len(),
             batch: index.batch,
         };
+        step.spoken.notes.push(CallNote {
+            tool_call_id: id.clone(),
+            printed_id,
+            class: Some(detail.class),
+            command: detail.command,
+            paths: detail.paths,
+            url: detail.url,
+        });
         index.calls.insert(hash, call_place);
         let part = ToolCallPart {
             id: part_id,
@@ -138,23 +134,8 @@ impl TapeState {
         } else {
             Value::Null
         };
-        let notes = &mut step.spoken.notes;
-        if let Some(note) = known.note.and_then(|at| notes.get_mut(at)) {
+        if let Some(note) = step.spoken.notes.get_mut(known.note) {
             annotate(note, detail);
-        } else if !detail.is_empty() {
-            known.note = Some(notes.len());
-            let CallDetail {
-                command,
-                paths,
-                url,
-            } = detail;
-            notes.push(CallNote {
-                tool_call_id: id.clone(),
-                printed_id: None,
-                command,
-                paths,
-                url,
-            });
         }
         self.show_call(run, &id, name.as_str(), &args, place);
     }

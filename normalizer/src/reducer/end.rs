@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use runtape_core::record::{CheckpointHead, UsageEntry, UsageSource};
 use runtape_core::runtime_event::{EarlierResult, ExitMismatch, ProcessExit, Warning};
-use runtape_core::{CheckpointStatus, ErrorFamily, LateValue, RunError, TokenCounts};
+use runtape_core::{CheckpointStatus, ErrorFamily, ExpertPart, LateValue, RunError, TokenCounts};
 use serde_json::{Map, Value};
 
 use super::children::Children;
@@ -24,7 +24,42 @@ pub(super) struct TurnResult {
     /// The text that was printed with it.
     text: Option<String>,
     answer: Option<String>,
+    /// The answer is the text that was printed with it, too.
     text_is_answer: bool,
+}
+
+/// What was said that is the answer, if a result says so.
+#[derive(Debug, Default)]
+pub(super) enum HeldAnswer {
+    /// Nothing.
+    #[default]
+    None,
+    /// A part of the root run's open step. It may be long, so that it is copied as late as can be:
+    /// by then the line that it came on is gone.
+    InStep(usize),
+    /// The text of a part that is a record already.
+    Recorded(String),
+}
+
+impl HeldAnswer {
+    /// Takes the text, from among the parts of the open step if it is there.
+    fn take(&mut self, parts: &[ExpertPart]) -> Option<String> {
+        match std::mem::take(self) {
+            Self::None => None,
+            Self::InStep(part) => match parts.get(part) {
+                Some(ExpertPart::TextPart(part)) => Some(part.text.clone()),
+                _ => None,
+            },
+            Self::Recorded(text) => Some(text),
+        }
+    }
+
+    /// Keeps the text, because the parts of the open step become a record.
+    pub(super) fn keep(&mut self, parts: &[ExpertPart]) {
+        if let Self::InStep(_) = self {
+            *self = self.take(parts).map_or(Self::None, Self::Recorded);
+        }
+    }
 }
 
 impl TapeState {
@@ -34,12 +69,19 @@ impl TapeState {
         if let Some(ms) = outcome.duration_ms {
             self.duration_ms = Some(self.duration_ms.unwrap_or(0).saturating_add(ms));
         }
+        let answer = if outcome.was_answered {
+            let open = root.open.as_ref();
+            self.answer
+                .take(open.map_or(&[], |step| &step.spoken.parts))
+        } else {
+            outcome.answer.map(Cow::into_owned)
+        };
         self.result = Some(TurnResult {
             verdict: outcome.verdict,
             subtype: outcome.subtype.map(Cow::into_owned),
             text: outcome.text.map(Cow::into_owned),
-            answer: outcome.answer.map(Cow::into_owned),
-            text_is_answer: outcome.text_is_answer,
+            answer,
+            text_is_answer: outcome.was_answered,
         });
     }
 
@@ -69,6 +111,8 @@ impl TapeState {
         exit_is_signal: impl Fn(i32) -> bool,
     ) {
         let place = root.last;
+        // Nobody asks for it after this.
+        self.answer = HeldAnswer::None;
         if let Some(message) = self.context.not_joined.take() {
             self.on_event(root, Warning { message }.into(), place);
         }

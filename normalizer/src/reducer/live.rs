@@ -11,7 +11,7 @@ use runtape_core::{
 use serde_json::Value;
 
 use super::calls::Answer;
-use super::run::Run;
+use super::run::{Run, TextChannel};
 use super::step::OpenPart;
 use super::steps::StepEnd;
 use super::tape::TapeState;
@@ -104,7 +104,11 @@ impl TapeState {
         if delta {
             self.stream_text(run, text, place);
         }
-        self.show(run, transcript::Assistant::new(text, delta), place);
+        let mut said = transcript::Assistant::new(text, delta);
+        if run.channel == TextChannel::Progress {
+            said.channel = Some(transcript::PROGRESS.to_owned());
+        }
+        self.show(run, said, place);
     }
 
     pub(super) fn show_thinking(
@@ -190,6 +194,7 @@ impl TapeState {
             tool_name: Some(name.as_str().to_owned()),
             content: texts.join("\n"),
             is_error: answer.is_error.unwrap_or(false),
+            duration_ms: answer.duration_ms,
         };
         self.show(run, result, place);
     }

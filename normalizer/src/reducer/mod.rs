@@ -19,7 +19,7 @@ mod tape;
 use runtape_core::Runtime;
 
 use self::children::Children;
-use self::run::Run;
+use self::run::{Run, TextChannel};
 use self::step::ResponseUsage;
 use self::tape::{TapeState, excerpt};
 use crate::bounds;
@@ -130,11 +130,19 @@ impl Reducer {
             Signal::TurnOpened => tape.reopen(root, place),
             Signal::User(text) => tape.on_user(run, text.into_owned(), place),
             Signal::Step(key) => tape.open_step(run, key, place),
+            Signal::Remark => run.channel = TextChannel::Progress,
             Signal::TextDelta(text) => tape.on_text_delta(run, &text, place),
-            Signal::TextEnd => run.close_text(),
+            Signal::TextEnd => {
+                run.close_text();
+                run.channel = TextChannel::Answer;
+            }
             Signal::Text(text) => {
                 tape.close_part(run);
                 tape.on_text(run, text, place);
+            }
+            Signal::Answer(text) => {
+                tape.close_part(root);
+                tape.on_answer(root, text, place);
             }
             Signal::ThinkingDelta(text) => tape.on_thinking_delta(run, &text, place),
             Signal::ThinkingEnd { signature } => {

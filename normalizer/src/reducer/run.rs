@@ -29,6 +29,15 @@ pub(super) struct Inputs {
     pub(super) given: bool,
 }
 
+/// Where the text that comes belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextChannel {
+    /// To what the model answers, as far as anybody knows.
+    Answer,
+    /// Beside the work, as the runtime itself marks it.
+    Progress,
+}
+
 /// The state of one run.
 #[derive(Debug)]
 pub(super) struct Run {
@@ -54,6 +63,7 @@ pub(super) struct Run {
     pub(super) messages: u64,
     pub(super) parts: u64,
     pub(super) live_events: u64,
+    pub(super) channel: TextChannel,
     pub(super) usage: TokenCounts,
     pub(super) pending: PendingCalls,
     /// Where things stand in the open step.
@@ -86,6 +96,7 @@ impl Run {
             messages: 0,
             parts: 0,
             live_events: 0,
+            channel: TextChannel::Answer,
             usage: TokenCounts::default(),
             pending: PendingCalls::default(),
             index: StepIndex::default(),

@@ -35,7 +35,7 @@ pub(super) struct CallPlace {
     /// Its part among those that are held.
     pub(super) part: usize,
     /// Its note among those that are held.
-    pub(super) note: Option<usize>,
+    pub(super) note: usize,
     /// The batch of messages that it is in.
     pub(super) batch: u64,
 }

@@ -7,6 +7,7 @@ use runtape_core::{
     CheckpointStatus, ExpertMessage, Message, RunError, TextPart, ToolMessage, UserMessage,
 };
 
+use super::end::HeldAnswer;
 use super::run::Run;
 use super::step::{Answered, OpenPart, OpenStep, PART, ResponseUsage, Spoken};
 use super::tape::TapeState;
@@ -77,6 +78,13 @@ impl TapeState {
             text: text.into_owned(),
         };
         run.open_step(place.at).push_part(part.into(), place, bytes);
+    }
+
+    /// Takes a text that is the answer, if a result says so.
+    pub(super) fn on_answer(&mut self, root: &mut Run, text: Cow<'_, str>, place: TapePlace) {
+        self.on_text(root, text, place);
+        let last = root.open_step(place.at).spoken.parts.len().checked_sub(1);
+        self.answer = last.map_or(HeldAnswer::None, HeldAnswer::InStep);
     }
 
     pub(super) fn on_thinking_delta(&mut self, run: &mut Run, text: &str, place: TapePlace) {
@@ -227,6 +235,9 @@ impl TapeState {
         );
         step.held = 0;
         step.open = OpenPart::None;
+        if run.is_root() {
+            self.answer.keep(&spoken.parts);
+        }
         let spoken = spoken.or_printed(printed);
         run.index.flush();
         self.record_spoken(run, number, spoken, continued, cut);

@@ -9,7 +9,7 @@ use runtape_core::{
     TokenCounts, ToolName,
 };
 
-use super::end::TurnResult;
+use super::end::{HeldAnswer, TurnResult};
 use super::run::Run;
 use crate::context::Context;
 use crate::output::Output;
@@ -37,6 +37,8 @@ pub(super) struct TapeState {
     /// Tool and step of calls that start a sub-agent, by their printed ids: such a call may be over
     /// when its sub-agent shows itself.
     pub(super) delegations: HashMap<Box<str>, (ToolName, u64)>,
+    /// What the root run said that is its answer, if a result says so.
+    pub(super) answer: HeldAnswer,
     /// The root run's result, unless work went on after it.
     pub(super) result: Option<TurnResult>,
     pub(super) duration_ms: Option<u64>,
@@ -58,6 +60,7 @@ impl TapeState {
             with_live,
             callers: HashMap::new(),
             delegations: HashMap::new(),
+            answer: HeldAnswer::None,
             result: None,
             duration_ms: None,
             total: None,

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::history::History;
 use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
+use crate::redact::DeltaShape;
 
 mod claude_code;
 mod codex;
@@ -49,6 +50,8 @@ pub struct RuntimeEntry {
     pub is_session_id: fn(&str) -> bool,
     /// The history that its CLI keeps on disk, where it can be read.
     pub history: Option<&'static History>,
+    /// Where its lines hold pieces of a longer text: a secret may be cut over them.
+    pub deltas: &'static [DeltaShape],
     /// What Paperclip's host wants to know of it.
     pub paperclip: Adapter,
 }

@@ -12,5 +12,6 @@
 mod growth;
 mod hostile;
 mod memory;
+mod redaction;
 mod stream;
 mod unnamed;

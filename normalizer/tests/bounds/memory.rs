@@ -6,7 +6,7 @@ use peak_alloc::PeakAlloc;
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::json::MOST_VALUES;
 use runtape_normalizer::lines::DEFAULT_LIMIT;
-use runtape_normalizer::{Exit, Normalizer};
+use runtape_normalizer::{Exit, Kept, Normalizer};
 use serde_json::{Value, json};
 
 use crate::stream::{Dialect, RUNTIMES, context, openclaw_agent, opencode};
@@ -46,7 +46,8 @@ impl Run {
 
     fn print(&mut self, text: &[u8]) {
         for chunk in text.chunks(64 * 1024) {
-            self.0.push(Stream::Stdout, chunk, 1_800_000_000_000);
+            let kept = Kept::as_given(chunk);
+            self.0.push(Stream::Stdout, kept, 1_800_000_000_000);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Lines of the runtimes that print one message a line, made to order.
 
 use runtape_core::{JobId, Record, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
 use serde_json::{Value, json};
 
 /// The runtimes that print one message a line.
@@ -31,7 +31,7 @@ impl Dialect {
     pub(crate) fn normalize(&self, output: &str) -> Vec<Record> {
         let mut normalizer = Normalizer::new(self.0.clone(), context()).unwrap();
         let mut records = normalizer
-            .push(Stream::Stdout, output.as_bytes(), 1_800_000_000_000)
+            .push(Stream::Stdout, Kept::as_given(output), 1_800_000_000_000)
             .records;
         records.extend(normalizer.finish(&Exit::with_code(0)).records);
         records

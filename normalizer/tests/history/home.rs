@@ -10,7 +10,7 @@ use runtape_normalizer::history::{
     Framing, History, Segment, Session, SessionSource, read_session, segment_bytes,
 };
 use runtape_normalizer::runtimes::entry_for;
-use runtape_normalizer::{Context, Exit, Normalizer, RunSource};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer, RunSource};
 
 /// The files below one of the places in which a CLI keeps its sessions.
 #[derive(Clone)]
@@ -155,7 +155,7 @@ pub(crate) fn records_of(
     let mut normalizer = Normalizer::new(runtime.clone(), context).unwrap();
     let mut records = Vec::new();
     for (stream, bytes) in streams {
-        records.extend(normalizer.push(*stream, bytes, 1).records);
+        records.extend(normalizer.push(*stream, Kept::as_given(bytes), 1).records);
     }
     records.extend(normalizer.finish(exit).records);
     records

@@ -20,4 +20,5 @@ mod growth;
 mod home;
 mod joined;
 mod pairs;
+mod tool_classes;
 mod truth;

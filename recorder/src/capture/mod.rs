@@ -2,13 +2,18 @@
 
 pub(crate) mod pipeline;
 
+use std::sync::Arc;
+
 use runtape_core::{Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Normalizer, Output};
+use runtape_normalizer::redact::RuleSet;
+use runtape_normalizer::{Context, Exit, Kept, Normalizer, Output};
 use runtape_store::{PreparedRun, SealName, Store, StoreError};
 
 use self::pipeline::{usual_threads, work_in_order};
 use crate::context_and_exit::{begin_at, begin_run, exit_to_json};
 use crate::error::RecordError;
+use crate::kept_tape::KeptTape;
+use crate::redaction::begin_redaction;
 
 /// How much output one transaction holds.
 const BATCH_BYTES: u64 = 256 * 1024;
@@ -38,19 +43,31 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Normalizes the output, and does all that storing it takes besides writing.
-    fn prepare(&self) -> Result<PreparedRun, RecordError> {
-        let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.clone())?;
+    /// Takes the secrets out of the output, normalizes it, and does all that storing it takes besides writing.
+    fn prepare(&self, rules: &Arc<RuleSet>) -> Result<PreparedRun, RecordError> {
+        let (mut redactor, context) = begin_redaction(rules, &self.runtime, &self.context);
+        let begin = begin_run(&context, self.runtime.clone(), self.started_at);
+        let mut normalizer = Normalizer::new(self.runtime.clone(), context)?;
         begin_at(&mut normalizer, self.started_at);
         let mut output = Output::default();
+        let mut tape = KeptTape::default();
+        let mut keep = |stream, kept: Kept<'_>, at| {
+            normalizer.push_into(stream, kept, at, &mut output);
+            tape.push(stream, kept, at);
+        };
         for (stream, received_at, bytes) in self.pieces() {
-            normalizer.push_into(stream, bytes, received_at, &mut output);
+            redactor.push(stream, bytes, received_at, &mut keep);
         }
-        normalizer.finish_into(&self.exit, &mut output);
-        let begin = begin_run(&self.context, self.runtime.clone(), self.started_at);
-        let exit = exit_to_json(&self.exit);
-        let run = PreparedRun::new(&begin, &output.records, &exit)?;
-        Ok(run.with_output(self.pieces()))
+        redactor.finish(&mut keep);
+        let mut exit = self.exit.clone();
+        exit.redacted.add(redactor.counts());
+        normalizer.finish_into(&exit, &mut output);
+        let run = PreparedRun::new(&begin, &output.records, &exit_to_json(&exit))?;
+        let chunks = tape.take();
+        let pieces = chunks.iter();
+        Ok(run.with_output(
+            pieces.map(|chunk| (chunk.stream, chunk.received_at, chunk.bytes.as_slice())),
+        ))
     }
 
     /// Returns how many bytes were printed.
@@ -89,14 +106,14 @@ fn parcels<T>(
     })
 }
 
-fn prepare_parcel<T>(parcel: Vec<Found<T>>) -> Vec<Ready<T>> {
+fn prepare_parcel<T>(parcel: Vec<Found<T>>, rules: &Arc<RuleSet>) -> Vec<Ready<T>> {
     let parcel = parcel.into_iter();
-    let ready = parcel.map(|(what, capture)| (what, capture.map(|capture| capture.prepare())));
+    let ready = parcel.map(|(what, capture)| (what, capture.map(|capture| capture.prepare(rules))));
     ready.collect()
 }
 
 /// Stores captures in transactions of 256 KiB. As many threads as there are cores normalize, hash and
-/// compress them; this one writes.
+/// compress them, without the secrets that the rules find; this one writes.
 ///
 /// `each` is told what became of everything, in order, once it is written; `clock` gives the time
 /// for a seal, in milliseconds since 1970. A fault of one run is that run's; a store that cannot be
@@ -104,6 +121,7 @@ fn prepare_parcel<T>(parcel: Vec<Found<T>>) -> Vec<Ready<T>> {
 pub fn store_captures<T: Send, E: From<RecordError>>(
     store: &mut Store,
     found: impl Iterator<Item = Found<T>> + Send,
+    rules: &Arc<RuleSet>,
     clock: impl Fn() -> i64,
     mut each: impl FnMut(&Store, T, Stored) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -111,7 +129,8 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     // Room for each thread to begin a parcel while another one of its waits.
     let most_bytes = AHEAD_BYTES.max(2 * threads * PARCEL_BYTES);
     let jobs = parcels(found);
-    work_in_order(threads, most_bytes, jobs, prepare_parcel, |results| {
+    let prepare = |parcel| prepare_parcel(parcel, rules);
+    work_in_order(threads, most_bytes, jobs, prepare, |results| {
         let mut ready = results.flatten().peekable();
         while ready.peek().is_some() {
             let batch = next_batch(&mut ready);

@@ -1,11 +1,14 @@
 //! The bytes of a session's sources: in memory where they are few, else in their files.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use runtape_core::report::RedactionCounts;
 use runtape_normalizer::history::{Framing, SegmentLine, SessionReader};
+use runtape_normalizer::redact::RuleSet;
 
 /// Longest line, and largest document, that is read; what is longer is left out and named.
 pub(super) const LONGEST: u64 = 32 << 20;
@@ -22,6 +25,9 @@ pub(super) struct SourceContent {
     pub(super) name: String,
     pub(super) framing: Framing,
     pub(super) bytes: Bytes,
+    /// Lines of it without their secrets, one after the other. Their places are counted on from its end, so that a
+    /// part of one can be named like a part of any other line.
+    filtered: Vec<u8>,
 }
 
 /// Where the bytes of a source are.
@@ -34,6 +40,15 @@ pub(super) enum Bytes {
 }
 
 impl SourceContent {
+    pub(super) fn new(name: String, framing: Framing, bytes: Bytes) -> Self {
+        Self {
+            name,
+            framing,
+            bytes,
+            filtered: Vec::new(),
+        }
+    }
+
     /// Returns how many bytes it has.
     pub(super) fn length(&self) -> u64 {
         match &self.bytes {
@@ -80,11 +95,7 @@ pub(super) fn open(
         } else {
             Bytes::File(file, length)
         };
-        contents.push(SourceContent {
-            name: name.clone(),
-            framing,
-            bytes,
-        });
+        contents.push(SourceContent::new(name.clone(), framing, bytes));
     }
     Ok(contents)
 }
@@ -106,23 +117,30 @@ pub(super) fn open_file(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
-/// Gives all lines of a session to its reader.
+/// Gives all lines of a session to its reader, without their secrets.
 pub(super) fn read_lines(
-    contents: &[SourceContent],
+    contents: &mut [SourceContent],
     reader: &mut dyn SessionReader,
+    rules: &RuleSet,
 ) -> io::Result<LeftOut> {
     let mut left_out = LeftOut::default();
     for content in contents {
         reader.begin_source(&content.name);
+        let mut lines = FilteredLines {
+            rules,
+            reader: &mut *reader,
+            end: content.length(),
+            filtered: &mut content.filtered,
+        };
         match (&content.bytes, content.framing) {
             (Bytes::Held(bytes), Framing::Document) => {
-                reader.line(0..bytes.len() as u64, bytes);
+                lines.line(0..bytes.len() as u64, bytes);
             }
             (Bytes::Held(bytes), _) => {
                 lines_of(
                     &mut bytes.as_slice(),
                     bytes.len() as u64,
-                    reader,
+                    &mut lines,
                     &mut left_out,
                 )?;
             }
@@ -130,17 +148,41 @@ pub(super) fn read_lines(
                 let mut file = file;
                 file.seek(SeekFrom::Start(0))?;
                 let mut file = BufReader::with_capacity(PIECE, file);
-                lines_of(&mut file, *length, reader, &mut left_out)?;
+                lines_of(&mut file, *length, &mut lines, &mut left_out)?;
             }
         }
     }
     Ok(left_out)
 }
 
+/// Takes secrets out of lines on their way to a reader.
+struct FilteredLines<'a> {
+    rules: &'a RuleSet,
+    reader: &'a mut dyn SessionReader,
+    /// How many bytes the source has.
+    end: u64,
+    filtered: &'a mut Vec<u8>,
+}
+
+impl FilteredLines<'_> {
+    fn line(&mut self, place: Range<u64>, line: &[u8]) {
+        // What was found is counted where the lines go on a tape: not all of them do.
+        let mut uncounted = RedactionCounts::default();
+        match self.rules.redact_line(line, &mut uncounted) {
+            Cow::Borrowed(line) => self.reader.line(place, line),
+            Cow::Owned(line) => {
+                let start = self.end + self.filtered.len() as u64;
+                self.filtered.extend_from_slice(&line);
+                self.reader.line(start..start + line.len() as u64, &line);
+            }
+        }
+    }
+}
+
 fn lines_of(
     input: &mut dyn BufRead,
     length: u64,
-    reader: &mut dyn SessionReader,
+    lines: &mut FilteredLines<'_>,
     left_out: &mut LeftOut,
 ) -> io::Result<()> {
     let mut line = Vec::new();
@@ -157,14 +199,14 @@ fn lines_of(
             if line.last() == Some(&b'\r') {
                 line.pop();
             }
-            reader.line(start..start + line.len() as u64, &line);
+            lines.line(start..start + line.len() as u64, &line);
             start += read;
             continue;
         }
         if read < LONGEST {
             // The end, without the end of its line: whole, or being written.
             if serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok() {
-                reader.line(start..start + read, &line);
+                lines.line(start..start + read, &line);
             } else {
                 left_out.waiting += read;
             }
@@ -223,9 +265,15 @@ pub(super) fn each_piece<E: From<io::Error>>(
 }
 
 fn append(content: &SourceContent, place: &Range<u64>, piece: &mut Vec<u8>) -> io::Result<()> {
+    let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    let end = content.length();
+    if place.start >= end && !content.filtered.is_empty() {
+        let line = index(place.start - end)..index(place.end - end);
+        piece.extend_from_slice(content.filtered.get(line).unwrap_or_default());
+        return Ok(());
+    }
     match &content.bytes {
         Bytes::Held(bytes) => {
-            let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
             let line = bytes.get(index(place.start)..index(place.end));
             piece.extend_from_slice(line.unwrap_or_default());
         }

@@ -1,6 +1,7 @@
 //! Finding the files of a directory that may hold history, without opening one.
 
-use std::fs::{self, Metadata};
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, FileType, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -62,70 +63,127 @@ pub(super) struct Discovery {
 /// Looks for files that may hold history, in the order of their names.
 pub(super) fn discover(root: &Path, history: &History) -> Discovery {
     let mut found = Discovery::default();
-    // Links may lead anywhere; what they name is read only if it is below the place.
-    let Ok(real) = root.canonicalize() else {
-        return found;
-    };
-    walk(&real, root, "", 0, history, &mut found);
+    look_through(root, history, &mut |sight| match sight {
+        Sight::File {
+            entry,
+            name,
+            stamp,
+            is_database,
+        } => found.candidates.push(Candidate {
+            path: entry.path(),
+            name: name.to_owned(),
+            stamp,
+            is_database,
+        }),
+        Sight::Refused { path, reason } => found.refused.push((path, reason)),
+    });
+    found
+        .candidates
+        .sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    found.refused.sort_unstable();
     found
 }
 
-fn walk(
-    real: &Path,
-    directory: &Path,
-    prefix: &str,
-    depth: usize,
-    history: &History,
-    found: &mut Discovery,
-) {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) => {
-            if prefix.is_empty() && error.kind() == std::io::ErrorKind::NotFound {
+/// What is met on a walk through a directory. A file's path is made only by those who need it.
+pub(super) enum Sight<'a> {
+    /// A file that may hold history.
+    File {
+        entry: &'a DirEntry,
+        /// Its path below the place, with `/`.
+        name: &'a str,
+        stamp: Stamp,
+        is_database: bool,
+    },
+    /// What looks like history and cannot be read.
+    Refused { path: PathBuf, reason: String },
+}
+
+/// Walks through a directory, in the order in which the system gives its entries.
+pub(super) fn look_through(root: &Path, history: &History, each: &mut dyn FnMut(Sight<'_>)) {
+    // Links may lead anywhere; what they name is read only if it is below the place.
+    let Ok(real) = root.canonicalize() else {
+        return;
+    };
+    let mut walk = Walk {
+        real: &real,
+        history,
+        name: String::new(),
+    };
+    walk.directory(root, 0, each);
+}
+
+struct Walk<'a> {
+    real: &'a Path,
+    history: &'a History,
+    /// The path below the place of what is looked at.
+    name: String,
+}
+
+impl Walk<'_> {
+    fn directory(&mut self, directory: &Path, depth: usize, each: &mut dyn FnMut(Sight<'_>)) {
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) => {
+                if depth > 0 || error.kind() != std::io::ErrorKind::NotFound {
+                    let path = directory.to_path_buf();
+                    let reason = error.to_string();
+                    each(Sight::Refused { path, reason });
+                }
                 return;
             }
-            found
-                .refused
-                .push((directory.to_path_buf(), error.to_string()));
+        };
+        let above = self.name.len();
+        for entry in entries.filter_map(Result::ok) {
+            self.name.truncate(above);
+            let file_name = entry.file_name();
+            self.name.push_str(&file_name.to_string_lossy());
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if !kind.is_dir() {
+                self.file(&entry, &file_name, kind, each);
+            } else if depth < DEEPEST {
+                self.name.push('/');
+                self.directory(&entry.path(), depth + 1, each);
+            }
+        }
+        self.name.truncate(above);
+    }
+
+    fn file(
+        &self,
+        entry: &DirEntry,
+        file_name: &OsStr,
+        kind: FileType,
+        each: &mut dyn FnMut(Sight<'_>),
+    ) {
+        let is_database = self
+            .history
+            .database
+            .is_some_and(|database| database.files.iter().any(|file| file_name == *file));
+        if !is_database && !(self.history.is_candidate)(&self.name) {
             return;
         }
-    };
-    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-    entries.sort_by_cached_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let file_name = entry.file_name();
-        let path = entry.path();
-        let name = format!("{prefix}{}", file_name.to_string_lossy());
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() {
-            if depth < DEEPEST {
-                walk(real, &path, &format!("{name}/"), depth + 1, history, found);
-            }
-            continue;
-        }
-        let is_database = history
-            .database
-            .is_some_and(|database| database.files.iter().any(|file| file_name == **file));
-        if !is_database && !(history.is_candidate)(&name) {
-            continue;
-        }
-        let found_metadata = if kind.is_symlink() {
-            linked_file(real, &path)
+        let metadata = if kind.is_symlink() {
+            linked_file(self.real, &entry.path())
         } else {
             // Asked of the open directory: quicker than by the whole path.
             entry.metadata().map_err(|error| error.to_string())
         };
-        match found_metadata.and_then(|metadata| stamp(&path, &metadata, is_database)) {
-            Ok(stamp) => found.candidates.push(Candidate {
-                path,
-                name,
-                stamp,
-                is_database,
-            }),
-            Err(reason) => found.refused.push((path, reason)),
-        }
+        each(
+            match metadata.and_then(|found| stamp(entry, &found, is_database)) {
+                Ok(stamp) => Sight::File {
+                    entry,
+                    name: &self.name,
+                    stamp,
+                    is_database,
+                },
+                Err(reason) => Sight::Refused {
+                    path: entry.path(),
+                    reason,
+                },
+            },
+        );
     }
 }
 
@@ -138,7 +196,7 @@ fn linked_file(real: &Path, path: &Path) -> Result<Metadata, String> {
     fs::metadata(path).map_err(|error| error.to_string())
 }
 
-fn stamp(path: &Path, metadata: &Metadata, is_database: bool) -> Result<Stamp, String> {
+fn stamp(entry: &DirEntry, metadata: &Metadata, is_database: bool) -> Result<Stamp, String> {
     if !metadata.is_file() {
         return Err("not a regular file".to_owned());
     }
@@ -149,7 +207,7 @@ fn stamp(path: &Path, metadata: &Metadata, is_database: bool) -> Result<Stamp, S
         log: None,
     };
     if is_database {
-        let mut log = path.as_os_str().to_owned();
+        let mut log = entry.path().into_os_string();
         log.push("-wal");
         stamp.log = fs::metadata(log)
             .ok()

@@ -12,7 +12,7 @@ use super::evidence::{Evidence, Fit};
 use super::segment_run::HISTORY_KEY;
 use super::sync::{SyncEvent, SyncOptions, group};
 use super::take_in::{self, MOST_NAMED, mark_not_joined, several_histories, several_recorded};
-use crate::context_and_exit::is_history_only;
+use crate::context_and_exit::{came_as_records, is_history_only};
 use crate::error::RecordError;
 
 /// How many of the latest runs without a session are looked at.
@@ -40,7 +40,7 @@ impl Joiner {
     ) -> Result<bool, RecordError> {
         let info = store.run(run_id)?;
         let context = store.begin_of(run_id)?.context;
-        if info.seal.is_none() || context.is_null() || context.get(HISTORY_KEY).is_some() {
+        if info.seal.is_none() || came_as_records(&context) || context.get(HISTORY_KEY).is_some() {
             return Ok(false);
         }
         let mut filter = RunFilter::default();
@@ -176,7 +176,7 @@ fn recorded_runs(store: &Store, filter: &RunFilter) -> Result<Vec<RunId>, StoreE
     let mut found = Vec::new();
     for run in store.runs(filter, None, MOST_LOOKED_AT)?.items {
         let context = store.begin_of(&run.run_id)?.context;
-        let has_history = context.is_null() || context.get(HISTORY_KEY).is_some();
+        let has_history = came_as_records(&context) || context.get(HISTORY_KEY).is_some();
         if run.finished_at.is_some() && !has_history {
             found.push(run.run_id);
         }

@@ -36,6 +36,7 @@ mod discover;
 mod evidence;
 mod join;
 mod places;
+mod plan;
 mod segment_run;
 mod session_work;
 mod settled;

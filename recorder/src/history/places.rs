@@ -1,11 +1,12 @@
 //! Where agent CLIs keep their sessions on this machine.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use runtape_core::Runtime;
-use runtape_normalizer::history::Place;
-use runtape_normalizer::runtimes::RUNTIMES;
+use runtape_normalizer::history::{History, Place};
+use runtape_normalizer::runtimes::{RUNTIMES, entry_for};
 
 use super::content::read_head;
 use super::discover::discover;
@@ -23,6 +24,18 @@ pub struct HistoryDirectory {
 pub fn runtimes_with_history() -> impl Iterator<Item = Runtime> {
     let entries = RUNTIMES.iter().filter(|entry| entry.history.is_some());
     entries.map(|entry| entry.runtime.clone())
+}
+
+/// Returns each of the directories once, with how the history in it is read.
+pub(super) fn with_history(
+    directories: &[HistoryDirectory],
+) -> impl Iterator<Item = (&HistoryDirectory, &'static History)> {
+    let mut seen = BTreeSet::new();
+    directories.iter().filter_map(move |directory| {
+        let history = entry_for(&directory.runtime)?.history?;
+        let is_new = seen.insert((directory.runtime.as_str(), &directory.path));
+        is_new.then_some((directory, history))
+    })
 }
 
 fn places_of(runtime: &Runtime) -> &'static [Place] {

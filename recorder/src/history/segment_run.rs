@@ -4,13 +4,15 @@ use std::io;
 
 use runtape_core::{JobId, RunId, Runtime, Stream};
 use runtape_normalizer::history::{Segment, Session};
-use runtape_normalizer::{Context, Exit, Output, RunSource};
+use runtape_normalizer::redact::RuleSet;
+use runtape_normalizer::{Context, Exit, Kept, Output, RunSource};
 use runtape_store::{BeginRun, PreparedRun};
 use serde_json::{Map, Value};
 
 use super::content::{SourceContent, each_piece};
 use crate::context_and_exit::{begin_run, exit_to_json};
 use crate::error::RecordError;
+use crate::redaction::{count_markers, rules_in_force};
 use crate::replay::normalizer_in;
 
 /// The key in a run's context that names the segment of its history.
@@ -64,6 +66,8 @@ impl SegmentRun {
 pub(super) struct Origin<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) session: &'a Session,
+    /// By what its lines were filtered.
+    pub(super) rules: &'a RuleSet,
 }
 
 impl Origin<'_> {
@@ -75,6 +79,7 @@ impl Origin<'_> {
         let run = RunId::of_history(runtime, session, &segment.key);
         let mut context = Context::new(job, run);
         context.source = RunSource::History;
+        context.redaction = Some(rules_in_force(self.rules));
         context.query.clone_from(&segment.prompt);
         if let Some(title) = &self.session.title {
             context.metadata.set("title", title.as_str());
@@ -113,13 +118,15 @@ pub(super) fn prepare(
     let mut normalizer = normalizer_in(begin, context)?;
     let mut output = Output::default();
     let mut pieces = Vec::new();
+    let mut exit = Exit::unknown();
     each_piece(&segment.lines, contents, |piece| {
-        normalizer.push_into(Stream::History, &piece, begin.started_at, &mut output);
+        count_markers(&piece, &mut exit.redacted);
+        let kept = Kept::as_given(&piece);
+        normalizer.push_into(Stream::History, kept, begin.started_at, &mut output);
         pieces.push(piece);
         Ok::<(), io::Error>(())
     })
     .map_err(|source| RecordError::History { source })?;
-    let exit = Exit::unknown();
     normalizer.finish_into(&exit, &mut output);
     let run = PreparedRun::new(begin, &output.records, &exit_to_json(&exit))?;
     let pieces = pieces.iter();

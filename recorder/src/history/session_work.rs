@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use runtape_core::Runtime;
 use runtape_normalizer::history::{History, Session};
+use runtape_normalizer::redact::RuleSet;
 
 use super::content::{self, SourceContent};
 use super::discover::Candidate;
@@ -82,7 +83,7 @@ impl SessionJob {
     }
 
     /// Reads the files, cuts the session into runs, and makes their records.
-    pub(super) fn read(self, now: i64) -> SessionWork {
+    pub(super) fn read(self, rules: &RuleSet, now: i64) -> SessionWork {
         let mut files: Vec<(String, PathBuf, _)> = Vec::with_capacity(self.files.len());
         for file in &self.files {
             match framing_of(self.history, &file.name, &file.path) {
@@ -100,14 +101,19 @@ impl SessionJob {
                 return self.failed(fault);
             }
         };
-        work(self, contents, now)
+        work(self, contents, rules, now)
     }
 }
 
 /// Cuts a session whose sources are open into runs, and makes the records of those that are small.
-pub(super) fn work(job: SessionJob, contents: Vec<SourceContent>, now: i64) -> SessionWork {
+pub(super) fn work(
+    job: SessionJob,
+    mut contents: Vec<SourceContent>,
+    rules: &RuleSet,
+    now: i64,
+) -> SessionWork {
     let mut reader = (job.history.reader)();
-    let left_out = match content::read_lines(&contents, reader.as_mut()) {
+    let left_out = match content::read_lines(&mut contents, reader.as_mut(), rules) {
         Ok(left_out) => left_out,
         Err(error) => return job.failed(error.to_string()),
     };
@@ -121,6 +127,7 @@ pub(super) fn work(job: SessionJob, contents: Vec<SourceContent>, now: i64) -> S
     let origin = Origin {
         runtime: &job.runtime,
         session: &session,
+        rules,
     };
     let mut fault = (left_out.long_lines > 0).then(|| {
         let (lines, most) = (left_out.long_lines, content::LONGEST);

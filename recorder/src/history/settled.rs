@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use runtape_core::Runtime;
 use runtape_core::report::SyncGroup;
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
 
-use super::discover::Candidate;
-use super::places::HistoryDirectory;
+use super::discover::{Sight, Stamp, look_through};
+use super::places::{HistoryDirectory, with_history};
 
 /// The first line of the memory: what was there at the end of a sync after which there was nothing left to do.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,35 +31,58 @@ struct SettledGroup {
 }
 
 /// A digest of the directories that are looked at, and of every file there with its stamp.
+///
+/// It is a sum over the files, so that they can be added in the order in which the system names them: no file is
+/// sorted, and none has its path made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Survey(blake3::Hasher);
+pub(super) struct Survey {
+    sum: u128,
+    /// What is added at the moment.
+    bytes: Vec<u8>,
+}
 
 impl Survey {
-    /// Adds what was found in a directory.
-    pub(super) fn add(&mut self, directory: &HistoryDirectory, candidates: &[Candidate]) {
-        self.text(directory.runtime.as_str().as_bytes());
-        self.text(directory.path.as_os_str().as_encoded_bytes());
-        for candidate in candidates {
-            self.text(candidate.path.as_os_str().as_encoded_bytes());
-            let stamp = &candidate.stamp;
-            let (log_size, log_at) = stamp.log.unwrap_or_default();
-            for number in [stamp.size, stamp.inode, log_size] {
-                self.0.update(&number.to_le_bytes());
-            }
-            for time in [stamp.modified, log_at] {
-                self.0.update(&time.to_le_bytes());
-            }
+    /// Looks at all directories; `None` where something there cannot be looked at, which is to be told each time.
+    pub(super) fn of(directories: &[HistoryDirectory]) -> Option<Self> {
+        let mut survey = Self::default();
+        let mut is_whole = true;
+        for (place, (directory, history)) in (0_u64..).zip(with_history(directories)) {
+            survey.bytes.clear();
+            survey.bytes.extend(directory.runtime.as_str().as_bytes());
+            survey.bytes.push(0);
+            survey
+                .bytes
+                .extend(directory.path.as_os_str().as_encoded_bytes());
+            survey.add(place);
+            look_through(&directory.path, history, &mut |sight| match sight {
+                Sight::File { name, stamp, .. } => survey.file(place, name, &stamp),
+                Sight::Refused { .. } => is_whole = false,
+            });
         }
+        is_whole.then_some(survey)
     }
 
-    /// No two texts in a row read like two others.
-    fn text(&mut self, text: &[u8]) {
-        self.0.update(&(text.len() as u64).to_le_bytes());
-        self.0.update(text);
+    fn file(&mut self, place: u64, name: &str, stamp: &Stamp) {
+        let (log_size, log_at) = stamp.log.unwrap_or_default();
+        self.bytes.clear();
+        // All numbers take the same room, so what is left is the name.
+        for number in [stamp.size, stamp.inode, log_size] {
+            self.bytes.extend(number.to_le_bytes());
+        }
+        for time in [stamp.modified, log_at] {
+            self.bytes.extend(time.to_le_bytes());
+        }
+        self.bytes.extend(name.as_bytes());
+        self.add(place);
     }
 
-    pub(super) fn digest(&self) -> String {
-        self.0.finalize().to_hex().to_string()
+    fn add(&mut self, place: u64) {
+        let hash = XxHash3_128::oneshot_with_seed(place, &self.bytes);
+        self.sum = self.sum.wrapping_add(hash);
+    }
+
+    fn digest(&self) -> String {
+        format!("{:032x}", self.sum)
     }
 }
 

@@ -6,8 +6,9 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,9 @@ pub(super) struct KnownFile {
     pub(super) session: Option<String>,
     pub(super) stamp: Stamp,
 }
+
+/// Paths and stamps of the files of one session.
+pub(super) type KnownFiles<'a> = Vec<(&'a str, &'a Stamp)>;
 
 /// What is remembered of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +51,8 @@ pub(super) struct KnownSession {
 pub(super) struct State {
     /// The database that holds what was read: a memory of another one is none.
     database: Option<String>,
-    /// Files by runtime and path.
-    pub(super) files: BTreeMap<String, HashMap<PathBuf, KnownFile>>,
+    /// Files by runtime and path, as far as a path is text: of two that differ in other bytes one is read again.
+    files: BTreeMap<String, HashMap<String, KnownFile>>,
     /// Sessions by runtime and id.
     sessions: BTreeMap<String, BTreeMap<String, KnownSession>>,
     /// The sessions of first responses, by runtime: made when the first copy is met.
@@ -67,27 +71,36 @@ pub(super) struct State {
 pub(super) struct Memory {
     /// What is left to do nothing about.
     pub(super) settled: Option<Settled>,
-    /// The state, as it stands in the file.
-    state: Vec<u8>,
+    /// The rest of the file, which is read only if it is needed.
+    rest: Option<BufReader<File>>,
 }
 
 impl Memory {
     /// Reads what is remembered; what cannot be read is as if it were not there.
     pub(super) fn open(path: Option<&Path>) -> Self {
-        let Some(mut state) = path.and_then(|path| fs::read(path).ok()) else {
+        let Some(mut file) = path
+            .and_then(|path| File::open(path).ok())
+            .map(BufReader::new)
+        else {
             return Self::default();
         };
-        let end = state.iter().position(|byte| *byte == b'\n');
-        let first = end.and_then(|end| state.get(..end)).unwrap_or_default();
-        let settled = serde_json::from_slice(first).ok().flatten();
-        state.drain(..end.map_or(0, |end| end + 1));
-        Self { settled, state }
+        let mut first = Vec::new();
+        if file.read_until(b'\n', &mut first).is_err() {
+            return Self::default();
+        }
+        Self {
+            settled: serde_json::from_slice(&first).ok().flatten(),
+            rest: Some(file),
+        }
     }
 
     /// Reads the rest.
     pub(super) fn into_state(self, database: Option<&str>) -> State {
-        let mut state = serde_json::from_slice::<State>(&self.state)
-            .ok()
+        let mut bytes = Vec::new();
+        let read = self.rest.map(|mut rest| rest.read_to_end(&mut bytes));
+        let mut state = read
+            .and_then(Result::ok)
+            .and_then(|_| serde_json::from_slice::<State>(&bytes).ok())
             // A database without a run has no name yet: whatever was read is not in it.
             .filter(|state| database.is_some() && state.database.as_deref() == database)
             .unwrap_or_else(|| State {
@@ -126,11 +139,28 @@ impl State {
         sessions.any(|known| known.is_open)
     }
 
+    /// Returns what is remembered of a file.
+    pub(super) fn file(&self, runtime: &str, path: &Path) -> Option<&KnownFile> {
+        self.files.get(runtime)?.get(&*path.to_string_lossy())
+    }
+
     /// Remembers a file.
-    pub(super) fn set_file(&mut self, runtime: &str, path: PathBuf, known: KnownFile) {
+    pub(super) fn set_file(&mut self, runtime: &str, path: &Path, known: KnownFile) {
         self.is_changed = true;
         let files = self.files.entry(runtime.to_owned()).or_default();
-        files.insert(path, known);
+        files.insert(path.to_string_lossy().into_owned(), known);
+    }
+
+    /// Returns the files of each session that were read before.
+    pub(super) fn files_by_session(&self, runtime: &str) -> HashMap<&str, KnownFiles<'_>> {
+        let mut sessions: HashMap<&str, KnownFiles<'_>> = HashMap::new();
+        for (path, known) in self.files.get(runtime).into_iter().flatten() {
+            if let Some(session) = &known.session {
+                let files = sessions.entry(session).or_default();
+                files.push((path, &known.stamp));
+            }
+        }
+        sessions
     }
 
     /// Returns what is remembered of a session.

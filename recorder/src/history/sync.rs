@@ -1,20 +1,21 @@
 //! Everything that agents left on this machine, into the store.
 
-use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use runtape_core::report::{SyncGroup, SyncSummary, SyncedSource};
 use runtape_core::{RunId, Runtime};
 use runtape_normalizer::history::{Framing, History};
-use runtape_normalizer::runtimes::entry_for;
+use runtape_normalizer::redact::RuleSet;
 use runtape_store::{Store, StoreError};
 
 use super::content::{Bytes, SourceContent, read_head};
 use super::database::{DatabaseSession, RowLines, read_database};
-use super::discover::{Candidate, Stamp, discover};
+use super::discover::Candidate;
 use super::evidence::Evidence;
 use super::places::HistoryDirectory;
+use super::plan::Findings;
 use super::segment_run::SegmentRun;
 use super::session_work::{SessionJob, SessionWork, work};
 use super::settled::{Settled, Survey};
@@ -44,6 +45,8 @@ pub struct SyncOptions {
     pub scratch: Option<PathBuf>,
     /// Take in nothing but the sessions that these files belong to.
     pub files: Vec<PathBuf>,
+    /// What is taken out before anything is kept: by default what shows by itself to be a secret.
+    pub rules: Arc<RuleSet>,
 }
 
 /// What a caller is told while history is read.
@@ -77,12 +80,13 @@ pub fn sync(
     each: &mut dyn FnMut(SyncEvent),
 ) -> Result<SyncSummary, RecordError> {
     let database = store.database_id()?;
-    let found = Findings::look(&options.directories);
     let mut memory = Memory::open(options.memory.as_deref());
-    if options.is_whole()
-        && let Some(settled) = memory.settled.take_if(|settled| {
-            found.refused.is_empty() && settled.is_as_it_was(database.as_deref(), &found.survey)
-        })
+    let whole = Some(&options.directories).filter(|_| options.is_whole());
+    let survey = whole.and_then(|directories| Survey::of(directories));
+    if let Some(survey) = &survey
+        && let Some(settled) = memory
+            .settled
+            .take_if(|settled| settled.is_as_it_was(database.as_deref(), survey))
     {
         each(SyncEvent::Begun {
             sessions: 0,
@@ -100,8 +104,7 @@ pub fn sync(
         since_saved: 0,
         taken: 0,
     };
-    let survey = found.survey.clone();
-    let jobs = sync.plan(found, each);
+    let jobs = sync.plan(Findings::look(&options.directories), each);
     let sessions = jobs.len() as u64;
     let bytes = jobs.iter().map(|job| job.bytes).sum();
     each(SyncEvent::Begun { sessions, bytes });
@@ -118,7 +121,7 @@ pub fn sync(
     if !options.is_dry_run {
         super::join::join_unnamed(store, &mut sync.groups, sync.taken, options, &clock, each)?;
     }
-    sync.save(store, Some(&survey));
+    sync.save(store, survey.as_ref());
     Ok(sync.summary())
 }
 
@@ -129,45 +132,10 @@ impl SyncOptions {
     }
 }
 
-/// What was found in all directories.
-#[derive(Default)]
-struct Findings {
-    by_runtime: BTreeMap<String, (Runtime, &'static History, Vec<Candidate>)>,
-    /// What looked like history and was not read, with the reason.
-    refused: Vec<(Runtime, PathBuf, String)>,
-    survey: Survey,
-}
-
-impl Findings {
-    fn look(directories: &[HistoryDirectory]) -> Self {
-        let mut found = Self::default();
-        let mut seen = BTreeSet::new();
-        for directory in directories {
-            let runtime = directory.runtime.as_str();
-            let history = entry_for(&directory.runtime).and_then(|entry| entry.history);
-            let Some(history) = history.filter(|_| seen.insert((runtime, &directory.path))) else {
-                continue;
-            };
-            let discovery = discover(&directory.path, history);
-            found.survey.add(directory, &discovery.candidates);
-            let refused = discovery.refused.into_iter();
-            found
-                .refused
-                .extend(refused.map(|(path, reason)| (directory.runtime.clone(), path, reason)));
-            let entry = found
-                .by_runtime
-                .entry(runtime.to_owned())
-                .or_insert_with(|| (directory.runtime.clone(), history, Vec::new()));
-            entry.2.extend(discovery.candidates);
-        }
-        found
-    }
-}
-
-struct Sync<'o> {
-    options: &'o SyncOptions,
-    state: State,
-    groups: BTreeMap<String, SyncGroup>,
+pub(super) struct Sync<'o> {
+    pub(super) options: &'o SyncOptions,
+    pub(super) state: State,
+    pub(super) groups: BTreeMap<String, SyncGroup>,
     since_saved: usize,
     /// How many runs are new.
     taken: u64,
@@ -194,19 +162,7 @@ pub(super) fn group<'a>(
 }
 
 impl Sync<'_> {
-    /// Finds what has changed since the last time.
-    fn plan(&mut self, found: Findings, each: &mut dyn FnMut(SyncEvent)) -> Vec<SessionJob> {
-        for (runtime, path, reason) in found.refused {
-            self.refuse(&runtime, &path, reason, each);
-        }
-        let mut jobs = Vec::new();
-        for (_, (runtime, history, candidates)) in found.by_runtime {
-            self.plan_runtime(&runtime, history, candidates, &mut jobs, each);
-        }
-        jobs
-    }
-
-    fn refuse(
+    pub(super) fn refuse(
         &mut self,
         runtime: &Runtime,
         path: &Path,
@@ -227,99 +183,12 @@ impl Sync<'_> {
         each(SyncEvent::Read { source, bytes: 0 });
     }
 
-    fn plan_runtime(
-        &mut self,
-        runtime: &Runtime,
-        history: &'static History,
-        candidates: Vec<Candidate>,
-        jobs: &mut Vec<SessionJob>,
-        each: &mut dyn FnMut(SyncEvent),
-    ) {
-        let mut sessions: BTreeMap<String, (Vec<Candidate>, bool)> = BTreeMap::new();
-        for candidate in candidates {
-            if self.is_too_old(&candidate) {
-                continue;
-            }
-            let files = self.state.files.get(runtime.as_str());
-            let known = files.and_then(|files| files.get(&candidate.path));
-            let is_same = known.is_some_and(|known| known.stamp == candidate.stamp);
-            let session = match known {
-                Some(known) if is_same => known.session.clone(),
-                _ if candidate.is_database => Some(format!("\u{0}{}", candidate.path.display())),
-                _ => match read_head(&candidate.path) {
-                    Ok(head) => {
-                        (history.source)(&candidate.name, &head).map(|source| source.session)
-                    }
-                    Err(error) => {
-                        self.refuse(runtime, &candidate.path, error.to_string(), each);
-                        continue;
-                    }
-                },
-            };
-            let Some(session) = session else {
-                if !is_same {
-                    self.remember(runtime, &candidate, None);
-                }
-                continue;
-            };
-            let entry = sessions.entry(session).or_default();
-            entry.1 |= !is_same;
-            entry.0.push(candidate);
-        }
-        let wanted = &self.options.files;
-        sessions.retain(|_, (files, _)| {
-            wanted.is_empty() || files.iter().any(|file| wanted.contains(&file.path))
-        });
-        // Only what has changed is compared with what was read of it before.
-        let read_before = LazyCell::new(|| files_by_session(&self.state, runtime));
-        for (session, (mut files, is_changed)) in sessions {
-            files.sort_by(|one, other| one.name.cmp(&other.name));
-            let is_database = files.iter().any(|file| file.is_database);
-            let group = group(&mut self.groups, runtime);
-            if !is_database {
-                group.sessions += 1;
-            }
-            let known = self.state.session(runtime.as_str(), &session);
-            if !is_changed && !known.is_some_and(|known| known.is_open) {
-                group.unchanged += known.map_or(0, |known| known.runs);
-                if is_database {
-                    group.sessions += known.and_then(|known| known.sessions).unwrap_or(0);
-                }
-                continue;
-            }
-            jobs.push(SessionJob {
-                runtime: runtime.clone(),
-                history,
-                bytes: files.iter().map(|file| file.stamp.size).sum(),
-                is_over: self.options.only.is_some(),
-                only_grew: only_grew(read_before.get(session.as_str()), &files),
-                files,
-                is_database,
-                session,
-            });
-        }
-        // Parents before what was forked from them, and the same order every time.
-        jobs.sort_by(|one, other| one.order().cmp(&other.order()));
-    }
-
-    /// Tells whether a file was last written before the time that is asked for.
-    fn is_too_old(&self, candidate: &Candidate) -> bool {
-        let at = candidate
-            .stamp
-            .modified
-            .max(candidate.stamp.log.map_or(0, |(_, at)| at));
-        self.options
-            .since
-            .is_some_and(|since| at / 1_000_000 < since)
-    }
-
-    fn remember(&mut self, runtime: &Runtime, file: &Candidate, session: Option<&str>) {
+    pub(super) fn remember(&mut self, runtime: &Runtime, file: &Candidate, session: Option<&str>) {
         let known = KnownFile {
             session: session.map(str::to_owned),
             stamp: file.stamp.clone(),
         };
-        self.state
-            .set_file(runtime.as_str(), file.path.clone(), known);
+        self.state.set_file(runtime.as_str(), &file.path, known);
     }
 
     /// Stores what sessions in files have that is new; returns those that hold copies of others.
@@ -336,6 +205,7 @@ impl Sync<'_> {
             return Ok(forks);
         }
         let now = clock();
+        let rules = Arc::clone(&self.options.rules);
         let weighed = jobs.into_iter().map(|job| {
             let weight = usize::try_from(job.bytes)
                 .unwrap_or(usize::MAX)
@@ -346,7 +216,7 @@ impl Sync<'_> {
             usual_threads(),
             AHEAD,
             weighed,
-            |job| job.read(now),
+            |job| job.read(&rules, now),
             |results| {
                 for work in results {
                     if work.has_copies() {
@@ -396,7 +266,7 @@ impl Sync<'_> {
                 return;
             }
             let (digest, id) = (session.digest.clone(), session.id.clone());
-            let work = session_of_database(job, session, clock());
+            let work = session_of_database(job, session, &self.options.rules, clock());
             let taken = self.take(store, work, clock, each);
             if let Some(known) = self.state.session(runtime.as_str(), &id) {
                 total.runs += known.runs;
@@ -533,7 +403,17 @@ impl Sync<'_> {
             {
                 continue;
             }
-            match take_in(store, &mut stored, run, told.contents, account, clock()) {
+            let rules = &self.options.rules;
+            let taken = take_in(
+                store,
+                &mut stored,
+                run,
+                told.contents,
+                account,
+                rules,
+                clock(),
+            );
+            match taken {
                 Ok(Taken::New(run)) => source.new.push(run),
                 Ok(Taken::Grown(run)) => source.grown.push(run),
                 Ok(Taken::Joined(run)) => source.joined.push(run),
@@ -579,7 +459,7 @@ impl Sync<'_> {
         Ok(())
     }
 
-    /// Remembers on disk what was read; `survey` if all of it was. It is a memory only: if it cannot be kept, more is
+    /// Remembers on disk what was read; `survey` if all that was found was. It is a memory only: if it cannot be kept, more is
     /// read the next time.
     fn save(&mut self, store: &Store, survey: Option<&Survey>) {
         self.since_saved = 0;
@@ -589,9 +469,8 @@ impl Sync<'_> {
         let Ok(database) = store.database_id() else {
             return;
         };
-        let is_settled = self.options.is_whole() && !self.state.has_open();
         let settled = survey
-            .filter(|_| is_settled)
+            .filter(|_| !self.state.has_open())
             .zip(database.clone())
             .and_then(|(survey, database)| Settled::after(database, survey, &self.groups));
         let _ = self
@@ -607,32 +486,6 @@ impl Sync<'_> {
     }
 }
 
-type KnownFiles<'a> = Vec<(&'a PathBuf, &'a Stamp)>;
-
-/// Returns the files of each session that were read before.
-fn files_by_session<'a>(state: &'a State, runtime: &Runtime) -> HashMap<&'a str, KnownFiles<'a>> {
-    let mut sessions: HashMap<&str, KnownFiles<'_>> = HashMap::new();
-    for (path, known) in state.files.get(runtime.as_str()).into_iter().flatten() {
-        if let Some(session) = &known.session {
-            sessions
-                .entry(session)
-                .or_default()
-                .push((path, &known.stamp));
-        }
-    }
-    sessions
-}
-
-/// Tells whether all files of a session that were read before are still there, and none is shorter.
-fn only_grew(known: Option<&KnownFiles<'_>>, files: &[Candidate]) -> bool {
-    known.is_some_and(|known| {
-        known.iter().all(|(path, stamp)| {
-            let now = files.iter().find(|file| file.path == **path);
-            now.is_some_and(|now| now.stamp.inode == stamp.inode && now.stamp.size >= stamp.size)
-        })
-    })
-}
-
 /// Returns the framing of a file, which its runtime tells from its name and first bytes.
 pub(super) fn framing_of(history: &History, name: &str, path: &Path) -> std::io::Result<Framing> {
     let source = (history.source)(name, &read_head(path)?);
@@ -640,17 +493,21 @@ pub(super) fn framing_of(history: &History, name: &str, path: &Path) -> std::io:
 }
 
 /// Cuts a session of a database into runs.
-fn session_of_database(job: &SessionJob, session: DatabaseSession, now: i64) -> SessionWork {
+fn session_of_database(
+    job: &SessionJob,
+    session: DatabaseSession,
+    rules: &RuleSet,
+    now: i64,
+) -> SessionWork {
     let contents: Vec<SourceContent> = session
         .sources
         .into_iter()
-        .map(|source| SourceContent {
-            name: source.name,
-            framing: Framing::Lines,
-            bytes: match source.lines {
+        .map(|source| {
+            let bytes = match source.lines {
                 RowLines::Held(bytes) => Bytes::Held(bytes),
                 RowLines::File(file, length) => Bytes::File(file, length),
-            },
+            };
+            SourceContent::new(source.name, Framing::Lines, bytes)
         })
         .collect();
     let job = SessionJob {
@@ -659,7 +516,7 @@ fn session_of_database(job: &SessionJob, session: DatabaseSession, now: i64) -> 
         files: Vec::new(),
         ..job.clone()
     };
-    let mut work = work(job, contents, now);
+    let mut work = work(job, contents, rules, now);
     if let Some(reason) = session.left_out.first() {
         work.fault = Some(reason.clone());
     }

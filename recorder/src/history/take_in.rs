@@ -1,18 +1,24 @@
 //! Segments into the store: new ones, grown ones, ones that were recorded, too.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use runtape_core::report::RedactionCounts;
 use runtape_core::{RunId, Runtime, Stream};
 use runtape_normalizer::history::SegmentLine;
-use runtape_normalizer::{Exit, RunSource};
+use runtape_normalizer::redact::RuleSet;
+use runtape_normalizer::{Exit, Kept, RunSource};
 use runtape_store::{RemovalReason, Replaced, RunFilter, Store, StoreError, TapeChunk};
 use serde_json::Value;
 
 use super::content::{SourceContent, each_piece};
 use super::evidence::{Evidence, Fit};
 use super::segment_run::{HISTORY_KEY, NOT_JOINED_KEY, SegmentRun};
-use crate::context_and_exit::{context_from_json, exit_from_json, exit_to_json, is_history_only};
+use crate::context_and_exit::{
+    came_as_records, context_from_json, exit_from_json, exit_to_json, is_history_only,
+};
 use crate::error::RecordError;
+use crate::redaction::{count_markers, without_commitments};
 use crate::replay;
 
 /// The most bytes of history that a recorded run is joined with: both halves are held to be joined.
@@ -186,14 +192,15 @@ pub(super) fn take_in(
     mut run: SegmentRun,
     contents: &[SourceContent],
     account: Account<'_>,
+    rules: &RuleSet,
     now: i64,
 ) -> Result<Taken, RecordError> {
     if let Some(holder) = stored.holder_of(&run.segment.key).cloned() {
-        return grow(store, &holder, run, contents, now);
+        return grow(store, &holder, run, contents, rules, now);
     }
     if store.has_run(&run.run_id)? {
         let id = run.run_id.clone();
-        return grow(store, &id, run, contents, now);
+        return grow(store, &id, run, contents, rules, now);
     }
     match stored.recorded_as(account) {
         Recorded::Nowhere => {}
@@ -242,9 +249,15 @@ fn put(
         };
         let mut start = 0;
         let mut refused = None;
+        let mut exit = Exit::unknown();
         let read = each_piece(&run.segment.lines, contents, |piece| {
+            count_markers(&piece, &mut exit.redacted);
             let records = normalizer
-                .push(Stream::History, &piece, run.begin.started_at)
+                .push(
+                    Stream::History,
+                    Kept::as_given(&piece),
+                    run.begin.started_at,
+                )
                 .records;
             let chunk = chunk(&mut start, run.begin.started_at, piece);
             store.append(&id, &records, &[chunk]).map_err(|error| {
@@ -263,7 +276,6 @@ fn put(
             (None, Ok(())) => {}
         }
         if !run.is_open {
-            let exit = Exit::unknown();
             let records = normalizer.finish(&exit).records;
             store.append_and_finish(&id, &records, &[], &exit_to_json(&exit), now)?;
         }
@@ -319,16 +331,18 @@ fn grow(
     id: &RunId,
     mut run: SegmentRun,
     contents: &[SourceContent],
+    rules: &RuleSet,
     now: i64,
 ) -> Result<Taken, RecordError> {
     let (mut known, mut new) = (HashSet::new(), HashSet::new());
     let (mut old_digest, mut digest) = (blake3::Hasher::new(), blake3::Hasher::new());
     each_known_line(store, id, |line| {
-        old_digest.update(line).update(b"\n");
-        known.insert(hash(line));
+        let line = filtered(rules, line);
+        old_digest.update(&without_commitments(&line)).update(b"\n");
+        known.insert(hash(&line));
     })?;
     each_piece(&run.segment.lines, contents, |piece| {
-        digest.update(&piece);
+        digest.update(&without_commitments(&piece));
         let lines = piece.strip_suffix(b"\n").unwrap_or(&piece);
         new.extend(lines.split(|byte| *byte == b'\n').map(hash));
         Ok::<(), std::io::Error>(())
@@ -346,8 +360,9 @@ fn grow(
     if !run.only_grew && !known.is_subset(&new) {
         let mut lines = Vec::new();
         each_known_line(store, id, |line| {
-            if !new.contains(&hash(line)) {
-                lines.push(SegmentLine::Made(line.to_vec()));
+            let line = filtered(rules, line);
+            if !new.contains(&hash(&line)) {
+                lines.push(SegmentLine::Made(line.into_owned()));
             }
         })?;
         lines.append(&mut run.segment.lines);
@@ -406,7 +421,7 @@ fn rewrite(
 ) -> Result<(), RecordError> {
     let begin = store.begin_of(id)?;
     let exit = store.exit(id)?;
-    let exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
+    let mut exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
     let mut printed = Vec::new();
     store.each_tape_chunk(id, |chunk| {
         if chunk.stream != Stream::History {
@@ -420,6 +435,17 @@ fn rewrite(
         Ok::<(), std::io::Error>(())
     })
     .map_err(|source| RecordError::History { source })?;
+    // Of what was found it is not known what was printed: all of it is counted anew.
+    let unfinished = exit.redacted.unfinished;
+    exit.redacted = RedactionCounts {
+        unfinished,
+        ..RedactionCounts::default()
+    };
+    count_markers(begin.context.to_string().as_bytes(), &mut exit.redacted);
+    for chunk in &printed {
+        count_markers(&chunk.bytes, &mut exit.redacted);
+    }
+    count_markers(&history, &mut exit.redacted);
     let mut normalizer = replay::normalizer(&begin)?;
     store.batch(|store| {
         store.delete_as(id, RemovalReason::Replaced, now)?;
@@ -436,8 +462,15 @@ fn rewrite(
     Ok(())
 }
 
+/// Returns a line of a tape without its secrets: it may be from before they were taken out, or from when fewer
+/// rules were known, and is compared with one that has none.
+fn filtered<'a>(rules: &RuleSet, line: &'a [u8]) -> Cow<'a, [u8]> {
+    rules.redact_line(line, &mut RedactionCounts::default())
+}
+
+/// Tells lines apart. Markers of the same rule are alike: the key may be another one by now.
 fn hash(line: &[u8]) -> u128 {
-    let hash = blake3::hash(line);
+    let hash = blake3::hash(&without_commitments(line));
     let mut head = [0; 16];
     head.copy_from_slice(hash.as_bytes().get(..16).unwrap_or(&[0; 16]));
     u128::from_le_bytes(head)
@@ -456,7 +489,9 @@ fn add(
 ) -> Result<(), RecordError> {
     let begin = store.begin_of(id)?;
     let exit = store.exit(id)?;
-    let exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
+    let mut exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
+    count_markers(new, &mut exit.redacted);
+    let kept_exit = exit_to_json(&exit);
     let parsed = context_from_json(begin.job_id.clone(), id.clone(), context);
     let mut normalizer = Some(replay::normalizer_in(&begin, parsed)?);
     let start = store.tape_lengths(id)?.of(Stream::History);
@@ -469,7 +504,7 @@ fn add(
             store.append(id, &records, &[])
         })?;
         store.append(id, &normalizer.finish(&exit).records, &[])?;
-        Ok(None)
+        Ok(Some(kept_exit.clone()))
     })?;
     Ok(())
 }
@@ -490,7 +525,7 @@ pub(super) fn mark_not_joined(
     }
     kept.insert(NOT_JOINED_KEY.to_owned(), reason.into());
     let marked = add(store, history, &context, &[], |store, write| {
-        store.retell_run(history, &context, now, write)
+        store.retell_run(history, RemovalReason::Replaced, &context, now, write)
     });
     match marked {
         Err(error) if error.is_in_use() => Ok(()),
@@ -536,7 +571,7 @@ pub(super) fn join(
         checked => checked?,
     }
     let mut context = store.begin_of(recorded)?.context;
-    if context.is_null() {
+    if came_as_records(&context) {
         return Ok(Some(format!(
             "run {recorded} came as records, without a tape"
         )));
@@ -546,7 +581,7 @@ pub(super) fn join(
         kept.insert("source".to_owned(), RunSource::Both.as_str().into());
     }
     let joined = add(store, recorded, &context, history, |store, write| {
-        store.join_run(recorded, &context, now, write)
+        store.retell_run(recorded, RemovalReason::Joined, &context, now, write)
     });
     match joined {
         Err(error) if error.is_in_use() => Ok(Some(error.to_string())),

@@ -37,6 +37,34 @@ pub(super) fn leading(messages: &[Message]) -> Vec<Message> {
     given.cloned().collect()
 }
 
+/// Returns the messages after those that were there before; `None` if it does not begin with them.
+///
+/// Perstack drops the time of a message when it writes a checkpoint again.
+pub(super) fn messages_after<'m>(
+    messages: &'m [Message],
+    before: &[Message],
+) -> Option<&'m [Message]> {
+    let (first, rest) = messages.split_at_checked(before.len())?;
+    let mut pairs = first.iter().zip(before);
+    pairs
+        .all(|(one, other)| is_same(one, other))
+        .then_some(rest)
+}
+
+/// Tells whether two messages are the same, though one may have lost its time.
+fn is_same(one: &Message, other: &Message) -> bool {
+    if one == other {
+        return true;
+    }
+    let (mut dated, other, at) = match (one.timestamp(), other.timestamp()) {
+        (Some(at), None) => (other.clone(), one, at),
+        (None, Some(at)) => (one.clone(), other, at),
+        _ => return false,
+    };
+    dated.set_timestamp(at);
+    dated == *other
+}
+
 /// Lets a delegation name the parent's checkpoint as the parent's records do.
 pub(super) fn renamed(mut by: DelegatedBy, ids: &NewIds) -> DelegatedBy {
     if let Some(id) = ids.get(&by.checkpoint_id) {

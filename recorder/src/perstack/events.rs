@@ -49,11 +49,6 @@ pub(super) struct RunFacts {
 }
 
 impl RunFacts {
-    /// Tells whether no event said anything.
-    pub(super) fn is_empty(&self) -> bool {
-        self.beginning.is_none() && self.said.is_empty() && self.ends.is_empty()
-    }
-
     /// Takes the next event; only what is not in the checkpoints stays. Returns the checkpoint that
     /// the event holds.
     pub(super) fn push(&mut self, event: RunEvent, at: i64) -> Option<CheckpointId> {

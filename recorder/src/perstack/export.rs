@@ -14,11 +14,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::PerstackError;
-use super::extension::{EventExtension, OURS, StepExtension, StepOrigin};
-use super::plan::JobPlan;
+use super::extension::{ErrorExtension, EventExtension, OURS, StepExtension, StepOrigin};
+use super::plan::{EventTimes, JobPlan};
 use super::setting::RunSetting;
 use super::tree::{EventName, SETTING_FILE};
 use super::writer::{Existing, TreeWriter};
+use crate::redaction::rules_applied_to;
 
 /// Writes `perstack/jobs/<job>` below a directory.
 ///
@@ -32,23 +33,22 @@ pub fn export_job(
 ) -> Result<ExportedTree, PerstackError> {
     let plan = JobPlan::read(store, job)?;
     let mut writer = TreeWriter::begin(directory, job, existing)?;
-    let (mut checkpoints, mut events) = (0, 0);
+    let mut written = Written::default();
     for index in 0..plan.runs.len() {
-        let written = write_run(&plan, store, index, &mut writer)?;
-        checkpoints += written.checkpoints;
-        events += written.events;
+        written.add(write_run(&plan, store, index, &mut writer)?);
     }
     // Readers take a directory for a job only if it has this file.
     let path = writer.tree().job_file();
-    writer.pretty(&path, &plan.to_job(job))?;
+    writer.pretty(&path, &plan.to_job(job, written.times))?;
     let bytes = writer.bytes;
     Ok(ExportedTree {
         job_id: job.clone(),
         path: writer.finish()?.display().to_string(),
         runs: u64::try_from(plan.runs.len()).unwrap_or(u64::MAX),
-        checkpoints,
-        events,
+        checkpoints: written.checkpoints,
+        events: written.events,
         bytes,
+        redaction: rules_applied_to(store, plan.runs.iter().map(|run| &run.id))?,
     })
 }
 
@@ -64,14 +64,7 @@ fn write_run(
     };
     let directory = writer.tree().run(&run.id);
     writer.directory(&directory)?;
-    let setting = RunSetting::new(
-        &run.opened.job_id,
-        &run.id,
-        &run.opened.runtime,
-        run.initialize.as_ref(),
-        (run.started_at, run.last_at),
-    );
-    writer.compact(&directory.join(SETTING_FILE), &setting)?;
+    let setting_file = directory.join(SETTING_FILE);
     let mut state = RunExport {
         plan,
         index,
@@ -90,14 +83,40 @@ fn write_run(
         }
         result.is_ok() && record.seq < run.records
     })?;
-    result.map(|()| state.written)
+    result?;
+    let written = state.written;
+    let times = written.times.unwrap_or(EventTimes {
+        first: run.started_at,
+        last: run.last_at,
+    });
+    let setting = RunSetting::new(
+        &run.opened.job_id,
+        &run.id,
+        &run.opened.runtime,
+        run.initialize.as_ref(),
+        times,
+    );
+    writer.compact(&setting_file, &setting)?;
+    Ok(written)
 }
 
-/// How many files were written.
+/// How many files were written, and the times in them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
     checkpoints: u64,
     events: u64,
+    times: Option<EventTimes>,
+}
+
+impl Written {
+    fn add(&mut self, other: Self) {
+        self.checkpoints += other.checkpoints;
+        self.events += other.events;
+        self.times = match (self.times, other.times) {
+            (Some(times), Some(other)) => Some(times.cover(other)),
+            (times, other) => times.or(other),
+        };
+    }
 }
 
 /// An event as it is stored.
@@ -170,7 +189,15 @@ impl RunExport<'_> {
             event: &event,
         };
         self.writer.compact(&path, &stored)?;
-        self.written.events += 1;
+        let at = event.timestamp;
+        self.written.add(Written {
+            checkpoints: 0,
+            events: 1,
+            times: Some(EventTimes {
+                first: at,
+                last: at,
+            }),
+        });
         Ok(())
     }
 
@@ -178,11 +205,14 @@ impl RunExport<'_> {
     /// Returns the checkpoint that has a file of its own.
     fn adapt<'e>(&self, event: &'e mut RunEvent) -> Option<&'e Checkpoint> {
         event.step_number = self.number(event.step_number);
-        let plain = StepExtension::of_runtime(&self.runtime);
+        let begun_at = event.timestamp;
+        let mut plain = StepExtension::of_runtime(&self.runtime);
         let mut extension = self.step.clone();
         let (checkpoint, step) = match &mut event.kind {
             RunEventKind::StartRun(start) => {
                 let number = self.number(1);
+                let opened_at = self.plan.runs.get(self.index).map(|run| run.started_at);
+                plain.opened_at = opened_at.filter(|at| *at != begun_at);
                 let initial = &mut start.initial_checkpoint;
                 self.checkpoint(initial, &plain, number.saturating_sub(1));
                 return None;
@@ -197,7 +227,10 @@ impl RunExport<'_> {
                 extension.answer = answer(event);
                 (&mut event.checkpoint, &mut event.step)
             }
-            RunEventKind::StopRunByError(event) => (&mut event.checkpoint, &mut event.step),
+            RunEventKind::StopRunByError(event) => {
+                ErrorExtension::take(&mut event.error);
+                (&mut event.checkpoint, &mut event.step)
+            }
             RunEventKind::StopRunByExceededMaxSteps(event) => {
                 (&mut event.checkpoint, &mut event.step)
             }
@@ -208,6 +241,7 @@ impl RunExport<'_> {
             _ => return None,
         };
         self.renumber(step);
+        extension.error = checkpoint.error.as_mut().and_then(ErrorExtension::take);
         let used_at = self.number(checkpoint.step_number);
         self.checkpoint(checkpoint, &extension, used_at);
         Some(checkpoint)
@@ -237,7 +271,7 @@ impl RunExport<'_> {
                 fields.insert("usageUnknown".to_owned(), unknown.into());
             }
         }
-        extension.write(&mut fields);
+        extension.write(&checkpoint.id, &mut fields);
         checkpoint.metadata = Some(fields.into());
     }
 }

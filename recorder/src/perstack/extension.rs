@@ -1,8 +1,11 @@
 //! What one side knows and the other's format has no place for.
 
+use std::collections::BTreeMap;
+
 use runtape_core::record::{CallNote, MessageRecord, ResultNote, UsageEntry};
 use runtape_core::{
-    Checkpoint, DelegationTarget, MessageId, Metadata, Runtime, TokenCounts, ToolResult,
+    Checkpoint, CheckpointId, DelegationTarget, ErrorFamily, Message, MessageId, Metadata,
+    RunError, Runtime, TokenCounts, ToolResult,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +29,10 @@ const ACCEPTED: [Runtime; 5] = [
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct StepExtension {
+    /// The checkpoint that this is about. Perstack hands metadata on to the checkpoints of a run that
+    /// it continues, and nothing here is true of those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) checkpoint: Option<CheckpointId>,
     /// The runtime, where Perstack refuses its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) runtime: Option<Runtime>,
@@ -54,6 +61,37 @@ pub(super) struct StepExtension {
     /// some runtimes print it only as the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) answer: Option<MessageId>,
+    /// When the step's messages were said. They say so themselves, too, but Perstack drops that
+    /// when it writes a checkpoint again.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) times: BTreeMap<MessageId, i64>,
+    /// What is known of the run's failure beyond Perstack's fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<ErrorExtension>,
+    /// When the run was opened, where its first event tells another time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) opened_at: Option<i64>,
+}
+
+/// What our records know of a failure and Perstack's `error` has no field for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ErrorExtension {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) family: Option<ErrorFamily>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) retry_at: Option<i64>,
+}
+
+impl ErrorExtension {
+    /// Takes out of an error what Perstack has no field for.
+    pub(super) fn take(error: &mut RunError) -> Option<Self> {
+        let taken = Self {
+            family: error.family.take(),
+            retry_at: error.retry_at.take(),
+        };
+        (taken != Self::default()).then_some(taken)
+    }
 }
 
 impl StepExtension {
@@ -70,6 +108,9 @@ impl StepExtension {
         self.calls.extend(record.calls.iter().cloned());
         self.results.extend(record.results.iter().cloned());
         let id = record.message.id();
+        if let Some(at) = record.message.timestamp() {
+            self.times.insert(id.clone(), at);
+        }
         if record.continued {
             self.continued.push(id.clone());
         }
@@ -98,16 +139,50 @@ impl StepExtension {
         record.cut = self.cut.contains(record.message.id());
     }
 
+    /// Gives a message back its time, if it has lost it.
+    pub(super) fn date(&self, message: &mut Message) {
+        if message.timestamp().is_none()
+            && let Some(at) = self.times.get(message.id())
+        {
+            message.set_timestamp(*at);
+        }
+    }
+
+    /// Gives an error back what [`ErrorExtension::take`] took.
+    pub(super) fn with_details(&self, error: Option<RunError>) -> Option<RunError> {
+        let mut error = error?;
+        if let Some(details) = &self.error {
+            error.family = error.family.or(details.family);
+            error.retry_at = error.retry_at.or(details.retry_at);
+        }
+        Some(error)
+    }
+
     /// Puts the extension into metadata as Perstack accepts it: a name that it refuses goes.
-    pub(super) fn write(&self, fields: &mut Map<String, Value>) {
+    pub(super) fn write(&self, checkpoint: &CheckpointId, fields: &mut Map<String, Value>) {
         if self.runtime.is_some() {
             fields.shift_remove("runtime");
         }
-        if *self != Self::default()
-            && let Ok(value) = serde_json::to_value(self)
-        {
+        if *self == Self::default() {
+            return;
+        }
+        let stamped = Self {
+            checkpoint: Some(checkpoint.clone()),
+            ..self.clone()
+        };
+        if let Ok(value) = serde_json::to_value(stamped) {
             fields.insert(OURS.to_owned(), value);
         }
+    }
+
+    /// Returns the extension of a checkpoint, unless it is about another one.
+    pub(super) fn of(checkpoint: &Checkpoint) -> Result<Option<Self>, String> {
+        let metadata = checkpoint.metadata.clone().unwrap_or_default();
+        let extension = Self::take(&mut metadata.into())?;
+        Ok(extension.filter(|extension| {
+            let about = extension.checkpoint.as_ref();
+            about.is_none_or(|about| *about == checkpoint.id)
+        }))
     }
 
     /// Takes the extension out of metadata; an error says what is wrong with it.
@@ -211,7 +286,8 @@ mod tests {
     fn only_names_that_perstack_refuses_are_moved() {
         for runtime in Runtime::KNOWN {
             let mut fields = Map::from_iter([("runtime".to_owned(), json!(runtime.as_str()))]);
-            StepExtension::of_runtime(runtime).write(&mut fields);
+            let checkpoint = CheckpointId::parse("c").unwrap();
+            StepExtension::of_runtime(runtime).write(&checkpoint, &mut fields);
             let kept = fields.get("runtime").and_then(Value::as_str);
             let accepted = ["local", "cursor", "claude-code", "gemini", "docker"];
             let moved = fields.get(OURS).map(|ours| ours["runtime"].clone());

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use runtape_core::report::{TreeFault, TreeOutcome, TreeRun};
 use runtape_core::{Checkpoint, Record, RecordKind, RunId};
+use runtape_normalizer::redact::RuleSet;
 use runtape_store::Store;
 
 use super::error::PerstackError;
@@ -12,6 +13,7 @@ use super::findings::{Findings, find_jobs};
 use super::reader::{CheckFile, CheckpointFile, JobReader, RunFiles};
 use super::rebuild::{NewIds, Rebuilder};
 use crate::imported::{Comparison, Known, known_records, store_records};
+use crate::redaction::redact_records;
 
 /// What an import found and did.
 #[derive(Debug, Default)]
@@ -25,13 +27,14 @@ pub struct Imported {
 }
 
 /// Reads the job trees below a directory and stores their runs. `check` says what is wrong with a
-/// file besides what reading finds; `now` is in milliseconds since 1970.
+/// file besides what reading finds; `now` is in milliseconds since 1970. Secrets that the rules find are not stored.
 ///
 /// A run that is there already is left as it is, so that importing again changes nothing.
 pub fn import_trees(
     store: &mut Store,
     directory: &Path,
     check: CheckFile,
+    rules: &RuleSet,
     now: i64,
 ) -> Result<Imported, PerstackError> {
     let mut findings = Findings::default();
@@ -39,7 +42,14 @@ pub fn import_trees(
     for (job, path) in find_jobs(directory, &mut findings)? {
         let mut reader = JobReader::open(job, &path, check, &mut findings);
         for tree in family_trees(&reader, &mut findings) {
-            runs.extend(import_tree(store, &mut reader, &tree, &mut findings, now)?);
+            runs.extend(import_tree(
+                store,
+                &mut reader,
+                &tree,
+                &mut findings,
+                rules,
+                now,
+            )?);
         }
     }
     // Found while several passes went over the files.
@@ -94,6 +104,7 @@ fn import_tree(
     reader: &mut JobReader,
     tree: &[RunId],
     findings: &mut Findings,
+    rules: &RuleSet,
     now: i64,
 ) -> Result<Option<TreeRun>, PerstackError> {
     let mut ids = NewIds::new();
@@ -127,8 +138,15 @@ fn import_tree(
         vintage: reader.vintage(),
         children: stored_runs - 1,
     };
-    match known_records(store, &records, Comparison::Essence)? {
-        Known::No => drop(store_records(store, &records, now)?),
+    // What is stored may be from before secrets were taken out.
+    let known = known_records(store, &records, Comparison::Essence)?;
+    let (records, redaction) = redact_records(records, rules)?;
+    let known = match known {
+        Known::Other => known_records(store, &records, Comparison::Essence)?,
+        known => known,
+    };
+    match known {
+        Known::No => drop(store_records(store, &records, &redaction, now)?),
         Known::Same => imported.outcome = TreeOutcome::Skipped,
         Known::Other => imported.outcome = TreeOutcome::Differs,
     }
@@ -154,10 +172,13 @@ fn rebuild(
         findings.fault(&directory, "no file of this run can be read");
         return None;
     }
-    let modified = first.as_ref().map_or(0, |(file, _)| file.modified());
+    let times = first
+        .as_ref()
+        .map(|(file, _)| file.times())
+        .unwrap_or_default();
     let state = first.as_ref().map(|(_, checkpoint)| checkpoint);
     let job = reader.id.clone();
-    let opened = Rebuilder::open((&job, run), &source, state, modified, ids);
+    let opened = Rebuilder::open((&job, run), &source, state, times, ids);
     let mut rebuilder = match opened {
         Ok(rebuilder) => rebuilder,
         Err(fault) => {
@@ -166,7 +187,7 @@ fn rebuild(
         }
     };
     let mut take = |file: &CheckpointFile, checkpoint: &Checkpoint, findings: &mut Findings| {
-        if let Err(fault) = rebuilder.checkpoint(checkpoint, file.modified(), ids) {
+        if let Err(fault) = rebuilder.checkpoint(checkpoint, file.times(), ids) {
             findings.fault(&file.path, fault);
         }
     };

@@ -12,6 +12,23 @@ use runtape_store::{RunFilter, RunInfo, Store};
 use super::error::PerstackError;
 use super::steps::{Numbers, RunShape};
 
+/// The times of the first and the last event of a run or job, as they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EventTimes {
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+impl EventTimes {
+    /// Returns times that hold for both.
+    pub(super) fn cover(self, other: Self) -> Self {
+        Self {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+        }
+    }
+}
+
 /// What must be known of a run before its first file is written.
 pub(super) struct RunPlan {
     pub(super) id: RunId,
@@ -119,7 +136,8 @@ impl JobPlan {
         used.copied().unwrap_or_default()
     }
 
-    pub(super) fn to_job(&self, id: &JobId) -> Job {
+    /// Makes the job's own file; `times` are those of its first and its last event.
+    pub(super) fn to_job(&self, id: &JobId, times: Option<EventTimes>) -> Job {
         let is_root = |run: &&RunPlan| run.opened.delegated_by.is_none();
         let first = self.runs.iter().find(is_root);
         let last = self.runs.iter().rfind(is_root);
@@ -134,8 +152,11 @@ impl JobPlan {
             total_steps: self.runs.iter().map(RunPlan::ended_steps).sum(),
             max_steps: None,
             usage: self.used_at(self.numbers.last()).to_usage(),
-            started_at: started_at.unwrap_or_default(),
-            finished_at: finished_at.filter(|_| is_over),
+            started_at: times.map_or(started_at.unwrap_or_default(), |times| times.first),
+            finished_at: times
+                .map(|times| times.last)
+                .or(finished_at)
+                .filter(|_| is_over),
         }
     }
 }

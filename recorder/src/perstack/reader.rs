@@ -17,8 +17,9 @@ use super::extension::{EventExtension, OURS, StepExtension};
 use super::findings::{Entry, Findings};
 use super::rebuild::RunSource;
 use super::setting::KnownSetting;
+use super::times::{FileTimes, JobTimes};
 use super::tree::{
-    CHECKPOINTS, EventName, JOB_FILE, MARKER_FILE, RUNS, SETTING_FILE, early_checkpoint_id,
+    CHECKPOINTS, EventName, JOB_FILE, MARKER_FILE, RUNS, SETTING_FILE, early_checkpoint,
 };
 use super::vintage::{Upgrade, is_retired};
 
@@ -53,8 +54,17 @@ struct Spare {
 }
 
 impl CheckpointFile {
+    /// Returns what the file tells of its time.
+    pub(super) fn times(&self) -> FileTimes {
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        FileTimes {
+            named: name.and_then(early_checkpoint).map(|(at, _)| at),
+            modified: self.modified(),
+        }
+    }
+
     /// Returns when the file was written, in milliseconds since 1970.
-    pub(super) fn modified(&self) -> i64 {
+    fn modified(&self) -> i64 {
         let modified = fs::metadata(&self.path).and_then(|meta| meta.modified());
         let since = modified
             .ok()
@@ -109,6 +119,7 @@ impl RunFiles {
 pub(super) struct JobReader {
     pub(super) id: JobId,
     pub(super) runs: BTreeMap<RunId, RunFiles>,
+    times: JobTimes,
     upgrade: Upgrade,
     check: CheckFile,
 }
@@ -124,6 +135,7 @@ impl JobReader {
         let mut reader = Self {
             id,
             runs: BTreeMap::new(),
+            times: JobTimes::default(),
             upgrade: Upgrade::default(),
             check,
         };
@@ -161,6 +173,7 @@ impl JobReader {
             if run.directory.as_os_str().is_empty() {
                 run.directory = directory.join(RUNS).join(id.as_str());
             }
+            run.source.job = reader.times;
             run.complete();
         }
         reader
@@ -170,14 +183,20 @@ impl JobReader {
         self.upgrade.vintage()
     }
 
-    fn job_file(&self, path: &Path, findings: &mut Findings) {
+    fn job_file(&mut self, path: &Path, findings: &mut Findings) {
         let Some(job) = findings.json(path) else {
             return;
         };
         let fault = (self.check)(TreeFile::Job, &job).err();
         if let Some(fault) = fault.or_else(|| self.is_of_job(&job, "id")) {
             findings.fault(path, fault);
+            return;
         }
+        let time = |key: &str| job.get(key).and_then(Value::as_i64);
+        self.times = JobTimes {
+            started_at: time("startedAt"),
+            finished_at: time("finishedAt"),
+        };
     }
 
     fn is_of_job(&self, value: &Value, key: &str) -> Option<String> {
@@ -244,8 +263,8 @@ impl JobReader {
     ) -> Vec<Entry> {
         let mut rest = Vec::new();
         for entry in entries {
-            match early_checkpoint_id(&entry.name) {
-                Some(id) if !entry.is_directory => {
+            match early_checkpoint(&entry.name) {
+                Some((_, id)) if !entry.is_directory => {
                     self.checkpoint_file(&entry.path, id, findings);
                     if self
                         .upgrade
@@ -386,8 +405,7 @@ impl JobReader {
 }
 
 fn check_extension(checkpoint: &Checkpoint) -> Result<(), String> {
-    let metadata = checkpoint.metadata.clone().unwrap_or_default();
-    StepExtension::take(&mut metadata.into()).map(|_| ())
+    StepExtension::of(checkpoint).map(|_| ())
 }
 
 /// Says how a text of a file differs from what the file's place says.

@@ -13,16 +13,21 @@ use runtape_core::{
 };
 use serde_json::{Map, Value};
 
-use super::checkpoint::{counts, error_of, fields_of, leading, nothing, renamed, without_answer};
+use super::checkpoint::{
+    counts, error_of, fields_of, leading, messages_after, nothing, renamed, without_answer,
+};
 use super::events::RunFacts;
 use super::extension::{StepExtension, StepOrigin, THEIRS};
+use super::failed_result::mark_failures;
 use super::setting::KnownSetting;
+use super::times::{FileTimes, JobTimes, StepTime};
 
 /// What the files of one run say, besides its checkpoints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunSource {
     pub(super) setting: KnownSetting,
     pub(super) facts: RunFacts,
+    pub(super) job: JobTimes,
 }
 
 /// Where the checkpoints of a tree ended up: their ids to those that we derive.
@@ -49,29 +54,35 @@ pub(super) struct Rebuilder<'a> {
 }
 
 impl<'a> Rebuilder<'a> {
-    /// Opens a run, of which `first` is the first checkpoint and `modified` that file's time.
+    /// Opens a run, of which `first` is the first checkpoint and `file` what its file tells of time.
     ///
     /// A run may have none: then its settings, and the event it began with, are all there is.
     pub(super) fn open(
         (job, run): (&JobId, &RunId),
         source: &'a RunSource,
         first: Option<&Checkpoint>,
-        modified: i64,
+        file: FileTimes,
         ids: &NewIds,
     ) -> Result<Self, String> {
         let initial = source.facts.beginning.as_ref().map(|begun| &begun.initial);
         let nothing = nothing(job, run);
         let is_there = first.is_some();
         let first = first.or(initial).unwrap_or(&nothing);
-        let mut fields = fields_of(first);
-        let extension = StepExtension::take(&mut fields)?.unwrap_or_default();
+        let extension = StepExtension::of(first)?.unwrap_or_default();
+        let dates = StepExtension {
+            times: extension.times,
+            ..StepExtension::default()
+        };
         let named = || first.metadata.as_ref().and_then(Metadata::runtime);
         let runtime = extension.runtime.or_else(named).unwrap_or(Runtime::Local);
         let beginning = source.facts.beginning.as_ref();
-        let first_message = first.messages.iter().find_map(Message::timestamp);
-        let told = source.setting.started_at;
+        let begun = beginning.map(|beginning| StepExtension::of(&beginning.initial));
+        let begun = begun.transpose()?.flatten();
+        let told = begun.and_then(|extension| extension.opened_at);
+        let told = told.or(source.setting.started_at);
         let told = told.or(beginning.map(|beginning| beginning.at));
-        let told = told.or(first_message);
+        let found = StepTime::of_beginning(first, file, source.job);
+        let is_of_file = told.is_none() && found.is_of_file;
         let mut rebuilder = Self {
             run_id: run.clone(),
             source,
@@ -83,7 +94,7 @@ impl<'a> Rebuilder<'a> {
             used: TokenCounts::default(),
             base: beginning.map_or_else(TokenCounts::default, |b| counts(&b.initial.usage)),
             step: 0,
-            at: told.unwrap_or(modified),
+            at: told.unwrap_or(found.at),
             is_over: false,
         };
         let at = rebuilder.at;
@@ -98,16 +109,19 @@ impl<'a> Rebuilder<'a> {
                     .map(|by| Box::new(renamed(by, ids))),
             },
         );
-        if source.facts.is_empty() && first_message.is_none() {
-            let mut patch = Metadata::default();
-            patch.set("timeSource", "file");
-            rebuilder.learn(&patch);
+        if is_of_file {
+            rebuilder.note_file_time();
         }
-        rebuilder.begin(first, is_there)?;
+        rebuilder.begin(first, is_there, &dates)?;
         Ok(rebuilder)
     }
 
-    fn begin(&mut self, first: &Checkpoint, is_there: bool) -> Result<(), String> {
+    fn begin(
+        &mut self,
+        first: &Checkpoint,
+        is_there: bool,
+        dates: &StepExtension,
+    ) -> Result<(), String> {
         let source = self.source;
         let beginning = source.facts.beginning.as_ref();
         if let Some(beginning) = beginning {
@@ -119,7 +133,8 @@ impl<'a> Rebuilder<'a> {
             inherited.chain(&beginning.inputs).cloned().collect()
         });
         // Where the two differ, the checkpoint is what a run is resumed from.
-        let given = given.filter(|given| !is_there || first.messages.starts_with(given));
+        let is_first = |given: &Vec<Message>| messages_after(&first.messages, given).is_some();
+        let given = given.filter(|given| !is_there || is_first(given));
         let given = given.unwrap_or_else(|| leading(&first.messages));
         let at = self.at;
         let model = source.setting.model(&self.runtime);
@@ -132,27 +147,35 @@ impl<'a> Rebuilder<'a> {
             },
         );
         for message in given {
-            self.message(message, &StepExtension::default(), at, None);
+            self.message(message, dates, at, None);
         }
         self.record(at, Start {});
         Ok(())
     }
 
-    /// Takes the next checkpoint, of which `modified` is the file's time. An error says why it
+    /// Notes that a time of the run is that of a file.
+    fn note_file_time(&mut self) {
+        if self.metadata.time_source().is_none() {
+            let mut patch = Metadata::default();
+            patch.set("timeSource", "file");
+            self.learn(&patch);
+        }
+    }
+
+    /// Takes the next checkpoint; `file` is what its file tells of its time. An error says why it
     /// cannot be the next one; then it is as if it were not there.
     pub(super) fn checkpoint(
         &mut self,
         checkpoint: &Checkpoint,
-        modified: i64,
+        file: FileTimes,
         ids: &mut NewIds,
     ) -> Result<(), String> {
         if self.is_over {
             return Err("/status: the run has ended with an earlier step".to_owned());
         }
-        let mut fields = fields_of(checkpoint);
-        let extension = StepExtension::take(&mut fields)?;
+        let extension = StepExtension::of(checkpoint)?;
         let messages = without_answer(checkpoint, extension.as_ref());
-        let Some(new) = messages.strip_prefix(self.messages.as_slice()) else {
+        let Some(new) = messages_after(messages, &self.messages) else {
             return Err("/messages: they do not go on from the step before".to_owned());
         };
         self.step += 1;
@@ -161,12 +184,15 @@ impl<'a> Rebuilder<'a> {
 
         let source = self.source;
         let end = source.facts.end_of(&checkpoint.id);
-        let spoken = checkpoint
-            .messages
-            .iter()
-            .rev()
-            .find_map(Message::timestamp);
-        let at = end.map(|end| end.at).or(spoken).unwrap_or(modified);
+        let at = if let Some(end) = end {
+            end.at
+        } else {
+            let found = StepTime::of_end(checkpoint, file, source.job, self.at);
+            if found.is_of_file {
+                self.note_file_time();
+            }
+            found.at
+        };
         self.retries(checkpoint.step_number);
         let used = self.usage(checkpoint, extension.as_ref(), at);
         let extension = extension.unwrap_or_default();
@@ -200,7 +226,8 @@ impl<'a> Rebuilder<'a> {
             started_at: end.map_or(self.at.min(at), |end| end.started_at),
             pending: pending.map(|call| call.id.clone()).collect(),
             text: text.filter(|text| *text != last),
-            error: error_of(checkpoint, end.and_then(|end| end.error.as_ref())),
+            error: extension
+                .with_details(error_of(checkpoint, end.and_then(|end| end.error.as_ref()))),
         };
         self.is_over = head.status.is_terminal();
         self.at = at;
@@ -251,9 +278,14 @@ impl<'a> Rebuilder<'a> {
         at: i64,
         first_of: Option<u64>,
     ) {
+        self.messages.push(message.clone());
+        let mut message = message;
+        extension.date(&mut message);
+        if !self.runtime.is_external() {
+            mark_failures(&mut message);
+        }
         let known = self.source.facts.time_of(message.id(), first_of);
         let at = known.or_else(|| message.timestamp()).unwrap_or(at);
-        self.messages.push(message.clone());
         let mut record = MessageRecord::new(self.step.max(1), message);
         extension.restore(&mut record);
         self.match_results(&mut record);

@@ -5,6 +5,8 @@ use runtape_core::{JobId, RunId, Runtime};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::plan::EventTimes;
+
 /// What the model is called where the runtime did not name it.
 fn default_model(runtime: &Runtime) -> String {
     format!("{runtime}:default")
@@ -37,7 +39,7 @@ impl RunSetting {
         run: &RunId,
         runtime: &Runtime,
         initialize: Option<&Initialize>,
-        (started_at, updated_at): (i64, i64),
+        times: EventTimes,
     ) -> Self {
         let model = initialize.and_then(|initialize| initialize.model.clone());
         let expert = initialize.map_or(runtime.as_str(), |initialize| &initialize.expert.key);
@@ -56,8 +58,8 @@ impl RunSetting {
             temperature: 0,
             max_retries: 0,
             timeout: 0,
-            started_at,
-            updated_at,
+            started_at: times.first,
+            updated_at: times.last,
             perstack_api_base_url: "https://api.perstack.ai",
             env: Map::new(),
         }
@@ -175,7 +177,13 @@ mod tests {
     #[test]
     fn settings_of_another_run_are_refused() {
         let (job, run) = (JobId::parse("j").unwrap(), RunId::parse("r").unwrap());
-        let setting = RunSetting::new(&job, &run, &Runtime::Hermes, None, (5, 6));
+        let setting = RunSetting::new(
+            &job,
+            &run,
+            &Runtime::Hermes,
+            None,
+            EventTimes { first: 5, last: 6 },
+        );
         let setting = serde_json::to_value(setting).unwrap();
         let known = KnownSetting::read(&setting, &job, &run).unwrap();
         assert_eq!(

@@ -92,13 +92,13 @@ impl EventName {
 }
 
 /// Tells whether a file is a checkpoint as it was named before 2025-12-09, in its run's directory:
-/// `checkpoint-<timestamp>-<step>-<id>.json`. Returns the id.
-pub(super) fn early_checkpoint_id(name: &str) -> Option<&str> {
+/// `checkpoint-<timestamp>-<step>-<id>.json`. Returns the time and the id.
+pub(super) fn early_checkpoint(name: &str) -> Option<(i64, &str)> {
     let rest = name.strip_prefix("checkpoint-")?.strip_suffix(".json")?;
     let mut pieces = rest.splitn(3, '-');
-    pieces.next()?.parse::<i64>().ok()?;
+    let timestamp = pieces.next()?.parse().ok()?;
     pieces.next()?.parse::<u64>().ok()?;
-    pieces.next()
+    Some((timestamp, pieces.next()?))
 }
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn early_checkpoints_are_found_by_their_name() {
         let name = "checkpoint-1733600000000-3-abc-def.json";
-        assert_eq!(early_checkpoint_id(name), Some("abc-def"));
-        assert_eq!(early_checkpoint_id("checkpoint-abc.json"), None);
+        assert_eq!(early_checkpoint(name), Some((1_733_600_000_000, "abc-def")));
+        assert_eq!(early_checkpoint("checkpoint-abc.json"), None);
     }
 }

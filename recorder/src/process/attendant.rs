@@ -9,9 +9,10 @@ use runtape_normalizer::Exit;
 
 use super::child::{Child, Happening};
 use super::keeper::Keeper;
-use super::output_chunk::OutputChunk;
+use super::output_chunk::{OutputChunk, Room};
 use super::{Recorded, RecordingOptions, Shown, Watch};
-use crate::detached_run::{DetachedRun, Ended};
+use crate::clock::Clock;
+use crate::detached_run::{DetachedRun, Ended, Printed};
 
 /// How long somebody who watches too slowly is given before they are asked again.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -31,6 +32,7 @@ pub(super) struct Attendant<'a> {
     /// The command was asked to end.
     is_asked: bool,
     is_timed_out: bool,
+    clock: Clock,
 }
 
 impl<'a> Attendant<'a> {
@@ -52,6 +54,7 @@ impl<'a> Attendant<'a> {
             exit: None,
             is_asked: false,
             is_timed_out: false,
+            clock: options.clock.clone(),
         }
     }
 
@@ -68,28 +71,49 @@ impl<'a> Attendant<'a> {
                     self.deadline = Some(Instant::now() + self.grace);
                 }
                 Ok(Happening::Stop) => self.ask(),
-                Err(RecvTimeoutError::Timeout) if self.exit.is_some() => {
-                    if self.is_asked {
-                        self.child.signal(Signal::SIGKILL);
-                    }
-                    break;
-                }
+                Err(RecvTimeoutError::Timeout) if self.exit.is_some() => break,
                 Err(RecvTimeoutError::Timeout) => self.enforce(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+        }
+        if self.is_asked {
+            // What was stopped leaves nothing behind, not even what let go of the output.
+            self.child.end_rest(self.deadline);
         }
         self.child.let_go();
         self.finish()
     }
 
-    fn next(&self) -> Result<Happening, RecvTimeoutError> {
-        let happenings = &self.child.happenings;
-        match self.deadline {
-            Some(at) => happenings.recv_timeout(at.saturating_duration_since(Instant::now())),
-            None => happenings
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
+    /// Waits for what happens next. What is held back for the rest of a secret is handed on meanwhile, when its time
+    /// is over.
+    fn next(&mut self) -> Result<Happening, RecvTimeoutError> {
+        loop {
+            let held = self.held_until();
+            let until = self.deadline.into_iter().chain(held).min();
+            let happenings = &self.child.happenings;
+            let happened = match until {
+                Some(at) => happenings.recv_timeout(at.saturating_duration_since(Instant::now())),
+                None => happenings
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            let is_due = self.deadline.is_some_and(|at| at <= Instant::now());
+            match happened {
+                Err(RecvTimeoutError::Timeout) if !is_due => {
+                    let printed = self.run.expire(self.clock.now());
+                    self.hand_on(printed, 0, None);
+                }
+                happened => return happened,
+            }
         }
+    }
+
+    /// Returns until when something is held back for the rest of a secret.
+    fn held_until(&self) -> Option<Instant> {
+        let left = self.run.expires_at()?.saturating_sub(self.clock.now());
+        let left = u64::try_from(left).unwrap_or_default();
+        // Times are whole milliseconds: one more, so that it is over by then.
+        Some(Instant::now() + Duration::from_millis(left.saturating_add(1)))
     }
 
     /// Asks the command to end, once.
@@ -115,19 +139,29 @@ impl<'a> Attendant<'a> {
     }
 
     fn push(&mut self, output: OutputChunk) {
-        let printed = self
-            .run
-            .push(output.stream, output.bytes, output.received_at);
-        let chunk = printed.chunk;
-        match self.watch {
-            Watch::Nothing => {}
-            Watch::Items => self.show(Shown::Items {
-                items: printed.live,
-                bytes: chunk.bytes.len(),
-            }),
-            Watch::Bytes => self.show(Shown::Bytes(chunk.stream, chunk.bytes.clone())),
+        let OutputChunk {
+            stream,
+            bytes,
+            received_at,
+            room,
+        } = output;
+        let printed = self.run.push(stream, &bytes, received_at);
+        let length = bytes.len();
+        if self.watch == Watch::Bytes {
+            self.show(Shown::Bytes(stream, bytes));
         }
-        self.keeper.push(chunk, printed.records, output.room);
+        self.hand_on(printed, length, Some(room));
+    }
+
+    /// Hands on what came out of so many bytes of output: to those who watch, and to the one who keeps it.
+    fn hand_on(&mut self, printed: Printed, bytes: usize, room: Option<Room>) {
+        if self.watch == Watch::Items {
+            self.show(Shown::Items {
+                items: printed.live,
+                bytes,
+            });
+        }
+        self.keeper.push(printed.chunks, printed.records, room);
     }
 
     /// Waits for those who watch, but not beyond what is due.
@@ -156,6 +190,8 @@ impl<'a> Attendant<'a> {
         };
         let Ended {
             summary,
+            exit,
+            chunks,
             records,
             live,
         } = self.run.finish(&exit);
@@ -169,7 +205,7 @@ impl<'a> Attendant<'a> {
             });
         }
         drop(self.watchers);
-        let kept = self.keeper.finish(exit.clone(), records);
+        let kept = self.keeper.finish(exit.clone(), records, chunks);
         Recorded {
             exit,
             summary,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg, raise};
@@ -24,6 +25,8 @@ use crate::error::RecordError;
 
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
+/// How often it is looked whether a group has ended.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What happens while a process is recorded.
 pub(super) enum Happening {
@@ -83,20 +86,26 @@ impl Child {
         command: &mut Command,
         options: &RecordingOptions,
     ) -> Result<(Self, Option<ChildStdin>), RecordError> {
+        let mut watcher = options.leash.as_deref().and_then(Watcher::start);
         let spawned = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn();
-        let mut process = spawned.map_err(|source| RecordError::Spawn {
-            program: command.get_program().to_string_lossy().into_owned(),
-            source,
-        })?;
+        let mut process = match spawned {
+            Ok(process) => process,
+            Err(source) => {
+                if let Some(watcher) = watcher {
+                    watcher.finish();
+                }
+                let program = command.get_program().to_string_lossy().into_owned();
+                return Err(RecordError::Spawn { program, source });
+            }
+        };
         let group = Pid::from_raw(i32::try_from(process.id()).unwrap_or(i32::MAX));
-        let watcher = options
-            .leash
-            .as_deref()
-            .and_then(|leash| Watcher::start(leash, group));
+        if let Some(watcher) = &mut watcher {
+            watcher.watch(group);
+        }
         let terminal = options.foreground.then(Terminal::find).flatten();
         if let Some(terminal) = &terminal {
             terminal.give(group);
@@ -146,6 +155,15 @@ impl Child {
     /// Sends a signal to the process and all that it started.
     pub(super) fn signal(&self, signal: Signal) {
         self.control.signal(signal as i32);
+    }
+
+    /// Ends what is left of the group, which has until the deadline to end by itself.
+    pub(super) fn end_rest(&self, deadline: Option<Instant>) {
+        let is_alive = || killpg(self.control.group, None).is_ok();
+        while is_alive() && deadline.is_some_and(|at| Instant::now() < at) {
+            thread::sleep(PAUSE);
+        }
+        self.signal(Signal::SIGKILL);
     }
 
     /// Takes the terminal back, and lets go of what the process has left running.

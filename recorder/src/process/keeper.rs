@@ -25,10 +25,10 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What is to be kept.
 enum Message {
-    /// A piece of output, the records it completes, and the room it takes until it is kept.
-    Output(TapeChunk, Vec<Record>, Room),
-    /// How the process ended, and the last records.
-    Exit(Exit, Vec<Record>),
+    /// What is kept of a piece of output, the records it completes, and the room it takes until it is kept.
+    Output(Vec<TapeChunk>, Vec<Record>, Option<Room>),
+    /// How the process ended, the last records, and the last of the output.
+    Exit(Exit, Vec<Record>, Vec<TapeChunk>),
 }
 
 /// Hands output to the thread that stores it.
@@ -78,14 +78,14 @@ impl Keeper {
     }
 
     /// Hands over what the process printed.
-    pub(super) fn push(&self, chunk: TapeChunk, records: Vec<Record>, room: Room) {
+    pub(super) fn push(&self, chunks: Vec<TapeChunk>, records: Vec<Record>, room: Option<Room>) {
         // The thread ends only after the exit.
-        let _ = self.sender.send(Message::Output(chunk, records, room));
+        let _ = self.sender.send(Message::Output(chunks, records, room));
     }
 
     /// Ends the run, and waits until it is kept.
-    pub(super) fn finish(self, exit: Exit, records: Vec<Record>) -> Kept {
-        let _ = self.sender.send(Message::Exit(exit, records));
+    pub(super) fn finish(self, exit: Exit, records: Vec<Record>, chunks: Vec<TapeChunk>) -> Kept {
+        let _ = self.sender.send(Message::Exit(exit, records, chunks));
         self.thread.join().unwrap_or_else(|_| Kept {
             fault: Some("the thread that stores panicked, please report this".to_owned()),
             ..Kept::default()
@@ -191,20 +191,23 @@ fn keep(
     clock: &Clock,
 ) -> Kept {
     let mut writer = store.and_then(|store| begin(store, &mut spooler));
-    let (exit, records) = loop {
-        match receiver.recv_timeout(TICK) {
-            Ok(Message::Output(chunk, records, _room)) => match &mut writer {
-                Some(writer) => writer.add(records, Some(chunk)),
-                None => spooler.push(&chunk),
-            },
-            Ok(Message::Exit(exit, records)) => break (exit, records),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break (Exit::lost(), Vec::new()),
+    let exit = loop {
+        let (chunks, records, end) = match receiver.recv_timeout(TICK) {
+            Ok(Message::Output(chunks, records, _room)) => (chunks, records, None),
+            Ok(Message::Exit(exit, records, chunks)) => (chunks, records, Some(exit)),
+            Err(RecvTimeoutError::Timeout) => (Vec::new(), Vec::new(), None),
+            Err(RecvTimeoutError::Disconnected) => break Exit::lost(),
+        };
+        match &mut writer {
+            Some(writer) => writer.add(records, chunks),
+            None => chunks.iter().for_each(|chunk| spooler.push(chunk)),
+        }
+        if let Some(exit) = end {
+            break exit;
         }
         writer = written(writer, &mut spooler, BatchWriter::tick);
     };
     let writer = written(writer, &mut spooler, |writer| {
-        writer.add(records, None);
         writer.finish(&exit, clock.now()).map(drop)
     });
     if writer.is_some() {

@@ -107,9 +107,10 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts watching; `None` where that is not possible.
-    pub(super) fn start(leash: &Path, group: Pid) -> Option<Self> {
-        let mut process = Command::new(leash)
+    /// Starts a watcher; `None` where that is not possible. It is started before the command, so that a
+    /// recorder which is killed right after starting the command leaves nothing behind.
+    pub(super) fn start(leash: &Path) -> Option<Self> {
+        let process = Command::new(leash)
             .arg0("runtape")
             .arg(WATCH)
             .stdin(Stdio::piped())
@@ -120,8 +121,15 @@ impl Watcher {
             .process_group(0)
             .spawn()
             .ok()?;
-        let told = writeln!(process.stdin.as_mut()?, "{group}");
-        told.ok().map(|()| Self { process })
+        Some(Self { process })
+    }
+
+    /// Tells which group is to be ended once the recorder is gone.
+    pub(super) fn watch(&mut self, group: Pid) {
+        if let Some(pipe) = self.process.stdin.as_mut() {
+            // A watcher that is gone watches nothing: the kernel's signal is left.
+            let _ = writeln!(pipe, "{group}");
+        }
     }
 
     /// Lets go: what is left of the group may live on.

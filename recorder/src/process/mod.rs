@@ -14,11 +14,13 @@ mod terminal;
 
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use runtape_core::{RunSummary, Runtime, Stream};
+use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, LiveItem};
 
 use self::attendant::Attendant;
@@ -44,7 +46,7 @@ pub enum Watch {
     Nothing,
     /// What was understood, as soon as it was.
     Items,
-    /// The bytes, as they came.
+    /// The bytes, as they came: untouched, as if nobody recorded them.
     Bytes,
 }
 
@@ -67,6 +69,9 @@ pub struct RecordingOptions {
     pub leash: Option<PathBuf>,
     /// Tells when output came.
     pub clock: Clock,
+    /// What is taken out before anything is kept or shown as [items](Watch::Items): by default what shows by
+    /// itself to be a secret.
+    pub rules: Arc<RuleSet>,
 }
 
 impl Default for RecordingOptions {
@@ -79,6 +84,7 @@ impl Default for RecordingOptions {
             foreground: false,
             leash: None,
             clock: Clock::default(),
+            rules: Arc::default(),
         }
     }
 }
@@ -159,7 +165,8 @@ impl Recording {
             Watch::Items => DetachedRun::start_live,
             Watch::Nothing | Watch::Bytes => DetachedRun::start,
         };
-        let run = start(runtime.clone(), &context, started_at)?;
+        let run = start(runtime.clone(), &context, &options.rules, started_at)?;
+        let context = run.context().clone();
         let (mut child, stdin) = Child::start(&mut command, &options)?;
         let control = child.control();
         let keeper = Keeper::start(destination.into(), runtime, context, started_at, &options);

@@ -39,6 +39,8 @@ const LONGEST_LINE: u64 = 16 << 20;
 
 /// Bytes of the line that says how the process ended.
 const END_LENGTH: usize = 1024;
+/// The name under which the counts of several rules stand where there is no room for all of them.
+const OTHER_RULES: &str = "other";
 /// The format that this version writes.
 const FORMAT: u32 = 2;
 /// How many names are tried for a file: somebody may have taken the first one.
@@ -235,12 +237,29 @@ impl Spool {
 
     /// Says how the process ended, in the room that was kept for it.
     pub fn finish(self, exit: &Exit) -> io::Result<()> {
-        let exit = exit_to_json(exit);
-        let line = end_line(&serde_json::to_string(&Entry::Exit { exit })?);
+        let line = end_line(&end_text(exit)?);
         let mut file = &self.file;
         file.seek(SeekFrom::Start(self.end))?;
         file.write_all(line.as_bytes())?;
         file.sync_all()
+    }
+}
+
+/// Returns what the line about the end says. The counts of what was taken out may be too many for it: those of
+/// some rules are counted together then.
+fn end_text(exit: &Exit) -> io::Result<String> {
+    let mut exit = exit.clone();
+    loop {
+        let text = serde_json::to_string(&Entry::Exit {
+            exit: exit_to_json(&exit),
+        })?;
+        let counts = &mut exit.redacted.by_rule;
+        let last = counts.keys().rfind(|rule| *rule != OTHER_RULES).cloned();
+        let (true, Some(rule)) = (text.len() >= END_LENGTH, last) else {
+            return Ok(text);
+        };
+        let count = counts.remove(&rule).unwrap_or_default();
+        *counts.entry(OTHER_RULES.to_owned()).or_default() += count;
     }
 }
 
@@ -499,6 +518,30 @@ impl Spooled<'_> {
         match store.run(&begin.run_id) {
             Ok(run) if run.seal.is_some() => take_in_late(store, begin, &mut self, now),
             _ => close(store, begin, &mut self, now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_fits_its_line_however_many_rules_found_something() {
+        for rules in [0, 3, 500] {
+            let mut exit = Exit::with_code(0);
+            for number in 0..rules {
+                exit.redacted.count(&format!("a-rule-{number}"), 1);
+            }
+            let line = end_line(&end_text(&exit).unwrap());
+            assert_eq!(line.len(), END_LENGTH);
+            let Entry::Exit { exit: read } = serde_json::from_str(&line).unwrap() else {
+                panic!("{line}");
+            };
+            let read = exit_from_json(&read);
+            assert_eq!(read.redacted.total(), rules);
+            assert_eq!(read.code, Some(0));
+            assert_eq!(read == exit, rules < 500);
         }
     }
 }

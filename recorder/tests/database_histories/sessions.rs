@@ -11,7 +11,7 @@ use runtape_recorder::normalizer::history::{
     Framing, History, Session, SessionSource, read_session, segment_bytes,
 };
 use runtape_recorder::normalizer::runtimes::entry_for;
-use runtape_recorder::normalizer::{Context, Exit, Normalizer, RunSource};
+use runtape_recorder::normalizer::{Context, Exit, Kept, Normalizer, RunSource};
 
 use crate::pairs::ReadRun;
 
@@ -71,7 +71,9 @@ pub(crate) fn normalize(runtime: &Runtime, bytes: &[u8]) -> Vec<Record> {
     let mut context = Context::new(JobId::parse(id).unwrap(), RunId::parse(id).unwrap());
     context.source = RunSource::History;
     let mut normalizer = Normalizer::new(runtime.clone(), context).unwrap();
-    let mut records = normalizer.push(Stream::History, bytes, 1).records;
+    let mut records = normalizer
+        .push(Stream::History, Kept::as_given(bytes), 1)
+        .records;
     records.extend(normalizer.finish(&Exit::unknown()).records);
     records
 }

@@ -152,6 +152,7 @@ impl Execution {
         store_captures::<(), runtape_recorder::RecordError>(
             store,
             found,
+            &std::sync::Arc::default(),
             || NOW,
             |_, (), stored| {
                 stored.unwrap().unwrap();

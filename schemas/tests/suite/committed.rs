@@ -42,7 +42,7 @@ fn every_schema(schema: &Value, path: &str, each: &mut impl FnMut(&str, &Value))
     for (keyword, value) in keywords {
         let path = format!("{path}/{keyword}");
         match (keyword.as_str(), value) {
-            ("properties" | "$defs", Value::Object(members)) => {
+            ("properties" | "$defs" | "dependentSchemas", Value::Object(members)) => {
                 for (name, member) in members {
                     every_schema(member, &format!("{path}/{name}"), each);
                 }
@@ -63,15 +63,18 @@ fn every_schema(schema: &Value, path: &str, each: &mut impl FnMut(&str, &Value))
 #[test]
 fn documents_have_a_head_and_only_keywords_of_the_draft() {
     const KEYWORDS: &[&str] = &[
-        "$anchor",
         "$comment",
         "$defs",
+        "$dynamicAnchor",
         "$id",
         "$ref",
         "$schema",
+        "allOf",
         "anyOf",
         "const",
+        "dependentSchemas",
         "description",
+        "else",
         "enum",
         "examples",
         "if",
@@ -134,12 +137,8 @@ fn descriptions_are_for_a_reader_who_has_only_the_schema() {
                 .into_iter()
                 .flatten()
             {
-                // The type's own value, and what only narrows it, need no words.
-                let is_type = rule
-                    .get("const")
-                    .or(rule.get("not"))
-                    .or(rule.get("enum"))
-                    .is_some();
+                // What only decides on the type, below an `if`, needs no words.
+                let is_type = path.contains("/dependentSchemas/");
                 let branch = rule.get("oneOf").and_then(|branches| branches.get(0));
                 let described = [Some(rule), branch]
                     .into_iter()
@@ -155,11 +154,96 @@ fn descriptions_are_for_a_reader_who_has_only_the_schema() {
 }
 
 #[test]
+fn generators_of_types_find_a_name_for_everything_and_references_by_themselves() {
+    for kind in SchemaKind::ALL {
+        let schema = kind.schema();
+        for (name, definition) in schema["$defs"].as_object().into_iter().flatten() {
+            assert_eq!(definition["title"], name.as_str(), "{kind}");
+            let described = definition["description"].as_str();
+            assert!(
+                described.is_some_and(|text| !text.is_empty()),
+                "{kind}: {name} has no description"
+            );
+        }
+        every_schema(schema, "", &mut |path, schema| {
+            let keywords = schema.as_object().map_or(0, serde_json::Map::len);
+            assert!(
+                schema.get("$ref").is_none() || keywords == 1,
+                "{kind}{path}: a reference beside other keywords"
+            );
+            assert!(
+                schema.get("if").is_none() || path.contains("/dependentSchemas/"),
+                "{kind}{path}: an `if` where generators of types would stop"
+            );
+        });
+    }
+}
+
+#[test]
+fn a_variant_is_told_by_a_constant_and_decided_by_an_if() {
+    let mut variants = 0;
+    for kind in SchemaKind::ALL {
+        let schema = kind.schema();
+        let target = |branch: &Value| {
+            let name = branch.get("$ref")?.as_str()?;
+            schema.pointer(name.trim_start_matches('#')).cloned()
+        };
+        every_schema(schema, "", &mut |path, schema| {
+            let branches = schema.get("oneOf").and_then(Value::as_array);
+            for branch in branches.into_iter().flatten() {
+                // Not the words of a list, nor a text that may be null.
+                let Some(variant) = target(branch).filter(|each| each["type"] == "object") else {
+                    continue;
+                };
+                let constants = variant["properties"].as_object().into_iter().flatten();
+                let constants = constants.filter(|(_, rule)| rule.get("const").is_some());
+                assert!(constants.count() >= 1, "{kind}{path}: {branch}");
+                variants += 1;
+            }
+            let decisions = schema.get("dependentSchemas").and_then(Value::as_object);
+            for (key, rules) in decisions.into_iter().flatten() {
+                for rule in rules["allOf"].as_array().into_iter().flatten() {
+                    let Some(constant) = rule.pointer(&format!("/if/properties/{key}/const"))
+                    else {
+                        continue;
+                    };
+                    let variant = target(&rule["then"]).unwrap_or_default();
+                    assert_eq!(
+                        &variant["properties"][key]["const"], constant,
+                        "{kind}{path}"
+                    );
+                    variants += 1;
+                }
+            }
+        });
+    }
+    assert!(variants > 450, "only {variants}");
+}
+
+#[test]
+fn integers_beyond_what_javascript_holds_say_so() {
+    const SAFE: f64 = 9_007_199_254_740_991.0;
+    for kind in SchemaKind::ALL {
+        every_schema(kind.schema(), "", &mut |path, schema| {
+            let is_wide = ["minimum", "maximum"].into_iter().any(|keyword| {
+                let bound = schema.get(keyword).and_then(Value::as_f64);
+                bound.is_some_and(|bound| bound.abs() > SAFE)
+            });
+            let comment = schema.get("$comment").and_then(Value::as_str);
+            assert!(
+                !is_wide || comment.is_some_and(|text| text.contains("9007199254740991")),
+                "{kind}{path}"
+            );
+        });
+    }
+}
+
+#[test]
 fn a_field_that_may_be_absent_is_never_null() {
     for kind in SchemaKind::ALL {
         every_schema(kind.schema(), "", &mut |path, schema| {
             // A change to metadata removes a key by null, and says so.
-            if path.ends_with("/MetadataPatch/properties/set") {
+            if path.ends_with("/MetadataPatchRecord/properties/set") {
                 return;
             }
             let required = schema.get("required").and_then(Value::as_array);
@@ -205,10 +289,13 @@ fn the_bundle_says_the_same_as_the_single_files() {
         let definitions = kind.schema()["$defs"].as_object();
         for (name, definition) in definitions.into_iter().flatten() {
             let mut bundled = bundle["$defs"][name].clone();
-            bundled.as_object_mut().unwrap().shift_remove("$anchor");
+            bundled
+                .as_object_mut()
+                .unwrap()
+                .shift_remove("$dynamicAnchor");
             assert_eq!(&bundled, definition, "{kind}: {name}");
         }
         let title = kind.schema()["title"].as_str().unwrap();
-        assert_eq!(bundle["$defs"][title]["$anchor"], kind.name());
+        assert_eq!(bundle["$defs"][title]["$dynamicAnchor"], kind.name());
     }
 }

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod committed;
 #[cfg(test)]
+mod consumers;
+#[cfg(test)]
 mod mutation;
 #[cfg(test)]
 mod perstack;

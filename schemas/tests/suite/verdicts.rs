@@ -89,12 +89,12 @@ fn faults_are_those_of_the_type_that_was_meant() {
         (
             "/timestamp",
             json!(null),
-            "callTools: /timestamp: expected integer, found null (/properties/timestamp/type)",
+            "callTools: /timestamp: expected integer, found null (/$defs/CallToolsEvent/properties/timestamp/type)",
         ),
         (
             "/type",
             json!(7),
-            "/type: expected string, found integer (/anyOf)",
+            "/type: expected string, found integer (/$defs/UnknownRunEvent/properties/type/type)",
         ),
     ] {
         let value = with(call_tools(), path, other);
@@ -148,7 +148,7 @@ fn an_unknown_type_is_unknown_and_not_thirty_failed_variants() {
     );
     // What every event has, an unknown one has too.
     let broken = with(newer, "/timestamp", json!("now"));
-    let expected = "/timestamp: expected integer, found string (/properties/timestamp/type)";
+    let expected = "/timestamp: expected integer, found string (/$defs/UnknownRunEvent/properties/timestamp/type)";
     assert_eq!(faults(SchemaKind::RunEvent, &broken), [expected]);
 }
 
@@ -156,13 +156,13 @@ fn an_unknown_type_is_unknown_and_not_thirty_failed_variants() {
 fn a_known_type_of_one_kind_is_no_unknown_type_of_the_other() {
     let mut value = call_tools();
     value.as_object_mut().unwrap().shift_remove("expertKey");
-    let expected = "callTools: missing field `expertKey` (/$defs/RunEvent/required)";
+    let expected = "callTools: missing field `expertKey` (/$defs/CallToolsEvent/required)";
     assert_eq!(faults(SchemaKind::Event, &value), [expected]);
     let warning = json!({
         "id": "e1", "timestamp": 1, "jobId": "j", "runId": "r", "type": "warning",
         "expertKey": "x", "stepNumber": 1,
     });
-    let expected = "warning: missing field `message` (/$defs/Warning/required)";
+    let expected = "warning: missing field `message` (/$defs/WarningEvent/required)";
     assert_eq!(faults(SchemaKind::Event, &warning), [expected]);
 }
 

@@ -75,6 +75,8 @@ pub(crate) struct CallFact {
     pub(crate) step: u64,
     pub(crate) at: i64,
     pub(crate) tool: String,
+    /// What the tool is for; none where the record does not say.
+    pub(crate) class: Option<String>,
     pub(crate) command: Option<String>,
     pub(crate) paths: Option<String>,
     pub(crate) url: Option<String>,
@@ -200,6 +202,9 @@ impl FactFolder {
                         step: message.step,
                         at: record.at,
                         tool: call.tool_name.as_str().to_owned(),
+                        class: note
+                            .and_then(|note| note.class)
+                            .map(|class| class.as_str().to_owned()),
                         command: note.and_then(|note| note.command.clone()),
                         paths: note
                             .filter(|note| !note.paths.is_empty())

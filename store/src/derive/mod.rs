@@ -3,5 +3,8 @@
 
 pub(crate) mod cells;
 pub(crate) mod facts;
+pub(crate) mod hosts;
+pub(crate) mod paths;
 pub(crate) mod run_writer;
 pub(crate) mod text;
+pub(crate) mod usage_cell;

@@ -1,9 +1,7 @@
-//! Questions of an auditor: which tools, which files, what failed, what was used.
+//! Questions of an auditor: what was reported, what failed, what was used.
 
 use runtape_core::RunId;
-use runtape_core::report::{
-    DailyUsage, FileUse, LedgerEntry, RunInfo, ToolCallInfo, ToolUse, UsageGroup,
-};
+use runtape_core::report::{DailyUsage, LedgerEntry, NoticeInfo, RunInfo};
 use serde_json::{Map, Value};
 
 use super::runs::get;
@@ -11,33 +9,16 @@ use crate::error::Result;
 use crate::filter::RunFilter;
 use crate::store::Store;
 
-/// What usage is added up by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageBy {
-    /// The day, in UTC.
-    Day,
-    /// The runtime.
-    Runtime,
-    /// The model.
-    Model,
-    /// The job.
-    Job,
-}
-
 impl Store {
-    /// Returns the tool calls of the runs that a filter lets through, the latest first.
-    pub fn tool_calls(&self, filter: &RunFilter, limit: usize) -> Result<Vec<ToolCallInfo>> {
-        self.read(|tables| tables.tool_calls(filter, limit))
-    }
-
-    /// Returns how tools were used in the runs that a filter lets through, the most used first.
-    pub fn tools(&self, filter: &RunFilter, limit: usize) -> Result<Vec<ToolUse>> {
-        self.read(|tables| tables.tools(filter, limit))
-    }
-
-    /// Returns how files were used in the runs that a filter lets through, the latest first.
-    pub fn files(&self, filter: &RunFilter, limit: usize) -> Result<Vec<FileUse>> {
-        self.read(|tables| tables.files(filter, limit))
+    /// Returns what runtimes reported besides in the runs that a filter lets through, the latest first:
+    /// only notices of some kinds if any is named.
+    pub fn notices(
+        &self,
+        filter: &RunFilter,
+        kinds: &[&str],
+        limit: usize,
+    ) -> Result<Vec<NoticeInfo>> {
+        self.read(|tables| tables.notices(filter, kinds, limit))
     }
 
     /// Returns the runs that failed, of those that a filter lets through, the latest first.
@@ -54,11 +35,6 @@ impl Store {
     /// Returns what was used by day, runtime and model, each response once.
     pub fn usage_daily(&self) -> Result<Vec<DailyUsage>> {
         self.read(|tables| tables.usage_daily())
-    }
-
-    /// Adds up what the runs that a filter lets through used, each response once.
-    pub fn usage_by(&self, filter: &RunFilter, by: UsageBy) -> Result<Vec<UsageGroup>> {
-        self.read(|tables| tables.usage_by(filter, by))
     }
 
     /// Calls `each` with the rows of a query in SQL, as objects in the order of the columns, until it

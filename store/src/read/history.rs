@@ -7,7 +7,7 @@ use runtape_core::{
 };
 
 use super::runs::{get, get_root};
-use super::{records, tape};
+use super::{records, sealed, tape};
 use crate::backend::{IdOf, RunRow, Tables};
 use crate::error::Result;
 use crate::format::streams::StreamLengths;
@@ -190,6 +190,17 @@ impl Store {
             let raw = block.raw(&root.id)?;
             block.chunks(&root.id, &raw).map(Some)
         })
+    }
+
+    /// Returns the root runs that are sealed, in the order they were.
+    pub fn sealed_runs(&self) -> Result<Vec<RunId>> {
+        let rows = self.read(|tables| tables.sealed_roots())?;
+        Ok(rows.into_iter().map(|row| row.id).collect())
+    }
+
+    /// Tells whether a run had a tape that was dropped.
+    pub fn was_tape_dropped(&self, run: &RunId) -> Result<bool> {
+        self.read(|tables| sealed::was_tape_dropped(tables, run))
     }
 
     /// Returns the root runs that are not sealed and that this store does not write: some other

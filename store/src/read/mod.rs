@@ -1,14 +1,19 @@
 //! Asking: what is there, what it says, and whether it can be trusted. Written once, over the seam.
 
 pub(crate) mod audit;
+mod call_sum;
+mod calls;
 mod database;
 mod drift;
+pub(crate) mod files;
 mod history;
 mod list;
+mod network;
 pub(crate) mod records;
 pub(crate) mod runs;
 pub(crate) mod sealed;
 mod search;
 mod sessions;
 pub(crate) mod tape;
+pub(crate) mod usage;
 pub(crate) mod verify;

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use runtape_core::report::{Drift, DriftKind, FileUse, RunInfo, ToolCallInfo, ToolUse};
+use runtape_core::report::{Drift, DriftKind, NoticeInfo, RunInfo};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value};
@@ -14,111 +14,40 @@ use crate::backend::EndedRoot;
 use crate::error::{Result, StoreError};
 use crate::filter::RunFilter;
 
-/// Returns tool calls, the latest first.
-pub(crate) fn tool_calls(
+/// Returns what runtimes reported besides, the latest first; of some kinds only if any is named.
+pub(crate) fn notices(
     connection: &Connection,
     filter: &RunFilter,
+    kinds: &[&str],
     limit: usize,
-) -> Result<Vec<ToolCallInfo>> {
+) -> Result<Vec<NoticeInfo>> {
     let mut condition = Condition::of(filter);
-    if let Some(tool) = &filter.tool {
-        condition.add("tool.text = ?", tool.clone());
+    if !kinds.is_empty() {
+        let kinds = Value::from(kinds).to_string();
+        condition.add("kind.text IN (SELECT value FROM json_each(?))", kinds);
     }
     let sql = format!(
-        "SELECT job.id, run.id, runtime.text, call.step, call.seq, call.at, tool.text,
-                call.command, json_extract(call.paths, '$[0]'), call.url, call.is_error,
-                call.duration_ms, call.result_seq
-         FROM tool_call AS call
-         JOIN run ON run.key = call.run
+        "SELECT job.id, run.id, runtime.text, notice.step, notice.seq, notice.at, kind.text,
+                notice.text
+         FROM notice
+         JOIN run ON run.key = notice.run
          JOIN job ON job.key = run.job
          JOIN word AS runtime ON runtime.key = run.runtime
-         JOIN word AS tool ON tool.key = call.tool
-         WHERE {} ORDER BY call.at DESC, run.id DESC, call.seq DESC, call.part DESC LIMIT {}",
+         JOIN word AS kind ON kind.key = notice.kind
+         WHERE {} ORDER BY notice.at DESC, run.id DESC, notice.seq DESC LIMIT {}",
         condition.sql(),
         columns::limit(limit),
     );
     select(connection, &sql, &condition, |row| {
-        Ok(ToolCallInfo {
+        Ok(NoticeInfo {
             job_id: job_id(row, 0)?,
             run_id: run_id(row, 1)?,
             runtime: runtime(row, 2)?,
             step: row.get(3).map(unsigned)?,
             seq: row.get(4).map(unsigned)?,
             at: row.get(5)?,
-            tool: row.get(6)?,
-            command: row.get(7)?,
-            path: row.get(8)?,
-            url: row.get(9)?,
-            is_error: row.get(10)?,
-            duration_ms: row.get(11)?,
-            result_seq: row.get::<_, Option<i64>>(12)?.map(unsigned),
-        })
-    })
-}
-
-/// Returns how tools were used, the most used first.
-pub(crate) fn tools(
-    connection: &Connection,
-    filter: &RunFilter,
-    limit: usize,
-) -> Result<Vec<ToolUse>> {
-    let mut condition = Condition::of(filter);
-    if let Some(tool) = &filter.tool {
-        condition.add("tool.text = ?", tool.clone());
-    }
-    let sql = format!(
-        "SELECT runtime.text, tool.text, count(*), coalesce(sum(call.is_error), 0),
-                sum(call.result_seq IS NULL), count(DISTINCT call.run), avg(call.duration_ms),
-                max(call.at)
-         FROM tool_call AS call
-         JOIN run ON run.key = call.run
-         JOIN word AS runtime ON runtime.key = run.runtime
-         JOIN word AS tool ON tool.key = call.tool
-         WHERE {} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT {}",
-        condition.sql(),
-        columns::limit(limit),
-    );
-    select(connection, &sql, &condition, |row| {
-        Ok(ToolUse {
-            runtime: runtime(row, 0)?,
-            tool: row.get(1)?,
-            calls: row.get(2).map(unsigned)?,
-            errors: row.get(3).map(unsigned)?,
-            unanswered: row.get(4).map(unsigned)?,
-            runs: row.get(5).map(unsigned)?,
-            mean_ms: row.get(6)?,
-            last_at: row.get(7)?,
-        })
-    })
-}
-
-/// Returns how files were used, the latest first.
-pub(crate) fn files(
-    connection: &Connection,
-    filter: &RunFilter,
-    limit: usize,
-) -> Result<Vec<FileUse>> {
-    let mut condition = Condition::of(filter);
-    if let Some(tool) = &filter.tool {
-        condition.add("file.tool = ?", tool.clone());
-    }
-    let sql = format!(
-        "SELECT file.path, file.tool, count(*), coalesce(sum(file.is_error), 0),
-                count(DISTINCT file.run_id), file.run_id, max(file.at)
-         FROM v_files AS file JOIN run ON run.id = file.run_id
-         WHERE {} GROUP BY 1, 2 ORDER BY 7 DESC, 1, 2 LIMIT {}",
-        condition.sql(),
-        columns::limit(limit),
-    );
-    select(connection, &sql, &condition, |row| {
-        Ok(FileUse {
-            path: row.get(0)?,
-            tool: row.get(1)?,
-            calls: row.get(2).map(unsigned)?,
-            errors: row.get(3).map(unsigned)?,
-            runs: row.get(4).map(unsigned)?,
-            run_id: run_id(row, 5)?,
-            last_at: row.get(6)?,
+            kind: row.get(6)?,
+            text: row.get(7)?,
         })
     })
 }

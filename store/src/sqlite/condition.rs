@@ -8,6 +8,7 @@ use super::fts;
 use crate::backend::Selection;
 use crate::error::Result;
 use crate::filter::RunFilter;
+use crate::pattern::is_pattern;
 
 /// A condition in SQL over the `run` table, with its parameters.
 #[derive(Clone, Debug, Default)]
@@ -113,12 +114,38 @@ impl Condition {
             self.add("run.started_at < ?", until);
         }
         if let Some(tool) = &filter.tool {
-            let term = "EXISTS (SELECT 1 FROM tool_call WHERE tool_call.run = run.key
-                AND tool_call.tool = (SELECT key FROM word WHERE text = ?))";
-            self.add(term, tool.clone());
+            let NameTerm { operator, value } = NameTerm::of(tool);
+            let term = format!(
+                "EXISTS (SELECT 1 FROM tool_call WHERE tool_call.run = run.key
+                 AND tool_call.tool IN (SELECT key FROM word WHERE text {operator} ?))"
+            );
+            self.add(&term, value);
         }
         if filter.roots_only {
             self.terms.push("run.root IS NULL".to_owned());
+        }
+    }
+}
+
+/// How a name is asked for: as it is, or by a pattern.
+pub(crate) struct NameTerm {
+    pub(crate) operator: &'static str,
+    pub(crate) value: String,
+}
+
+impl NameTerm {
+    /// Makes the term of a name, in which `*` and `?` stand for any characters and any one.
+    pub(crate) fn of(name: &str) -> Self {
+        if !is_pattern(name) {
+            return Self {
+                operator: "=",
+                value: name.to_owned(),
+            };
+        }
+        Self {
+            operator: "GLOB",
+            // To us a bracket stands for itself.
+            value: name.replace('[', "[[]"),
         }
     }
 }

@@ -54,14 +54,21 @@ fn word(column: &str) -> String {
 /// Returns the key of a table beside the run, and a query for its rows.
 fn query(connection: &Connection, table: FactTable) -> Result<(&'static [&'static str], String)> {
     Ok(match table {
-        FactTable::Calls => (
-            &["seq", "part"],
-            format!(
-                "seq, part, step, at, {}, command, paths, url, result_seq, is_error, duration_ms
-                 FROM tool_call",
-                word("tool")
-            ),
-        ),
+        FactTable::Calls => {
+            let class = if migrate::version(connection)? < migrate::CALLS_HAVE_CLASSES {
+                "NULL".to_owned()
+            } else {
+                word("class")
+            };
+            (
+                &["seq", "part"],
+                format!(
+                    "seq, part, step, at, {}, command, paths, url, result_seq, is_error,
+                        duration_ms, {class} FROM tool_call",
+                    word("tool")
+                ),
+            )
+        }
         FactTable::Notices => (
             &["seq"],
             format!("seq, step, at, {}, text FROM notice", word("kind")),
@@ -174,6 +181,7 @@ fn call(row: &Row<'_>) -> rusqlite::Result<Fact> {
         command: row.get(5)?,
         paths: row.get(6)?,
         url: row.get(7)?,
+        class: row.get(11)?,
         result,
     }))
 }

@@ -1,18 +1,14 @@
 //! The `usage` table: the ledger of tokens. Which of its numbers count is said by the view `v_usage`.
 
 use runtape_core::record::UsageSource;
-use runtape_core::report::{DailyUsage, LedgerEntry, UsageGroup};
+use runtape_core::report::{DailyUsage, LedgerEntry};
 use rusqlite::{Connection, params};
 
 use super::columns::{counts, runtime, signed, unsigned};
-use super::condition::{Condition, select};
-use super::sums::bounded_counts;
 use super::words::Words;
 use crate::backend::RunRow;
 use crate::derive::facts::UsageFact;
 use crate::error::Result;
-use crate::filter::RunFilter;
-use crate::read::audit::UsageBy;
 
 /// Adds an entry.
 pub(crate) fn insert(
@@ -71,6 +67,9 @@ pub(crate) fn of_run(connection: &Connection, run: &RunRow) -> Result<Vec<Ledger
             usage: counts(row, 6)?,
             is_repeated: row.get(10)?,
             of_session: row.get(11)?,
+            price_model: None,
+            estimated_cost_usd: None,
+            price_table: None,
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -93,53 +92,4 @@ pub(crate) fn daily(connection: &Connection) -> Result<Vec<DailyUsage>> {
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Adds up what runs used.
-pub(crate) fn by(
-    connection: &Connection,
-    filter: &RunFilter,
-    by: UsageBy,
-) -> Result<Vec<UsageGroup>> {
-    let condition = Condition::of(filter);
-    let (of_entry, of_run) = match by {
-        UsageBy::Day => (
-            "substr(entry.at, 1, 10)",
-            "strftime('%Y-%m-%d', run.started_at / 1000, 'unixepoch')",
-        ),
-        UsageBy::Runtime => ("entry.runtime", "runtime.text"),
-        UsageBy::Model => ("entry.model", "model.text"),
-        UsageBy::Job => ("entry.job_id", "job.id"),
-    };
-    let sql = format!(
-        "SELECT {of_entry}, count(DISTINCT coalesce(run.root, run.key)), {}
-         FROM v_usage AS entry JOIN run ON run.id = entry.run_id
-         WHERE NOT entry.is_repeated AND {} GROUP BY 1 ORDER BY 1",
-        bounded_counts("entry"),
-        condition.sql(),
-    );
-    let mut groups = select(connection, &sql, &condition, |row| {
-        Ok(UsageGroup {
-            name: row.get(0)?,
-            runs: row.get(1).map(unsigned)?,
-            usage: counts(row, 2)?,
-            cost_usd: None,
-        })
-    })?;
-    let sql = format!(
-        "SELECT {of_run}, sum(run.cost_usd) FROM run JOIN job ON job.key = run.job
-         JOIN word AS runtime ON runtime.key = run.runtime
-         LEFT JOIN word AS model ON model.key = run.model
-         WHERE run.cost_usd IS NOT NULL AND {} GROUP BY 1",
-        condition.sql(),
-    );
-    let costs = select(connection, &sql, &condition, |row| {
-        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, f64>(1)?))
-    })?;
-    for (name, cost) in costs {
-        if let Some(group) = groups.iter_mut().find(|group| group.name == name) {
-            group.cost_usd = Some(cost);
-        }
-    }
-    Ok(groups)
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::columns::{self, counts, job_id, unsigned};
 use super::condition::{Condition, select};
 use super::runs;
-use super::sums::{bounded_sum, counted_of_runs};
+use super::sums::{bounded_sum, cost_sum, counted_of_runs};
 use crate::backend::Selection;
 use crate::derive::cells::status;
 use crate::error::{Result, StoreError};
@@ -111,10 +111,11 @@ fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
     let mut job = connection
         .prepare_cached(&format!(
             "SELECT job.id, sum(run.status IS NULL), {}, {},
-                min(run.started_at), max(run.finished_at), sum(run.root IS NULL), sum(run.cost_usd)
+                min(run.started_at), max(run.finished_at), sum(run.root IS NULL), {}
              FROM job JOIN run ON run.job = job.key WHERE job.key = ?1 GROUP BY job.key",
             bounded_sum("run.steps"),
             counted_of_runs(),
+            cost_sum("run.cost_usd"),
         ))?
         .query_row([key], |row| {
             let open: i64 = row.get(1)?;

@@ -8,7 +8,7 @@ use super::Sqlite;
 use super::steps;
 use crate::backend::Tables;
 use crate::error::{Result, StoreError};
-use crate::write::reseal;
+use crate::write::{kept_usage, reseal};
 
 /// Marks a `SQLite` file as one of ours: the letters `RTAP`.
 pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
@@ -24,6 +24,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0007_streams.sql"),
     include_str!("../../migrations/0008_sessions.sql"),
     include_str!("../../migrations/0009_ids.sql"),
+    include_str!("../../migrations/0010_classes.sql"),
+    include_str!("../../migrations/0011_usage_sums.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
@@ -40,6 +42,12 @@ pub(crate) const LEDGER_KNOWS_TOTALS: i64 = 8;
 
 /// The schema from which on ids derive from a specified hash.
 pub(crate) const IDS_ARE_SPECIFIED: i64 = 9;
+
+/// The schema from which on calls of tools have classes.
+pub(crate) const CALLS_HAVE_CLASSES: i64 = 10;
+
+/// The schema from which on what was used is kept added up.
+pub(crate) const USAGE_IS_SUMMED: i64 = 11;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {
@@ -133,6 +141,9 @@ fn apply(sqlite: &Sqlite, path: &Path) -> Result<()> {
         if number == IDS_ARE_SPECIFIED && done > 0 {
             refuse_while_recorded(sqlite)?;
             steps::derive_checkpoint_ids(connection)?;
+        }
+        if number == USAGE_IS_SUMMED && done > 0 {
+            kept_usage::settle(sqlite)?;
         }
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;

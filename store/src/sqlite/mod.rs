@@ -5,6 +5,7 @@
 //! chain of seals.
 
 mod audit;
+mod calls;
 mod check;
 mod columns;
 mod condition;
@@ -32,6 +33,7 @@ mod tables;
 mod tape;
 mod tool_calls;
 mod untrusted;
+mod usage_sums;
 mod weigh;
 mod words;
 

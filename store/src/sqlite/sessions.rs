@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::columns::{self, counts, run_id, runtime, unsigned};
 use super::condition::Condition;
-use super::sums::counted_of_runs;
+use super::sums::{cost_sum, counted_of_runs};
 use crate::backend::{RunKey, Selection, SessionRow};
 use crate::error::Result;
 use crate::page::PageMark;
@@ -90,9 +90,10 @@ fn one(connection: &Connection, session: i64, runtime_key: i64, active: i64) -> 
     let (first, latest) = (root("ASC")?, root("DESC")?);
     let roots = format!("SELECT key FROM run WHERE {ROOTS}");
     let sql = format!(
-        "SELECT sum(run.root IS NULL), min(run.started_at), sum(run.cost_usd), {},
+        "SELECT sum(run.root IS NULL), min(run.started_at), {}, {},
             (SELECT text FROM word WHERE key = ?1), (SELECT text FROM word WHERE key = ?2)
          FROM run WHERE run.key IN ({roots}) OR run.root IN ({roots})",
+        cost_sum("run.cost_usd"),
         counted_of_runs(),
     );
     let row = connection.prepare_cached(&sql)?.query_row(words, |row| {

@@ -9,6 +9,16 @@ pub(crate) fn bounded_sum(column: &str) -> String {
     )
 }
 
+/// Writes a cost as thousand millionths of a dollar: whole numbers, whose sums are the same in any order.
+pub(crate) fn nanodollars(column: &str) -> String {
+    format!("CAST(round(min(max({column}, -1e9), 1e9) * 1e9) AS INTEGER)")
+}
+
+/// Writes the sum of costs in dollars.
+pub(crate) fn cost_sum(column: &str) -> String {
+    format!("{} / 1e9", bounded_sum(&nanodollars(column)))
+}
+
 /// The four counters, as columns are named.
 pub(crate) const COUNTERS: [&str; 4] = [
     "input_tokens",
@@ -40,11 +50,4 @@ pub(crate) fn counted_of_runs() -> String {
         )
     };
     COUNTERS.map(sum).join(", ")
-}
-
-/// Writes such sums of the four counters of a table.
-pub(crate) fn bounded_counts(table: &str) -> String {
-    COUNTERS
-        .map(|counter| bounded_sum(&format!("{table}.{counter}")))
-        .join(", ")
 }

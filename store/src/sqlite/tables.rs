@@ -1,8 +1,8 @@
 //! The seam, implemented: each method by the table it is about.
 
 use runtape_core::report::{
-    DailyUsage, Drift, FileUse, JobInfo, LedgerEntry, Removal, RunInfo, SealName, StoreStats,
-    ToolCallInfo, ToolUse, UsageGroup,
+    DailyUsage, Drift, JobInfo, LedgerEntry, NoticeInfo, Removal, RunInfo, SealName, StoreStats,
+    ToolCallInfo, ToolUse,
 };
 use runtape_core::{CheckpointId, JobId, RunId, Stream};
 use serde_json::{Map, Value};
@@ -12,24 +12,24 @@ use super::check::terms::IndexCheck;
 use super::columns::{self, place_of_seal};
 use super::lock::RunLock;
 use super::{
-    Sqlite, audit, facts, keys, ledger, list, migrate, records, runs, seals, search, sessions,
-    stats, steps, tape, words,
+    Sqlite, audit, calls, facts, keys, ledger, list, migrate, records, runs, seals, search,
+    sessions, stats, steps, tape, usage_sums, words,
 };
 use crate::backend::{
     self, BareRun, EndedRoot, FactPlace, FactTable, Found, IdOf, NewRun, Opening, PartlySearched,
-    Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Tables,
+    Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Tables, UsageScope,
 };
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
 use crate::derive::text::Text;
+use crate::derive::usage_cell::{UsageCell, UsageDimension, UsageSpan};
 use crate::error::{Result, StoreError};
-use crate::filter::RunFilter;
+use crate::filter::{CallFilter, RunFilter};
 use crate::format::chain::{Hash, TapeRule};
 use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
-use crate::read::audit::UsageBy;
 use crate::search_query::SearchQuery;
 
 impl Tables for Sqlite {
@@ -404,20 +404,66 @@ impl Tables for Sqlite {
         ledger::daily(&self.connection)
     }
 
-    fn usage_by(&self, filter: &RunFilter, by: UsageBy) -> Result<Vec<UsageGroup>> {
-        ledger::by(&self.connection, filter, by)
+    fn usage_cells(&self, scope: UsageScope<'_>, by: &[UsageDimension]) -> Result<Vec<UsageCell>> {
+        usage_sums::cells(&self.connection, scope, by)
     }
 
-    fn tool_calls(&self, filter: &RunFilter, limit: usize) -> Result<Vec<ToolCallInfo>> {
-        audit::tool_calls(&self.connection, filter, limit)
+    fn kept_usage(&self, span: UsageSpan) -> Result<Vec<UsageCell>> {
+        usage_sums::kept(&self.connection, span)
     }
 
-    fn tools(&self, filter: &RunFilter, limit: usize) -> Result<Vec<ToolUse>> {
-        audit::tools(&self.connection, filter, limit)
+    fn add_usage(&self, cells: &[UsageCell]) -> Result<()> {
+        usage_sums::change(&self.connection, &mut self.words.borrow_mut(), cells, false)
     }
 
-    fn files(&self, filter: &RunFilter, limit: usize) -> Result<Vec<FileUse>> {
-        audit::files(&self.connection, filter, limit)
+    fn take_usage_away(&self, cells: &[UsageCell]) -> Result<()> {
+        usage_sums::change(&self.connection, &mut self.words.borrow_mut(), cells, true)
+    }
+
+    fn clear_kept_usage(&self) -> Result<()> {
+        usage_sums::clear(&self.connection)
+    }
+
+    fn set_settled(&self, root: &RunKey, settlement: Settlement) -> Result<()> {
+        let number = match settlement {
+            Settlement::Pending => 0,
+            Settlement::Kept => 1,
+            Settlement::Refused => 2,
+        };
+        runs::set(&self.connection, root.number, "summed", number)
+    }
+
+    fn is_settled(&self, root: &RunKey) -> Result<bool> {
+        usage_sums::is_settled(&self.connection, root.number)
+    }
+
+    fn waiting_trees(&self, most: u32) -> Result<u32> {
+        usage_sums::waiting(&self.connection, most)
+    }
+
+    fn roots_to_settle(&self) -> Result<Vec<RunKey>> {
+        usage_sums::to_settle(&self.connection)
+    }
+
+    fn settled_after(&self, session: &str, at: i64, run: &RunId) -> Result<Vec<RunKey>> {
+        usage_sums::settled_after(&self.connection, session, at, run.as_str())
+    }
+
+    fn each_call(
+        &self,
+        filter: &CallFilter,
+        limit: usize,
+        each: &mut dyn FnMut(ToolCallInfo) -> Result<bool>,
+    ) -> Result<()> {
+        calls::each(&self.connection, filter, limit, each)
+    }
+
+    fn tools(&self, filter: &CallFilter, limit: usize) -> Result<Vec<ToolUse>> {
+        calls::tools(&self.connection, filter, limit)
+    }
+
+    fn notices(&self, filter: &RunFilter, kinds: &[&str], limit: usize) -> Result<Vec<NoticeInfo>> {
+        audit::notices(&self.connection, filter, kinds, limit)
     }
 
     fn errors(&self, filter: &RunFilter, limit: usize) -> Result<Vec<RunInfo>> {
@@ -480,6 +526,7 @@ impl Tables for Sqlite {
             },
             marks_totals: version >= migrate::LEDGER_KNOWS_TOTALS,
             specifies_ids: version >= migrate::IDS_ARE_SPECIFIED,
+            keeps_usage: version >= migrate::USAGE_IS_SUMMED,
             are_current: version == migrate::newest(),
         })
     }

@@ -15,12 +15,13 @@ pub(crate) fn insert(
     call: &CallFact,
 ) -> Result<()> {
     let tool = words.key(connection, &call.tool)?;
+    let class = words.maybe(connection, call.class.as_deref())?;
     let result = call.result.as_ref();
     connection
         .prepare_cached(
             "INSERT INTO tool_call (run, seq, part, step, at, tool, command, paths, url,
-                result_seq, is_error, duration_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                result_seq, is_error, duration_ms, class)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             run,
@@ -35,6 +36,7 @@ pub(crate) fn insert(
             result.map(|result| signed(result.seq)),
             result.and_then(|result| result.is_error),
             result.and_then(|result| result.duration_ms.map(signed)),
+            class,
         ])?;
     Ok(())
 }

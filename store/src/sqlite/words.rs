@@ -85,6 +85,7 @@ const REFERENCES: &[(&str, &str)] = &[
     ("run", "runtime"),
     ("step", "status"),
     ("tool_call", "tool"),
+    ("tool_call", "class"),
     ("notice", "kind"),
     ("unparsed", "tag"),
     ("usage", "source"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use runtape_core::{Record, RecordKind, RunId, Span, Stream};
 
+use super::kept_usage::SessionPlace;
 use crate::backend::{NewRun, RunKey, RunLock, RunRow, Tables};
 use crate::derive::facts::FactFolder;
 use crate::derive::run_writer::{Rows, RunWriter};
@@ -33,16 +34,23 @@ pub(crate) struct TreeState {
 #[derive(Debug)]
 struct RunState {
     key: RunKey,
+    id: RunId,
     writer: RunWriter,
+    /// Where its row stands in its session.
+    place: Option<SessionPlace>,
+    started_at: i64,
     /// Records came that the run's row does not know of.
     is_dirty: bool,
 }
 
 impl RunState {
-    fn new(key: RunKey, id: &RunId) -> Self {
+    fn new(key: RunKey, id: &RunId, started_at: i64) -> Self {
         Self {
             key,
+            id: id.clone(),
             writer: RunWriter::new(id),
+            place: None,
+            started_at,
             is_dirty: false,
         }
     }
@@ -59,13 +67,33 @@ impl RunState {
         let hash = records::last_hash(tables, &row.key, &row.id)?;
         Ok(Self {
             key: row.key.clone(),
+            id: row.id.clone(),
+            place: SessionPlace::of(&folder.run, row.started_at),
+            started_at: row.started_at,
             writer: RunWriter::after(hash, folder),
             is_dirty: false,
         })
     }
 
+    /// Writes what came since the last time, besides the run's row.
+    fn write_rows(&mut self, tables: &dyn Tables) -> Result<()> {
+        let place = SessionPlace::of(&self.writer.folder.run, self.started_at);
+        if let Some(before) = self
+            .place
+            .take()
+            .filter(|before| Some(before) != place.as_ref())
+        {
+            before.make_way(tables, &self.id)?;
+        }
+        if let Some(place) = &place {
+            place.make_way(tables, &self.id)?;
+        }
+        self.place = place;
+        write_rows(tables, &self.key, self.writer.rows())
+    }
+
     fn flush(&mut self, tables: &dyn Tables) -> Result<()> {
-        write_rows(tables, &self.key, self.writer.rows())?;
+        self.write_rows(tables)?;
         self.is_dirty = false;
         tables.update_run(&self.key, &self.writer.folder.run)
     }
@@ -86,7 +114,7 @@ const WORTH_A_THREAD: usize = 64 << 10;
 impl TreeState {
     /// Starts a tree that has no records yet.
     pub(crate) fn new(root: RunRow) -> Self {
-        let state = RunState::new(root.key.clone(), &root.id);
+        let state = RunState::new(root.key.clone(), &root.id, root.started_at);
         Self {
             runs: BTreeMap::from([(root.id.clone(), state)]),
             tape: TapeEnd::first(&root.id),
@@ -217,7 +245,7 @@ impl TreeState {
             exit: None,
             seal: None,
         })?;
-        let state = RunState::new(key, &record.run_id);
+        let state = RunState::new(key, &record.run_id, record.at);
         self.runs.insert(record.run_id.clone(), state);
         Ok(())
     }
@@ -275,7 +303,7 @@ impl TreeState {
 /// Refuses a record that differs from the stored one with the same number.
 fn same_record(tables: &dyn Tables, state: &mut RunState, record: &Record) -> Result<()> {
     // The stored record may have come earlier in the same batch, and not be a row yet.
-    write_rows(tables, &state.key, state.writer.rows())?;
+    state.write_rows(tables)?;
     let stored = records::one(tables, &state.key, &record.run_id, record.seq)?;
     let mut old = Vec::new();
     let mut new = Vec::new();

@@ -5,7 +5,7 @@ use runtape_core::{JobId, Record, RunId, Runtime};
 use serde_json::Value;
 
 use super::append::{OpenTree, TreeState};
-use super::{merge, sealing};
+use super::{kept_usage, merge, sealing};
 use crate::backend::{NewRun, RunRow, Tables};
 use crate::derive::facts::RunFacts;
 use crate::error::{Result, StoreError};
@@ -76,12 +76,15 @@ pub(crate) fn seal(
         merge::records(tables, &run)?;
     }
     merge::tape(tables, root)?;
-    sealing::seal(tables, &root.key, at)
+    let seal = sealing::seal(tables, &root.key, at)?;
+    kept_usage::settle_many(tables)?;
+    Ok(seal)
 }
 
 /// Deletes the records of a tree, and its children with them; the root run and its tape stay, and
 /// nothing is known of the run.
 pub(crate) fn delete_records(tables: &dyn Tables, root: &RunRow) -> Result<()> {
+    kept_usage::forget(tables, &root.key)?;
     for run in tables.tree(&root.key)? {
         tables.delete_record_blocks(&run.key)?;
         tables.delete_facts(&run.key)?;
@@ -339,7 +342,8 @@ impl Store {
                     seq: 0,
                 });
             }
-            delete_records(tables, &row)
+            delete_records(tables, &row)?;
+            kept_usage::settle_many(tables)
         })
     }
 }

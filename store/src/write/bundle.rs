@@ -10,7 +10,7 @@ use std::path::Path;
 use runtape_core::RunId;
 use runtape_core::report::{RunSeal, SealName, VerifyFault};
 
-use super::transfer;
+use super::{kept_usage, transfer};
 use crate::backend::{RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
@@ -72,6 +72,7 @@ fn write(source: &dyn Tables, roots: &[RunId], target: &dyn Tables) -> Result<Ve
         entries.extend(others.into_iter().map(|entry| (entry.name, entry)));
         entries.insert(name, seal);
     }
+    kept_usage::settle(target)?;
     write_chain(source, target, &entries)?;
     Ok(written)
 }

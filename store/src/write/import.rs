@@ -6,8 +6,8 @@ use runtape_core::RunId;
 use runtape_core::report::{RemovalReason, RunOrigin};
 use serde_json::{Map, Value};
 
-use super::begin::{begin_of, json, value};
-use super::{sealing, transfer};
+use super::begin::{BeginRun, begin_of, json, value};
+use super::{kept_usage, sealing, transfer};
 use crate::backend::{Backend, RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
@@ -38,6 +38,15 @@ pub enum Import {
     Known,
 }
 
+/// What became of the runs of a bundle.
+#[derive(Debug, Default)]
+pub struct BundleImport {
+    /// Root runs that are stored now, or were there.
+    pub runs: Vec<(RunId, Import)>,
+    /// Root runs that were left out, with what they are to begin with: where they were is in their contexts.
+    pub left_out: Vec<BeginRun>,
+}
+
 impl Store {
     /// Opens a bundle for reading: a file that may have been made to do harm.
     ///
@@ -60,6 +69,21 @@ impl Store {
         trust: Trust,
         at: i64,
     ) -> Result<Vec<(RunId, Import)>> {
+        Ok(self
+            .import_bundle_but(bundle, trust, at, |_| Ok(Vec::new()))?
+            .runs)
+    }
+
+    /// Does the same, but for some root runs that the caller writes in another form: once the bundle is verified,
+    /// `left_out` names them. Those are not copied, and it is told what each is to begin with. One of them that came
+    /// from the same sealed run before is there already.
+    pub fn import_bundle_but(
+        &mut self,
+        bundle: &Self,
+        trust: Trust,
+        at: i64,
+        left_out: impl FnOnce(&Self) -> Result<Vec<RunId>>,
+    ) -> Result<BundleImport> {
         let report = bundle.verify_bundle(None)?;
         if let ([first, ..], Trust::Verified) = (report.faults.as_slice(), trust) {
             let refused = StoreError::Refused {
@@ -75,12 +99,14 @@ impl Store {
             .filter(|removal| removal.reason == RemovalReason::TapeDropped)
             .map(|removal| removal.run_id)
             .collect();
+        let left_out = left_out(bundle)?;
         bundle.read(|source| {
             let is_current = source.rules()?.are_current;
             let roots = source.sealed_roots()?;
             self.batch(|store| {
-                let mut imports = Vec::new();
+                let mut imports = BundleImport::default();
                 for root in roots {
+                    let is_left_out = left_out.contains(&root.id);
                     let arrival = Arrival {
                         source,
                         seal: match root.seal {
@@ -93,8 +119,16 @@ impl Store {
                         root,
                         at,
                     };
-                    let import = arrival.enter(store)?;
-                    imports.push((arrival.root.id, import));
+                    if is_left_out && !arrival.is_here_in_another_form(store)? {
+                        imports.left_out.push(arrival.begin()?);
+                        continue;
+                    }
+                    let import = if is_left_out {
+                        Import::Known
+                    } else {
+                        arrival.enter(store)?
+                    };
+                    imports.runs.push((arrival.root.id, import));
                 }
                 Ok(imports)
             })
@@ -123,6 +157,31 @@ struct Arrival<'a> {
 }
 
 impl Arrival<'_> {
+    /// Returns what the run is to begin with here.
+    fn begin(&self) -> Result<BeginRun> {
+        Ok(BeginRun {
+            context: self.context()?,
+            ..begin_of(&self.root)?
+        })
+    }
+
+    /// Tells whether the run is there and came from the very run that is in the bundle; another run under its id is
+    /// an error.
+    fn is_here_in_another_form(&self, store: &Store) -> Result<bool> {
+        if !store.has_run(&self.root.id)? {
+            return Ok(false);
+        }
+        let before = store.origin(&self.root.id)?.and_then(|origin| origin.seal);
+        let own = self.seal.as_ref().map(SealEntry::head);
+        if self.is_verified && before.is_some() && before == own {
+            return Ok(true);
+        }
+        Err(StoreError::Conflict {
+            run: self.root.id.clone(),
+            what: "the run".to_owned(),
+        })
+    }
+
     fn enter(&self, store: &mut Store) -> Result<Import> {
         let tree = self.source.tree(&self.root.key)?;
         let conflict = |run: &RunId| StoreError::Conflict {
@@ -172,6 +231,7 @@ impl Arrival<'_> {
                 sealing::remove(target, &row, RemovalReason::TapeDropped, self.at)?;
                 sealing::seal(target, &key, self.at)?;
             }
+            kept_usage::settle(target)?;
             is_same &= verify::is_tree_intact(target, &row, self.is_tapeless)?;
         }
         if !is_same {
@@ -184,9 +244,7 @@ impl Arrival<'_> {
     /// Writes the runs as if they were new: what the bundle proves is of no use here.
     fn write_anew(&self, tree: &[RunRow], store: &mut Store) -> Result<()> {
         let id = &self.root.id;
-        let mut begin = begin_of(&self.root)?;
-        begin.context = self.context()?;
-        store.begin_run(&begin)?;
+        store.begin_run(&self.begin()?)?;
         let lengths = tape::end(self.source, &self.root.key, id)?.lengths;
         for run in tree {
             let mut from = 0;

@@ -5,6 +5,7 @@ pub(crate) mod append;
 pub(crate) mod begin;
 mod bundle;
 pub(crate) mod import;
+pub(crate) mod kept_usage;
 mod merge;
 pub(crate) mod put;
 mod rebuild;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::append::write_rows;
 use super::begin::{BeginRun, json};
+use super::kept_usage::{self, SessionPlace};
 use super::sealing;
 use crate::backend::{NewRun, RunKey, Tables};
 use crate::derive::facts::{Fact, RunFacts};
@@ -255,6 +256,9 @@ fn put(tables: &dyn Tables, run: PreparedRun, digest: Hash, at: i64) -> Result<S
             exit: is_root.then_some(run.exit.as_slice()),
             seal: is_root.then_some(seal),
         })?;
+        if let Some(place) = SessionPlace::of(&part.facts, part.started_at) {
+            place.make_way(tables, &part.id)?;
+        }
         write_rows(tables, &key, part.rows)?;
         keys.push(key);
     }
@@ -263,5 +267,6 @@ fn put(tables: &dyn Tables, run: PreparedRun, digest: Hash, at: i64) -> Result<S
             tables.insert_tape_block(root, block)?;
         }
     }
+    kept_usage::settle_many(tables)?;
     Ok(seal)
 }

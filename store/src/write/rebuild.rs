@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use runtape_core::RunId;
 use runtape_core::report::RebuiltRun;
 
+use super::kept_usage;
 use crate::backend::{BareRun, Opening, RunKey, Tables};
 use crate::derive::facts::{Fact, FactFolder};
 use crate::derive::text::Text;
@@ -25,7 +26,12 @@ impl Store {
     pub fn rebuild(&mut self, run: &RunId) -> Result<RebuiltRun> {
         let root = self.read(|tables| root_of(tables, run))?;
         self.with_lock(&root, |store| {
-            store.write(|tables| rebuild_tree(tables, &root))
+            store.write(|tables| {
+                let rebuilt = rebuild_tree(tables, &root)?;
+                // What counts of other runs follows from this one, too.
+                kept_usage::renew(tables)?;
+                Ok(rebuilt)
+            })
         })
     }
 
@@ -35,6 +41,8 @@ impl Store {
     pub fn rebuild_all(&mut self, mut each: impl FnMut(&RunId, Result<RebuiltRun>)) -> Result<()> {
         self.write(|tables| {
             tables.repair_structure()?;
+            // Rows that are wrong cannot be taken out of sums, so those are made anew at the end.
+            tables.clear_kept_usage()?;
             // A run that cannot be read could not be put into the index again.
             if all_proved(tables)? {
                 tables.clear_search()?;
@@ -42,10 +50,15 @@ impl Store {
             Ok(())
         })?;
         for root in self.read(roots)? {
-            let rebuilt = self.rebuild(&root);
+            let rebuilt = self.with_lock(&root, |store| {
+                store.write(|tables| rebuild_tree(tables, &root))
+            });
             each(&root, rebuilt);
         }
-        self.write(|tables| tables.delete_unused())
+        self.write(|tables| {
+            kept_usage::renew(tables)?;
+            tables.delete_unused()
+        })
     }
 }
 

@@ -58,27 +58,17 @@ impl Store {
         self.replace(root, RemovalReason::Replaced, None, at, write)
     }
 
-    /// The same for a run of which something else is known now than before it began.
+    /// The same for a run of which something else is known now than before it began: another account of it was
+    /// found, or why another one is not of it. The old seal says the reason.
     pub fn retell_run(
         &mut self,
         root: &RunId,
+        reason: RemovalReason,
         context: &Value,
         at: i64,
         write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
     ) -> Result<Replaced> {
-        self.replace(root, RemovalReason::Replaced, Some(context), at, write)
-    }
-
-    /// The same for a run of which another account was found: what was known of it before it began is
-    /// another thing now, too, and the old seal says that it was joined.
-    pub fn join_run(
-        &mut self,
-        root: &RunId,
-        context: &Value,
-        at: i64,
-        write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
-    ) -> Result<Replaced> {
-        self.replace(root, RemovalReason::Joined, Some(context), at, write)
+        self.replace(root, reason, Some(context), at, write)
     }
 
     fn replace(

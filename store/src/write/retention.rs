@@ -4,7 +4,7 @@
 use runtape_core::report::RemovalReason;
 use runtape_core::{JobId, RunId};
 
-use super::sealing;
+use super::{kept_usage, sealing};
 use crate::backend::{Backend, RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::read::runs::get;
@@ -13,6 +13,7 @@ use crate::sqlite::{Erased, Sqlite};
 use crate::store::Store;
 
 fn delete_tree(tables: &dyn Tables, root: &RunRow, reason: RemovalReason, at: i64) -> Result<()> {
+    kept_usage::forget(tables, &root.key)?;
     sealing::remove(tables, root, reason, at)?;
     let mut tree = tables.tree(&root.key)?;
     tables.delete_tape(&root.key)?;
@@ -23,7 +24,7 @@ fn delete_tree(tables: &dyn Tables, root: &RunRow, reason: RemovalReason, at: i6
         tables.delete_facts(&run.key)?;
         tables.delete_run(&run.key)?;
     }
-    Ok(())
+    kept_usage::settle_many(tables)
 }
 
 /// What became of the tapes that were to be dropped.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use runtape_core::{Record, RecordKind, RunId};
 
+use super::kept_usage::SessionPlace;
 use crate::backend::{NewRun, RunKey, RunRow, Tables};
 use crate::derive::facts::FactFolder;
 use crate::error::{Result, StoreError};
@@ -72,6 +73,9 @@ impl Copy<'_> {
         let Some(key) = key else {
             return Err(self.damaged("it has no records"));
         };
+        if let Some(place) = SessionPlace::of(&folder.run, self.run.started_at) {
+            place.make_way(self.target, &self.run.id)?;
+        }
         self.target.update_run(&key, &folder.run)?;
         Ok(key)
     }

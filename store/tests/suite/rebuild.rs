@@ -11,7 +11,7 @@ use runtape_tests::runs::{Plan, child, job_id, run_id};
 /// The derived tables, and which of their columns name words.
 const DERIVED: &[(&str, &[&str])] = &[
     ("step", &["status"]),
-    ("tool_call", &["tool"]),
+    ("tool_call", &["tool", "class"]),
     ("notice", &["kind"]),
     ("unparsed", &["tag"]),
     ("usage", &["source", "model"]),
@@ -54,6 +54,10 @@ fn fill(path: &Path) {
         plan.session = Some("session-of-parent".to_owned());
         plan.make().store(&mut store);
     }
+    // So that the runs are among the sums of usage, which otherwise wait for more.
+    store
+        .rebuild_all(|_, rebuilt| drop(rebuilt.unwrap()))
+        .unwrap();
     store.complete_search().unwrap();
 }
 

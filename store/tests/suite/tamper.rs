@@ -242,6 +242,7 @@ fn a_hundred_random_edits_are_found() {
                 "is_error",
                 "duration_ms",
                 "result_seq",
+                "class",
             ][..],
         ),
         (

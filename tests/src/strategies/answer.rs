@@ -3,15 +3,17 @@
 use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
-    CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FieldChange, FileUse, JobInfo,
-    LedgerEntry, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit,
-    SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup,
+    CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FieldChange, FileAccess, FileUse, HostUse,
+    JobInfo, LedgerEntry, ModelPrice, NetworkCall, NoticeInfo, RawOutput, RunDetail, RunInfo,
+    RunOrigin, RunSeal, SealHead, SealName, SearchHit, SessionAnswer, SessionInfo, SnippetPart,
+    SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
-use runtape_core::{Stream, iso_time};
+use runtape_core::{Stream, ToolClass};
 
 use super::leaf::{
     checkpoint_id, count, finite, job_id, json, named_object, run_id, runtime, signed, text,
 };
+use super::redaction::run_redaction;
 use super::run::{error_family, job_status, status, token_counts};
 use super::{build, maybe, some, word};
 
@@ -116,6 +118,7 @@ pub fn run_detail() -> BoxedStrategy<RunDetail> {
             is_verified: any::<bool>(),
             imported_at: time(),
         })),
+        redaction: maybe(run_redaction()),
     })
 }
 
@@ -206,9 +209,37 @@ pub fn search_hit() -> BoxedStrategy<SearchHit> {
 pub fn usage_group() -> BoxedStrategy<UsageGroup> {
     build!(UsageGroup {
         name: maybe(text()),
+        keys: some(build!(UsageKey {
+            by: text(),
+            name: maybe(text()),
+        })),
         runs: count(),
         usage: token_counts(),
         cost_usd: maybe(finite()),
+        estimated_cost_usd: maybe(finite()),
+        unpriced_models: some(text()),
+        has_unnamed_model: any::<bool>(),
+        price_table: maybe(text()),
+    })
+}
+
+/// Any price of a model.
+pub fn model_price() -> BoxedStrategy<ModelPrice> {
+    build!(ModelPrice {
+        model: text(),
+        name: maybe(text()),
+        provider: maybe(text()),
+        input: maybe(finite()),
+        output: maybe(finite()),
+        cache_read: maybe(finite()),
+        cache_write: maybe(finite()),
+        cache_write_1h: maybe(finite()),
+        long_input: maybe(finite()),
+        long_output: maybe(finite()),
+        long_cache_read: maybe(finite()),
+        price_table: text(),
+        source: text(),
+        taken: text(),
     })
 }
 
@@ -229,6 +260,9 @@ pub fn ledger_entry() -> BoxedStrategy<LedgerEntry> {
         usage: token_counts(),
         is_repeated: any::<bool>(),
         of_session: any::<bool>(),
+        price_model: maybe(text()),
+        estimated_cost_usd: maybe(finite()),
+        price_table: maybe(text()),
     })
 }
 
@@ -237,6 +271,7 @@ pub fn tool_use() -> BoxedStrategy<ToolUse> {
     build!(ToolUse {
         runtime: runtime(),
         tool: text(),
+        class: maybe(word(&ToolClass::ALL)),
         calls: count(),
         errors: count(),
         unanswered: count(),
@@ -256,8 +291,11 @@ pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
         seq: count(),
         at: time(),
         tool: text(),
+        class: maybe(word(&ToolClass::ALL)),
+        cwd: maybe(text()),
         command: maybe(text()),
         path: maybe(text()),
+        paths: some(text()),
         url: maybe(text()),
         is_error: maybe(any::<bool>()),
         duration_ms: maybe(signed()),
@@ -269,12 +307,54 @@ pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
 pub fn file_use() -> BoxedStrategy<FileUse> {
     build!(FileUse {
         path: text(),
+        access: maybe(word(&[
+            FileAccess::Read,
+            FileAccess::Write,
+            FileAccess::Search
+        ])),
         tool: text(),
         calls: count(),
         errors: count(),
         runs: count(),
         run_id: run_id(),
-        last_at: time().prop_map(iso_time),
+        last_at: time(),
+    })
+}
+
+/// Any use of the network.
+pub fn network_call() -> BoxedStrategy<NetworkCall> {
+    build!(NetworkCall {
+        host: maybe(text()),
+        is_guessed: any::<bool>(),
+        call: tool_call_info(),
+    })
+}
+
+/// Any use of a host.
+pub fn host_use() -> BoxedStrategy<HostUse> {
+    build!(HostUse {
+        host: maybe(text()),
+        is_guessed: any::<bool>(),
+        calls: count(),
+        errors: count(),
+        runs: count(),
+        tools: some(text()),
+        run_id: run_id(),
+        last_at: time(),
+    })
+}
+
+/// Any notice.
+pub fn notice_info() -> BoxedStrategy<NoticeInfo> {
+    build!(NoticeInfo {
+        job_id: job_id(),
+        run_id: run_id(),
+        runtime: runtime(),
+        step: count(),
+        seq: count(),
+        at: time(),
+        kind: text(),
+        text: text(),
     })
 }
 

@@ -9,6 +9,7 @@ mod event;
 mod leaf;
 mod message;
 mod record;
+mod redaction;
 mod report;
 mod run;
 mod runtime_event;
@@ -16,17 +17,20 @@ mod summary;
 mod transcript;
 
 pub use answer::{
-    checkpoint_diff, drift, file_use, job_info, ledger_entry, raw_output, run_detail, run_info,
-    search_hit, session_answer, session_info, sql_row, tool_call_info, tool_use, usage_group,
+    checkpoint_diff, drift, file_use, host_use, job_info, ledger_entry, model_price, network_call,
+    notice_info, raw_output, run_detail, run_info, search_hit, session_answer, session_info,
+    sql_row, tool_call_info, tool_use, usage_group,
 };
 pub use event::{event, run_event, run_event_of};
 pub use leaf::{json, metadata, text};
 pub use message::{message, message_part};
 pub use record::{record, record_of};
+pub use redaction::{config_info, redact_line, scan_line};
 pub use report::{
-    backup_report, doctor_report, document, exported_file, exported_tree, gc_report, imported_run,
-    ingest_line, rebuilt_run, record_report, recovered_run, renormalized_run, runtime_info,
-    schema_info, store_stats, sync_line, tree_line, validation_line, verify_report,
+    adapter_command, adapter_environment, adapter_session, backup_report, doctor_report, document,
+    exported_file, exported_tree, gc_report, imported_run, ingest_line, rebuilt_run, record_report,
+    recovered_run, renormalized_run, runtime_info, schema_info, store_stats, sync_line, tree_line,
+    validation_line, verify_report,
 };
 pub use run::{checkpoint, job, step, usage};
 pub use runtime_event::{runtime_event, runtime_event_kind, runtime_event_of};

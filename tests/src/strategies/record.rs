@@ -5,7 +5,7 @@ use runtape_core::record::{
     CallNote, CheckpointHead, EventRecord, Initialize, MessageRecord, MetadataPatch, ResultNote,
     RunOpened, Start, UsageEntry, UsageSource,
 };
-use runtape_core::{Metadata, Record, RecordKind, RuntimeEventKind, Span, Stream};
+use runtape_core::{Metadata, Record, RecordKind, RuntimeEventKind, Span, Stream, ToolClass};
 use serde_json::{Value, json};
 
 use super::leaf::{
@@ -88,6 +88,7 @@ fn message_record() -> BoxedStrategy<MessageRecord> {
         calls: some(build!(CallNote {
             tool_call_id: tool_call_id(),
             printed_id: maybe(text()),
+            class: maybe(word(&ToolClass::ALL)),
             command: maybe(text()),
             paths: some(text()),
             url: maybe(text()),

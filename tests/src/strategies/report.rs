@@ -2,17 +2,19 @@
 
 use proptest::prelude::*;
 use runtape_core::report::{
-    AdapterCapabilities, BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus,
-    Document, ExportedFile, ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace,
-    ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RebuiltRun,
-    RecordReport, RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun,
-    RuntimeInfo, SchemaInfo, StoreStats, SyncGroup, SyncLine, SyncSummary, SyncedSource,
-    TableStats, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen, ValidationCounts,
-    ValidationFault, ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
+    AdapterCapabilities, AdapterCommand, AdapterEnvironment, AdapterFault, AdapterSession,
+    BackupReport, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, Document, ExportedFile,
+    ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace, ImportedRun, IngestGroup,
+    IngestLine, IngestOutcome, IngestSummary, IngestedFile, PromptPlace, RebuiltRun, RecordReport,
+    RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo,
+    StoreStats, SyncGroup, SyncLine, SyncSummary, SyncedSource, TableStats, TreeFault, TreeLine,
+    TreeOutcome, TreeRun, TreeVintage, Unseen, ValidationCounts, ValidationFault, ValidationLine,
+    ValidationUnknown, VerifyFault, VerifyReport,
 };
 
 use super::answer::{chain, exit, failure, run_info, run_seal, seal_head, seal_name, time};
 use super::leaf::{count, finite, job_id, run_id, runtime, signed, text};
+use super::redaction::applied_rules;
 use super::run::{status, token_counts};
 use super::summary;
 use super::{build, maybe, some, word};
@@ -107,6 +109,7 @@ pub fn exported_file() -> BoxedStrategy<ExportedFile> {
         runs: some(run_id()),
         digest: maybe(text()),
         seals: some(run_seal()),
+        redaction: some(applied_rules()),
     })
 }
 
@@ -139,6 +142,7 @@ pub fn exported_tree() -> BoxedStrategy<ExportedTree> {
         checkpoints: count(),
         events: count(),
         bytes: count(),
+        redaction: some(applied_rules()),
     })
 }
 
@@ -303,6 +307,40 @@ pub fn doctor_report() -> BoxedStrategy<DoctorReport> {
     })
 }
 
+/// Any decision about a session.
+pub fn adapter_session() -> BoxedStrategy<AdapterSession> {
+    build!(AdapterSession {
+        resume: maybe(text()),
+        reason: maybe(text()),
+        message: maybe(text()),
+    })
+}
+
+/// Any environment of an agent CLI.
+pub fn adapter_environment() -> BoxedStrategy<AdapterEnvironment> {
+    let variables = || proptest::collection::btree_map(text(), text(), 0..3).boxed();
+    build!(AdapterEnvironment {
+        variables: variables(),
+        logged: variables(),
+        withheld: some(text()),
+        skills_home: maybe(text()),
+    })
+}
+
+/// Any command line of an agent CLI.
+pub fn adapter_command() -> BoxedStrategy<AdapterCommand> {
+    build!(AdapterCommand {
+        program: text(),
+        arguments: some(text()),
+        logged_arguments: some(text()),
+        prompt: word(&[PromptPlace::Stdin, PromptPlace::Argument]),
+        fault: maybe(build!(AdapterFault {
+            code: text(),
+            message: text(),
+        })),
+    })
+}
+
 /// Any runtime that can be read.
 pub fn runtime_info() -> BoxedStrategy<RuntimeInfo> {
     build!(RuntimeInfo {
@@ -332,6 +370,7 @@ pub fn schema_info() -> BoxedStrategy<SchemaInfo> {
     build!(SchemaInfo {
         kind: text(),
         id: text(),
+        path: maybe(text()),
     })
 }
 
@@ -352,6 +391,7 @@ pub fn validation_line() -> BoxedStrategy<ValidationLine> {
         valid: count(),
         unknown: count(),
         invalid: count(),
+        suggested_kind: maybe(text()),
     });
     prop_oneof![
         fault.prop_map(ValidationLine::Invalid),

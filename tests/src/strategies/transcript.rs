@@ -27,7 +27,11 @@ pub fn transcript_entry_of(tag: &'static str) -> BoxedStrategy<TranscriptEntry> 
 
 fn kind(tag: &'static str) -> BoxedStrategy<TranscriptKind> {
     payloads!(tag, TranscriptKind {
-        "assistant" => build!(Assistant { text: text(), delta: maybe(any::<bool>()) }),
+        "assistant" => build!(Assistant {
+            text: text(),
+            delta: maybe(any::<bool>()),
+            channel: maybe(text()),
+        }),
         "thinking" => build!(Thinking { text: text(), delta: maybe(any::<bool>()) }),
         "user" => build!(User { text: text() }),
         "tool_call" => build!(ToolCall { name: text(), input: json(), tool_use_id: maybe(text()) }),
@@ -36,6 +40,7 @@ fn kind(tag: &'static str) -> BoxedStrategy<TranscriptKind> {
             tool_name: maybe(text()),
             content: text(),
             is_error: any::<bool>(),
+            duration_ms: maybe(count()),
         }),
         "init" => build!(Init { model: text(), session_id: text() }),
         "result" => build!(RunResult {

@@ -1,6 +1,7 @@
 //! What commands do, asked as a person would.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -300,6 +301,93 @@ fn exports_validate_and_come_back() {
             .status
             .code(),
         Some(3)
+    );
+}
+
+#[test]
+fn schemas_are_printed_one_by_one_all_together_or_as_a_bundle_and_written_to_a_directory() {
+    let runtape = Runtape::new();
+    let all = runtape.json(&["schema", "--all"]);
+    let listed = runtape.json(&["schema"]);
+    assert_eq!(all.len(), listed.len());
+    for (schema, info) in all.iter().zip(&listed) {
+        assert_eq!(schema["$id"], info["id"]);
+    }
+    let bundle = runtape.json(&["schema", "bundle"]);
+    assert_eq!(bundle[0]["title"], "Runtape");
+
+    let directory = runtape.path("schemas");
+    let name = directory.to_str().unwrap();
+    let written = runtape.json(&["schema", "-o", name]);
+    assert_eq!(
+        written.len(),
+        listed.len() + 1,
+        "every kind, and the bundle"
+    );
+    for file in &written {
+        let text = fs::read_to_string(file["path"].as_str().unwrap()).unwrap();
+        let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas/v1");
+        let committed = committed.join(
+            Path::new(file["path"].as_str().unwrap())
+                .file_name()
+                .unwrap(),
+        );
+        assert_eq!(text, fs::read_to_string(committed).unwrap());
+    }
+    let one = runtape.path("one");
+    let output = runtape.run(&["schema", "event", "--output", one.to_str().unwrap()]);
+    assert!(output.status.success());
+    assert_eq!(fs::read_dir(&one).unwrap().count(), 1);
+    let output = runtape.run(&["schema", "event", "--all"]);
+    assert_eq!(output.status.code(), Some(2));
+    // A file where the directory should be is named.
+    fs::write(runtape.path("file"), "").unwrap();
+    let output = runtape.run(&["schema", "-o", runtape.path("file").to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("file"), "{}", stderr(&output));
+}
+
+#[test]
+fn validation_refuses_unknown_types_when_strict_repeats_little_and_suggests_the_kind() {
+    let runtape = Runtape::new();
+    let file = runtape.path("lines.jsonl");
+    let name = file.to_str().unwrap();
+    let base = r#""id":"e","timestamp":1,"jobId":"j","runId":"r""#;
+    let warning = format!(r#"{{{base},"type":"warning","message":"m"}}"#);
+    let newer = format!(r#"{{{base},"type":"newcomer"}}"#);
+    fs::write(&file, format!("{warning}\n{newer}\n")).unwrap();
+    assert!(runtape.run(&["validate", name]).status.success());
+    let output = runtape.run(&["validate", "--strict", name]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stdout(&output).contains("line 2: unknown type newcomer"));
+    assert!(
+        stderr(&output).contains("1 lines of unknown types"),
+        "{}",
+        stderr(&output)
+    );
+
+    let broken = format!(r#"{{{base},"type":"warning"}}"#);
+    fs::write(&file, format!("{broken}\n").repeat(50)).unwrap();
+    let output = runtape.run(&["validate", name]);
+    let text = stdout(&output);
+    assert_eq!(text.matches("missing field `message`").count(), 4, "{text}");
+    assert!(
+        text.contains("47 more like: warning: missing field `message`"),
+        "{text}"
+    );
+    let output = runtape.run(&["validate", "--full", name]);
+    assert_eq!(stdout(&output).lines().count(), 50);
+    // JSON is never cut.
+    let output = runtape.run(&["validate", "--json", name]);
+    assert_eq!(stdout(&output).lines().count(), 51, "and the sum");
+
+    let entry = r#"{"ts":"2026-01-01T00:00:00.000Z","kind":"user","text":"hello"}"#;
+    fs::write(&file, format!("{entry}\n{entry}\n")).unwrap();
+    let output = runtape.run(&["validate", name]);
+    assert!(
+        stderr(&output).contains("they look like transcript-entry: try --kind transcript-entry"),
+        "{}",
+        stderr(&output)
     );
 }
 

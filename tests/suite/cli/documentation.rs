@@ -1,4 +1,4 @@
-//! The examples in `docs/commands.md` are what the binary prints. `RUNTAPE_DOCS=write` writes them
+//! The examples in `docs/commands.md` and `docs/redaction.md` are what the binary prints. `RUNTAPE_DOCS=write` writes them
 //! anew; read them before they are committed.
 
 use std::fmt::Write as _;
@@ -6,13 +6,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use runtape_normalizer::redact::examples;
+
 use crate::harness::{capture, fixtures};
 use crate::sample::Sample;
 
 const OPENING: &str = "```console";
 
-fn page() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md")
+/// The pages with examples.
+const PAGES: [&str; 2] = ["commands.md", "redaction.md"];
+
+fn page(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../docs")
+        .join(name)
 }
 
 /// Makes the directory where the shell finds the binary, and a stand-in for an agent CLI.
@@ -36,6 +43,7 @@ fn programs(sample: &Sample) -> String {
             }
         }
     }
+    leak(sample);
     let history = fixtures().join("claude-code/fork-tree.sessions.history/-home-dev-proj");
     let project = sample.runtape.path("home/.claude/projects/-home-dev-proj");
     fs::create_dir_all(&project).unwrap();
@@ -46,14 +54,28 @@ fn programs(sample: &Sample) -> String {
     format!("{}:/usr/bin:/bin", directory.display())
 }
 
+/// Makes a capture in which a tool printed a secret, and a file with the secret alone.
+fn leak(sample: &Sample) {
+    let mut examples = examples(18).into_iter();
+    let example = examples.find(|example| example.rule == "github-pat");
+    let secret = example.unwrap().secret;
+    let text = fs::read_to_string(capture()).unwrap();
+    assert!(text.contains("line two"));
+    let file = sample.runtape.path("leaky.stdout");
+    fs::write(&file, text.replace("line two", &format!("GH={secret}"))).unwrap();
+    fs::write(sample.runtape.path("secret.txt"), format!("{secret}\n")).unwrap();
+}
+
 /// Runs a line of shell and returns what a person sees of it.
-fn see(sample: &Sample, path: &str, line: &str) -> String {
+fn see(sample: &Sample, path: &str, page: &str, line: &str) -> String {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{{ {}; }} 2>&1", sample.real(line))]);
     let mut command = sample.prepare(command);
     // What is recorded or ingested in examples is not seen by the others.
     let writes = [" record ", " ingest ", " sync "];
-    if writes.iter().any(|word| line.contains(word)) {
+    if page == "redaction.md" {
+        command.env("RUNTAPE_DB", sample.runtape.path("leaky.db"));
+    } else if writes.iter().any(|word| line.contains(word)) {
         command.env("RUNTAPE_DB", sample.runtape.path("another.db"));
     }
     let output = command
@@ -116,22 +138,24 @@ fn filled(page: &str, mut see: impl FnMut(&str) -> String) -> String {
 fn examples_are_what_the_binary_prints() {
     let sample = Sample::new();
     let path = programs(&sample);
-    let committed = fs::read_to_string(page()).unwrap();
-    let current = filled(&committed, |line| see(&sample, &path, line));
-    if std::env::var_os("RUNTAPE_DOCS").is_some_and(|what| what == "write") {
-        fs::write(page(), current).unwrap();
-        return;
+    for name in PAGES {
+        let committed = fs::read_to_string(page(name)).unwrap();
+        let current = filled(&committed, |line| see(&sample, &path, name, line));
+        if std::env::var_os("RUNTAPE_DOCS").is_some_and(|what| what == "write") {
+            fs::write(page(name), current).unwrap();
+            continue;
+        }
+        let (committed, current) = (essence(&committed), essence(&current));
+        for (number, (committed, current)) in committed.iter().zip(&current).enumerate() {
+            assert_eq!(committed, current, "docs/{name}, line {}", number + 1);
+        }
+        assert_eq!(committed.len(), current.len());
     }
-    let (committed, current) = (essence(&committed), essence(&current));
-    for (number, (committed, current)) in committed.iter().zip(&current).enumerate() {
-        assert_eq!(committed, current, "docs/commands.md, line {}", number + 1);
-    }
-    assert_eq!(committed.len(), current.len());
 }
 
 #[test]
 fn every_command_has_an_example() {
-    let page = fs::read_to_string(page()).unwrap();
+    let page = fs::read_to_string(page("commands.md")).unwrap();
     let help = Command::new(env!("CARGO_BIN_EXE_runtape"))
         .arg("--help")
         .output()

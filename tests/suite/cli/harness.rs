@@ -58,6 +58,10 @@ impl Runtape {
             .env("TMPDIR", self.directory.path())
             .env("HOME", self.directory.path())
             .env_remove("RUNTAPE_SPOOL")
+            .env_remove("RUNTAPE_CONFIG")
+            .env_remove("RUNTAPE_REDACTION_KEY_FILE")
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("RUNTAPE_PRICES")
             .env("COLUMNS", "100")
             .env_remove("CLICOLOR_FORCE")
             .stdin(Stdio::null());

@@ -81,10 +81,14 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("usage --by day", SchemaKind::UsageGroup, 0),
     ("usage --by model", SchemaKind::UsageGroup, 0),
     ("usage --by job", SchemaKind::UsageGroup, 0),
+    ("usage --by day,model --utc", SchemaKind::UsageGroup, 0),
+    ("prices", SchemaKind::ModelPrice, 0),
+    ("prices gpt-5 nosuchmodel", SchemaKind::ModelPrice, 0),
     ("usage --explain --limit 0", SchemaKind::LedgerEntry, 0),
     ("tools --limit 0", SchemaKind::ToolUse, 0),
     ("tools --calls --limit 0", SchemaKind::ToolCallInfo, 0),
     ("files --limit 0", SchemaKind::FileUse, 0),
+    ("commands --limit 0", SchemaKind::ToolCallInfo, 0),
     ("errors --limit 0", SchemaKind::RunInfo, 0),
     ("drift --limit 0", SchemaKind::Drift, 0),
     ("diff last:1 last", SchemaKind::CheckpointDiff, 0),
@@ -99,13 +103,26 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("sql {query}", SchemaKind::SqlRow, 0),
     ("verify", SchemaKind::VerifyReport, 0),
     ("renormalize --all", SchemaKind::RenormalizedRun, 0),
+    ("scan", SchemaKind::ScanLine, 0),
+    ("redact --all --dry-run", SchemaKind::RedactLine, 0),
+    ("config path", SchemaKind::ConfigInfo, 0),
+    ("config show", SchemaKind::ConfigInfo, 0),
     ("rebuild last", SchemaKind::RebuiltRun, 0),
     ("rebuild --all", SchemaKind::RebuiltRun, 0),
     ("stats", SchemaKind::StoreStats, 0),
     ("doctor", SchemaKind::DoctorReport, 0),
     ("doctor --db {broken}", SchemaKind::DoctorReport, 3),
+    ("paperclip session {request}", SchemaKind::AdapterSession, 0),
+    (
+        "paperclip environment {request}",
+        SchemaKind::AdapterEnvironment,
+        0,
+    ),
+    ("paperclip argv {request}", SchemaKind::AdapterCommand, 0),
+    ("paperclip check {request}", SchemaKind::DoctorReport, 0),
     ("runtimes", SchemaKind::RuntimeInfo, 0),
     ("schema", SchemaKind::SchemaInfo, 0),
+    ("schema -o {schemas}", SchemaKind::SchemaInfo, 0),
     ("completions bash", SchemaKind::Document, 0),
     ("man", SchemaKind::Document, 0),
     ("export last", SchemaKind::Record, 0),
@@ -136,6 +153,13 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
         SchemaKind::ValidationLine,
         3,
     ),
+    ("ingest {web}", SchemaKind::IngestLine, 0),
+    ("network --limit 0", SchemaKind::HostUse, 0),
+    ("network --calls", SchemaKind::NetworkCall, 0),
+    ("ingest {denied}", SchemaKind::IngestLine, 0),
+    ("notices --kind permissionDenied", SchemaKind::NoticeInfo, 0),
+    ("tools --class write --calls", SchemaKind::ToolCallInfo, 0),
+    ("files --written", SchemaKind::FileUse, 0),
     ("backup {copy}", SchemaKind::BackupReport, 0),
     ("gc --run last --dry-run", SchemaKind::GcReport, 0),
     ("gc --run last", SchemaKind::GcReport, 0),
@@ -156,6 +180,10 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("recover --spool {spool}", SchemaKind::RecoveredRun, 0),
 ];
 
+fn fixture(name: &str) -> String {
+    fixtures().join(name).to_str().unwrap().to_owned()
+}
+
 /// Makes the file, or finds the text, that a word in braces stands for.
 fn stand_in(runtape: &Runtape, name: &str) -> String {
     let text = match name {
@@ -163,6 +191,8 @@ fn stand_in(runtape: &Runtape, name: &str) -> String {
             let history = fixtures().join("claude-code/fork-tree.sessions.history");
             return history.to_str().unwrap().to_owned();
         }
+        "{web}" => return fixture("cursor/web.stream-json.stdout"),
+        "{denied}" => return fixture("claude-code/permission-denied.stream-json.stdout"),
         "{capture}" => return capture().to_str().unwrap().to_owned(),
         "{query}" => return "SELECT *, x'00' AS blob FROM v_runs".to_owned(),
         "{place}" => {
@@ -190,6 +220,9 @@ fn stand_in(runtape: &Runtape, name: &str) -> String {
             return spool.to_str().unwrap().to_owned();
         }
         "{bad}" => Some("{\"type\": \"later\"}\n{\"runId\": 5}\nno json\n"),
+        "{request}" => Some(
+            r#"{"runtime": "cursor", "cwd": "/w", "config": {"runtime": "cursor"}, "server": {"GH_TOKEN": "x"}}"#,
+        ),
         "{broken}" => Some("no database, though long enough to be taken for one"),
         "{empty}" => Some(""),
         _ => None,

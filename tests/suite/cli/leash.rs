@@ -72,6 +72,52 @@ fn a_killed_recorder_takes_the_command_and_its_tools_with_it() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_recorder_that_is_asked_to_end_ends_a_command_that_would_not() {
+    let runtape = Runtape::new();
+    let script = stubborn(&runtape);
+    let mut recorder = runtape
+        .command(&[
+            "record", "--show", "none", "--grace", "300ms", "--", &script,
+        ])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let read = |name: &str| pid(&runtape.path(name));
+    until("the command starts", || {
+        read("own").is_some() && read("tool").is_some()
+    });
+    let (own, tool) = (read("own").unwrap(), read("tool").unwrap());
+    let recorder_id = nix::unistd::Pid::from_raw(i32::try_from(recorder.id()).unwrap());
+    nix::sys::signal::kill(recorder_id, nix::sys::signal::Signal::SIGTERM).unwrap();
+    assert_eq!(recorder.wait().unwrap().code(), Some(137));
+    assert!(!lives(own), "the command");
+    assert!(!lives(tool), "what it started");
+    assert_eq!(
+        runtape.json(&["runs"])[0]["error"]["name"],
+        "KilledBySignal"
+    );
+}
+
+/// What ignores nothing but has let go of the output is ended with the command, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_time_out_leaves_nothing_of_the_process_group() {
+    let runtape = Runtape::new();
+    let tool = runtape.path("tool");
+    let body = format!(
+        "(trap '' TERM; exec sleep 600) >/dev/null 2>&1 &\necho $! > '{}'\nexec sleep 600",
+        tool.display()
+    );
+    let script = runtape.script("claude", &body);
+    let limits = ["--timeout", "500ms", "--grace", "300ms"];
+    let output =
+        runtape.run(&[&["record", "--show", "none"], &limits[..], &["--", &script]].concat());
+    assert_eq!(output.status.code(), Some(143));
+    assert!(!lives(pid(&tool).unwrap()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn what_a_command_leaves_running_lives_on_after_a_peaceful_end() {
     let runtape = Runtape::new();
     let tool = runtape.path("tool");

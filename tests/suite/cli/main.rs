@@ -29,6 +29,10 @@ mod perstack;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]
+mod recorder_for_hosts;
+#[cfg(unix)]
+mod redaction;
+#[cfg(unix)]
 mod same_records;
 #[cfg(unix)]
 mod sample;
@@ -43,5 +47,6 @@ mod sync;
 mod trouble;
 #[cfg(unix)]
 mod unshown;
+mod usage;
 #[cfg(unix)]
 mod your_own_agent;

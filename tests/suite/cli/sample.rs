@@ -1,6 +1,7 @@
 //! A database that is the same on every machine, for what people read.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
@@ -19,6 +20,14 @@ const CAPTURES: &[&str] = &[
     "claude-code/max-turns.stream-json",
     "claude-code/subagent.stream-json",
     "claude-code/bash-fail.stream-json",
+];
+
+/// The runs of another database, `audit.db`: what an auditor asks about and few runs have.
+const AUDITED: &[&str] = &[
+    "cursor/web.stream-json",
+    "claude-code/permission-denied.stream-json",
+    "claude-code/retry-then-ok.stream-json",
+    "opencode/webfetch_fail.json",
 ];
 
 /// A database with a few runs of every runtime.
@@ -48,34 +57,53 @@ fn stand_in(number: usize) -> String {
     (0..24).map(letter).collect()
 }
 
+/// Stores a capture as if it had been made some hours after the first one. Returns the ids that tell of
+/// it.
+fn store(runtape: &Runtape, capture: &str, hours: usize, options: &[&str]) -> Vec<String> {
+    let name = capture.replace('/', "-");
+    for ending in ["stdout", "stderr", "meta.json"] {
+        let from = fixtures().join(format!("{capture}.{ending}"));
+        if from.is_file() {
+            let to = runtape.path(&format!("{name}.{ending}"));
+            fs::copy(from, &to).unwrap();
+            let hours = u64::try_from(hours).unwrap();
+            let at = Duration::from_secs(1_796_115_600 + hours * 3600);
+            let file = fs::File::options().write(true).open(to).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + at).unwrap();
+        }
+    }
+    let path = runtape.path(&format!("{name}.stdout"));
+    let ingest = ["ingest", path.to_str().unwrap()];
+    let stored = runtape.json(&[&ingest, options].concat());
+    let run = stored[0]["runId"].as_str();
+    let run = run.unwrap_or_else(|| panic!("{capture}: {stored:?}"));
+    let shown = &runtape.json(&[&["show", run], options].concat())[0];
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let children = shown["children"].as_array().unwrap().iter();
+    let steps = shown["stepsEnded"].as_array().unwrap().iter();
+    let mut ids = vec![run.to_owned()];
+    ids.extend(children.map(|child| text(&child["runId"])));
+    ids.extend(steps.map(|step| text(&step["checkpointId"])));
+    ids
+}
+
 impl Sample {
     pub(crate) fn new() -> Self {
         let runtape = Runtape::new();
+        // Keys are random, and markers and ids follow from them.
+        for database in ["runtape.db", "another.db", "leaky.db"] {
+            let key = runtape.path(&format!("{database}.redaction-key"));
+            fs::write(&key, "2a".repeat(32)).unwrap();
+            fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+        }
         let mut ids: Vec<String> = Vec::new();
         for (number, capture) in CAPTURES.iter().enumerate() {
-            let name = capture.replace('/', "-");
-            for ending in ["stdout", "stderr", "meta.json"] {
-                let from = fixtures().join(format!("{capture}.{ending}"));
-                if from.is_file() {
-                    let to = runtape.path(&format!("{name}.{ending}"));
-                    fs::copy(from, &to).unwrap();
-                    let hours = u64::try_from(number).unwrap();
-                    let at = Duration::from_secs(1_796_115_600 + hours * 3600);
-                    let file = fs::File::options().write(true).open(to).unwrap();
-                    file.set_modified(SystemTime::UNIX_EPOCH + at).unwrap();
-                }
-            }
-            let path = runtape.path(&format!("{name}.stdout"));
-            let stored = runtape.json(&["ingest", path.to_str().unwrap()]);
-            let run = stored[0]["runId"].as_str();
-            let run = run.unwrap_or_else(|| panic!("{capture}: {stored:?}"));
-            let shown = &runtape.json(&["show", run])[0];
-            ids.push(run.to_owned());
-            let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-            let children = shown["children"].as_array().unwrap();
-            ids.extend(children.iter().map(|child| text(&child["runId"])));
-            let steps = shown["stepsEnded"].as_array().unwrap();
-            ids.extend(steps.iter().map(|step| text(&step["checkpointId"])));
+            ids.extend(store(&runtape, capture, number, &[]));
+        }
+        let audit = runtape.path("audit.db");
+        let options = ["--db", audit.to_str().unwrap()];
+        for (number, capture) in AUDITED.iter().enumerate() {
+            ids.extend(store(&runtape, capture, number, &options));
         }
         let ids = ids
             .into_iter()

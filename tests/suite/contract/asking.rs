@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use runtape_core::record::MetadataPatch;
 use runtape_core::report::DriftKind;
-use runtape_core::{Metadata, RecordKind, Runtime, TokenCounts};
-use runtape_store::{RunFilter, Store, StoreError, UsageBy};
+use runtape_core::{Metadata, RecordKind, Runtime, TokenCounts, ToolClass};
+use runtape_store::{Calendar, CallFilter, RunFilter, Store, StoreError, UsageBy};
 use runtape_tests::runs::{Made, Plan, child, run_id};
 use serde_json::{Value, json};
 
@@ -49,38 +49,37 @@ pub(crate) fn auditors_are_answered<B: Backend>() {
     let all = RunFilter::default();
 
     // Seven steps of the first, two of its child, three, and one; each calls one tool.
-    let tools = store.tools(&all, 10).unwrap();
+    let calls_of = |runtime| CallFilter::from(of(runtime));
+    let every = CallFilter::default();
+    let tools = store.tools(&every, 10).unwrap();
     let found: Vec<_> = tools
         .iter()
         .map(|tool| {
             (
                 tool.runtime.as_str(),
                 tool.tool.as_str(),
+                tool.class,
                 tool.calls,
                 tool.errors,
                 tool.runs,
             )
         })
         .collect();
+    let shell = Some(ToolClass::Shell);
     assert_eq!(
         found,
         [
-            ("claude-code", "Bash", 10, 1, 3),
-            ("hermes", "Bash", 3, 0, 1)
+            ("claude-code", "Bash", shell, 10, 1, 3),
+            ("hermes", "Bash", shell, 3, 0, 1)
         ]
     );
     assert!(tools.iter().all(|tool| tool.unanswered == 0));
     assert_eq!(tools[0].mean_ms, Some(12.0));
-    assert_eq!(store.tools(&all, 1).unwrap(), tools[..1]);
-    assert_eq!(store.tools(&of(Runtime::Hermes), 10).unwrap(), tools[1..]);
-
-    let files = store.files(&all, 10).unwrap();
-    let found: Vec<_> = files
-        .iter()
-        .map(|file| (file.path.as_str(), file.calls, file.errors, file.runs))
-        .collect();
-    assert_eq!(found, [("a.txt", 13, 1, 4), ("b.txt", 13, 1, 4)]);
-    assert_eq!(files[0].run_id, run_id("three"));
+    assert_eq!(store.tools(&every, 1).unwrap(), tools[..1]);
+    assert_eq!(
+        store.tools(&calls_of(Runtime::Hermes), 10).unwrap(),
+        tools[1..]
+    );
 
     let errors = store.errors(&all, 10).unwrap();
     assert_eq!(errors.len(), 1);
@@ -88,10 +87,28 @@ pub(crate) fn auditors_are_answered<B: Backend>() {
     assert_eq!(errors[0], store.run(&run_id("two")).unwrap());
     assert!(store.errors(&of(Runtime::Gemini), 10).unwrap().is_empty());
 
-    let calls = store.tool_calls(&all, 100).unwrap();
+    let calls = store.tool_calls(&every, 100).unwrap();
     assert_eq!(calls.len(), 13);
     assert!(calls.is_sorted_by(|a, b| a.at >= b.at));
-    assert_eq!(store.tool_calls(&all, 4).unwrap(), calls[..4]);
+    assert!(calls.iter().all(|call| call.paths == ["a.txt", "b.txt"]));
+    assert_eq!(calls[0].cwd.as_deref(), Some("/home/someone/project"));
+    assert_eq!(store.tool_calls(&every, 4).unwrap(), calls[..4]);
+
+    // One of each kind in every run, and another in the sixth step of the longest one.
+    let notices = |kinds: &[&str]| store.notices(&all, kinds, 100).unwrap();
+    let warnings = notices(&["warning"]);
+    assert_eq!(warnings.len(), 5);
+    assert!(warnings.iter().all(|notice| notice.text == "careful"));
+    assert_eq!(notices(&["stderr"]).len(), 5);
+    assert_eq!(notices(&["warning", "stderr"]).len(), 10);
+    assert_eq!(notices(&["retry"]), []);
+    assert_eq!(notices(&[])[..], notices(&["warning", "stderr"])[..]);
+    assert!(notices(&[]).is_sorted_by(|a, b| a.at >= b.at));
+    assert_eq!(store.notices(&all, &[], 3).unwrap(), notices(&[])[..3]);
+    assert_eq!(
+        store.notices(&of(Runtime::Hermes), &[], 9).unwrap().len(),
+        2
+    );
 }
 
 pub(crate) fn rows_that_are_asked_for_come_in_pages<B: Backend>() {
@@ -99,15 +116,18 @@ pub(crate) fn rows_that_are_asked_for_come_in_pages<B: Backend>() {
     let mut store = home.open();
     fill(&mut store);
     let all = RunFilter::default();
+    let utc = Calendar::Utc;
     let counts = |by| -> BTreeMap<Option<String>, (u64, Option<i64>, Option<f64>)> {
-        let groups = store.usage_by(&all, by).unwrap();
+        let groups = store.usage_by(&all, &[by], utc).unwrap();
         let groups = groups.into_iter().map(|group| {
             let TokenCounts { output_tokens, .. } = group.usage;
-            (group.name, (group.runs, output_tokens, group.cost_usd))
+            let cost = group.cost_usd();
+            let name = group.names.into_iter().next().unwrap();
+            (name, (group.runs, output_tokens, cost))
         });
         groups.collect()
     };
-    let cost = |runs: u8| Some(f64::from(runs) * (0.1 + 0.2));
+    let cost = |runs: u8| Some(f64::from(runs) * 3.0 / 10.0);
     let name = |name: &str| Some(name.to_owned());
     // 20 a step; the child counts as one of the first run's.
     assert_eq!(
@@ -131,7 +151,7 @@ pub(crate) fn rows_that_are_asked_for_come_in_pages<B: Backend>() {
     assert_eq!((days.len(), sum), (3, 260));
     assert!(
         store
-            .usage_by(&of(Runtime::Gemini), UsageBy::Day)
+            .usage_by(&of(Runtime::Gemini), &[UsageBy::Day], utc)
             .unwrap()
             .is_empty()
     );

@@ -8,12 +8,14 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
     clippy::too_many_lines,
     reason = "a failing test may fail in any way"
 )]
 
 mod append;
 mod asking;
+mod calls;
 mod prepared;
 mod queries;
 mod recovering;
@@ -22,6 +24,7 @@ mod searching;
 mod session_list;
 mod sessions;
 mod streams;
+mod usage;
 
 use runtape_store::{Options, Store};
 
@@ -80,6 +83,11 @@ macro_rules! hold_to_the_contract {
                 a_query_of_ones_own_may_only_read,
                 rows_that_are_asked_for_come_in_pages,
             }
+            calls {
+                calls_are_chosen_by_class_name_and_result,
+                files_are_told_by_path_and_access,
+                hosts_are_told_and_guesses_are_marked,
+            }
             prepared {
                 all_that_can_be_asked_is_the_same,
                 the_same_again_changes_nothing_and_other_content_is_refused,
@@ -136,6 +144,12 @@ macro_rules! hold_to_the_contract {
                 a_run_that_is_written_at_once_has_the_same_tape,
                 each_stream_goes_on_where_it_ended,
                 records_are_replaced_only_where_the_streams_they_came_from_are_there,
+            }
+            usage {
+                every_grouping_comes_to_the_same_total,
+                many_runs_come_to_the_same_whether_they_wait_or_not,
+                a_run_across_midnight_keeps_its_cost,
+                what_comes_with_a_bundle_is_among_the_sums,
             }
         }
     };

@@ -1,7 +1,7 @@
 //! A run that is written at once is the run that would have been written as it went.
 
 use runtape_core::Stream;
-use runtape_store::{PreparedRun, RunFilter, SealName, Store, StoreError};
+use runtape_store::{CallFilter, PreparedRun, SealName, Store, StoreError};
 
 use runtape_tests::runs::{Made, Plan, child, run_id};
 use serde_json::{Value, json};
@@ -48,7 +48,11 @@ pub(crate) fn all_that_can_be_asked_is_the_same<B: Backend>() {
             };
             assert_eq!(all(&at_once), all(&live), "{steps} steps, {id}");
         }
-        let calls = |store: &Store| store.tool_calls(&RunFilter::default(), usize::MAX).unwrap();
+        let calls = |store: &Store| {
+            store
+                .tool_calls(&CallFilter::default(), usize::MAX)
+                .unwrap()
+        };
         assert_eq!(calls(&at_once), calls(&live));
         assert_eq!(
             at_once.exit(made.id()).unwrap(),

@@ -7,7 +7,7 @@ use std::time::Instant;
 use runtape_core::record::UsageSource;
 use runtape_core::{RecordKind, TokenCounts};
 
-use runtape_store::{RunFilter, Store, UsageBy};
+use runtape_store::{Calendar, RunFilter, Store, UsageBy};
 use runtape_tests::runs::{Dice, Made, Plan, run_id};
 
 use crate::Backend;
@@ -69,8 +69,8 @@ fn sums(store: &Store) -> i64 {
         sum(sessions.into_iter().map(|session| session.usage).collect()),
         expected
     );
-    for by in [UsageBy::Day, UsageBy::Runtime, UsageBy::Model, UsageBy::Job] {
-        let groups = store.usage_by(&all, by).unwrap();
+    for by in UsageBy::ALL {
+        let groups = store.usage_by(&all, &[by], Calendar::Utc).unwrap();
         let groups = groups.into_iter().map(|group| group.usage).collect();
         assert_eq!(sum(groups), expected, "{by:?}");
     }

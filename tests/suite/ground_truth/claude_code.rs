@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use runtape_core::{CheckpointStatus, ErrorFamily, RunSummary, Stream, summarize};
-use runtape_normalizer::Normalizer;
+use runtape_normalizer::{Kept, Normalizer};
 use serde_json::Value;
 
 use crate::captures::{self, Capture};
@@ -504,8 +504,14 @@ fn claude_code_s_output_is_read_to_the_letter_with_and_without_its_command_line(
                 context.argv = None;
             }
             let mut normalizer = Normalizer::new(capture.runtime(), context).unwrap();
-            let mut records = normalizer.push(Stream::Stdout, &capture.stdout, 1).records;
-            records.extend(normalizer.push(Stream::Stderr, &capture.stderr, 2).records);
+            let mut records = normalizer
+                .push(Stream::Stdout, Kept::as_given(&capture.stdout), 1)
+                .records;
+            records.extend(
+                normalizer
+                    .push(Stream::Stderr, Kept::as_given(&capture.stderr), 2)
+                    .records,
+            );
             records.extend(normalizer.finish(&capture.exit()).records);
             let summary = summarize(&records).unwrap();
             let argv = if knows_argv { "" } else { " without argv" };

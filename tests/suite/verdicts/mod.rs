@@ -18,7 +18,7 @@ use runtape_core::{
     CheckpointStatus, JobId, Record, RunId, RunSummary, Runtime, Stream, summarize,
 };
 use runtape_normalizer::runtimes::RUNTIMES;
-use runtape_normalizer::{Context, Exit, Normalizer};
+use runtape_normalizer::{Context, Exit, Kept, Normalizer};
 use serde_json::{Map, Value, json};
 
 type Fields = Map<String, Value>;
@@ -112,7 +112,7 @@ fn normalize(runtime: &Runtime, argv: Option<&str>, stdout: &str, exit: &Exit) -
     context.argv = argv.map(|argv| argv.split(' ').map(str::to_owned).collect());
     let mut normalizer = Normalizer::new(runtime.clone(), context).unwrap();
     let mut records = normalizer
-        .push(Stream::Stdout, stdout.as_bytes(), 1)
+        .push(Stream::Stdout, Kept::as_given(stdout), 1)
         .records;
     records.extend(normalizer.finish(exit).records);
     records

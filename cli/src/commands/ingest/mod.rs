@@ -5,19 +5,24 @@ mod short;
 mod source;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
+use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, detect};
 use runtape_recorder::history::{Joiner, SyncOptions};
-use runtape_recorder::{RecordError, Recorder, RecorderOptions, StoreHandle};
+use runtape_recorder::{
+    RecordError, Recorder, RecorderOptions, StoreHandle, applied_rules, rules_in_force,
+};
 use runtape_store::{Store, StoreError};
 
 use self::report::{Outcome, Report};
 use self::source::{HistorySource, Source, Sources};
 use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
+use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::{Invocation, sync};
 use crate::error::{CliError, with_causes};
 use crate::terminal::progress::bytes_bar;
@@ -52,6 +57,8 @@ pub(crate) struct IngestArgs {
     /// Store again what is known already
     #[arg(long)]
     again: bool,
+    #[command(flatten)]
+    redaction: RedactionArgs,
 }
 
 pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
@@ -59,8 +66,9 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
     if sources.found.is_empty() && sources.histories.is_empty() {
         return Err(CliError::NothingToIngest);
     }
+    let rules = args.redaction.rules(invocation, NewKey::Make)?;
     for history in &sources.histories {
-        take_in_history(history, invocation)?;
+        take_in_history(history, &rules, invocation)?;
     }
     if sources.found.is_empty() {
         return Ok(());
@@ -93,14 +101,16 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
             bar.suspend(|| report.add(invocation, store, outcome))
         };
         if short.is_empty() {
-            let outcome = ingest_long(args, &store, first)?;
+            let outcome = ingest_long(args, &rules, &store, first)?;
             done(&store.lock(), first, outcome)?;
             rest = others;
         } else {
             let known = database.read()?;
-            let unfinished = short::ingest(args, &mut store.lock(), known, short, &mut done)?;
+            let mut writing = store.lock();
+            let unfinished = short::ingest(args, &rules, &mut writing, known, short, &mut done)?;
+            drop(writing);
             for source in unfinished {
-                let outcome = ingest_long(args, &store, source)?;
+                let outcome = ingest_long(args, &rules, &store, source)?;
                 done(&store.lock(), source, outcome)?;
             }
             rest = after;
@@ -120,6 +130,7 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
 /// Takes in what an agent CLI keeps on disk, which somebody took for output.
 fn take_in_history(
     history: &HistorySource,
+    rules: &Arc<RuleSet>,
     invocation: &mut Invocation<'_>,
 ) -> Result<(), CliError> {
     let mut names: Vec<&str> = history
@@ -136,6 +147,7 @@ fn take_in_history(
         directories: history.directories.clone(),
         memory: Some(sync::memory(invocation)),
         files: history.file.iter().cloned().collect(),
+        rules: Arc::clone(rules),
         ..SyncOptions::default()
     };
     let mut store = invocation.database.open()?;
@@ -243,21 +255,29 @@ fn begin(
 /// Stores a source of any length as it is read.
 fn ingest_long(
     args: &IngestArgs,
+    rules: &Arc<RuleSet>,
     store: &StoreHandle,
     source: &Source,
 ) -> Result<Outcome, CliError> {
-    record(args, store, source).or_else(|error| unusable(source, error))
+    record(args, rules, store, source).or_else(|error| unusable(source, error))
 }
 
-fn record(args: &IngestArgs, store: &StoreHandle, source: &Source) -> Result<Outcome, CliError> {
+fn record(
+    args: &IngestArgs,
+    rules: &Arc<RuleSet>,
+    store: &StoreHandle,
+    source: &Source,
+) -> Result<Outcome, CliError> {
     let begun = match begin(args, &store.lock(), source)? {
         Ok(begun) => begun,
         Err(outcome) => return Ok(outcome),
     };
+    discard_of_other_rules(&mut store.lock(), &begun.context.run_id, rules)?;
     let mut input = begun.input;
     let now = input.received_at();
     let options = RecorderOptions {
         started_at: Some(now),
+        rules: Arc::clone(rules),
         ..RecorderOptions::default()
     };
     let recorder = Recorder::start_with(store.clone(), begun.runtime, &begun.context, &options)?;
@@ -282,6 +302,23 @@ fn record(args: &IngestArgs, store: &StoreHandle, source: &Source) -> Result<Out
     }
     recorder.close(&begun.exit)?;
     stored(&store.lock(), source, &begun.context.run_id)
+}
+
+/// Gives up what an ingest left unfinished that took out something else: what comes now would not fit behind it. All
+/// of it is read again from the source.
+fn discard_of_other_rules(
+    store: &mut Store,
+    run_id: &RunId,
+    rules: &RuleSet,
+) -> Result<(), CliError> {
+    if !store.has_run(run_id)? {
+        return Ok(());
+    }
+    let applied = applied_rules(&store.begin_of(run_id)?.context);
+    if applied.as_ref() != Some(&rules_in_force(rules)) {
+        store.delete_run(run_id, times::now())?;
+    }
+    Ok(())
 }
 
 fn stored(store: &Store, source: &Source, run_id: &RunId) -> Result<Outcome, CliError> {
@@ -359,7 +396,7 @@ fn follow(recorder: &mut Recorder, mut input: Input) -> Result<(), CliError> {
                 }
                 recorder.push(Stream::Stdout, &piece)?;
             }
-            Err(RecvTimeoutError::Timeout) => recorder.tick()?,
+            Err(RecvTimeoutError::Timeout) => drop(recorder.tick()?),
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }

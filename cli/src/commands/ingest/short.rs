@@ -1,8 +1,10 @@
 //! Files that fit into memory: many of them in one transaction.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use runtape_core::{RunId, Stream};
+use runtape_normalizer::redact::RuleSet;
 use runtape_recorder::{Capture, RecordError, store_captures};
 use runtape_store::{Store, StoreError};
 
@@ -25,6 +27,7 @@ enum Note {
 /// Returns those that an earlier ingest left unfinished, which have to be taken up again.
 pub(super) fn ingest<'a>(
     args: &IngestArgs,
+    rules: &Arc<RuleSet>,
     store: &mut Store,
     known: Store,
     sources: &'a [Source],
@@ -51,6 +54,7 @@ pub(super) fn ingest<'a>(
     store_captures(
         store,
         found,
+        rules,
         times::now,
         |store, (source, note), written| {
             let outcome = match (note, written) {

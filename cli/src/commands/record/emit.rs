@@ -1,4 +1,7 @@
-//! Entries that fit through a host's log.
+//! Entries as Paperclip's host shows them, and that fit through its log.
+//!
+//! Its entries have no place for what a runtime says beside its work, nor for how long a call took.
+//! The contract shows the first as thinking, and the second at the end of the result.
 //!
 //! Paperclip's host keeps what a child prints in chunks, and cuts the middle out of a long one: a
 //! line that does not fit is no JSON any more. So no line gets near that. Text goes on in further
@@ -6,7 +9,9 @@
 
 use std::fmt::Write as _;
 
-use runtape_core::transcript::{Assistant, Stderr, Stdout, System, Thinking, User};
+use runtape_core::transcript::{
+    Assistant, PROGRESS, Stderr, Stdout, System, Thinking, ToolResult, User,
+};
 use runtape_core::{TranscriptEntry, TranscriptKind};
 use serde_json::Value;
 
@@ -17,7 +22,7 @@ const LONGEST: usize = 8 * 1024;
 /// Returns an entry as one or more that fit.
 pub(super) fn fit(entry: TranscriptEntry) -> Vec<TranscriptEntry> {
     let TranscriptEntry { ts, kind } = entry;
-    let kinds = match kind {
+    let kinds = match as_shown(kind) {
         TranscriptKind::Assistant(text) if text.text.len() > LONGEST => {
             pieces(&text.text, |piece| Assistant::new(piece, true).into())
         }
@@ -43,6 +48,7 @@ pub(super) fn fit(entry: TranscriptEntry) -> Vec<TranscriptEntry> {
         }
         TranscriptKind::ToolResult(mut result) => {
             cut(&mut result.content, LONGEST);
+            append_duration(&mut result);
             vec![result.into()]
         }
         TranscriptKind::Result(mut result) => {
@@ -61,6 +67,45 @@ pub(super) fn fit(entry: TranscriptEntry) -> Vec<TranscriptEntry> {
             kind,
         })
         .collect()
+}
+
+/// Returns a remark of the model as thinking, and everything else as it is.
+fn as_shown(kind: TranscriptKind) -> TranscriptKind {
+    match kind {
+        TranscriptKind::Assistant(Assistant {
+            text,
+            delta,
+            channel: Some(channel),
+        }) if channel == PROGRESS => Thinking { text, delta }.into(),
+        kind => kind,
+    }
+}
+
+/// Moves how long a call took to the end of its result: after one line two blanks and the time,
+/// after several a line of its own.
+fn append_duration(result: &mut ToolResult) {
+    let Some(ms) = result.duration_ms.take() else {
+        return;
+    };
+    let content = &mut result.content;
+    let is_one_line = !content.trim_end_matches('\n').contains('\n');
+    if is_one_line {
+        content.truncate(content.trim_end_matches('\n').len());
+    }
+    if is_one_line && !content.is_empty() {
+        content.push_str("  ");
+    } else if !content.is_empty() && !content.ends_with('\n') {
+        content.push('\n');
+    }
+    content.push_str(&seconds(ms));
+}
+
+/// Writes a duration in seconds, with at least one digit behind the point: `0.3s`.
+fn seconds(ms: u64) -> String {
+    let fraction = format!("{:03}", ms % 1000);
+    let fraction = fraction.trim_end_matches('0');
+    let fraction = if fraction.is_empty() { "0" } else { fraction };
+    format!("{}.{fraction}s", ms / 1000)
 }
 
 /// Makes an entry of each piece of a text that fits; an empty text is one piece.
@@ -120,7 +165,7 @@ fn boundary(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use runtape_core::transcript::{ToolCall, ToolResult};
+    use runtape_core::transcript::ToolCall;
     use serde_json::json;
 
     use super::*;
@@ -155,12 +200,51 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_beside_the_work_is_shown_as_thinking() {
+        let said = |channel: Option<&str>| Assistant {
+            text: "Looking.".into(),
+            delta: Some(true),
+            channel: channel.map(str::to_owned),
+        };
+        let fitted = fit(TranscriptEntry::new(0, said(Some(PROGRESS))));
+        let thinking = TranscriptEntry::new(0, Thinking::new("Looking.", true));
+        assert_eq!(fitted, [thinking]);
+        let answer = TranscriptEntry::new(0, said(None));
+        assert_eq!(fit(answer.clone()), [answer]);
+    }
+
+    #[test]
+    fn the_time_a_call_took_stands_at_the_end_of_its_result() {
+        for (content, ms, expected) in [
+            ("/src /README.md", Some(300), "/src /README.md  0.3s"),
+            ("one\n", Some(1_250), "one  1.25s"),
+            ("one\ntwo", Some(2_000), "one\ntwo\n2.0s"),
+            ("one\ntwo\n", Some(60_001), "one\ntwo\n60.001s"),
+            ("", Some(0), "0.0s"),
+            ("as it was\n", None, "as it was\n"),
+        ] {
+            let result = ToolResult {
+                tool_use_id: "a".into(),
+                tool_name: None,
+                content: content.into(),
+                is_error: false,
+                duration_ms: ms,
+            };
+            let fitted = fit(TranscriptEntry::new(0, result));
+            let json = serde_json::to_value(&fitted[0]).unwrap();
+            assert_eq!(json["content"], expected);
+            assert_eq!(json.get("durationMs"), None);
+        }
+    }
+
+    #[test]
     fn what_stays_in_one_piece_says_what_is_missing() {
         let result = ToolResult {
             tool_use_id: "a".into(),
             tool_name: None,
             content: "\u{1}".repeat(LONGEST * 9),
             is_error: false,
+            duration_ms: Some(1),
         };
         let call = ToolCall {
             name: "Write".into(),

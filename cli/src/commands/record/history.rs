@@ -1,7 +1,10 @@
 //! The session file of the command that was just recorded.
 
+use std::sync::Arc;
+
 use runtape_core::{RunSummary, summarize};
 use runtape_normalizer::Context;
+use runtape_normalizer::redact::RuleSet;
 use runtape_recorder::history::{SyncOptions, sync, usual_directories};
 use runtape_recorder::process::Kept;
 
@@ -21,6 +24,7 @@ pub(super) fn join(
     invocation: &Invocation<'_>,
     context: &Context,
     kept: &Kept,
+    rules: &Arc<RuleSet>,
 ) -> Option<RunSummary> {
     if args.no_history || kept.fault.is_some() {
         return None;
@@ -32,6 +36,7 @@ pub(super) fn join(
         directories: usual_directories(&home()?, &runtimes, |name| std::env::var_os(name)),
         since: Some(run.started_at - SLACK),
         only: Some(context.run_id.clone()),
+        rules: Arc::clone(rules),
         ..SyncOptions::default()
     };
     let before = store.run(&context.run_id).ok()?.seal;

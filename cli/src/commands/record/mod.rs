@@ -4,24 +4,29 @@ mod advice;
 mod emit;
 mod history;
 mod leash;
+mod prompt;
 mod report;
 mod screen;
 mod signals;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, RunSummary, Runtime};
 use runtape_normalizer::paperclip::ExecutionResult;
+use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, runtimes};
 use runtape_recorder::process::{Destination, Kept, Leash, Watch};
 use runtape_recorder::{RecordError, Recorded, Recording, RecordingOptions};
 
 pub(crate) use self::leash::run_mode;
+use self::prompt::Prompt;
 use self::screen::{Screen, View};
 use self::signals::Signals;
+use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
@@ -67,9 +72,20 @@ pub(crate) struct RecordArgs {
     /// What that object is
     #[arg(long, value_name = "SHAPE", value_enum, default_value_t = ReportShape::Run)]
     report_as: ReportShape,
+    /// Say nothing about the run on standard error, unless something is wrong
+    #[arg(long)]
+    quiet: bool,
+    /// Take standard input for the prompt: keep it with the run, and pass it on
+    #[arg(long)]
+    prompt_on_stdin: bool,
+    /// Write the command's process id, which is that of its process group, to this file
+    #[arg(long, value_name = "FILE")]
+    pid_file: Option<PathBuf>,
     /// Do not look for the session file that the command leaves, which holds what it does not print
     #[arg(long)]
     no_history: bool,
+    #[command(flatten)]
+    redaction: RedactionArgs,
     /// The command and its arguments
     #[arg(
         value_name = "COMMAND",
@@ -85,7 +101,7 @@ pub(crate) struct RecordArgs {
 enum Show {
     /// The conversation, readably
     Transcript,
-    /// What the command prints, untouched
+    /// What the command prints, untouched: passed through as if nobody recorded it, with its secrets
     Raw,
     /// Nothing
     None,
@@ -129,7 +145,8 @@ pub(crate) fn run(
     let is_known = runtime.is_some();
     let runtime = runtime.unwrap_or(Runtime::Generic);
     invocation.database.check()?;
-    let context = context(args, invocation)?;
+    let mut context = context(args, invocation)?;
+    let rules = args.redaction.rules(invocation, NewKey::Make)?;
     leash::check(program).map_err(|error| CliError::Spawn {
         program: program.clone(),
         error,
@@ -139,10 +156,21 @@ pub(crate) fn run(
     {
         invocation.note(&advice);
     }
+    let prompt = args.prompt_on_stdin.then(Prompt::read);
+    if let Some(prompt) = &prompt {
+        context.query = prompt.text();
+    }
     // Before the process is there, so that no signal gets lost in between.
     let signals = Signals::listen()?;
-    let recording = spawn(args, invocation, runtime, &context, (program, arguments))?;
+    let options = options(args, invocation, &rules);
+    let stdin = args.prompt_on_stdin.then(Stdio::piped);
+    let program = (program.as_str(), arguments);
+    let mut recording = spawn(invocation, options, runtime, &context, program, stdin)?;
     signals.pass_on(recording.control());
+    if let (Some(prompt), Some(stdin)) = (prompt, recording.take_stdin()) {
+        prompt.pass_on(stdin);
+    }
+    write_pid(args, invocation, recording.control().process_id());
     let mut screen = Screen::new(View::new(args, invocation.console.json));
     for shown in recording.shown() {
         screen.show(invocation, shown);
@@ -154,10 +182,13 @@ pub(crate) fn run(
         kept,
     } = recording.wait();
     // What the session file adds is a gift: without it the run is what was printed.
-    let joined = history::join(args, invocation, &context, &kept);
+    let joined = history::join(args, invocation, &context, &kept, &rules);
     let summary = joined.or(summary);
     let summary = summary.as_ref();
-    report::say(invocation, &context, summary, &kept);
+    if !args.quiet {
+        report::say(invocation, &context, summary);
+    }
+    report::say_unkept(invocation, &kept);
     if let Some(unshown) = &unshown {
         report::say_unshown(invocation, &context, unshown, &kept);
     }
@@ -175,23 +206,13 @@ pub(crate) fn run(
     })
 }
 
-/// Starts the command, and records it.
-fn spawn(
+/// Says how the command is recorded.
+fn options(
     args: &RecordArgs,
     invocation: &Invocation<'_>,
-    runtime: Runtime,
-    context: &Context,
-    (program, arguments): (&str, &[String]),
-) -> Result<Recording, CliError> {
-    let leash = leash::this_binary();
-    let command = if let Some(binary) = &leash {
-        Leash::new(binary).command(program, arguments)
-    } else {
-        let mut command = std::process::Command::new(program);
-        command.args(arguments);
-        command
-    };
-    let options = RecordingOptions {
+    rules: &Arc<RuleSet>,
+) -> RecordingOptions {
+    RecordingOptions {
         watch: match View::new(args, invocation.console.json) {
             View::Conversation | View::Entries => Watch::Items,
             View::Raw => Watch::Bytes,
@@ -201,9 +222,31 @@ fn spawn(
         grace: args.grace,
         spool: spool_directory::directories(),
         foreground: true,
-        leash,
+        leash: leash::this_binary(),
+        rules: Arc::clone(rules),
         ..RecordingOptions::default()
+    }
+}
+
+/// Starts the command, and records it.
+fn spawn(
+    invocation: &Invocation<'_>,
+    options: RecordingOptions,
+    runtime: Runtime,
+    context: &Context,
+    (program, arguments): (&str, &[String]),
+    stdin: Option<Stdio>,
+) -> Result<Recording, CliError> {
+    let mut command = if let Some(binary) = &options.leash {
+        Leash::new(binary).command(program, arguments)
+    } else {
+        let mut command = std::process::Command::new(program);
+        command.args(arguments);
+        command
     };
+    if let Some(stdin) = stdin {
+        command.stdin(stdin);
+    }
     let database = invocation.database.clone();
     let path = database.path().to_owned();
     let destination = Destination::opening(&path, move || database.open_for_recording());
@@ -215,6 +258,21 @@ fn spawn(
         },
         other => other.into(),
     })
+}
+
+/// Tells whoever started the recorder which process it records.
+fn write_pid(args: &RecordArgs, invocation: &mut Invocation<'_>, pid: i32) {
+    let Some(path) = args.pid_file.as_deref() else {
+        return;
+    };
+    let text = format!("{pid}\n");
+    if let Err(error) = runtape_recorder::write_private(path, text.as_bytes()) {
+        let error = CliError::WriteFile {
+            path: path.into(),
+            error,
+        };
+        invocation.warn(&with_causes(&error));
+    }
 }
 
 /// Writes the object about the run to the file that was named.

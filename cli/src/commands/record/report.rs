@@ -23,14 +23,17 @@ pub(super) fn exit_code(exit: &Exit) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-/// Tells a person how the run went, and what could not be stored.
+/// Tells a person how the run went.
 pub(super) fn say(
     invocation: &mut Invocation<'_>,
     context: &Context,
     summary: Option<&RunSummary>,
-    kept: &Kept,
 ) {
     invocation.note(&line(context, summary));
+}
+
+/// Tells a person what could not be stored.
+pub(super) fn say_unkept(invocation: &mut Invocation<'_>, kept: &Kept) {
     if let Some(fault) = &kept.fault {
         invocation.warn(&format!("not stored: {fault}"));
         if let Some(spool) = &kept.spool {

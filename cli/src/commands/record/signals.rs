@@ -24,7 +24,13 @@ impl Signals {
     pub(super) fn pass_on(mut self, to: Control) {
         thread::spawn(move || {
             for signal in self.0.forever() {
-                to.signal(signal);
+                if signal == SIGTERM {
+                    // Whoever asks the recorder to end wants the command to end, too: one that does
+                    // not within the grace period is killed.
+                    to.stop();
+                } else {
+                    to.signal(signal);
+                }
             }
         });
     }

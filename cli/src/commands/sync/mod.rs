@@ -14,6 +14,7 @@ use runtape_recorder::history::{
 use runtape_store::Store;
 
 use self::changes::Changes;
+use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::progress::bytes_bar;
@@ -42,11 +43,19 @@ pub(crate) struct SyncArgs {
     /// Only say what there is, and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    redaction: RedactionArgs,
 }
 
 pub(crate) fn run(args: &SyncArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let new_key = if args.dry_run {
+        NewKey::Never
+    } else {
+        NewKey::Make
+    };
     let options = SyncOptions {
         directories: directories(args)?,
+        rules: args.redaction.rules(invocation, new_key)?,
         since: args.since,
         is_dry_run: args.dry_run,
         memory: Some(memory(invocation)),

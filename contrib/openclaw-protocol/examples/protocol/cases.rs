@@ -31,11 +31,24 @@ fn every_recorded_call_has_the_recorded_result() {
 
 #[test]
 fn constants_answer_like_functions_without_arguments() {
-    let (output, errors, failures) = answers(r#"{"fn":"AGENT_FILE_NAMES","args":[]}"#);
-    assert_eq!((errors.as_str(), failures), ("", 0));
-    let answer: Value = serde_json::from_str(&output).unwrap();
-    let names: Vec<&str> = AGENT_FILE_NAMES.to_vec();
-    assert_eq!(answer["result"], json!(names));
+    let constant = |name: &str| {
+        let (output, errors, failures) = answers(&json!({"fn": name, "args": []}).to_string());
+        assert_eq!((errors.as_str(), failures), ("", 0));
+        let answer: Value = serde_json::from_str(&output).unwrap();
+        answer["result"].clone()
+    };
+    assert_eq!(constant("AGENT_FILE_NAMES"), json!(AGENT_FILE_NAMES));
+    let names = AGENT_FILE_NAMES.map(|name| name.to_string());
+    for record in ["AGENT_FILE_META", "AGENT_FILE_PLACEHOLDERS"] {
+        let record = constant(record);
+        let keys: Vec<&String> = record.as_object().unwrap().keys().collect();
+        assert_eq!(keys, names.iter().collect::<Vec<_>>());
+    }
+    assert_eq!(constant("AGENT_FILE_META")["SOUL.md"]["title"], "SOUL.md");
+    let files = constant("AGENT_FILES");
+    assert_eq!(files.as_array().unwrap().len(), 7);
+    assert_eq!(files[6]["filename"], "MEMORY.md");
+    assert_eq!(files[6]["editable"], false);
 }
 
 #[test]

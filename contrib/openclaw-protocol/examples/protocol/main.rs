@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use runtape_openclaw_protocol as openclaw;
 use runtape_openclaw_protocol::{
-    EntryLine, EntryLines, ToolCallRecord, ToolResultRecord, TranscriptEntry, parse_json, stringify,
+    EntryLine, EntryLines, ToolCallRecord, ToolResultRecord, parse_json, stringify,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -138,28 +138,27 @@ fn answer(name: &str, args: &str) -> Result<Value, String> {
             encode(openclaw::build_agent_instruction(message))
         }
         "isAgentFileName" => encode(openclaw::is_agent_file_name(args.text()?)),
-        "createAgentFilesState" => openclaw::create_agent_files_state()
-            .into_iter()
-            .map(|(name, state)| Ok((name.to_owned(), encode(state)?)))
-            .collect::<Result<Map<_, _>, _>>()
-            .map(Value::Object),
+        "createAgentFilesState" => by_file(openclaw::create_agent_files_state()),
         "fnv1a" => encode(openclaw::fnv1a(args.text()?)),
         "createTranscriptEntryFromLine" => create_entry(args.object()?),
         "buildTranscriptEntriesFromLines" => build_entries(args.object()?),
-        "sortTranscriptEntries" => {
-            let rows: Vec<Value> = decode(args.any(0))?;
-            encode(openclaw::sort_transcript_entries(rows))
-        }
+        "sortTranscriptEntries" => encode(openclaw::sort_transcript_entries(rows(args.any(0))?)),
         "AGENT_FILE_NAMES" => encode(openclaw::AGENT_FILE_NAMES),
+        "AGENT_FILE_META" => by_file(openclaw::AGENT_FILE_META),
+        "AGENT_FILE_PLACEHOLDERS" => by_file(openclaw::AGENT_FILE_PLACEHOLDERS),
+        "AGENT_FILES" => encode(openclaw::AGENT_FILES),
         "buildOutputLinesFromTranscriptEntries" => encode(
-            openclaw::build_output_lines_from_transcript_entries(&entries(args.any(0))?),
+            openclaw::build_output_lines_from_transcript_entries(&rows(args.any(0))?),
         ),
-        "areTranscriptEntriesEqual" => are_entries_equal(args.any(0), args.any(1)),
+        "areTranscriptEntriesEqual" => encode(openclaw::are_transcript_entries_equal(
+            &rows(args.any(0))?,
+            &rows(args.any(1))?,
+        )),
         "mergeTranscriptEntriesWithHistory" => {
             let params = args.object()?;
             encode(openclaw::merge_transcript_entries_with_history(
-                entries(field(params, "existingEntries"))?,
-                entries(field(params, "historyEntries"))?,
+                rows(field(params, "existingEntries"))?,
+                rows(field(params, "historyEntries"))?,
             ))
         }
         _ => Err("no such function".to_owned()),
@@ -215,18 +214,19 @@ fn build_entries(params: &Map<String, Value>) -> Result<Value, String> {
     }))
 }
 
-fn are_entries_equal(left: &Value, right: &Value) -> Result<Value, String> {
-    let left: Vec<Option<TranscriptEntry>> = decode(left)?;
-    let right: Vec<Option<TranscriptEntry>> = decode(right)?;
-    // A missing row equals nothing, not even another missing row.
-    let whole = |entries: Vec<Option<_>>| entries.into_iter().collect::<Option<Vec<_>>>();
-    encode(match (whole(left), whole(right)) {
-        (Some(left), Some(right)) => openclaw::are_transcript_entries_equal(&left, &right),
-        _ => false,
-    })
+/// Returns an object by the names of files, as JavaScript has such a record.
+fn by_file<T: Serialize>(
+    files: impl IntoIterator<Item = (openclaw::AgentFileName, T)>,
+) -> Result<Value, String> {
+    let mut fields = Map::new();
+    for (name, value) in files {
+        fields.insert(name.to_string(), encode(value)?);
+    }
+    Ok(Value::Object(fields))
 }
 
-fn entries(value: &Value) -> Result<Vec<TranscriptEntry>, String> {
+/// Returns rows as they are, whatever they have or lack.
+fn rows(value: &Value) -> Result<Vec<Value>, String> {
     decode(value)
 }
 

@@ -25,6 +25,7 @@
 //! the CLI's words; `argv` and `sniff` tell the format before a line is read.
 
 mod argv;
+mod calling;
 mod content;
 mod conversation;
 mod failure;
@@ -58,6 +59,7 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::redact::DeltaShape;
 use crate::session_id::is_uuid;
 use crate::signal::{Outcome, Signal, Verdict};
 
@@ -92,11 +94,26 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     ],
     is_session_id: is_uuid,
     history: Some(&history::HISTORY),
+    // Partial messages: the blocks of a message by their index, those of sub-agents by the call that began them.
+    deltas: &[DeltaShape {
+        needle: "_delta\"",
+        text: &[
+            "event.delta.text",
+            "event.delta.partial_json",
+            "event.delta.thinking",
+        ],
+        so_far: &[],
+        group: &["session_id", "parent_tool_use_id", "event.index"],
+        only_with: None,
+        unless: None,
+        ends: Some("content_block_stop"),
+    }],
     paperclip: Adapter {
         adapter_type: "claude_local",
         code_prefix: "claude",
         provider: Some("anthropic"),
         capabilities: adapter::LOCAL,
+        calling: Some(&calling::CALLING),
     },
 };
 

@@ -1,5 +1,6 @@
 //! What claude-code's own tools do, in neutral words.
 
+use runtape_core::ToolClass;
 use serde_json::Value;
 
 use crate::signal::CallDetail;
@@ -8,7 +9,7 @@ use crate::signal::CallDetail;
 /// model's maker.
 pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let mut detail = CallDetail::default();
+    let mut detail = CallDetail::of(class(name));
     match name {
         "Bash" | "PowerShell" | "Monitor" | "bash" | "bash_code_execution" => {
             detail.command = text("command");
@@ -21,7 +22,44 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
         "WebFetch" | "web_fetch" => detail.url = text("url"),
         _ => {}
     }
+    // The editors of the model's maker can show a file, too.
+    if is_editor(name) && input.get("command").is_some_and(|word| word == "view") {
+        detail.class = ToolClass::Read;
+    }
     detail
+}
+
+/// Returns what a tool is for.
+fn class(name: &str) -> ToolClass {
+    match name {
+        "Bash"
+        | "PowerShell"
+        | "Monitor"
+        | "BashOutput"
+        | "KillShell"
+        | "KillBash"
+        | "bash"
+        | "bash_code_execution"
+        | "code_execution" => ToolClass::Shell,
+        "Read" | "NotebookRead" => ToolClass::Read,
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => ToolClass::Write,
+        name if is_editor(name) => ToolClass::Write,
+        "Glob" | "Grep" | "LS" | "LSP" => ToolClass::Search,
+        "WebFetch" | "WebSearch" | "web_fetch" | "web_search" => ToolClass::Network,
+        "SendMessage" | "TeamCreate" | "TeamDelete" => ToolClass::Delegate,
+        name if is_agent(name) => ToolClass::Delegate,
+        "ListMcpResourcesTool" | "ReadMcpResourceTool" => ToolClass::Mcp,
+        name if name.starts_with("mcp__") => ToolClass::Mcp,
+        _ => ToolClass::Other,
+    }
+}
+
+/// Tells whether a tool is an editor of the model's maker.
+fn is_editor(name: &str) -> bool {
+    matches!(
+        name,
+        "text_editor_code_execution" | "str_replace_based_edit_tool"
+    )
 }
 
 /// Tells whether a tool starts sub-agents.
@@ -51,14 +89,43 @@ mod tests {
             detail("WebFetch", &json!({"url": "u"})).url.as_deref(),
             Some("u")
         );
-        assert_eq!(
-            detail("mcp__x__Bash", &json!({"command": "ls"})),
-            CallDetail::default()
-        );
-        assert_eq!(
-            detail("Read", &json!({"file_path": 5})),
-            CallDetail::default()
-        );
-        assert_eq!(detail("Read", &Value::Null), CallDetail::default());
+        let nothing = [
+            ("mcp__x__Bash", json!({"command": "ls"}), ToolClass::Mcp),
+            ("Read", json!({"file_path": 5}), ToolClass::Read),
+            ("Read", Value::Null, ToolClass::Read),
+        ];
+        for (name, input, class) in nothing {
+            assert_eq!(detail(name, &input), CallDetail::of(class), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_tool_has_a_class() {
+        let table = [
+            ("Bash", ToolClass::Shell),
+            ("BashOutput", ToolClass::Shell),
+            ("Read", ToolClass::Read),
+            ("MultiEdit", ToolClass::Write),
+            ("NotebookEdit", ToolClass::Write),
+            ("Grep", ToolClass::Search),
+            ("LS", ToolClass::Search),
+            ("WebSearch", ToolClass::Network),
+            ("Agent", ToolClass::Delegate),
+            ("Task", ToolClass::Delegate),
+            ("mcp__echo__say", ToolClass::Mcp),
+            ("ListMcpResourcesTool", ToolClass::Mcp),
+            ("TodoWrite", ToolClass::Other),
+            ("TaskCreate", ToolClass::Other),
+            ("StructuredOutput", ToolClass::Other),
+            ("bash2", ToolClass::Other),
+        ];
+        for (name, expected) in table {
+            assert_eq!(class(name), expected, "{name}");
+        }
+        let editor = |command: &str| {
+            detail("str_replace_based_edit_tool", &json!({"command": command})).class
+        };
+        assert_eq!(editor("view"), ToolClass::Read);
+        assert_eq!(editor("create"), ToolClass::Write);
     }
 }

@@ -61,8 +61,6 @@ pub(super) struct Events {
     /// The calls with an id that were started and are not completed.
     open: HashMap<Box<str>, OpenCall, FixedState>,
     unnamed: UnnamedCalls,
-    /// What the model said last.
-    last_message: Option<String>,
     /// The to-do list as it was last printed.
     todo_list: Value,
 }
@@ -145,7 +143,6 @@ impl Events {
     fn open_turn(&mut self, out: &mut SignalSink<'_>) {
         if std::mem::take(&mut self.has_ended) {
             self.step = StepState::None;
-            self.last_message = None;
         }
         out.emit(Signal::TurnOpened);
     }
@@ -195,8 +192,7 @@ impl Events {
         self.has_ended = true;
         out.emit(Signal::Result(Outcome {
             subtype: Some(word.into()),
-            answer: self.last_message.take().map(Into::into),
-            text_is_answer: true,
+            was_answered: true,
             ..Outcome::of(verdict)
         }));
     }
@@ -263,8 +259,7 @@ impl Events {
             return out.unparsed(Some("agent_message"), "text: missing");
         };
         self.open_step_after_calls(out);
-        self.last_message = Some(text.as_str().to_owned());
-        out.emit(Signal::Text(text.into_cow()));
+        out.emit(Signal::Answer(text.into_cow()));
     }
 
     fn on_reasoning(&mut self, text: Option<Str<'_>>, out: &mut SignalSink<'_>) {

@@ -14,6 +14,7 @@
 //! A start that failed prints nothing on standard output; what went wrong is a line on standard error.
 
 mod argv;
+mod calling;
 mod events;
 mod failure;
 mod history;
@@ -62,11 +63,14 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     credentials: &["OPENAI_API_KEY", "CODEX_API_KEY"],
     is_session_id,
     history: Some(&history::HISTORY),
+    // Items are printed whole.
+    deltas: &[],
     paperclip: Adapter {
         adapter_type: "codex_local",
         code_prefix: "codex",
         provider: Some("openai"),
         capabilities: adapter::LOCAL,
+        calling: Some(&calling::CALLING),
     },
 };
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use runtape_core::ToolClass;
 use serde_json::{Map, Value, json};
 
 use super::{shell, wire::Item};
@@ -92,9 +93,21 @@ impl Tool {
         }
     }
 
+    /// Returns what the tool is for.
+    fn class(self) -> ToolClass {
+        match self {
+            Self::Command => ToolClass::Shell,
+            Self::FileChange => ToolClass::Write,
+            Self::Mcp => ToolClass::Mcp,
+            Self::WebSearch => ToolClass::Network,
+            Self::Collab => ToolClass::Delegate,
+            Self::TodoList => ToolClass::Other,
+        }
+    }
+
     /// Returns what a call does.
     pub(super) fn detail(self, item: &Item<'_>) -> CallDetail {
-        let mut detail = CallDetail::default();
+        let mut detail = CallDetail::of(self.class());
         match self {
             Self::Command => detail.command = item.command.as_deref().map(shell::script),
             Self::FileChange => {
@@ -135,6 +148,38 @@ impl Tool {
             (false, true) => Some(false),
             (false, false) => None,
         }
+    }
+}
+
+/// Returns what a tool is for, by the name that the model calls it by: the history has calls that
+/// never became an item.
+pub(super) fn class(name: &str) -> ToolClass {
+    match name {
+        "exec_command" | "write_stdin" | "shell" | "shell_command" | "local_shell"
+        | "local_shell_call" | "container.exec" | "unified_exec" | "command_execution" => {
+            ToolClass::Shell
+        }
+        "read_file" | "view_image" => ToolClass::Read,
+        "apply_patch" | "file_change" => ToolClass::Write,
+        "grep_files" | "list_dir" => ToolClass::Search,
+        "web_search" | "web_search_call" => ToolClass::Network,
+        "spawn_agent"
+        | "spawnAgent"
+        | "spawn_agents_on_csv"
+        | "send_input"
+        | "send_message"
+        | "wait"
+        | "wait_agent"
+        | "close_agent"
+        | "resume_agent"
+        | "list_agents"
+        | "assign_task"
+        | "collab_tool_call" => ToolClass::Delegate,
+        "list_mcp_resources" | "list_mcp_resource_templates" | "read_mcp_resource" => {
+            ToolClass::Mcp
+        }
+        name if name.starts_with("mcp__") => ToolClass::Mcp,
+        _ => ToolClass::Other,
     }
 }
 
@@ -292,6 +337,35 @@ mod tests {
         let structured = r#"{"item":{"result":{"content":[],"structured_content":{"n":7}}}}"#;
         let blocks = Tool::Mcp.content(&mut item(structured));
         assert_eq!(blocks, [text(r#"{"n":7}"#)]);
+    }
+
+    #[test]
+    fn every_tool_has_a_class() {
+        let items = [
+            ("command_execution", ToolClass::Shell),
+            ("file_change", ToolClass::Write),
+            ("mcp_tool_call", ToolClass::Mcp),
+            ("web_search", ToolClass::Network),
+            ("collab_tool_call", ToolClass::Delegate),
+            ("todo_list", ToolClass::Other),
+        ];
+        for (kind, expected) in items {
+            assert_eq!(Tool::of(kind).unwrap().class(), expected, "{kind}");
+        }
+        let names = [
+            ("exec_command", ToolClass::Shell),
+            ("write_stdin", ToolClass::Shell),
+            ("apply_patch", ToolClass::Write),
+            ("view_image", ToolClass::Read),
+            ("list_dir", ToolClass::Search),
+            ("web_search", ToolClass::Network),
+            ("spawn_agent", ToolClass::Delegate),
+            ("mcp__echo__fail", ToolClass::Mcp),
+            ("update_plan", ToolClass::Other),
+        ];
+        for (name, expected) in names {
+            assert_eq!(class(name), expected, "{name}");
+        }
     }
 
     #[test]

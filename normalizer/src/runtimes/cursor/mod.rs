@@ -24,6 +24,7 @@
 
 mod argv;
 mod call_wire;
+mod calling;
 mod events;
 mod failure;
 mod history;
@@ -58,6 +59,7 @@ use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::redact::DeltaShape;
 use crate::session_id::is_word_with_digit;
 use crate::signal::{Outcome, Signal, Verdict};
 
@@ -85,11 +87,33 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     // The CLI makes UUIDs, but takes any word that is given to `--resume`.
     is_session_id: is_word_with_digit,
     history: Some(&history::HISTORY),
+    // With --stream-partial-output; a message with the id of a call of the model is whole.
+    deltas: &[
+        DeltaShape {
+            needle: "\"subtype\":\"delta\"",
+            text: &["text"],
+            so_far: &[],
+            group: &["session_id"],
+            only_with: None,
+            unless: None,
+            ends: None,
+        },
+        DeltaShape {
+            needle: "\"type\":\"assistant\",\"message\":",
+            text: &["message.content.*.text"],
+            so_far: &[],
+            group: &["session_id"],
+            only_with: Some("timestamp_ms"),
+            unless: Some("model_call_id"),
+            ends: None,
+        },
+    ],
     paperclip: Adapter {
         adapter_type: "cursor",
         code_prefix: "cursor",
         provider: Some("cursor"),
         capabilities: adapter::LOCAL_WITH_SKILLS_ON_DISK,
+        calling: Some(&calling::CALLING),
     },
 };
 

@@ -1,5 +1,6 @@
 //! What a call of one of the CLI's own tools touches.
 
+use runtape_core::ToolClass;
 use serde_json::Value;
 
 use crate::signal::CallDetail;
@@ -16,7 +17,7 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
             .map(str::to_owned)
             .collect()
     };
-    let mut detail = CallDetail::default();
+    let mut detail = CallDetail::of(class(name));
     match name {
         "shell" => detail.command = field("command"),
         "read" | "edit" | "write" | "delete" | "ls" | "grep" => {
@@ -29,6 +30,22 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
         _ => {}
     }
     detail
+}
+
+/// Returns what a tool is for.
+fn class(name: &str) -> ToolClass {
+    match name {
+        "shell" | "await" | "writeShellStdin" => ToolClass::Shell,
+        "read" | "readLints" => ToolClass::Read,
+        "edit" | "write" | "delete" | "applyPatch" => ToolClass::Write,
+        "ls" | "grep" | "glob" | "semSearch" => ToolClass::Search,
+        "webFetch" | "webSearch" | "fetch" => ToolClass::Network,
+        "task" => ToolClass::Delegate,
+        "mcp" | "getMcpTools" | "listMcpResources" | "readMcpResource" | "mcpAuth" => {
+            ToolClass::Mcp
+        }
+        _ => ToolClass::Other,
+    }
 }
 
 #[cfg(test)]
@@ -45,7 +62,35 @@ mod tests {
         assert_eq!(detail("readLints", &input).paths, ["/b"]);
         assert_eq!(detail("glob", &input).paths, ["/c"]);
         assert_eq!(detail("webFetch", &input).url.as_deref(), Some("http://x"));
-        assert_eq!(detail("mcp", &input), CallDetail::default());
-        assert_eq!(detail("shell", &Value::Null), CallDetail::default());
+        assert_eq!(detail("mcp", &input), CallDetail::of(ToolClass::Mcp));
+        assert_eq!(
+            detail("shell", &Value::Null),
+            CallDetail::of(ToolClass::Shell)
+        );
+    }
+
+    #[test]
+    fn every_tool_has_a_class() {
+        let table = [
+            ("shell", ToolClass::Shell),
+            ("await", ToolClass::Shell),
+            ("read", ToolClass::Read),
+            ("readLints", ToolClass::Read),
+            ("edit", ToolClass::Write),
+            ("delete", ToolClass::Write),
+            ("ls", ToolClass::Search),
+            ("semSearch", ToolClass::Search),
+            ("webFetch", ToolClass::Network),
+            ("webSearch", ToolClass::Network),
+            ("task", ToolClass::Delegate),
+            ("mcp", ToolClass::Mcp),
+            ("getMcpTools", ToolClass::Mcp),
+            ("updateTodos", ToolClass::Other),
+            ("createPlan", ToolClass::Other),
+            ("holodeck", ToolClass::Other),
+        ];
+        for (name, expected) in table {
+            assert_eq!(class(name), expected, "{name}");
+        }
     }
 }

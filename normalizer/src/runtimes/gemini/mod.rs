@@ -33,10 +33,12 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::redact::DeltaShape;
 use crate::session_id::is_word_with_digit;
 use crate::signal::{Outcome, Signal};
 
 mod argv;
+mod calling;
 mod failure;
 mod first_lines;
 mod history;
@@ -82,11 +84,21 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     ],
     is_session_id: |text| session_id(text).is_some(),
     history: Some(&history::HISTORY),
+    deltas: &[DeltaShape {
+        needle: "\"delta\":true",
+        text: &["content"],
+        so_far: &[],
+        group: &["role"],
+        only_with: None,
+        unless: None,
+        ends: None,
+    }],
     paperclip: Adapter {
         adapter_type: "gemini_local",
         code_prefix: "gemini",
         provider: Some("google"),
         capabilities: adapter::LOCAL_WITH_SKILLS_ON_DISK,
+        calling: Some(&calling::CALLING),
     },
 };
 

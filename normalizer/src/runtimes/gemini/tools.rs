@@ -1,5 +1,6 @@
 //! What the tools of the CLI do with their input.
 
+use runtape_core::ToolClass;
 use serde_json::Value;
 
 use crate::signal::CallDetail;
@@ -7,7 +8,7 @@ use crate::signal::CallDetail;
 /// Returns what a call does, for the tools that the CLI brings.
 pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let mut detail = CallDetail::default();
+    let mut detail = CallDetail::of(class(name));
     match name {
         name if is_shell(name) => detail.command = text("command"),
         "read_file" | "write_file" | "replace" | "edit" => {
@@ -34,6 +35,26 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
         _ => {}
     }
     detail
+}
+
+/// Returns what a tool is for.
+fn class(name: &str) -> ToolClass {
+    match name {
+        name if is_shell(name) => ToolClass::Shell,
+        "read_file" | "read_many_files" => ToolClass::Read,
+        "write_file" | "replace" | "edit" => ToolClass::Write,
+        "list_directory" | "glob" | "grep_search" | "search_file_content" => ToolClass::Search,
+        "web_fetch" | "google_web_search" => ToolClass::Network,
+        "invoke_agent"
+        | "delegate_to_agent"
+        | "codebase_investigator"
+        | "cli_help"
+        | "browser_agent"
+        | "generalist" => ToolClass::Delegate,
+        // `mcp_SERVER_TOOL`; `SERVER__TOOL` in versions before, where two servers had one name.
+        name if name.starts_with("mcp_") || name.contains("__") => ToolClass::Mcp,
+        _ => ToolClass::Other,
+    }
 }
 
 /// Tells whether a tool runs commands in a shell.
@@ -157,6 +178,30 @@ mod tests {
             assert_eq!(found.command.as_deref(), command, "{name}");
             assert_eq!(found.paths, paths, "{name}");
             assert_eq!(found.url.as_deref(), url, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_tool_has_a_class() {
+        let table = [
+            ("run_shell_command", ToolClass::Shell),
+            ("ShellTool", ToolClass::Shell),
+            ("read_file", ToolClass::Read),
+            ("read_many_files", ToolClass::Read),
+            ("write_file", ToolClass::Write),
+            ("replace", ToolClass::Write),
+            ("list_directory", ToolClass::Search),
+            ("grep_search", ToolClass::Search),
+            ("google_web_search", ToolClass::Network),
+            ("invoke_agent", ToolClass::Delegate),
+            ("mcp_echo_say", ToolClass::Mcp),
+            ("echo__say", ToolClass::Mcp),
+            ("complete_task", ToolClass::Other),
+            ("write_todos", ToolClass::Other),
+            ("save_memory", ToolClass::Other),
+        ];
+        for (name, expected) in table {
+            assert_eq!(class(name), expected, "{name}");
         }
     }
 

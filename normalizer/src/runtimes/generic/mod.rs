@@ -42,6 +42,7 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::redact::DeltaShape;
 use crate::signal::Signal;
 
 /// What a program can tell that prints the published shapes.
@@ -67,11 +68,33 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     credentials: &[],
     is_session_id: session::is_session_id,
     history: None,
+    // Published shapes: streaming events, and entries of a transcript.
+    deltas: &[
+        DeltaShape {
+            needle: "\"delta\":\"",
+            text: &["delta"],
+            so_far: &[],
+            group: &["runId", "type", "channel"],
+            only_with: None,
+            unless: None,
+            ends: None,
+        },
+        DeltaShape {
+            needle: "\"delta\":true",
+            text: &["text"],
+            so_far: &[],
+            group: &["kind"],
+            only_with: None,
+            unless: None,
+            ends: None,
+        },
+    ],
     paperclip: Adapter {
         adapter_type: "process",
         code_prefix: "process",
         provider: None,
         capabilities: adapter::GATEWAY,
+        calling: None,
     },
 };
 

@@ -201,7 +201,7 @@ impl ToldRun {
                         call: CallRef::Printed(id),
                         name: Cow::Borrowed(part.tool_name.as_str()),
                         input: part.args.clone(),
-                        detail: tools::detail(&part.args),
+                        detail: tools::detail(part.tool_name.as_str(), &part.args),
                     };
                     self.emit(signal, out);
                 }
@@ -236,7 +236,7 @@ impl ToldRun {
                 Signal::ToolCall {
                     call: CallRef::Printed(call.id.as_str()),
                     name: Cow::Borrowed(call.tool_name.as_str()),
-                    detail: tools::detail(&input),
+                    detail: tools::detail(call.tool_name.as_str(), &input),
                     input,
                 },
                 out,

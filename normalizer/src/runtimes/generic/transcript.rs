@@ -181,7 +181,7 @@ impl Entries {
         out.emit(Signal::ToolCall {
             call: reference,
             name: Cow::Borrowed(&call.name),
-            detail: tools::detail(&call.input),
+            detail: tools::detail(&call.name, &call.input),
             input: call.input,
         });
     }
@@ -201,7 +201,7 @@ impl Entries {
             name: tool.map(Cow::Borrowed),
             content: vec![Block::Text(Cow::Borrowed(&result.content))],
             is_error: Some(result.is_error),
-            duration_ms: None,
+            duration_ms: result.duration_ms,
         });
     }
 

@@ -307,7 +307,7 @@ impl Acp {
         let id = update.call.unwrap_or_default();
         let title = update.title.unwrap_or_default();
         let name = tool_of_title(&title).into_owned();
-        let mut detail = CallDetail::default();
+        let mut detail = CallDetail::of(super::tools::class(&name));
         detail.paths.extend(
             update
                 .locations

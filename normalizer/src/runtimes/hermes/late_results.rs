@@ -153,6 +153,7 @@ pub(super) fn own(signal: Signal<'_>) -> Signal<'static> {
         Signal::ThinkingDelta(text) => Signal::ThinkingDelta(Cow::Owned(text.into_owned())),
         Signal::ThinkingEnd { .. } => Signal::ThinkingEnd { signature: None },
         Signal::Step(_) => Signal::Step(None),
+        Signal::Remark => Signal::Remark,
         _ => Signal::TextEnd,
     }
 }

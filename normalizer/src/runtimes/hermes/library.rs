@@ -303,7 +303,7 @@ impl Library {
             ToolLine::Said(text) => {
                 self.phase = Phase::Said;
                 self.said = Boxed::default();
-                self.messages.open_box(out);
+                self.messages.open_remark(out);
                 if let Some(text) = self.said.push(text) {
                     self.messages.text(text, out);
                 }

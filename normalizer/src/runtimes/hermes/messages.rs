@@ -109,6 +109,12 @@ impl Messages {
         self.in_box = true;
     }
 
+    /// A box opens whose text is marked as said beside the work.
+    pub(super) fn open_remark(&mut self, out: &mut SignalSink<'_>) {
+        self.open_box(out);
+        self.emit(Signal::Remark, out);
+    }
+
     /// The box is closed, or its text is over for another reason.
     pub(super) fn close_box(&mut self, out: &mut SignalSink<'_>) {
         if !self.in_box {
@@ -167,7 +173,8 @@ impl Messages {
         if self.late.is_none() {
             self.flush_held(out);
         }
-        self.call(name, Value::Null, CallDetail::default(), true, out)
+        let detail = CallDetail::of(tools::class(name));
+        self.call(name, Value::Null, detail, true, out)
     }
 
     /// A call begins whose input is shown at once.
@@ -252,7 +259,8 @@ impl Messages {
         let ordinal = match known {
             Some(call) => call.ordinal,
             None if self.late.is_some() => {
-                self.call(&held.name, Value::Null, CallDetail::default(), false, out)
+                let detail = CallDetail::of(tools::class(&held.name));
+                self.call(&held.name, Value::Null, detail, false, out)
             }
             None => {
                 let (input, detail) = held.input();

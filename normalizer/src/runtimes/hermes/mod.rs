@@ -28,6 +28,7 @@ mod argv;
 mod borders;
 mod both_streams;
 mod call_result;
+mod calling;
 mod chat;
 mod diff;
 mod exit_summary;
@@ -73,6 +74,7 @@ use crate::framing::held_lines::HeldLines;
 use crate::lines::{Ending, Line};
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::redact::DeltaShape;
 use crate::signal::{Outcome, Signal, TapePlace};
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
@@ -107,11 +109,22 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     credentials: &["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"],
     is_session_id: session::is_session_id,
     history: Some(&history::HISTORY),
+    // ACP: session/update with agent_message_chunk, agent_thought_chunk or user_message_chunk.
+    deltas: &[DeltaShape {
+        needle: "_chunk\"",
+        text: &["params.update.content.text"],
+        so_far: &[],
+        group: &["params.sessionId", "params.update.sessionUpdate"],
+        only_with: None,
+        unless: None,
+        ends: None,
+    }],
     paperclip: Adapter {
         adapter_type: "hermes_local",
         code_prefix: "hermes",
         provider: None,
         capabilities: adapter::LOCAL_WITHOUT_INSTRUCTIONS,
+        calling: Some(&calling::CALLING),
     },
 };
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use runtape_core::{RunId, ToolCallId};
 use serde_json::{Value, json};
 
+use super::tools;
 use crate::parser::SignalSink;
 use crate::signal::{CHILD_LABEL, CallDetail, CallRef, Scope, Signal, TapePlace};
 
@@ -290,7 +291,7 @@ impl Subagents {
                     call: CallRef::Local(ordinal),
                     name: Cow::Borrowed(name),
                     input,
-                    detail: CallDetail::default(),
+                    detail: CallDetail::of(tools::class(name)),
                 };
                 out.emit_in(scope, signal);
             }

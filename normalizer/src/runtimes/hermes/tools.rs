@@ -1,5 +1,6 @@
 //! The tools of hermes: what a tool line's verb stands for.
 
+use runtape_core::ToolClass;
 use runtape_core::runtime_event::PermissionDenied;
 use serde_json::Value;
 
@@ -99,12 +100,29 @@ pub(super) fn prints_diff(name: &str) -> bool {
     matches!(name, "write_file" | "patch" | "skill_manage")
 }
 
+/// Returns what a tool is for. A name that was cut after [`NAME_SHOWN`] characters may be one of
+/// several tools.
+pub(super) fn class(name: &str) -> ToolClass {
+    match name {
+        TERMINAL | "process" | "process_manage" | "execute_code" => ToolClass::Shell,
+        "read_file" => ToolClass::Read,
+        "write_file" | "patch" => ToolClass::Write,
+        "search_files" => ToolClass::Search,
+        "web_search" | "web_extract" | "web_crawl" => ToolClass::Network,
+        name if name.starts_with("browser_") => ToolClass::Network,
+        DELEGATE | "mixture_of_agents" => ToolClass::Delegate,
+        // `mcp__SERVER__TOOL` since 0.19.
+        name if name.starts_with("mcp_") => ToolClass::Mcp,
+        _ => ToolClass::Other,
+    }
+}
+
 /// Returns what a completion line's detail tells of the call.
 ///
 /// A command is only summarized there and a file that is read only named, so neither is taken for
 /// the real one. What is written is printed with its path, unless that was shortened.
 pub(super) fn detail_of_summary(name: &str, summary: &str) -> CallDetail {
-    let mut detail = CallDetail::default();
+    let mut detail = CallDetail::of(class(name));
     if matches!(name, "write_file" | "patch") && !summary.is_empty() && !summary.starts_with("...")
     {
         detail.paths.push(summary.to_owned());
@@ -120,7 +138,7 @@ pub(super) fn detail_of_arguments(name: &str, arguments: &Value) -> CallDetail {
             .and_then(Value::as_str)
             .map(str::to_owned)
     };
-    let mut detail = CallDetail::default();
+    let mut detail = CallDetail::of(class(name));
     match name {
         TERMINAL => detail.command = text("command"),
         "read_file" | "write_file" | "patch" | "search_files" => detail.paths.extend(text("path")),
@@ -177,7 +195,7 @@ mod tests {
         assert_eq!(detail.url.as_deref(), Some("u"));
         assert_eq!(
             detail_of_arguments("terminal", &json!(5)),
-            CallDetail::default()
+            CallDetail::of(ToolClass::Shell)
         );
     }
 
@@ -185,7 +203,7 @@ mod tests {
     fn a_summary_is_never_taken_for_a_command() {
         assert_eq!(
             detail_of_summary("terminal", "ls + 1 command"),
-            CallDetail::default()
+            CallDetail::of(ToolClass::Shell)
         );
         assert_eq!(
             detail_of_summary("write_file", "out/a b.txt").paths,
@@ -193,7 +211,32 @@ mod tests {
         );
         assert_eq!(
             detail_of_summary("write_file", "...b.txt"),
-            CallDetail::default()
+            CallDetail::of(ToolClass::Write)
         );
+    }
+
+    #[test]
+    fn every_tool_has_a_class() {
+        let table = [
+            ("terminal", ToolClass::Shell),
+            ("process_manage", ToolClass::Shell),
+            ("execute_code", ToolClass::Shell),
+            ("read_file", ToolClass::Read),
+            ("write_file", ToolClass::Write),
+            ("patch", ToolClass::Write),
+            ("search_files", ToolClass::Search),
+            ("web_extract", ToolClass::Network),
+            ("browser_click", ToolClass::Network),
+            ("delegate_task", ToolClass::Delegate),
+            ("mcp_github_list", ToolClass::Mcp),
+            ("mcp__echo__say", ToolClass::Mcp),
+            ("mcp_githu", ToolClass::Mcp),
+            ("todo", ToolClass::Other),
+            ("session_search", ToolClass::Other),
+            ("skill_manage", ToolClass::Other),
+        ];
+        for (name, expected) in table {
+            assert_eq!(class(name), expected, "{name}");
+        }
     }
 }

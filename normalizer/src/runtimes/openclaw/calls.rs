@@ -146,7 +146,7 @@ impl Conversation {
                     let input = Signal::ToolInput {
                         call: CallRef::Printed(id),
                         input: json!({ "summary": meta }),
-                        detail: CallDetail::default(),
+                        detail: CallDetail::of(tools::class(name)),
                     };
                     self.emit(input, out);
                 }

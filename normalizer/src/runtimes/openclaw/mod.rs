@@ -49,6 +49,7 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::redact::DeltaShape;
 use crate::signal::Signal;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
@@ -71,11 +72,42 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
     is_session_id,
     history: None,
+    // Frames of an agent and of the chat: each has its own pieces, and the text so far beside them.
+    deltas: &[
+        DeltaShape {
+            needle: "\"deltaText\":\"",
+            text: &["payload.deltaText"],
+            so_far: &["payload.message.content.*.text"],
+            group: &["payload.runId", "payload.sessionKey"],
+            only_with: None,
+            unless: None,
+            ends: Some("\"state\":\"final\""),
+        },
+        DeltaShape {
+            needle: "\"delta\":\"",
+            text: &["payload.data.delta"],
+            so_far: &["payload.data.text"],
+            group: &["payload.runId", "payload.stream", "payload.data.itemId"],
+            only_with: None,
+            unless: None,
+            ends: Some("\"phase\":\"end\""),
+        },
+        DeltaShape {
+            needle: "\"phase\":\"delta\"",
+            text: &["payload.data.output"],
+            so_far: &[],
+            group: &["payload.runId", "payload.data.toolCallId"],
+            only_with: None,
+            unless: None,
+            ends: Some("\"phase\":\"end\""),
+        },
+    ],
     paperclip: Adapter {
         adapter_type: "openclaw_gateway",
         code_prefix: "openclaw",
         provider: None,
         capabilities: adapter::GATEWAY,
+        calling: None,
     },
 };
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use runtape_core::ToolClass;
 use serde_json::Value;
 
 use crate::signal::{Block, CallDetail};
@@ -12,7 +13,7 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
         let found = keys.iter().find_map(|key| input.get(*key)?.as_str());
         found.map(str::to_owned)
     };
-    let mut detail = CallDetail::default();
+    let mut detail = CallDetail::of(class(name));
     match name {
         "exec" | "bash" => detail.command = text(&["command"]),
         "read" | "write" | "edit" => detail.paths.extend(text(&["path", "file_path"])),
@@ -20,6 +21,22 @@ pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
         _ => {}
     }
     detail
+}
+
+/// Returns what a tool is for.
+pub(super) fn class(name: &str) -> ToolClass {
+    match name {
+        name if RUNS_COMMANDS.contains(&name) => ToolClass::Shell,
+        "read" => ToolClass::Read,
+        "write" | "edit" | "apply_patch" => ToolClass::Write,
+        "grep" | "find" | "ls" => ToolClass::Search,
+        "web_fetch" | "web_search" | "browser" => ToolClass::Network,
+        SPAWN | "sessions_send" | "sessions_yield" | "sessions_list" | "sessions_history"
+        | "subagents" | "agents_list" => ToolClass::Delegate,
+        // `SERVER__TOOL`.
+        name if name.contains("__") => ToolClass::Mcp,
+        _ => ToolClass::Other,
+    }
 }
 
 /// Returns what a tool gave back: text and images of its content, or its JSON as text.
@@ -99,9 +116,33 @@ mod tests {
         assert_eq!(fetch.url.as_deref(), Some("https://a.example"));
         assert_eq!(
             detail("other", &json!({"command": "x"})),
-            CallDetail::default()
+            CallDetail::of(ToolClass::Other)
         );
-        assert_eq!(detail("exec", &Value::Null), CallDetail::default());
+        assert_eq!(
+            detail("exec", &Value::Null),
+            CallDetail::of(ToolClass::Shell)
+        );
+    }
+
+    #[test]
+    fn every_tool_has_a_class() {
+        let table = [
+            ("exec", ToolClass::Shell),
+            ("process", ToolClass::Shell),
+            ("read", ToolClass::Read),
+            ("edit", ToolClass::Write),
+            ("apply_patch", ToolClass::Write),
+            ("find", ToolClass::Search),
+            ("web_fetch", ToolClass::Network),
+            ("browser", ToolClass::Network),
+            ("sessions_spawn", ToolClass::Delegate),
+            ("echo__say", ToolClass::Mcp),
+            ("no_such_tool", ToolClass::Other),
+            ("memory_search", ToolClass::Other),
+        ];
+        for (name, expected) in table {
+            assert_eq!(class(name), expected, "{name}");
+        }
     }
 
     #[test]

@@ -45,10 +45,13 @@ impl ToolPartCall {
             out.unparsed(Some("tool_use"), reason);
         }
         let input = std::mem::take(&mut state.input);
+        let mut detail = tools::detail(tool, &input);
+        // Of a call that could not be made, the tool that was meant.
+        detail.class = tools::class(name);
         let signal = Signal::ToolCall {
             call,
             name: name.into(),
-            detail: tools::detail(tool, &input),
+            detail,
             input,
         };
         out.emit_in(scope, signal);

@@ -14,6 +14,7 @@
 //! was completed: its exit code tells.
 
 mod argv;
+mod calling;
 mod calls;
 mod events;
 mod failure;
@@ -68,11 +69,14 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     ],
     is_session_id,
     history: Some(&history::HISTORY),
+    // Parts are printed whole.
+    deltas: &[],
     paperclip: Adapter {
         adapter_type: "opencode_local",
         code_prefix: "opencode",
         provider: None,
         capabilities: adapter::LOCAL_WITH_SKILLS_ON_DISK,
+        calling: Some(&calling::CALLING),
     },
 };
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use runtape_core::ToolClass;
 use serde_json::Value;
 
 use super::wire::{Attachment, State};
@@ -21,7 +22,7 @@ pub(super) fn name<'s>(tool: &'s str, state: &'s State<'_>) -> &'s str {
 /// Returns what a call does, for the tools that the CLI brings.
 pub(super) fn detail(tool: &str, input: &Value) -> CallDetail {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let mut detail = CallDetail::default();
+    let mut detail = CallDetail::of(class(tool));
     match tool {
         "bash" => detail.command = text("command"),
         "read" | "write" | "edit" | "multiedit" => detail.paths.extend(text("filePath")),
@@ -36,6 +37,22 @@ pub(super) fn detail(tool: &str, input: &Value) -> CallDetail {
         _ => {}
     }
     detail
+}
+
+/// Returns what a tool is for.
+pub(super) fn class(tool: &str) -> ToolClass {
+    match tool {
+        "bash" => ToolClass::Shell,
+        "read" => ToolClass::Read,
+        "write" | "edit" | "multiedit" | "patch" | "apply_patch" => ToolClass::Write,
+        "list" | "glob" | "grep" | "lsp" => ToolClass::Search,
+        "webfetch" | "websearch" | "codesearch" => ToolClass::Network,
+        "task" => ToolClass::Delegate,
+        "plan_enter" | "plan_exit" => ToolClass::Other,
+        // `SERVER_TOOL`; no other tool of the CLI has such a name.
+        tool if tool.contains('_') => ToolClass::Mcp,
+        _ => ToolClass::Other,
+    }
 }
 
 /// Tells whether a call failed: by its status, or the exit code of its command. None if it does not
@@ -116,14 +133,45 @@ mod tests {
             detail("grep", &json!({"pattern": "x", "path": "src"})).paths,
             ["src"]
         );
-        assert!(detail("glob", &json!({"pattern": "x"})).is_empty());
+        assert_eq!(
+            detail("glob", &json!({"pattern": "x"})),
+            CallDetail::of(ToolClass::Search)
+        );
         let url = detail("webfetch", &json!({"url": "http://x"})).url;
         assert_eq!(url.as_deref(), Some("http://x"));
         let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Update File: b.txt\n*** Move to: c.txt\n*** End Patch";
         let paths = detail("apply_patch", &json!({"patchText": patch})).paths;
         assert_eq!(paths, ["a.txt", "b.txt", "c.txt"]);
-        assert!(detail("mcp_bash", &json!({"command": "ls"})).is_empty());
-        assert!(detail("bash", &Value::Null).is_empty());
+        assert_eq!(
+            detail("mcp_bash", &json!({"command": "ls"})),
+            CallDetail::of(ToolClass::Mcp)
+        );
+        assert_eq!(
+            detail("bash", &Value::Null),
+            CallDetail::of(ToolClass::Shell)
+        );
+    }
+
+    #[test]
+    fn every_tool_has_a_class() {
+        let table = [
+            ("bash", ToolClass::Shell),
+            ("read", ToolClass::Read),
+            ("edit", ToolClass::Write),
+            ("apply_patch", ToolClass::Write),
+            ("glob", ToolClass::Search),
+            ("list", ToolClass::Search),
+            ("webfetch", ToolClass::Network),
+            ("codesearch", ToolClass::Network),
+            ("task", ToolClass::Delegate),
+            ("echo_say", ToolClass::Mcp),
+            ("todowrite", ToolClass::Other),
+            ("invalid", ToolClass::Other),
+            ("plan_exit", ToolClass::Other),
+        ];
+        for (name, expected) in table {
+            assert_eq!(class(name), expected, "{name}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod rows;
 mod run;
 mod seals;
 mod tape;
+mod usage;
 
 use std::collections::{HashMap, HashSet};
 
@@ -202,6 +203,7 @@ impl<'a> Verifier<'a> {
         }
         let tables = self.tables;
         tables.each_root(&mut |root, id| self.tree(root, id))?;
+        self.kept_usage()?;
         self.index()?;
         let links = self.seals()?;
         self.report.head = self::head(self.tables)?;

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::error::Result;
-use crate::sqlite::{keys, migrate, schema};
+use crate::sqlite::{keys, migrate, schema, usage_sums};
 
 /// Compares the schema, then lets `SQLite` check its own structure, indexes against tables among it.
 pub(crate) fn faults(connection: &Connection) -> Result<Vec<String>> {
@@ -61,6 +61,9 @@ pub(crate) fn strays(connection: &Connection) -> Result<Vec<String>> {
     }
     if migrate::version(connection)? >= migrate::KEYS_ARE_COUNTED {
         faults.extend(keys::faults(connection)?);
+    }
+    if migrate::version(connection)? >= migrate::USAGE_IS_SUMMED {
+        faults.extend(usage_sums::faults(connection)?);
     }
     Ok(faults)
 }

@@ -95,7 +95,7 @@ fn answers(store: &Store, root: &str) -> String {
     }
     let mut filter = RunFilter::default();
     filter.job = Some(store.run(&root).unwrap().job_id);
-    let calls = store.tool_calls(&filter, 1000).unwrap();
+    let calls = store.tool_calls(&filter.into(), 1000).unwrap();
     let records = store.tree_records(&root).unwrap();
     let tape = store.tape(&root).unwrap();
     let exit = store.exit(&root).unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::shape::{CHECKPOINT, EVENT_BASE, EVENTS, JOB, RUN_SETTING, Rule, faults};
+use super::shape::{CHECKPOINT, EVENT_BASE, EVENTS, JOB, RUN_SETTING, Rule, dropped_keys, faults};
 
 /// A file of a tree.
 pub(crate) struct JsonFile {
@@ -124,6 +124,12 @@ impl Checker {
         for fault in faults(&value, rule) {
             self.fault(&name, fault);
         }
+        // Events are never written again. `temperature` is what the first version's settings had.
+        if !name.starts_with("event-") && name != "run-setting.json" {
+            for key in dropped_keys(&value, rule) {
+                self.fault(&name, format!("{key}: Perstack would drop it"));
+            }
+        }
         Some(JsonFile { path, value })
     }
 
@@ -231,6 +237,40 @@ impl Checker {
         }
         if (text(job, "status") == "running") == job.get("finishedAt").is_some() {
             self.fault("job.json", "/finishedAt: does not go with the status");
+        }
+        self.times(job, files);
+    }
+
+    /// A job lasts from its first event to its last, and so does a run.
+    fn times(&mut self, job: &Value, files: &JobFiles) {
+        let of_run = |run: &RunFiles| {
+            let mut times = run
+                .events
+                .iter()
+                .map(|file| number(&file.value, "timestamp"));
+            let first = times.next()?;
+            Some((first, times.next_back().unwrap_or(first)))
+        };
+        let times: Vec<(i64, i64)> = files.runs.values().filter_map(of_run).collect();
+        let first = times.iter().map(|(first, _)| *first).min();
+        let last = times.iter().map(|(_, last)| *last).max();
+        if first.is_some_and(|first| number(job, "startedAt") != first) {
+            self.fault("job.json", "/startedAt: not the time of the first event");
+        }
+        let finished = job.get("finishedAt").and_then(Value::as_i64);
+        if finished.is_some() && finished != last {
+            self.fault("job.json", "/finishedAt: not the time of the last event");
+        }
+        for run in files.runs.values() {
+            let (Some(setting), Some((first, last))) = (&run.setting, of_run(run)) else {
+                continue;
+            };
+            for (key, expected) in [("startedAt", first), ("updatedAt", last)] {
+                if number(&setting.value, key) != expected {
+                    let fault = format!("/{key}: not that of the run's events");
+                    self.fault(&setting.name(), fault);
+                }
+            }
         }
     }
 

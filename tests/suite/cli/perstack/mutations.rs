@@ -144,6 +144,38 @@ const MUTATIONS: &[Mutation] = &[
         },
     },
     Mutation {
+        name: "a key that would be dropped",
+        said: "/error/family: Perstack would drop it",
+        change: |tree| {
+            tree.checkpoint("completed")["error"] = json!({
+                "name": "x", "message": "x", "isRetryable": false, "family": "auth"
+            });
+        },
+    },
+    Mutation {
+        name: "a job that began after its first event",
+        said: "/startedAt: not the time of the first event",
+        change: |tree| {
+            let job = tree.file("job.json");
+            job["startedAt"] = (job["startedAt"].as_i64().unwrap() + 1).into();
+        },
+    },
+    Mutation {
+        name: "a job that ended before its last event",
+        said: "/finishedAt: not the time of the last event",
+        change: |tree| {
+            let job = tree.file("job.json");
+            job["finishedAt"] = (job["finishedAt"].as_i64().unwrap() - 1).into();
+        },
+    },
+    Mutation {
+        name: "a run with a time of its own",
+        said: "/updatedAt: not that of the run's events",
+        change: |tree| {
+            tree.file("run-setting.json")["updatedAt"] = 1.into();
+        },
+    },
+    Mutation {
         name: "null for an optional field",
         said: "/error: not an object",
         change: |tree| {

@@ -484,6 +484,59 @@ fn object(value: &Value, fields: Fields, path: &str, found: &mut Vec<String>) {
     }
 }
 
+/// Names every key that Perstack drops when it writes a value of a rule again. The time of a message
+/// is one that its first version wanted: it stands in both places.
+pub(crate) fn dropped_keys(value: &Value, rule: Rule) -> Vec<String> {
+    let mut kept = value.clone();
+    let mut found = Vec::new();
+    rewrite(&mut kept, rule, "", &mut found);
+    found.retain(|key| !key.ends_with("/timestamp"));
+    found
+}
+
+/// Returns a value as Perstack writes it again: without the keys that its rules do not name.
+pub(crate) fn rewritten(value: &Value, rule: Rule) -> Value {
+    let mut kept = value.clone();
+    rewrite(&mut kept, rule, "", &mut Vec::new());
+    kept
+}
+
+fn rewrite(value: &mut Value, rule: Rule, path: &str, dropped: &mut Vec<String>) {
+    let fields = match rule {
+        Rule::Object(fields) => fields,
+        Rule::List(rule) => {
+            for (index, item) in value.as_array_mut().into_iter().flatten().enumerate() {
+                rewrite(item, *rule, &format!("{path}/{index}"), dropped);
+            }
+            return;
+        }
+        Rule::Tagged(variants) => {
+            let tag = value.get("type").and_then(Value::as_str);
+            let variant = variants.iter().find(|(name, _)| Some(*name) == tag);
+            variant.map_or(&[] as Fields, |(_, fields)| fields)
+        }
+        _ => return,
+    };
+    let Some(object) = value.as_object_mut() else {
+        return;
+    };
+    let is_tagged = matches!(rule, Rule::Tagged(_));
+    object.retain(|key, value| {
+        let known = fields.iter().find(|(name, ..)| name == key);
+        match known {
+            Some((name, _, rule)) if *name != "timestamp" => {
+                rewrite(value, *rule, &format!("{path}/{key}"), dropped);
+                true
+            }
+            None if is_tagged && key == "type" => true,
+            _ => {
+                dropped.push(format!("{path}/{key}"));
+                false
+            }
+        }
+    });
+}
+
 /// What a URL parser needs at least: a scheme and something after it.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {

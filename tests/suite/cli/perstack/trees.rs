@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use runtape_core::{Materializer, RunId};
+use runtape_store::RunFilter;
 use serde_json::{Value, json};
 
 use super::checker::Checker;
-use super::contents;
+use super::{contents, corpus, held, records_of, shape};
 use crate::harness::{Runtape, fixtures, stderr};
 
 fn vintage(name: &str) -> PathBuf {
@@ -106,7 +107,133 @@ fn a_tree_of_the_seeds_time_is_read() {
         (&early["stepNumber"], &early["status"]),
         (&json!(2), &json!("completed"))
     );
-    assert_eq!(early["metadata"]["timeSource"], "file");
+    // Checkpoints of that time have theirs in the name.
+    assert_eq!(early["metadata"]["timeSource"], Value::Null);
+    let records = runtape.json(&["events", "run-e", "--as", "records"]);
+    let times = records
+        .iter()
+        .filter(|record| record["type"] == "checkpoint");
+    let times: Vec<&Value> = times.map(|record| &record["at"]).collect();
+    assert_eq!(
+        times,
+        [&json!(1_765_324_800_001_i64), &json!(1_765_324_800_002_i64)]
+    );
+}
+
+#[test]
+fn a_files_date_is_taken_only_where_nothing_else_tells_the_time() {
+    let (runtape, _) = imported("epic");
+    let (dated, _) = rebuilt(&runtape, "run-g");
+    assert_eq!(dated["metadata"]["timeSource"], "file");
+    let (told, _) = rebuilt(&runtape, "run-1");
+    assert_eq!(told["metadata"]["timeSource"], Value::Null);
+
+    // With a job's own file, its times bound those of the steps.
+    let runtape = Runtape::new();
+    let tree = runtape.path("tree");
+    copy(&vintage("epic"), &tree);
+    let job = json!({"id": "epic-crashed", "status": "stoppedByError", "totalSteps": 1,
+        "coordinatorExpertKey": "gemini-expert", "startedAt": 1_765_500_000_000_i64,
+        "finishedAt": 1_765_500_009_000_i64, "usage": {"inputTokens": 0, "outputTokens": 0,
+        "reasoningTokens": 0, "totalTokens": 0, "cachedInputTokens": 0}});
+    let path = tree.join("perstack/jobs/epic-crashed/job.json");
+    fs::write(path, serde_json::to_string_pretty(&job).unwrap()).unwrap();
+    let output = runtape.import(&tree);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (told, _) = rebuilt(&runtape, "run-g");
+    assert_eq!(told["metadata"]["timeSource"], Value::Null);
+    let records = runtape.json(&["events", "run-g", "--as", "records"]);
+    assert_eq!(records[0]["at"], 1_765_500_000_000_i64);
+    assert_eq!(records.last().unwrap()["at"], 1_765_500_009_000_i64);
+}
+
+#[test]
+fn results_of_perstacks_own_tools_that_say_they_failed_are_failures() {
+    let said = "error: no rule\"}],\"isError\":true";
+    let failed = "{\\\"error\\\":\\\"no rule\\\",\\\"command\\\":\\\"make\\\"}\"}]";
+    for (runtime, expected) in [("docker", json!(true)), ("gemini", Value::Null)] {
+        let runtape = Runtape::new();
+        let tree = runtape.path("tree");
+        copy(&vintage("head"), &tree);
+        let mut changed = 0;
+        for (path, text) in contents(&tree) {
+            let native = "\"runtime\":\"docker\"";
+            let other = text
+                .replace(said, failed)
+                .replace(native, &format!("\"runtime\":\"{runtime}\""));
+            changed += usize::from(other != text && text.contains(said));
+            fs::write(tree.join(path), other).unwrap();
+        }
+        assert!(changed > 2, "{changed}");
+        let output = runtape.import(&tree);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let (imported, _) = rebuilt(&runtape, "run-1");
+        let results = &imported["messages"][3]["contents"];
+        assert_eq!(results[0]["toolCallId"], "call-1");
+        assert_eq!(results[0]["isError"], expected, "{runtime}");
+        assert_eq!(results[1]["isError"], Value::Null);
+    }
+}
+
+#[test]
+fn what_perstack_hands_on_to_a_run_it_continues_is_not_taken_for_that_runs() {
+    let (runtape, _) = imported("head");
+    let tree = runtape.export_all("again");
+    let checkpoints = || {
+        let files = contents(&tree).into_iter();
+        let files = files.filter(|(path, _)| path.to_str().unwrap().contains("/checkpoints/"));
+        files.map(|(path, text)| (path, serde_json::from_str::<Value>(&text).unwrap()))
+    };
+    let of_run = |run: &'static str| checkpoints().filter(move |(_, value)| value["runId"] == run);
+    let (_, before) = of_run("run-1").next_back().unwrap();
+    assert!(
+        before["metadata"]["runtape"]["ledger"].is_array(),
+        "{before}"
+    );
+    let mut changed = 0;
+    for (path, mut value) in of_run("run-2") {
+        value["metadata"]["runtape"] = before["metadata"]["runtape"].clone();
+        fs::write(tree.join(path), value.to_string()).unwrap();
+        changed += 1;
+    }
+    assert_eq!(changed, 1);
+    let other = Runtape::new();
+    let output = other.import(&tree);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (here, there) = (rebuilt(&runtape, "run-2").0, rebuilt(&other, "run-2").0);
+    assert_eq!(here["usage"], there["usage"]);
+    assert_eq!(here["messages"], there["messages"]);
+}
+
+#[test]
+fn what_perstack_writes_again_comes_back_whole() {
+    let (runtape, tree) = corpus();
+    let other = Runtape::new();
+    let copied = other.path("tree");
+    copy(tree, &copied);
+    let mut rewritten_files = 0;
+    for (path, text) in contents(&copied) {
+        if path.to_str().unwrap().contains("/checkpoints/") {
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let kept = shape::rewritten(&value, shape::CHECKPOINT);
+            rewritten_files += usize::from(kept != value);
+            fs::write(copied.join(path), kept.to_string()).unwrap();
+        }
+    }
+    assert!(rewritten_files > 300, "{rewritten_files}");
+    let output = other.import(&copied);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let (here, there) = (runtape.store(), other.store());
+    let mut filter = RunFilter::default();
+    filter.roots_only = true;
+    for run in here.runs(&filter, None, u32::MAX as usize).unwrap().items {
+        assert_eq!(
+            held(&records_of(&here, &run.run_id)),
+            held(&records_of(&there, &run.run_id)),
+            "{}",
+            run.run_id
+        );
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
+use runtape_core::ToolClass;
 use serde_json::{Value, json};
 
 use super::wire::{CompletedItem, Content, tool_of};
@@ -16,7 +17,7 @@ use crate::parser::SignalSink;
 use crate::patch_text::patched_files;
 use crate::runtimes::codex::results::EndedCall;
 use crate::runtimes::codex::shell;
-use crate::runtimes::codex::tools::Tool;
+use crate::runtimes::codex::tools::{self, Tool};
 use crate::runtimes::codex::wire::Item;
 use crate::signal::{Block, CallDetail, CallRef, Scope, Signal, TapePlace};
 
@@ -368,9 +369,9 @@ impl Described {
         } = call;
         let mut described = Self {
             can_delegate: is_spawn(&name),
+            detail: CallDetail::of(tools::class(&name)),
             name,
             input: Value::Null,
-            detail: CallDetail::default(),
             kind: CallKind::Other,
         };
         if !action.is_null() {
@@ -404,6 +405,7 @@ impl Described {
             _ => {
                 if let Some(namespace) = namespace.filter(|space| space.starts_with("mcp__")) {
                     described.name = format!("{namespace}__{}", described.name);
+                    described.detail.class = ToolClass::Mcp;
                     described.kind = CallKind::WithItem;
                 }
             }
@@ -416,6 +418,7 @@ impl Described {
     fn with_action(mut self, action: &Value) -> Self {
         if let Some((command, script)) = action.get("command").and_then(command_of) {
             "command_execution".clone_into(&mut self.name);
+            self.detail.class = ToolClass::Shell;
             self.input = json!({ "command": command });
             self.detail.command = Some(script);
             self.kind = CallKind::Command;

@@ -7,7 +7,7 @@ mod text;
 use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 use serde_json::Value;
 
-use crate::{Context, Exit, Normalizer};
+use crate::{Context, Exit, Kept, Normalizer};
 
 const THREAD: &str = "01a1e40f-3839-7462-8ba4-4636a26c3aa5";
 const STARTED: &str =
@@ -23,11 +23,11 @@ fn records(argv: Option<&str>, stdout: &str, stderr: &str, exit: &Exit) -> Vec<R
     context.argv = argv.map(|argv| argv.split(' ').map(str::to_owned).collect());
     let mut normalizer = Normalizer::new(Runtime::Codex, context).unwrap();
     let mut records = normalizer
-        .push(Stream::Stdout, stdout.as_bytes(), AT)
+        .push(Stream::Stdout, Kept::as_given(stdout), AT)
         .records;
     records.extend(
         normalizer
-            .push(Stream::Stderr, stderr.as_bytes(), AT)
+            .push(Stream::Stderr, Kept::as_given(stderr), AT)
             .records,
     );
     records.extend(normalizer.finish(exit).records);

@@ -197,7 +197,7 @@ impl Told {
                 subtype: outcome.subtype.map(|text| text.into_owned().into()),
                 text: outcome.text.map(|text| text.into_owned().into()),
                 answer: outcome.answer.map(|text| text.into_owned().into()),
-                text_is_answer: outcome.text_is_answer,
+                was_answered: outcome.was_answered,
                 duration_ms: outcome.duration_ms,
             }),
             Signal::Event(event) => {

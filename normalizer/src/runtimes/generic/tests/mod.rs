@@ -7,17 +7,17 @@ mod transcript;
 use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 use serde_json::{Value, json};
 
-use crate::{Context, Exit, Normalizer};
+use crate::{Context, Exit, Kept, Normalizer};
 
 fn records(stdout: &str, stderr: &str, exit: &Exit) -> Vec<Record> {
     let context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
     let mut normalizer = Normalizer::new(Runtime::Generic, context).unwrap();
     let mut records = normalizer
-        .push(Stream::Stdout, stdout.as_bytes(), 7)
+        .push(Stream::Stdout, Kept::as_given(stdout), 7)
         .records;
     records.extend(
         normalizer
-            .push(Stream::Stderr, stderr.as_bytes(), 8)
+            .push(Stream::Stderr, Kept::as_given(stderr), 8)
             .records,
     );
     records.extend(normalizer.finish(exit).records);

@@ -7,7 +7,7 @@ mod sessions;
 use runtape_core::{JobId, RunId, RunSummary, Runtime, Stream, summarize};
 use serde_json::{Value, json};
 
-use crate::{Context, Exit, Normalizer};
+use crate::{Context, Exit, Kept, Normalizer};
 
 const ASKED: &str = "agent:main:asked";
 const RUN: &str = "run-1";
@@ -112,7 +112,9 @@ fn summary_of(lines: &[String]) -> RunSummary {
     let text = format!("{}\n", lines.join("\n"));
     let context = Context::new(JobId::parse("j").unwrap(), RunId::parse("r").unwrap());
     let mut normalizer = Normalizer::new(Runtime::Openclaw, context).unwrap();
-    let mut records = normalizer.push(Stream::Stdout, text.as_bytes(), 1).records;
+    let mut records = normalizer
+        .push(Stream::Stdout, Kept::as_given(&text), 1)
+        .records;
     records.extend(normalizer.finish(&Exit::with_code(0)).records);
     summarize(&records).unwrap()
 }

@@ -6,7 +6,7 @@ mod parts;
 use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 use serde_json::{Value, json};
 
-use crate::{Context, Exit, Normalizer};
+use crate::{Context, Exit, Kept, Normalizer};
 
 const SESSION: &str = "ses_e1bed8f09ffecv3HScaUEK5EET";
 const JSON: Option<&str> = Some("opencode run --format json Hi");
@@ -20,11 +20,11 @@ fn records(argv: Option<&str>, stdout: &str, stderr: &str, exit: &Exit) -> Vec<R
     context.argv = argv.map(|argv| argv.split(' ').map(str::to_owned).collect());
     let mut normalizer = Normalizer::new(Runtime::Opencode, context).unwrap();
     let mut records = normalizer
-        .push(Stream::Stdout, stdout.as_bytes(), 1)
+        .push(Stream::Stdout, Kept::as_given(stdout), 1)
         .records;
     records.extend(
         normalizer
-            .push(Stream::Stderr, stderr.as_bytes(), 1)
+            .push(Stream::Stderr, Kept::as_given(stderr), 1)
             .records,
     );
     records.extend(normalizer.finish(exit).records);

@@ -202,7 +202,11 @@ fn how_a_run_without_a_mark_at_its_end_ended_is_not_known() {
         let runtime = runtape_core::Runtime::ClaudeCode;
         let mut normalizer = crate::Normalizer::new(runtime, context).unwrap();
         let mut records = normalizer
-            .push(runtape_core::Stream::History, tape, 1)
+            .push(
+                runtape_core::Stream::History,
+                crate::Kept::as_given(tape),
+                1,
+            )
             .records;
         records.extend(normalizer.finish(&crate::Exit::unknown()).records);
         records

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::HISTORY;
 use crate::history::{Framing, Session, SessionSource, read_session, segment_bytes};
 use crate::testing;
-use crate::{Exit, Normalizer, RunSource};
+use crate::{Exit, Kept, Normalizer, RunSource};
 
 const SESSION: &str = "0d016c59-92c1-409d-b997-59d944458f48";
 
@@ -188,7 +188,9 @@ fn normalize(tape: &[u8]) -> RunSummary {
     let mut context = testing::context(&[]);
     context.source = RunSource::History;
     let mut normalizer = Normalizer::new(Runtime::ClaudeCode, context).unwrap();
-    let mut records = normalizer.push(Stream::History, tape, 1).records;
+    let mut records = normalizer
+        .push(Stream::History, Kept::as_given(tape), 1)
+        .records;
     records.extend(normalizer.finish(&Exit::unknown()).records);
     summarize(&records).unwrap()
 }

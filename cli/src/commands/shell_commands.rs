@@ -1,0 +1,63 @@
+//! `runtape commands`: which shell commands ran.
+
+use runtape_store::CallSubject;
+
+use crate::arguments::calls::{CallArgs, result_cell};
+use crate::commands::Invocation;
+use crate::error::CliError;
+use crate::terminal::table::{Cell, Table, plural};
+use crate::terminal::times;
+
+/// Show which shell commands ran, of all runtimes
+///
+/// Some runtimes print no more than a summary of some commands: how many such calls there are is said
+/// on standard error, and `runtape tools --class shell --calls` lists them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommandsArgs {
+    #[command(flatten)]
+    selection: CallArgs,
+}
+
+pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    let store = invocation.database.read()?;
+    let mut filter = args.selection.to_filter(&store)?;
+    filter.subject = Some(CallSubject::Command);
+    let calls = store.tool_calls(&filter, args.selection.limit())?;
+    filter.subject = Some(CallSubject::UntoldCommand);
+    let untold = store.tools(&filter, usize::MAX)?;
+    let untold: u64 = untold.iter().map(|tool| tool.calls).sum();
+    if untold > 0 {
+        let calls = plural(untold, "call");
+        invocation.note(&format!(
+            "{calls} of a shell do not tell their command: runtape tools --class shell --calls"
+        ));
+    }
+    invocation.found("shell commands", &calls)?;
+    let console = &mut invocation.console;
+    if console.json {
+        return calls.iter().try_for_each(|call| console.object(call));
+    }
+    let mut table = Table::new(&[
+        "at",
+        "run",
+        "step",
+        "runtime",
+        "result",
+        "took",
+        "directory",
+        "command",
+    ]);
+    for call in &calls {
+        table.row(vec![
+            Cell::time(call.at),
+            Cell::run(&call.run_id),
+            Cell::number(call.step),
+            Cell::text(call.runtime.as_str()),
+            result_cell(call),
+            Cell::number(call.duration_ms.map(times::duration).unwrap_or_default()),
+            Cell::maybe(call.cwd.as_deref()),
+            Cell::maybe(call.command.as_deref()),
+        ]);
+    }
+    table.print(console)
+}

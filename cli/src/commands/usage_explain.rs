@@ -1,0 +1,189 @@
+//! `runtape usage --explain`: the ledger entry by entry, and how estimates came about.
+
+use std::collections::HashMap;
+
+use runtape_core::RunId;
+use runtape_core::prices::{LONG_PROMPT, ModelTokens, Picodollars, PriceTable};
+use runtape_core::record::UsageSource;
+use runtape_core::report::LedgerEntry;
+use runtape_store::{Calendar, RunFilter, Store, UsageBy};
+
+use crate::commands::usage::{estimated, tell_of_estimates};
+use crate::commands::{Invocation, prices};
+use crate::error::CliError;
+use crate::terminal::console::Tone;
+use crate::terminal::table::{Cell, Table, thousands};
+
+/// Shows each entry, its source, whether it counts, and what it is estimated to cost; then the tokens and
+/// prices that the estimates of each model are made of.
+pub(super) fn run(
+    store: &Store,
+    filter: &RunFilter,
+    limit: usize,
+    table: &PriceTable,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
+    let digest = table.digest();
+    let (entries, is_more) = entries(store, filter, limit, table, &digest)?;
+    invocation.found("reported tokens", &entries)?;
+    let console = &mut invocation.console;
+    if console.json {
+        entries.iter().try_for_each(|entry| console.object(entry))?;
+    } else {
+        ledger(&entries).print(console)?;
+        multiplication(store, filter, table, &digest, invocation)?;
+    }
+    if is_more {
+        invocation.more();
+    }
+    Ok(())
+}
+
+/// Returns the entries of runs, each with its estimate where the cost was not reported.
+fn entries(
+    store: &Store,
+    filter: &RunFilter,
+    limit: usize,
+    table: &PriceTable,
+    digest: &str,
+) -> Result<(Vec<LedgerEntry>, bool), CliError> {
+    let runs = store.runs(filter, None, u32::MAX as usize)?.items;
+    let mut reported: HashMap<RunId, bool> = HashMap::new();
+    for run in &runs {
+        reported.insert(run.run_id.clone(), run.cost_usd.is_some());
+    }
+    let mut entries = Vec::new();
+    for run in &runs {
+        let mut is_reported = run.cost_usd.is_some();
+        if let Some(root) = &run.root_run_id {
+            is_reported |= match reported.get(root) {
+                Some(is_reported) => *is_reported,
+                None => store.run(root)?.cost_usd.is_some(),
+            };
+        }
+        for mut entry in store.usage_of(&run.run_id)? {
+            if !is_reported && !entry.is_repeated {
+                let tokens = tokens(&entry, run.model.as_deref());
+                if let Some(priced) = table.price(&tokens) {
+                    entry.price_model = Some(priced.name.to_owned());
+                    entry.estimated_cost_usd = Some(priced.amount().dollars());
+                    entry.price_table = Some(digest.to_owned());
+                }
+            }
+            entries.push(entry);
+        }
+        if entries.len() > limit {
+            break;
+        }
+    }
+    let is_more = entries.len() > limit;
+    entries.truncate(limit);
+    Ok((entries, is_more))
+}
+
+/// Returns the tokens of an entry; the model is its own, else that of its run.
+fn tokens(entry: &LedgerEntry, model: Option<&str>) -> ModelTokens {
+    let counts = entry.usage;
+    let known = [counts.input_tokens, counts.cached_input_tokens];
+    let prompt = known.into_iter().flatten().fold(0, i64::saturating_add);
+    ModelTokens {
+        model: entry.model.as_deref().or(model).map(str::to_owned),
+        is_long: entry.source == UsageSource::Response && prompt > LONG_PROMPT,
+        counts,
+    }
+}
+
+fn ledger(entries: &[LedgerEntry]) -> Table {
+    let mut shown = Table::new(&[
+        "run",
+        "step",
+        "source",
+        "model",
+        "input",
+        "cached",
+        "output",
+        "reasoning",
+        "counts",
+        "estimate $",
+        "key",
+    ]);
+    for entry in entries {
+        let source = match entry.source {
+            UsageSource::Response => "response",
+            UsageSource::Total => "total",
+            UsageSource::Remainder => "remainder",
+        };
+        let estimate = entry.estimated_cost_usd;
+        shown.row(vec![
+            Cell::run(&entry.run_id),
+            Cell::number(entry.step.map(|step| step.to_string()).unwrap_or_default()),
+            Cell::text(source),
+            Cell::maybe(entry.model.as_deref()),
+            Cell::count(entry.usage.input_tokens),
+            Cell::count(entry.usage.cached_input_tokens),
+            Cell::count(entry.usage.output_tokens),
+            Cell::count(entry.usage.reasoning_tokens),
+            Cell::text(if entry.is_repeated {
+                "no, repeated"
+            } else {
+                "yes"
+            }),
+            Cell::number(
+                estimate
+                    .map(|dollars| format!("~{dollars:.4}"))
+                    .unwrap_or_default(),
+            ),
+            Cell::text(&entry.key).toned(Tone::Faint),
+        ]);
+    }
+    shown
+}
+
+/// Shows tokens and prices of each model whose tokens have no reported cost.
+fn multiplication(
+    store: &Store,
+    filter: &RunFilter,
+    table: &PriceTable,
+    digest: &str,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
+    let sums = store.usage_by(filter, &[UsageBy::Model], Calendar::Utc)?;
+    let unreported: Vec<ModelTokens> = sums.into_iter().flat_map(|sum| sum.unreported).collect();
+    if unreported.is_empty() {
+        return Ok(());
+    }
+    let mut shown = Table::new(&[
+        "model",
+        "price of",
+        "input x $/M",
+        "cached x $/M",
+        "output x $/M",
+        "estimate $",
+    ]);
+    let part = |(tokens, price): (i64, Picodollars)| {
+        Cell::number(format!(
+            "{} x {}",
+            thousands(tokens),
+            prices::per_million(price)
+        ))
+    };
+    for tokens in &unreported {
+        let model = Cell::text(tokens.model.as_deref().unwrap_or("(unknown)")).toned(Tone::Name);
+        let estimate = Cell::number(estimated(&table.estimate([tokens])));
+        let Some(priced) = table.price(tokens) else {
+            let empty = || Cell::number("");
+            let mut row = vec![model, Cell::text("(unknown)")];
+            row.extend([empty(), empty(), empty(), estimate]);
+            shown.row(row);
+            continue;
+        };
+        let long = if priced.is_long { ", long prompts" } else { "" };
+        let [input, cached, output] = priced.parts.map(part);
+        let name = Cell::text(&format!("{}{long}", priced.name));
+        shown.row(vec![model, name, input, cached, output, estimate]);
+    }
+    invocation.console.line("")?;
+    shown.print(&mut invocation.console)?;
+    tell_of_estimates(&table.estimate(&unreported), table, digest, invocation);
+    Ok(())
+}

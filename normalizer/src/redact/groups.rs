@@ -1,0 +1,367 @@
+//! Secrets that are cut over lines: pieces of a text, and the lines of a private key.
+
+use std::ops::Range;
+
+use super::edit::Edit;
+use super::leaf::Leaf;
+use super::line::{FoundSecret, LineReader, Piece};
+use super::marker::marker;
+use super::needles::ends_run;
+use super::scan::{Scanned, Secret};
+use super::text::Text;
+
+/// The most text of one group that is held for its rest.
+pub(super) const MOST_TEXT: usize = 64 * 1024;
+/// How much of what was let go is kept, for names and keywords before a secret.
+const CONTEXT: usize = 96;
+
+/// How much of the text before a piece may be of a needle that the piece ends, or of a run that is too short without it.
+const SEAM: usize = 32;
+
+/// A text that comes in pieces: what was let go last of it, and what is held.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// Names it among those of its stream.
+    pub(super) key: u64,
+    /// Which of the runtime's shapes its pieces have; `None` for lines of text.
+    pub(super) shape: Option<usize>,
+    text: Vec<u8>,
+    /// Up to where the text is decided.
+    decided: usize,
+    parts: Vec<Part>,
+    tails: Vec<Tail>,
+    /// The end of the text may be the beginning of a secret: from where on.
+    open: Option<usize>,
+    /// How long the text was when it was last looked through.
+    scanned: usize,
+    /// For how many bytes more a needle is near, so that what comes after it may be a secret.
+    near: usize,
+}
+
+/// A piece in a line that is held.
+#[derive(Debug)]
+struct Part {
+    line: u64,
+    /// Where it is in the group's text.
+    place: Range<usize>,
+    leaf: Leaf<'static>,
+}
+
+/// The end of a text so far, in a line that is held.
+#[derive(Debug)]
+struct Tail {
+    line: u64,
+    written: Range<usize>,
+    text: Vec<u8>,
+}
+
+/// What follows from what is known of a group by now.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    /// Changes to lines that are held.
+    pub(super) edits: Vec<(u64, Edit)>,
+    /// Lines that the group does not hold any more, once for each hold.
+    pub(super) released: Vec<u64>,
+    pub(super) found: Vec<FoundSecret>,
+    /// How often a part of what may be a secret was let go.
+    pub(super) unfinished: u64,
+}
+
+impl Group {
+    pub(super) fn new(key: u64, shape: Option<usize>) -> Self {
+        Self {
+            key,
+            shape,
+            text: Vec::new(),
+            decided: 0,
+            parts: Vec::new(),
+            tails: Vec::new(),
+            open: None,
+            scanned: 0,
+            near: 0,
+        }
+    }
+
+    /// Tells whether a line is held for the group.
+    pub(super) fn holds(&self) -> bool {
+        !self.parts.is_empty() || !self.tails.is_empty()
+    }
+
+    /// Tells whether more text is held than may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.len() - self.decided > MOST_TEXT
+    }
+
+    /// Adds a piece if a short look tells that nothing in it can be of a secret: `true` if so.
+    ///
+    /// Where no needle was for a while, only one that the piece ends, has or begins can matter.
+    pub(super) fn add_quiet(&mut self, piece: &Piece<'_>, reader: LineReader<'_>) -> bool {
+        let Some(leaf) = &piece.leaf else {
+            return false;
+        };
+        if self.holds() || self.open.is_some() || self.near > 0 || !piece.tails.is_empty() {
+            return false;
+        }
+        let before = self.text.len();
+        self.text.extend_from_slice(&leaf.text);
+        let seam = self
+            .text
+            .get(before.saturating_sub(SEAM)..)
+            .unwrap_or_default();
+        if !reader.scanner().is_quiet(seam) {
+            self.text.truncate(before);
+            return false;
+        }
+        self.scanned = self.text.len();
+        self.decided = self.text.len();
+        self.forget();
+        true
+    }
+
+    /// Adds a piece if nothing in it has to be changed or held: `true` if so.
+    pub(super) fn add_plain(
+        &mut self,
+        piece: &Piece<'_>,
+        found: &[FoundSecret],
+        reader: LineReader<'_>,
+    ) -> Option<Scanned> {
+        let is_quiet = !self.holds() && piece.tails.is_empty() && found.is_empty();
+        let Some(leaf) = &piece.leaf else {
+            return (!is_quiet).then(Scanned::default);
+        };
+        let before = self.text.len();
+        self.text.extend_from_slice(&leaf.text);
+        if let Some(open) = self.open
+            && self.still_waits(open, before)
+        {
+            return Some(Scanned {
+                secrets: Vec::new(),
+                undecided: Some(open),
+            });
+        }
+        self.scanned = self.text.len();
+        let seam = self
+            .text
+            .get(before.saturating_sub(SEAM)..)
+            .unwrap_or_default();
+        if self.open.is_some() || reader.needles.search(seam).next(0).is_some() {
+            self.near = 2 * CONTEXT;
+        } else {
+            self.near = self.near.saturating_sub(leaf.text.len());
+        }
+        let scanned = reader.scanner().scan(&Text::new(&self.text).open(true));
+        let is_old = |secret: &Secret| secret.place.end <= self.decided;
+        if is_quiet && scanned.undecided.is_none() && scanned.secrets.iter().all(is_old) {
+            self.decided = self.text.len();
+            self.forget();
+            return None;
+        }
+        Some(scanned)
+    }
+
+    /// Tells whether a piece decides nothing, so that the text need not be looked through again: it goes on with a run, and
+    /// is not much longer by now, or with a private key that it does not end.
+    fn still_waits(&self, open: usize, before: usize) -> bool {
+        let piece = self.text.get(before..).unwrap_or_default();
+        let (length, known) = (self.text.len() - open, self.scanned - open);
+        if !piece.iter().any(|byte| ends_run(*byte)) && length < known + known / 8 + 32 {
+            return true;
+        }
+        let text = self.text.get(open..).unwrap_or_default();
+        let end = self
+            .text
+            .get(before.saturating_sub(8)..)
+            .unwrap_or_default();
+        known > 1024
+            && !self.is_full()
+            && text.starts_with(b"-----BEGIN")
+            && memchr::memmem::find(end, b"-----E").is_none()
+    }
+
+    /// Adds the piece of a line that is held from now on, whose text was added before. The line is held once for
+    /// each entry in `Verdict::released` to come.
+    pub(super) fn hold(&mut self, line: u64, piece: Piece<'_>) -> usize {
+        let mut holds = piece.tails.len();
+        for (written, text) in piece.tails {
+            self.tails.push(Tail {
+                line,
+                written,
+                text,
+            });
+        }
+        if let Some(leaf) = piece.leaf {
+            let end = self.text.len();
+            let place = end - leaf.text.len()..end;
+            let leaf = leaf.into_owned();
+            self.parts.push(Part { line, place, leaf });
+            holds += 1;
+        }
+        holds
+    }
+
+    /// Decides what can be decided, when a piece was added.
+    pub(super) fn decide(
+        &mut self,
+        scanned: &Scanned,
+        found: &[FoundSecret],
+        reader: LineReader<'_>,
+    ) -> Verdict {
+        let mut verdict = Verdict::default();
+        for secret in found {
+            self.mark_tails(secret.rule, &secret.secret, reader, &mut verdict);
+        }
+        let open = scanned.undecided.unwrap_or(self.text.len());
+        self.open = Some(open.max(self.decided)).filter(|open| *open < self.text.len());
+        self.settle(
+            scanned,
+            self.open.unwrap_or(self.text.len()),
+            reader,
+            &mut verdict,
+        );
+        verdict
+    }
+
+    /// Decides everything: nothing more comes, or too much has.
+    pub(super) fn close(&mut self, is_cut: bool, reader: LineReader<'_>) -> Verdict {
+        let mut verdict = Verdict::default();
+        let scanned = reader.scanner().scan(&Text::new(&self.text));
+        let was_undecided = self.open.is_some() || !self.tails.is_empty();
+        self.open = None;
+        self.settle(&scanned, self.text.len(), reader, &mut verdict);
+        let rest = self.tails.drain(..).map(|tail| tail.line);
+        verdict.released.extend(rest);
+        if is_cut && was_undecided {
+            verdict.unfinished += 1;
+        }
+        verdict
+    }
+
+    fn settle(
+        &mut self,
+        scanned: &Scanned,
+        open: usize,
+        reader: LineReader<'_>,
+        verdict: &mut Verdict,
+    ) {
+        let decided = self.whole_parts(scanned, open);
+        for secret in &scanned.secrets {
+            if secret.place.end > self.decided && secret.place.end <= decided {
+                self.replace(secret, reader, verdict);
+            }
+        }
+        self.decided = decided;
+        // Parts are in order.
+        let free = self.parts.partition_point(|part| part.place.end <= decided);
+        let free = self.parts.drain(..free).map(|part| part.line);
+        verdict.released.extend(free);
+        // What ends the text so far is decided with the text.
+        if self.open.is_none() && !self.text.is_empty() {
+            let free = self.tails.drain(..).map(|tail| tail.line);
+            verdict.released.extend(free);
+        }
+        self.forget();
+    }
+
+    /// Returns up to where the text can be decided, if it is open from a place on: what is in a line that stays held is decided
+    /// with the rest of it, and a secret as a whole.
+    fn whole_parts(&self, scanned: &Scanned, open: usize) -> usize {
+        let mut until = open;
+        if until < self.text.len() {
+            loop {
+                let is_cut = |place: &Range<usize>| place.start < until && until < place.end;
+                // Both are in order.
+                let part = self.parts.partition_point(|part| part.place.end <= until);
+                let part = self.parts.get(part).map(|part| &part.place);
+                let of_secrets = &scanned.secrets;
+                let secret = of_secrets.partition_point(|secret| secret.place.end <= until);
+                let secret = of_secrets.get(secret).map(|secret| &secret.place);
+                let cut = [part, secret]
+                    .into_iter()
+                    .flatten()
+                    .find(|place| is_cut(place));
+                match cut {
+                    Some(place) => until = place.start,
+                    None => break,
+                }
+            }
+        }
+        until.max(self.decided)
+    }
+
+    /// Puts a marker into the first piece of a secret, and takes its part from the others.
+    fn replace(&mut self, secret: &Secret, reader: LineReader<'_>, verdict: &mut Verdict) {
+        let bytes = self
+            .text
+            .get(secret.place.clone())
+            .unwrap_or_default()
+            .to_vec();
+        let mut text = marker(reader.rules.name(secret.rule), reader.rules.key(), &bytes);
+        let start = secret.place.start.max(self.decided);
+        for part in &self.parts {
+            // A line of text keeps its end.
+            let content = part.leaf.text.trim_ascii_end().len();
+            let content = if self.shape.is_some() {
+                part.leaf.text.len()
+            } else {
+                content
+            };
+            let from = start.max(part.place.start) - part.place.start;
+            let to = secret
+                .place
+                .end
+                .min(part.place.start + content)
+                .saturating_sub(part.place.start);
+            if from < to {
+                let place = part.leaf.written(from..to);
+                let text = std::mem::take(&mut text);
+                verdict.edits.push((part.line, Edit { place, text }));
+            }
+        }
+        if self.decided > secret.place.start + 3 {
+            verdict.unfinished += 1;
+        }
+        self.mark_tails(secret.rule, &bytes, reader, verdict);
+        verdict.found.push(FoundSecret {
+            rule: secret.rule,
+            secret: bytes,
+        });
+    }
+
+    /// Replaces the ends of texts so far that were the beginning of a secret.
+    fn mark_tails(
+        &mut self,
+        rule: u16,
+        secret: &[u8],
+        reader: LineReader<'_>,
+        verdict: &mut Verdict,
+    ) {
+        self.tails.retain_mut(|tail| {
+            let is_beginning = secret.starts_with(&tail.text);
+            if is_beginning {
+                let text = marker(reader.rules.name(rule), reader.rules.key(), secret);
+                let place = tail.written.clone();
+                verdict.edits.push((tail.line, Edit { place, text }));
+                verdict.released.push(tail.line);
+            }
+            !is_beginning
+        });
+    }
+
+    /// Forgets what is not needed any more of what was decided.
+    fn forget(&mut self) {
+        let first = self.parts.first().map(|part| part.place.start);
+        let cut = self.decided.saturating_sub(CONTEXT);
+        let cut = cut.min(first.unwrap_or(cut));
+        // Not for a few bytes each time.
+        if cut < CONTEXT {
+            return;
+        }
+        self.text.drain(..cut);
+        self.decided -= cut;
+        self.scanned = self.scanned.saturating_sub(cut);
+        self.open = self.open.map(|open| open.saturating_sub(cut));
+        for part in &mut self.parts {
+            part.place = part.place.start - cut..part.place.end - cut;
+        }
+    }
+}

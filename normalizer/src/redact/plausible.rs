@@ -1,0 +1,197 @@
+//! Whether a value can be a secret, or only stands for one.
+
+use std::sync::OnceLock;
+
+/// Parts of values that stand for a secret which is not there, in lower case.
+const STAND_INS: [&str; 22] = [
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "redacted",
+    "your_",
+    "your-",
+    "yourkey",
+    "yourtoken",
+    "my_secret",
+    "dummy",
+    "notreal",
+    "not-real",
+    "not_real",
+    "insert",
+    "replace",
+    "xxxx",
+    "****",
+    "....",
+    "undefined",
+    "sample",
+];
+
+/// Passwords that documentation and local set-ups use: they are known to everybody.
+const KNOWN_PASSWORDS: [&str; 18] = [
+    "password",
+    "passwd",
+    "pass",
+    "pwd",
+    "secret",
+    "postgres",
+    "mysql",
+    "root",
+    "admin",
+    "user",
+    "username",
+    "test",
+    "guest",
+    "token",
+    "123456",
+    "1234",
+    "minioadmin",
+    "rabbitmq",
+];
+
+/// Keys that services print in their documentation. They are put together here, so that nobody
+/// finds them in this file.
+const DOCUMENTED: [&str; 5] = [
+    concat!("wJalrXUtnFEMI/K7MDENG", "/bPxRfiCY"),
+    concat!("sk_test_", "4eC39HqLyjWDarjtT1zdp7dc"),
+    concat!("sk_test_", "BQokikJOvBiI2HlWgH4olfQ2"),
+    concat!(
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+        ".eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lI"
+    ),
+    concat!("AC", "1b2c3d4e5f60718293a4b5c6d7e8f901"),
+];
+
+/// Returns, for each count of a character, that count times its logarithm: logarithms are slow.
+fn terms() -> &'static [f64; 257] {
+    static TERMS: OnceLock<[f64; 257]> = OnceLock::new();
+    TERMS.get_or_init(|| {
+        let mut terms = [0.0; 257];
+        for (count, term) in (0_u16..).zip(&mut terms).skip(1) {
+            let count = f64::from(count);
+            *term = count * count.log2();
+        }
+        terms
+    })
+}
+
+/// Returns how many bits a character of a text tells, by how often each is in it.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "of the text only the first bytes count"
+)]
+pub(super) fn entropy(text: &[u8]) -> f64 {
+    let text = text.get(..256).unwrap_or(text);
+    let mut counts = [0_u16; 256];
+    for &byte in text {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+    }
+    let length = text.len() as f64;
+    let terms = terms();
+    let of = |count: &u16| terms.get(usize::from(*count)).copied().unwrap_or_default();
+    if text.is_empty() {
+        return 0.0;
+    }
+    length.log2() - counts.iter().map(of).sum::<f64>() / length
+}
+
+/// Tells whether a text with the shape of a secret only stands for one: all `x`, or a key that a
+/// service's documentation has.
+pub(super) fn is_stand_in(text: &[u8]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let holds = |word: &str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    let is_documented = |known: &&str| text.starts_with(known.as_bytes());
+    holds("example") || holds("xxxx") || holds("****") || DOCUMENTED.iter().any(is_documented)
+}
+
+/// Tells whether a value that is called a secret is one: not a name, not a path, not a word.
+pub(super) fn is_secret_value(value: &[u8], least: usize) -> bool {
+    if value.len() < least || entropy(value) < 3.0 || is_reference(value) {
+        return false;
+    }
+    if value.starts_with(b"/") || value.starts_with(b"~") || value.starts_with(b".") {
+        return false;
+    }
+    if memchr::memmem::find(value, b"://").is_some() {
+        return false;
+    }
+    let has_digit = value.iter().any(u8::is_ascii_digit);
+    let has_letter = value.iter().any(u8::is_ascii_alphabetic);
+    let lower = value.to_ascii_lowercase();
+    let holds = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    has_digit && has_letter && !STAND_INS.iter().any(holds) && !is_documented(value)
+}
+
+fn is_documented(value: &[u8]) -> bool {
+    DOCUMENTED
+        .iter()
+        .any(|known| value.starts_with(known.as_bytes()))
+}
+
+/// Tells whether a value is looked up elsewhere: a variable, a template, a call, a field.
+fn is_reference(value: &[u8]) -> bool {
+    let has = |byte| memchr::memchr(byte, value).is_some();
+    if has(b'$') || has(b'{') || has(b'}') || has(b'<') || has(b'(') || has(b'*') {
+        return true;
+    }
+    if value.starts_with(b"%") || value.starts_with(b"process.env") || value.starts_with(b"os.") {
+        return true;
+    }
+    // `config.apiKey2`: words joined by dots, as in code.
+    let is_name = |part: &[u8]| {
+        part.first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            && part.len() < 24
+            && entropy(part) < 3.7
+            && part
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    has(b'.') && value.split(|byte| *byte == b'.').all(is_name)
+}
+
+/// Tells whether the password of a URL is one.
+pub(super) fn is_password(user: &[u8], password: &[u8]) -> bool {
+    if password.len() < 4 || is_reference(password) || password == user {
+        return false;
+    }
+    let lower = password.to_ascii_lowercase();
+    let is_known = KNOWN_PASSWORDS
+        .iter()
+        .any(|known| known.as_bytes() == lower);
+    let holds = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    let is_one_letter = password.iter().all(|byte| Some(byte) == password.first());
+    !is_known && !is_one_letter && !STAND_INS.iter().any(holds)
+}
+
+/// Tells whether a name is that of a secret, as variables are named: `DEPLOY_TOKEN`.
+pub(super) fn is_secret_name(name: &[u8]) -> bool {
+    let is_upper = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let ends = [
+        "_TOKEN",
+        "_SECRET",
+        "_KEY",
+        "_PASSWORD",
+        "_PASSWD",
+        "_CREDENTIAL",
+    ];
+    name.iter().all(is_upper)
+        && ends.iter().any(|end| name.ends_with(end.as_bytes()))
+        && !is_public_name(name)
+}
+
+/// Tells whether a name is that of a key that is no secret.
+fn is_public_name(name: &[u8]) -> bool {
+    let publics: [&[u8]; 6] = [
+        b"PUBLIC_KEY",
+        b"PUBLISHABLE_KEY",
+        b"PRIMARY_KEY",
+        b"FOREIGN_KEY",
+        b"CACHE_KEY",
+        b"SORT_KEY",
+    ];
+    publics.iter().any(|public| name.ends_with(public))
+}

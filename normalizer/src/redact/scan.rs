@@ -1,0 +1,298 @@
+//! Secrets in a text.
+
+use std::ops::Range;
+
+use super::marker::markers;
+use super::matchers::{has_key_run, is_last_of_key};
+use super::needles::{Needles, Owner};
+use super::rule::Rule;
+use super::rule_set::RuleSet;
+use super::shape::Outcome;
+use super::text::Text;
+
+/// How often a text is looked through again, at the most: each time something was found beside what was found before.
+const MOST_ROUNDS: usize = 8;
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Secret {
+    pub(super) place: Range<usize>,
+    pub(super) rule: u16,
+}
+
+/// What is in a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Scanned {
+    /// The secrets, in order, not overlapping.
+    pub(super) secrets: Vec<Secret>,
+    /// From where on the text may be the beginning of one, if it goes on.
+    pub(super) undecided: Option<usize>,
+}
+
+/// Looks for what some rules find.
+#[derive(Clone, Copy)]
+pub(super) struct Scanner<'r> {
+    pub(super) rules: &'r RuleSet,
+    pub(super) needles: &'r Needles,
+}
+
+impl Scanner<'_> {
+    /// Looks through a text.
+    pub(super) fn scan(&self, text: &Text<'_>) -> Scanned {
+        let mut scanned = self.secrets(text);
+        if text.is_open {
+            let tail = self.needle_tail(text);
+            // Within a secret nothing begins.
+            let last = scanned.secrets.last().map_or(0, |secret| secret.place.end);
+            let tail = tail.filter(|tail| *tail >= last);
+            scanned.undecided = earlier(scanned.undecided, tail);
+        }
+        scanned
+    }
+
+    /// Tells whether there is no needle in a text that goes on, nor the beginning of one at its end.
+    pub(super) fn is_quiet(&self, bytes: &[u8]) -> bool {
+        let mut is_quiet = self.needles.search(bytes).next(0).is_none();
+        if is_quiet {
+            self.needles.at_end(bytes, |_, _| is_quiet = false);
+        }
+        is_quiet && self.needle_tail(&Text::new(bytes)).is_none()
+    }
+
+    fn secrets(&self, text: &Text<'_>) -> Scanned {
+        let mut undecided = None;
+        let mut found = self.candidates(text, &mut undecided);
+        if found.is_empty() && undecided.is_none() {
+            return Scanned::default();
+        }
+        let mut blotted = text.bytes.to_vec();
+        let markers = markers(text.bytes);
+        if !markers.is_empty() {
+            // The name of a rule is no word of the text.
+            for marker in &markers {
+                blot(&mut blotted, marker);
+            }
+            let unmarked = Text::new(&blotted).open(text.is_open).raw(text.is_raw);
+            undecided = None;
+            found = self.candidates(&unmarked, &mut undecided);
+        }
+        let mut secrets = self.without_overlaps(found, &markers);
+        if secrets.is_empty() {
+            return Scanned { secrets, undecided };
+        }
+        if undecided.is_none()
+            && secrets
+                .iter()
+                .all(|secret| stands_free(text, &secret.place))
+        {
+            return Scanned { secrets, undecided };
+        }
+        // What is beside a secret stands free once that is replaced, and must be found at once, not when the text
+        // is filtered again.
+        for _ in 0..MOST_ROUNDS {
+            for secret in &secrets {
+                blot(&mut blotted, &secret.place);
+            }
+            undecided = None;
+            let beside = Text::new(&blotted).open(text.is_open).raw(text.is_raw);
+            let taken: Vec<Range<usize>> =
+                secrets.iter().map(|secret| secret.place.clone()).collect();
+            let mut fresh = self.candidates(&beside, &mut undecided);
+            fresh.retain(|secret| !overlaps_any(&taken, &secret.place));
+            let mut fresh = self.without_overlaps(fresh, &markers);
+            if fresh.is_empty() {
+                break;
+            }
+            secrets.append(&mut fresh);
+            secrets.sort_by_key(|secret| secret.place.start);
+        }
+        Scanned { secrets, undecided }
+    }
+
+    fn candidates(&self, text: &Text<'_>, undecided: &mut Option<usize>) -> Vec<Secret> {
+        let mut found = Vec::new();
+        let mut from = 0;
+        let mut search = self.needles.search(text.bytes);
+        while let Some(place) = search.next(from) {
+            search.owners(place, |owner| match self.at(text, place, owner) {
+                Outcome::No => {}
+                Outcome::Undecided { start } => *undecided = earlier(*undecided, Some(start)),
+                Outcome::Found { start, end } => {
+                    found.extend(self.secret(text, start, end, owner));
+                    if text.is_raw && text.has(b"-----BEGIN", start) {
+                        found.extend(rest_of_key(text, start, end, owner));
+                    }
+                }
+            });
+            from = place + 1;
+        }
+        if text.is_open {
+            self.needles.at_end(text.bytes, |place, owner| {
+                if let Outcome::Undecided { start } = self.at(text, place, owner) {
+                    *undecided = earlier(*undecided, Some(start));
+                }
+            });
+        }
+        found
+    }
+
+    /// Tells what the owner of a needle finds where it is.
+    pub(super) fn at(&self, text: &Text<'_>, place: usize, owner: Owner) -> Outcome {
+        match owner.rule.and_then(|rule| self.rules.rule(rule)) {
+            Some(rule) => rule.at(text, place, owner.distance),
+            None => Outcome::No,
+        }
+    }
+
+    /// Makes a secret of what was found, unless it is allowed.
+    pub(super) fn secret(
+        &self,
+        text: &Text<'_>,
+        start: usize,
+        end: usize,
+        owner: Owner,
+    ) -> Option<Secret> {
+        let end = if text.is_raw {
+            raw_end(text, start, end)
+        } else {
+            end
+        };
+        let bytes = text.slice(start, end);
+        (!bytes.is_empty() && !self.rules.is_allowed(bytes)).then_some(Secret {
+            place: start..end,
+            rule: owner.rule?,
+        })
+    }
+
+    /// Orders what was found. Of two that overlap the first one stays; of those that begin together the longest
+    /// one, or that which knows the secret by its own shape.
+    fn without_overlaps(&self, mut found: Vec<Secret>, markers: &[Range<usize>]) -> Vec<Secret> {
+        found.retain(|secret| !overlaps_any(markers, &secret.place));
+        let is_shape = |secret: &Secret| self.rules.rule(secret.rule).is_some_and(Rule::is_shape);
+        found.sort_by(|one, other| {
+            let start = one.place.start.cmp(&other.place.start);
+            let length = other.place.end.cmp(&one.place.end);
+            let shape = is_shape(other).cmp(&is_shape(one));
+            start
+                .then(length)
+                .then(shape)
+                .then(one.rule.cmp(&other.rule))
+        });
+        let mut end = 0;
+        found.retain(|secret| {
+            let is_free = secret.place.start >= end;
+            if is_free {
+                end = secret.place.end;
+            }
+            is_free
+        });
+        found
+    }
+
+    /// Returns where the text ends with the beginning of a needle: two characters of it, or more.
+    fn needle_tail(&self, text: &Text<'_>) -> Option<usize> {
+        let length = text.len();
+        let first = length.saturating_sub(24);
+        (first..length.saturating_sub(1)).find(|&start| {
+            text.begins_word(start) && self.needles.begins_needle(text.slice(start, length))
+        })
+    }
+}
+
+/// Returns where a secret in a raw line ends: before what would change how the rest of the line is read.
+fn raw_end(text: &Text<'_>, start: usize, end: usize) -> usize {
+    let bytes = text.slice(start, end);
+    // A private key over escaped line ends is whole: each of them is an escape that JSON knows.
+    if bytes.starts_with(b"-----BEGIN") {
+        return key_end(bytes, start);
+    }
+    let valid = match std::str::from_utf8(bytes) {
+        Ok(_) => bytes.len(),
+        Err(error) => error.valid_up_to(),
+    };
+    let stop = |byte: &u8| matches!(byte, b'"' | b'\\') || byte.is_ascii_control();
+    let stop = bytes.iter().position(stop).unwrap_or(bytes.len());
+    start + valid.min(stop)
+}
+
+/// Returns what else there is of a private key in a raw line, after where it ends first: in strings of an array, each of
+/// which is replaced for itself, since nobody knows what the line means.
+fn rest_of_key(text: &Text<'_>, start: usize, end: usize, owner: Owner) -> Vec<Secret> {
+    let mut rest = Vec::new();
+    let Some(rule) = owner.rule else {
+        return rest;
+    };
+    let mut from = key_end(text.slice(start, end), start);
+    while from < end {
+        let to = key_end(text.slice(from, end), from);
+        let part = text.slice(from, to);
+        // Between two strings, or what stands before a line: a sign, its number.
+        let is_between = |byte: &u8| byte.is_ascii_digit() || b", \t+->|[]".contains(byte);
+        let is_between = part.iter().all(is_between);
+        let is_header = rest.is_empty() && part.contains(&b':');
+        if has_key_run(part) || is_last_of_key(part) {
+            let place = from..to;
+            rest.push(Secret { place, rule });
+        } else if !is_between && !is_header {
+            break;
+        }
+        // What ended it is no part of a key.
+        from = to.max(from) + 1;
+    }
+    rest
+}
+
+/// Returns where a private key in a raw line ends: it may span escaped line ends, and nothing else that is not
+/// printable.
+fn key_end(bytes: &[u8], start: usize) -> usize {
+    let mut place = 0;
+    while let Some(&byte) = bytes.get(place) {
+        place += match byte {
+            b'\\' => {
+                let slashes = bytes
+                    .iter()
+                    .skip(place)
+                    .take_while(|byte| **byte == b'\\')
+                    .count();
+                match bytes.get(place + slashes) {
+                    Some(b'n' | b'r' | b't') => slashes + 1,
+                    _ => break,
+                }
+            }
+            b'"' => break,
+            byte if byte.is_ascii_control() || byte >= 0x80 => break,
+            _ => 1,
+        };
+    }
+    start + place
+}
+
+/// Fills a part of a text with what can be in no secret and in no word.
+fn blot(text: &mut [u8], place: &Range<usize>) {
+    if let Some(bytes) = text.get_mut(place.clone()) {
+        bytes.fill(b'[');
+    }
+}
+
+/// Tells whether blanks or quotes are around a place, so that nothing else changes when something else stands there.
+fn stands_free(text: &Text<'_>, place: &Range<usize>) -> bool {
+    let is_free = |byte: Option<u8>| matches!(byte, Some(b' ' | b'\t' | b'\n' | b'"' | b'\''));
+    let before = place.start.checked_sub(1);
+    before.is_none_or(|at| is_free(text.byte(at)))
+        && (is_free(text.byte(place.end)) || place.end == text.len() && !text.is_open)
+}
+
+fn earlier(one: Option<usize>, other: Option<usize>) -> Option<usize> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Tells whether a place has something in common with one of others that are in order and apart.
+fn overlaps_any(places: &[Range<usize>], place: &Range<usize>) -> bool {
+    let index = places.partition_point(|other| other.end <= place.start);
+    places
+        .get(index)
+        .is_some_and(|other| other.start < place.end)
+}

@@ -1,0 +1,116 @@
+//! The filter takes time and memory for what there is, whatever there is much of.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use runtape_core::{Runtime, Stream};
+use runtape_normalizer::Redactor;
+use runtape_normalizer::redact::{RuleSet, Tier};
+use serde_json::json;
+
+use crate::growth::check_growth;
+
+fn filter(rules: &Arc<RuleSet>, runtime: &Runtime, bytes: &[u8]) -> usize {
+    let mut redactor = Redactor::new(rules, runtime);
+    let mut most = 0;
+    for chunk in bytes.chunks(64 * 1024) {
+        redactor.push(Stream::Stdout, chunk, 0, |_, bytes, _| {
+            black_box(bytes);
+        });
+        most = most.max(redactor.held());
+    }
+    redactor.finish(|_, bytes, _| {
+        black_box(bytes);
+    });
+    most
+}
+
+/// Texts that make a careless search look again and again.
+const HOSTILE: [&str; 16] = [
+    "/ghp_",
+    "-eyJa",
+    "eyJ0.eyJ0.",
+    "A_KEY=",
+    "A_TOKEN=\"",
+    "://a:",
+    "://a@",
+    "-----BEGIN PRIVATE KEY-----",
+    // In two, so that nobody finds a key in this file.
+    concat!(
+        "-----BEGIN PRIVATE",
+        " KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\\n"
+    ),
+    "Authorization: Bearer a",
+    "Cookie: a=b;",
+    "[REDACTED:x:0123456789abcdef]",
+    "[REDACTED:[REDACTED:",
+    "\\u0041",
+    "sk-ant-api03-",
+    "{\\\"a\\\":",
+];
+
+#[test]
+fn hostile_lines_take_time_for_their_length() {
+    for tier in [Tier::Definite, Tier::Broad] {
+        let rules = Arc::new(RuleSet::new(tier));
+        for piece in HOSTILE {
+            for (opening, closing) in [("{\"text\":\"", "\"}\n"), ("text ", "\n")] {
+                check_growth(
+                    &format!("{piece} in {opening}"),
+                    |many| format!("{opening}{}{closing}", piece.repeat(many * 4)),
+                    |line| {
+                        filter(&rules, &Runtime::Generic, line.as_bytes());
+                    },
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_pieces_take_time_for_their_number() {
+    let rules = Arc::new(RuleSet::new(Tier::Definite));
+    for piece in [
+        "a",
+        "ghp_",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n",
+        "eyJ",
+        "x=1;",
+    ] {
+        let line = json!({"type": "message", "role": "assistant", "content": piece, "delta": true});
+        let opening = json!({"type": "message", "role": "assistant", "content": "-----BEGIN PRIVATE KEY-----\n", "delta": true});
+        check_growth(
+            &format!("pieces {piece:?}"),
+            |many| format!("{opening}\n{}", format!("{line}\n").repeat(many)),
+            |lines| {
+                filter(&rules, &Runtime::Gemini, lines.as_bytes());
+            },
+        );
+    }
+}
+
+#[test]
+fn what_is_held_is_bounded() {
+    let rules = Arc::new(RuleSet::new(Tier::Definite));
+    let line = |text: &str| {
+        format!(
+            "{}\n",
+            json!({"type": "message", "role": "assistant", "content": text, "delta": true})
+        )
+    };
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7".repeat(20);
+    let mut many = line("-----BEGIN PRIVATE KEY-----\n");
+    for _ in 0..4_000 {
+        many.push_str(&line(&body));
+        many.push_str(&line("a"));
+    }
+    let held = filter(&rules, &Runtime::Gemini, many.as_bytes());
+    assert!(held < 1024 * 1024, "{held} bytes of {}", many.len());
+    let text = format!(
+        "-----BEGIN PRIVATE KEY-----\n{}",
+        format!("{body}\n").repeat(4_000)
+    );
+    let held = filter(&rules, &Runtime::Hermes, text.as_bytes());
+    assert!(held < 1024 * 1024, "{held} bytes of {}", text.len());
+}

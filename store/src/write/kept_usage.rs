@@ -1,0 +1,127 @@
+//! Keeping the sums of what was used: of trees that are sealed, each response once.
+//!
+//! What counts of a run follows from the runs of its session that began before it. So before a run gets
+//! or loses entries, the trees with later runs of its session are taken out of the sums, by what counts of
+//! them then; and when many trees are sealed and not among the sums, they go in together.
+
+use runtape_core::RunId;
+
+use crate::backend::{RunKey, Settlement, Tables, UsageScope};
+use crate::derive::cells::{Cell, RUN_COLUMNS};
+use crate::derive::facts::RunFacts;
+use crate::derive::usage_cell::{KEPT_DIMENSIONS, UsageCell};
+use crate::error::Result;
+
+/// Where a run stands in its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SessionPlace {
+    session: String,
+    started_at: i64,
+}
+
+impl SessionPlace {
+    /// Returns where a run stands by what its records say; `started_at` is for one without records.
+    pub(crate) fn of(facts: &RunFacts, started_at: i64) -> Option<Self> {
+        let session = facts.session.clone()?;
+        Some(Self {
+            session,
+            started_at: facts.started_at.unwrap_or(started_at),
+        })
+    }
+
+    /// Returns where a run stands by its row.
+    fn stored(tables: &dyn Tables, run: &RunKey) -> Result<Option<Self>> {
+        let stored = tables.stored_run(run)?;
+        let mut place = (None, None);
+        for (column, cell) in RUN_COLUMNS.iter().zip(stored.cells) {
+            match (column.name, cell) {
+                ("session", Cell::Word(session)) => place.0 = Some(session.into_owned()),
+                ("started_at", Cell::Integer(at)) => place.1 = Some(at),
+                _ => {}
+            }
+        }
+        let (session, started_at) = place;
+        Ok(session.zip(started_at).map(|(session, started_at)| Self {
+            session,
+            started_at,
+        }))
+    }
+
+    /// Takes trees with later runs of the session out of the sums, before this run gets or loses entries.
+    pub(crate) fn make_way(&self, tables: &dyn Tables, run: &RunId) -> Result<()> {
+        for root in tables.settled_after(&self.session, self.started_at, run)? {
+            take_out(tables, &root)?;
+        }
+        Ok(())
+    }
+}
+
+fn cells_of(tables: &dyn Tables, root: &RunKey) -> Result<Vec<UsageCell>> {
+    tables.usage_cells(UsageScope::Tree(root), &KEPT_DIMENSIONS)
+}
+
+/// Takes a tree out of the sums, if it is among them.
+fn take_out(tables: &dyn Tables, root: &RunKey) -> Result<()> {
+    if tables.is_settled(root)? {
+        tables.take_usage_away(&cells_of(tables, root)?)?;
+    }
+    tables.set_settled(root, Settlement::Pending)
+}
+
+/// Takes a tree out of the sums whose records are about to be deleted, and those that counted on it.
+pub(crate) fn forget(tables: &dyn Tables, root: &RunKey) -> Result<()> {
+    take_out(tables, root)?;
+    for run in tables.tree(root)? {
+        if let Some(place) = SessionPlace::stored(tables, &run.key)? {
+            place.make_way(tables, &run.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many sealed trees wait for the sums at most. They are read like open ones until they go in together: asking for
+/// each tree by itself cost more than all else that is written when a short run ends.
+const MOST_WAITING: u32 = 64;
+
+/// Puts the trees into the sums that are sealed and not among them, once there are many of them.
+pub(crate) fn settle_many(tables: &dyn Tables) -> Result<()> {
+    if tables.waiting_trees(MOST_WAITING)? < MOST_WAITING {
+        return Ok(());
+    }
+    settle(tables)
+}
+
+/// Puts all trees into the sums that are sealed and not among them.
+pub(crate) fn settle(tables: &dyn Tables) -> Result<()> {
+    let roots = tables.roots_to_settle()?;
+    if roots.is_empty() {
+        return Ok(());
+    }
+    let cells = tables.usage_cells(UsageScope::Waiting, &KEPT_DIMENSIONS)?;
+    if !can_be_kept(&cells) {
+        // Some of the trees have absurd numbers: which ones is told one by one.
+        return roots.iter().try_for_each(|root| settle_tree(tables, root));
+    }
+    tables.add_usage(&cells)?;
+    let mut roots = roots.iter();
+    roots.try_for_each(|root| tables.set_settled(root, Settlement::Kept))
+}
+
+fn settle_tree(tables: &dyn Tables, root: &RunKey) -> Result<()> {
+    let cells = cells_of(tables, root)?;
+    if !can_be_kept(&cells) {
+        return tables.set_settled(root, Settlement::Refused);
+    }
+    tables.add_usage(&cells)?;
+    tables.set_settled(root, Settlement::Kept)
+}
+
+fn can_be_kept(cells: &[UsageCell]) -> bool {
+    cells.iter().all(|cell| cell.amounts.can_be_kept())
+}
+
+/// Makes all sums anew.
+pub(crate) fn renew(tables: &dyn Tables) -> Result<()> {
+    tables.clear_kept_usage()?;
+    settle(tables)
+}

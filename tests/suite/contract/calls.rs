@@ -1,0 +1,251 @@
+//! Calls of tools: by class, name and result, and what they touched.
+
+use std::sync::Arc;
+
+use runtape_core::record::CallNote;
+use runtape_core::report::FileAccess;
+use runtape_core::{ExpertPart, Message, RecordKind, ToolClass, ToolName};
+use runtape_store::{
+    CallFilter, CallSubject, FileChoice, NamePattern, PathPattern, RunFilter, Store,
+};
+use runtape_tests::runs::{Made, Plan, run_id};
+
+use crate::Backend;
+
+/// What a call is, in place of one that [`Plan`] makes: its tool, and what is known of it.
+type MadeCall = (&'static str, Option<ToolClass>, fn(&mut CallNote));
+
+fn command(text: &str) -> impl Fn(&mut CallNote) {
+    let text = text.to_owned();
+    move |note| note.command = Some(text.clone())
+}
+
+fn paths(note: &mut CallNote, paths: &[&str]) {
+    note.paths = paths.iter().map(|path| (*path).to_owned()).collect();
+}
+
+/// The calls of a run, step by step. The seventh fails.
+const CALLS: &[MadeCall] = &[
+    ("Bash", Some(ToolClass::Shell), |note| {
+        command("curl https://api.example.com/x && ssh box")(note);
+    }),
+    ("Read", Some(ToolClass::Read), |note| {
+        paths(note, &["src/a.rs"]);
+    }),
+    ("Edit", Some(ToolClass::Write), |note| {
+        paths(note, &["./src/../src/a.rs", "/etc/b.conf"]);
+    }),
+    ("Grep", Some(ToolClass::Search), |note| {
+        paths(note, &["src"]);
+    }),
+    ("WebFetch", Some(ToolClass::Network), |note| {
+        note.url = Some("https://docs.example.com:8443/page".to_owned());
+    }),
+    ("WebSearch", Some(ToolClass::Network), |_| {}),
+    ("mcp__notes__read", Some(ToolClass::Mcp), |_| {}),
+    ("Bash", None, command_of_old),
+    ("BashOutput", Some(ToolClass::Shell), |_| {}),
+    ("Odd[1]", Some(ToolClass::Other), |note| paths(note, &["c"])),
+];
+
+fn command_of_old(note: &mut CallNote) {
+    note.command = Some("make".to_owned());
+}
+
+/// Makes a run whose calls are those of [`CALLS`].
+fn made(name: &str, at: i64) -> Made {
+    let plan = Plan {
+        at,
+        ..Plan::new(name, CALLS.len() as u64)
+    };
+    let mut made = plan.make();
+    for record in &mut made.records {
+        let RecordKind::Message(message) = &mut record.kind else {
+            continue;
+        };
+        let step = usize::try_from(message.step).unwrap();
+        let Some((tool, class, tell)) = step.checked_sub(1).and_then(|step| CALLS.get(step)) else {
+            continue;
+        };
+        for note in &mut message.calls {
+            (note.class, note.command) = (*class, None);
+            note.paths = Vec::new();
+            tell(note);
+        }
+        if let Message::ExpertMessage(expert) = &mut message.message {
+            for part in &mut Arc::make_mut(expert).contents {
+                if let ExpertPart::ToolCallPart(call) = part {
+                    call.tool_name = ToolName::from_printed(tool);
+                }
+            }
+        }
+    }
+    made
+}
+
+fn fill(store: &mut Store) {
+    made("early", 1_790_000_000_000).store(store);
+    made("late", 1_790_000_900_000).store(store);
+}
+
+pub(crate) fn calls_are_chosen_by_class_name_and_result<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    fill(&mut store);
+    let tools = |filter: &CallFilter| -> Vec<String> {
+        let calls = store.tool_calls(filter, usize::MAX).unwrap();
+        let counted: u64 = store
+            .tools(filter, usize::MAX)
+            .unwrap()
+            .iter()
+            .map(|tool| tool.calls)
+            .sum();
+        assert_eq!(counted, calls.len() as u64, "{filter:?}");
+        let of_the_last = calls.iter().filter(|call| call.run_id == run_id("late"));
+        let mut tools: Vec<String> = of_the_last.map(|call| call.tool.clone()).collect();
+        assert_eq!(tools.len() * 2, calls.len(), "{filter:?}");
+        tools.reverse();
+        tools
+    };
+    let class = |class| {
+        let mut filter = CallFilter::default();
+        filter.class = Some(class);
+        filter
+    };
+    let named = |name: &str| {
+        let mut filter = RunFilter::default();
+        filter.tool = Some(name.to_owned());
+        CallFilter::from(filter)
+    };
+    let about = |subject| {
+        let mut filter = CallFilter::default();
+        filter.subject = Some(subject);
+        filter
+    };
+    assert_eq!(tools(&CallFilter::default()).len(), CALLS.len());
+    assert_eq!(tools(&class(ToolClass::Shell)), ["Bash", "BashOutput"]);
+    assert_eq!(tools(&class(ToolClass::Network)), ["WebFetch", "WebSearch"]);
+    assert_eq!(tools(&class(ToolClass::Delegate)), [""; 0]);
+    assert_eq!(tools(&named("mcp*")), ["mcp__notes__read"]);
+    assert_eq!(tools(&named("*ash*")), ["Bash", "Bash", "BashOutput"]);
+    assert_eq!(tools(&named("Web?????")), ["WebFetch"]);
+    assert_eq!(tools(&named("Odd[1]")), ["Odd[1]"]);
+    assert_eq!(tools(&named("Odd[1]*")), ["Odd[1]"]);
+    assert_eq!(tools(&named("bash")), [""; 0]);
+    let mut failed = CallFilter::default();
+    failed.failed_only = true;
+    assert_eq!(tools(&failed), ["mcp__notes__read"]);
+    // One from before there were classes ran a command all the same.
+    assert_eq!(tools(&about(CallSubject::Command)), ["Bash", "Bash"]);
+    assert_eq!(tools(&about(CallSubject::UntoldCommand)), ["BashOutput"]);
+    let runs = store.runs(&named("mcp*").runs, None, 10).unwrap();
+    assert_eq!(runs.items.len(), 2);
+    assert!(
+        store
+            .runs(&named("nmcp*").runs, None, 10)
+            .unwrap()
+            .items
+            .is_empty()
+    );
+}
+
+pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    fill(&mut store);
+    let every = CallFilter::default();
+    let found = |choice: &FileChoice| -> Vec<(String, Option<FileAccess>, String, u64, u64)> {
+        let files = store.files(&every, choice, usize::MAX).unwrap();
+        assert!(files.is_sorted_by(|a, b| a.last_at >= b.last_at));
+        let files = files.into_iter().map(|file| {
+            assert_eq!(file.run_id, run_id("late"));
+            (file.path, file.access, file.tool, file.calls, file.runs)
+        });
+        files.collect()
+    };
+    let row = |path: &str, access, tool: &str| (path.to_owned(), access, tool.to_owned(), 2, 2);
+    let (read, write) = (Some(FileAccess::Read), Some(FileAccess::Write));
+    let source = "/home/someone/project/src/a.rs";
+    let odd = row("/home/someone/project/c", None, "Odd[1]");
+    let (edited, configured) = (
+        row(source, write, "Edit"),
+        row("/etc/b.conf", write, "Edit"),
+    );
+    let all = [
+        odd.clone(),
+        configured.clone(),
+        edited.clone(),
+        row(source, read, "Read"),
+    ];
+    assert_eq!(found(&FileChoice::default()), all);
+    let mut written = FileChoice::default();
+    written.written_only = true;
+    assert_eq!(found(&written), [configured, edited.clone()]);
+    written.pattern = Some(PathPattern::new("a.rs", "/"));
+    assert_eq!(found(&written), [edited]);
+    let mut directories = FileChoice::default();
+    directories.directories = true;
+    let searched = row(
+        "/home/someone/project/src",
+        Some(FileAccess::Search),
+        "Grep",
+    );
+    assert_eq!(found(&directories), [searched]);
+    let mut pattern = FileChoice::default();
+    pattern.pattern = Some(PathPattern::new("/home/*/c", "/"));
+    assert_eq!(found(&pattern), [odd]);
+    assert_eq!(
+        store
+            .files(&every, &FileChoice::default(), 2)
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+pub(crate) fn hosts_are_told_and_guesses_are_marked<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    fill(&mut store);
+    let every = CallFilter::default();
+    let hosts = |pattern: Option<&str>| -> Vec<(Option<String>, bool, u64, u64)> {
+        let pattern = pattern.map(NamePattern::new);
+        let hosts = store.hosts(&every, pattern.as_ref(), 10).unwrap();
+        let hosts = hosts.into_iter();
+        hosts
+            .map(|host| (host.host, host.is_guessed, host.calls, host.runs))
+            .collect()
+    };
+    let named = |host: &str, is_guessed| (Some(host.to_owned()), is_guessed, 2, 2);
+    let (docs, api) = (
+        named("docs.example.com", false),
+        named("api.example.com", true),
+    );
+    assert_eq!(
+        hosts(None),
+        [
+            (None, false, 2, 2),
+            docs.clone(),
+            api.clone(),
+            named("box", true)
+        ]
+    );
+    assert_eq!(hosts(Some("*.EXAMPLE.com")), [docs.clone(), api]);
+    assert_eq!(hosts(Some("docs.example.com")), [docs]);
+    let mut calls = Vec::new();
+    store
+        .each_network_call(&every, None, |used| {
+            calls.push((used.call.tool, used.host));
+            calls.len() < 3
+        })
+        .unwrap();
+    let call = |tool: &str, host: Option<&str>| (tool.to_owned(), host.map(str::to_owned));
+    assert_eq!(
+        calls,
+        [
+            call("WebSearch", None),
+            call("WebFetch", Some("docs.example.com")),
+            call("Bash", Some("api.example.com")),
+        ]
+    );
+}
