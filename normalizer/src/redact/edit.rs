@@ -1,6 +1,18 @@
 //! Changes to a line.
+//!
+//! A line is JSON after its edits if and only if it was before. Where edits lie in the strings of a line, whose quotes and
+//! brackets they leave alone, that is decided by what they take out; for other lines by what is left.
 
 use std::ops::Range;
+
+use serde_json::Value;
+
+use super::walk::may_be_json;
+
+/// Stands before what is left of a line of a private key, where that by itself would be JSON. Nothing that begins so is.
+const NO_JSON: &[u8] = b"[REDACTED:private-key]";
+/// No string of JSON holds it as it is.
+const NO_STRING: &[u8] = b"\t";
 
 /// What stands in place of a part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,8 +21,43 @@ pub(super) struct Edit {
     pub(super) text: String,
 }
 
-/// Returns a line with its edits, which do not overlap.
-pub(super) fn apply(line: &[u8], edits: &[Edit]) -> Vec<u8> {
+/// Returns a line with its edits, which do not overlap: JSON if it was JSON, and none if it was none.
+pub(super) fn apply_to_line(line: &[u8], edits: &[Edit]) -> Vec<u8> {
+    if may_be_json(line) {
+        let is_proper = |edit: &Edit| is_string(line.get(edit.place.clone()).unwrap_or_default());
+        return applied(line, edits, is_proper);
+    }
+    let edited = apply(line, edits);
+    match (is_json(line), is_json(&edited)) {
+        // Only a number or a word is JSON that does not begin with a quote or a bracket: it becomes a string.
+        (true, false) => {
+            let end = edited.trim_ascii_end().len();
+            let (value, rest) = edited.split_at(end);
+            [b"\"", value.trim_ascii_start(), b"\"", rest].concat()
+        }
+        (false, true) => [NO_JSON, &edited].concat(),
+        _ => edited,
+    }
+}
+
+fn is_json(line: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(line).is_ok()
+}
+
+/// Tells whether bytes may stand between the quotes of a string: what may not keeps its line from being JSON.
+fn is_string(bytes: &[u8]) -> bool {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    bytes.iter().all(is_plain)
+        || serde_json::from_slice::<String>(&[b"\"", bytes, b"\""].concat()).is_ok()
+}
+
+/// Returns bytes with their edits, which do not overlap.
+pub(super) fn apply(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
+    applied(bytes, edits, |_| true)
+}
+
+/// Returns a line with its edits. Where one takes out what no string may hold, it leaves as much.
+fn applied(line: &[u8], edits: &[Edit], is_proper: impl Fn(&Edit) -> bool) -> Vec<u8> {
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|edit| (edit.place.start, edit.place.end));
     let mut edited = Vec::with_capacity(line.len());
@@ -20,6 +67,9 @@ pub(super) fn apply(line: &[u8], edits: &[Edit]) -> Vec<u8> {
         debug_assert!(edit.place.start >= from, "{edit:?} overlaps another");
         edited.extend_from_slice(line.get(from..edit.place.start).unwrap_or_default());
         edited.extend_from_slice(edit.text.as_bytes());
+        if !is_proper(edit) {
+            edited.extend_from_slice(NO_STRING);
+        }
         from = edit.place.end.max(from);
     }
     edited.extend_from_slice(line.get(from..).unwrap_or_default());

@@ -157,7 +157,11 @@ pub(super) fn cookie(text: &Text<'_>, place: usize) -> Outcome {
 /// Looks for what is secret in the value of a cookie header that begins at a place.
 pub(super) fn cookie_value(text: &Text<'_>, place: usize, is_set: bool) -> Outcome {
     let stops = Alphabet::of(b"\r\n\t\"'`<>\\").inverted();
-    let end = text.run_end(&stops, place).min(place + LONGEST);
+    let mut end = text.run_end(&stops, place).min(place + LONGEST);
+    // A character is taken out whole, or stays whole.
+    while end > place && text.byte(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        end -= 1;
+    }
     let header = text.slice(place, end);
     let Some(equals) = memchr::memchr(b'=', header) else {
         return Outcome::No;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use runtape_core::Stream;
 
 use super::counts::RedactionCounts;
-use super::edit::apply;
+use super::edit::apply_to_line;
 use super::line::LineReader;
 use super::rule_set::RuleSet;
 use super::stream::{Report, StreamFilter};
@@ -38,7 +38,7 @@ impl RuleSet {
         for found in &finds.found {
             counts.count(self.name(found.rule), 1);
         }
-        Cow::Owned(apply(line, &finds.edits))
+        Cow::Owned(apply_to_line(line, &finds.edits))
     }
 }
 

@@ -152,10 +152,11 @@ impl Scanner<'_> {
         end: usize,
         owner: Owner,
     ) -> Option<Secret> {
-        let end = if text.is_raw {
-            raw_end(text, start, end)
+        let (start, end) = if text.is_raw {
+            let start = raw_start(text, start);
+            (start, raw_end(text, start, end))
         } else {
-            end
+            (start, end)
         };
         let bytes = text.slice(start, end);
         (!bytes.is_empty() && !self.rules.is_allowed(bytes)).then_some(Secret {
@@ -199,6 +200,24 @@ impl Scanner<'_> {
     }
 }
 
+/// Returns where a secret in a raw line begins: after the escape whose last character it seems to begin with. Without that
+/// character, the backslash before it would be an escape of the marker.
+fn raw_start(text: &Text<'_>, start: usize) -> usize {
+    let before = text.slice(0, start).iter().rev();
+    let slashes = before.take_while(|byte| **byte == b'\\').count();
+    if slashes % 2 == 0 {
+        return start;
+    }
+    match text.byte(start) {
+        Some(b'u') => {
+            let digits = text.slice(start + 1, start + 5).iter();
+            start + 1 + digits.take_while(|byte| byte.is_ascii_hexdigit()).count()
+        }
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => start + 1,
+        _ => start,
+    }
+}
+
 /// Returns where a secret in a raw line ends: before what would change how the rest of the line is read.
 fn raw_end(text: &Text<'_>, start: usize, end: usize) -> usize {
     let bytes = text.slice(start, end);
@@ -231,8 +250,10 @@ fn rest_of_key(text: &Text<'_>, start: usize, end: usize, owner: Owner) -> Vec<S
         let is_between = part.iter().all(is_between);
         let is_header = rest.is_empty() && part.contains(&b':');
         if has_key_run(part) || is_last_of_key(part) {
-            let place = from..to;
-            rest.push(Secret { place, rule });
+            let place = raw_start(text, from)..to;
+            if !place.is_empty() {
+                rest.push(Secret { place, rule });
+            }
         } else if !is_between && !is_header {
             break;
         }

@@ -6,7 +6,7 @@ use memchr::{memchr, memchr2, memrchr};
 use runtape_core::Stream;
 
 use super::counts::RedactionCounts;
-use super::edit::{Edit, apply};
+use super::edit::{Edit, apply, apply_to_line};
 use super::groups::{Group, Verdict};
 use super::kept::Kept;
 use super::leaf::Leaf;
@@ -17,7 +17,7 @@ use super::rule_set::ESCAPE;
 use super::scan::Secret;
 use super::shape::Outcome;
 use super::text::Text;
-use super::walk::may_be_json;
+use super::walk::{StringState, is_of_number, may_be_json};
 
 /// How long what is held waits for its rest, in milliseconds.
 pub(super) const SILENCE: i64 = 2_000;
@@ -65,6 +65,8 @@ pub(super) struct StreamFilter {
 #[derive(Clone, Copy, Debug)]
 struct OverLong {
     is_raw: bool,
+    /// What has come of it ends within a string, if it is JSON.
+    strings: StringState,
 }
 
 /// A line that is held, since it or one before it waits for its rest.
@@ -257,7 +259,8 @@ impl StreamFilter {
             // Nothing is held behind a line that is not held itself.
             self.close_all(true, reader, report, each);
             let is_raw = may_be_json(&self.carry);
-            self.over_long = Some(OverLong { is_raw });
+            let strings = StringState::default();
+            self.over_long = Some(OverLong { is_raw, strings });
         }
         self.part_of_line(false, reader, report, each);
     }
@@ -271,6 +274,7 @@ impl StreamFilter {
         each: Each<'_>,
     ) {
         let is_raw = self.over_long.is_some_and(|line| line.is_raw);
+        let strings = self.over_long.map(|line| line.strings).unwrap_or_default();
         let carry = std::mem::take(&mut self.carry);
         let text = || Text::new(&carry).raw(is_raw);
         let mut scanned = reader.scanner().scan(&text().open(!is_last));
@@ -292,8 +296,13 @@ impl StreamFilter {
         let mut found = Vec::new();
         for secret in &scanned.secrets {
             if secret.place.start < cut {
-                cut = cut.max(secret.place.end);
                 let bytes = carry.get(secret.place.clone()).unwrap_or_default();
+                // In a line of JSON numbers are not looked at.
+                let before = carry.get(..secret.place.start).unwrap_or_default();
+                if is_raw && bytes.iter().all(is_of_number) && !strings.after(before).is_within {
+                    continue;
+                }
+                cut = cut.max(secret.place.end);
                 edits.push(reader.rules.edit(secret, secret.place.clone(), bytes));
                 found.push(FoundSecret {
                     rule: secret.rule,
@@ -303,6 +312,9 @@ impl StreamFilter {
         }
         self.note(&found, self.start, reader, report);
         let (done, rest) = carry.split_at(cut);
+        if let Some(line) = &mut self.over_long {
+            line.strings = strings.after(done);
+        }
         if !done.is_empty() {
             each(
                 self.stream,
@@ -585,7 +597,11 @@ impl StreamFilter {
         if edits.is_empty() {
             each(self.stream, Kept::filtered(line), at);
         } else {
-            each(self.stream, Kept::filtered(&apply(line, &edits)), at);
+            each(
+                self.stream,
+                Kept::filtered(&apply_to_line(line, &edits)),
+                at,
+            );
         }
     }
 
@@ -611,7 +627,7 @@ impl StreamFilter {
             let bytes = if line.edits.is_empty() {
                 line.bytes
             } else {
-                apply(&line.bytes, &line.edits)
+                apply_to_line(&line.bytes, &line.edits)
             };
             each(self.stream, Kept::filtered(&bytes), line.at);
         }

@@ -95,8 +95,9 @@ pub(super) fn walk(line: &[u8], mut each: impl FnMut(&Scalar<'_>)) -> Result<(),
                     .iter()
                     .position(|byte| !is_part(byte))
                     .unwrap_or(rest.len());
-                // No number and no word of JSON is longer, and a secret is.
-                if length > 32 {
+                // No word of JSON is longer, and no number that is not all digits and signs, and a secret is.
+                let written = rest.get(..length).unwrap_or_default();
+                if length > 32 && !written.iter().all(is_of_number) {
                     return Err(NoJson);
                 }
                 each(&Scalar {
@@ -110,6 +111,42 @@ pub(super) fn walk(line: &[u8], mut each: impl FnMut(&Scalar<'_>)) -> Result<(),
         }
     }
     if path.is_empty() { Ok(()) } else { Err(NoJson) }
+}
+
+/// Tells whether a byte can be in a number.
+pub(super) fn is_of_number(byte: &u8) -> bool {
+    byte.is_ascii_digit() || b"+-.eE".contains(byte)
+}
+
+/// Whether a place in JSON is within a string, and right after a backslash.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StringState {
+    pub(super) is_within: bool,
+    is_escaped: bool,
+}
+
+impl StringState {
+    /// Returns what holds after some more bytes.
+    pub(super) fn after(mut self, bytes: &[u8]) -> Self {
+        let mut from = 0;
+        if self.is_escaped && !bytes.is_empty() {
+            self.is_escaped = false;
+            from = 1;
+        }
+        while let Some(found) = bytes
+            .get(from..)
+            .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+        {
+            from += found + 1;
+            if bytes.get(from - 1) == Some(&b'"') {
+                self.is_within = !self.is_within;
+            } else if self.is_within {
+                self.is_escaped = from == bytes.len();
+                from += 1;
+            }
+        }
+        self
+    }
 }
 
 /// Returns where the quote is that ends a string.

@@ -10,6 +10,7 @@
 )]
 
 mod deltas;
+mod json;
 mod lines;
 mod rules;
 
