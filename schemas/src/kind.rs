@@ -85,6 +85,7 @@ kinds! {
     RunDetail "run-detail" => report::RunDetail;
     JobInfo "job-info" => report::JobInfo;
     SearchHit "search-hit" => report::SearchHit;
+    SearchedRun "searched-run" => report::SearchedRun;
     UsageGroup "usage-group" => report::UsageGroup;
     LedgerEntry "ledger-entry" => report::LedgerEntry;
     ModelPrice "model-price" => report::ModelPrice;

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use runtape_core::{JobId, RunId, Runtime, Stream};
 use runtape_normalizer::{Context, Exit};
 use runtape_recorder::{Capture, RecordError, store_captures};
-use runtape_store::{Options, Store};
+use runtape_store::{Options, RunFilter, Search, SearchMode, Store};
 use runtape_tests::synthetic::{LongRun, Replica, Replicator};
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -44,6 +44,8 @@ const MIX_ROUNDS: usize = 11;
 const INDEX_ROUNDS: usize = 3;
 /// What one transaction holds, on both sides.
 const BATCH: usize = 256 * 1024;
+/// How much CPU completing the search index may take, against the ingest.
+const MOST_FOR_INDEX: f64 = 1.3;
 const SEED: u64 = 20;
 const AT: i64 = 1_700_000_000_000;
 
@@ -215,6 +217,52 @@ fn ingest_and_index(path: &Path, runs: &[Run]) -> Duration {
     time + begin.elapsed()
 }
 
+/// Returns the CPU time that the process has used, threads included; nothing where nobody tells.
+fn cpu() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name may have spaces in it. Times are in hundredths of a second, after eleven other numbers.
+    let (_, numbers) = stat.rsplit_once(')')?;
+    let times = numbers.split_whitespace().skip(11).take(2);
+    let ticks: Option<u64> = times.map(|time| time.parse::<u64>().ok()).sum();
+    ticks.map(|ticks| Duration::from_millis(ticks * 10))
+}
+
+/// Returns how much CPU some work takes, or how long where nobody tells.
+fn cost(work: impl FnOnce()) -> Duration {
+    let (begin, before) = (Instant::now(), cpu());
+    work();
+    match (before, cpu()) {
+        (Some(before), Some(after)) => after.saturating_sub(before),
+        _ => begin.elapsed(),
+    }
+}
+
+/// Compares what completing the search index takes with what the ingest before it took, and prints how
+/// quickly all is read by a search that no index helps.
+fn index(directory: &Path, what: &str, runs: &[Run]) -> f64 {
+    let (mut ingested, mut indexed, mut read) = Default::default();
+    for _ in 0..number("--rounds", ROUNDS) {
+        let path = fresh(directory, "store");
+        ingested += cost(|| drop(ingest(&path, runs)));
+        let store = Store::open(&path, &Options::default()).unwrap();
+        indexed += cost(|| store.complete_search().unwrap());
+        let search = Search::new("no such t?ext", SearchMode::Pattern).unwrap();
+        let filter = RunFilter::default();
+        read += cost(|| drop(store.each_hit(&search, &filter, |_| true).unwrap()));
+    }
+    let store = Store::open(directory.join("store"), &Options::default()).unwrap();
+    let stats = store.stats().unwrap();
+    let bytes: usize = runs.iter().map(Run::len).sum();
+    let size = stats.search_bytes as f64 / bytes as f64;
+    let ratio = |part: Duration| part.as_secs_f64() / ingested.as_secs_f64();
+    println!(
+        "search index, {what:28} CPU ratio {:.2} ({indexed:.2?} against {ingested:.2?} for the ingest); size ratio {size:.3}; reading all CPU ratio {:.2}",
+        ratio(indexed),
+        ratio(read),
+    );
+    ratio(indexed)
+}
+
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
@@ -269,6 +317,9 @@ fn main() -> ExitCode {
     }
     let mut missed = false;
     for (what, runs, rounds) in inputs {
+        if format!("search index, {what}").contains(&only) && what.starts_with("the ") {
+            missed |= index(directory.path(), &what, &runs) > MOST_FOR_INDEX;
+        }
         if !what.contains(&only) {
             continue;
         }

@@ -41,6 +41,7 @@ use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
 use crate::derive::text::Text;
 use crate::derive::usage_cell::{UsageCell, UsageDimension, UsageSpan};
+use crate::derive::words::Words;
 use crate::error::Result;
 use crate::filter::{CallFilter, RunFilter};
 use crate::format::chain::{Hash, TapeRule};
@@ -48,7 +49,7 @@ use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
-use crate::search_query::SearchQuery;
+use crate::read::search::WordQuery;
 use crate::sqlite::Sqlite;
 
 /// Names a run to the backend that gave the key.
@@ -145,10 +146,8 @@ pub(crate) struct Rules {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'a> {
     pub(crate) filter: &'a RunFilter,
-    /// The filter's text, if it matters here.
-    pub(crate) text: Option<&'a SearchQuery>,
-    /// Runs that have the text in records that the index does not know yet.
-    pub(crate) unindexed: &'a [RunKey],
+    /// The runs that have the filter's text, if it has one.
+    pub(crate) runs: Option<&'a [RunKey]>,
 }
 
 /// Of which runs usage is added up.
@@ -186,13 +185,17 @@ pub(crate) struct PartlySearched {
     pub(crate) searched: u64,
 }
 
-/// A record that a search finds.
+/// Records of a run in which a search may find something.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct Stretch {
     pub(crate) run: RunKey,
-    pub(crate) seq: u64,
-    /// The lower, the better.
-    pub(crate) rank: f64,
+    pub(crate) id: RunId,
+    pub(crate) job: JobId,
+    pub(crate) runtime: Runtime,
+    pub(crate) started_at: i64,
+    /// The first record, and the one after the last.
+    pub(crate) from: u64,
+    pub(crate) to: u64,
 }
 
 /// A fault of the database that is not of a single record, block or seal: which run it is about, if of
@@ -488,24 +491,22 @@ pub(crate) trait Tables: fmt::Debug {
     /// Calls `each` with the rows of a query of somebody's own until it returns `false`.
     fn query(&self, sql: &str, each: &mut dyn FnMut(Map<String, Value>) -> bool) -> Result<()>;
 
-    /// Returns the runs that the search index does not know in full.
-    fn partly_searched(&self) -> Result<Vec<PartlySearched>>;
-    /// Adds a text to the search index.
-    fn insert_text(&self, run: &RunKey, seq: u64, text: &Text) -> Result<()>;
+    /// Returns runs that the search index does not know in full, so many at most.
+    fn partly_searched(&self, most: usize) -> Result<Vec<PartlySearched>>;
+    /// Counts the records that the search index does not know.
+    fn unsearched_records(&self) -> Result<u64>;
+    /// Adds the words of a stretch of records to the search index. It ends where the next one begins, or
+    /// where the index ends.
+    fn insert_words(&self, run: &RunKey, first: u64, words: &Words) -> Result<()>;
     /// Notes how many records of a run the search index has seen.
     fn set_searched(&self, run: &RunKey, records: u64) -> Result<()>;
     /// Empties the search index, whatever it holds.
     fn clear_search(&self) -> Result<()>;
-    /// Returns records that the search index finds, the best first.
-    fn find_text(
-        &self,
-        query: &SearchQuery,
-        selection: Selection<'_>,
-        offset: usize,
-        limit: usize,
-    ) -> Result<Vec<Found>>;
-    /// Tells whether a run is among those selected.
-    fn is_selected(&self, run: &RunKey, selection: Selection<'_>) -> Result<bool>;
+    /// Returns the stretches that have words, those of the run that began last first, and in a run the
+    /// last one.
+    fn find_words(&self, words: &WordQuery, selection: Selection<'_>) -> Result<Vec<Stretch>>;
+    /// Returns all records of runs in the same order, or only those that the search index does not know.
+    fn stretches(&self, selection: Selection<'_>, is_unknown: bool) -> Result<Vec<Stretch>>;
     /// Compares the search index with the records.
     fn search_check(&self) -> Result<Box<dyn SearchCheck + '_>>;
 

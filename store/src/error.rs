@@ -226,6 +226,12 @@ pub enum StoreError {
         /// The head.
         head: String,
     },
+    /// A regular expression that cannot be used.
+    #[error("bad regular expression: {fault}")]
+    BadPattern {
+        /// What is wrong with it.
+        fault: String,
+    },
     /// A mark that no page gave.
     #[error("bad page mark {mark:?}: use the one that came with the last page")]
     BadPageMark {

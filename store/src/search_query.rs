@@ -6,18 +6,21 @@
 //! both    = all ("NOT" all)*
 //! all     = part+                      every one of them
 //! part    = [field ":"] (word | word "*" | "\"" phrase "\"" | "(" query ")")
-//! field   = "said" | "input" | "output"
+//! field   = "said" | "input" | "output" | "notice"
 //! ```
 //!
-//! Whatever is not that is taken literally, word by word: a file's name, a command, half a line of
-//! code. So there is no text that cannot be searched for.
-
-use std::collections::HashSet;
+//! Whatever is not that is taken literally, as it stands: half a line of code, a quotation mark. So is a
+//! word with something in it that is no letter: a file's name, an option. So there is no text that
+//! cannot be searched for.
 
 use crate::derive::text::FIELDS;
+use crate::derive::words::{is_word, stands_alone};
 
 /// Most words that are looked for: more of them find no less.
 const MOST_WORDS: usize = 300;
+
+/// Longest text that is looked for, in letters: what is longer is found by its beginning.
+const LONGEST_TEXT: usize = 1000;
 
 /// Deepest nesting of parentheses and operators.
 const DEEPEST: usize = 40;
@@ -25,10 +28,10 @@ const DEEPEST: usize = 40;
 /// What is to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SearchQuery {
-    /// Nothing: there is no word in it.
+    /// Nothing: there is no text in it.
     Nothing,
-    /// Words that follow each other; of the last one maybe only the beginning.
-    Words { text: String, is_prefix: bool },
+    /// A text that is found where it stands; between its words there may be any white space.
+    Text { text: String, edges: Edges },
     /// All of them.
     All(Vec<Self>),
     /// Any of them.
@@ -37,6 +40,17 @@ pub(crate) enum SearchQuery {
     Without(Box<Self>, Box<Self>),
     /// Only in this field, one of [`FIELDS`].
     In(&'static str, Box<Self>),
+}
+
+/// What may stand beside a text that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edges {
+    /// No letter of a word: its words are whole ones.
+    Words,
+    /// The same before it; of the last word it may be the beginning.
+    Beginning,
+    /// Anything.
+    Any,
 }
 
 impl SearchQuery {
@@ -50,20 +64,56 @@ impl SearchQuery {
         {
             return query.simplified();
         }
-        literal(&text)
+        Self::literal(&text)
     }
 
-    fn words(text: &str, is_prefix: bool) -> Self {
-        Self::Words {
+    /// Takes a text as it stands, whatever it is.
+    fn literal(text: &str) -> Self {
+        Self::word(text.trim()).simplified()
+    }
+
+    /// Makes a word, or several: those of letters only are whole ones.
+    fn word(word: &str) -> Self {
+        let is_plain = |letter: char| is_word(letter) || letter.is_whitespace();
+        let edges = if word.chars().all(is_plain) {
+            Edges::Words
+        } else {
+            Edges::Any
+        };
+        Self::text(word, edges)
+    }
+
+    fn text(text: &str, edges: Edges) -> Self {
+        let end = text.char_indices().nth(LONGEST_TEXT);
+        let (text, _) = text.split_at(end.map_or(text.len(), |(end, _)| end));
+        Self::Text {
             text: text.to_owned(),
-            is_prefix,
+            edges,
         }
     }
 
-    /// Leaves out parts without a word in them, for they could not be found.
+    /// Returns the same search for texts wherever they stand, also within words.
+    pub(crate) fn within_words(self) -> Self {
+        let all = |parts: Vec<Self>| parts.into_iter().map(Self::within_words).collect();
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Text { text, .. } => Self::Text {
+                text,
+                edges: Edges::Any,
+            },
+            Self::All(parts) => Self::All(all(parts)),
+            Self::Any(parts) => Self::Any(all(parts)),
+            Self::Without(kept, left_out) => {
+                Self::Without(kept.within_words().into(), left_out.within_words().into())
+            }
+            Self::In(field, part) => Self::In(field, part.within_words().into()),
+        }
+    }
+
+    /// Leaves out parts without a text in them, for they could not be found.
     fn simplified(self) -> Self {
         match self {
-            Self::Words { text, .. } if !text.contains(char::is_alphanumeric) => Self::Nothing,
+            Self::Text { text, .. } if text.trim().is_empty() => Self::Nothing,
             Self::All(parts) => Self::some(parts, Self::All),
             Self::Any(parts) => Self::some(parts, Self::Any),
             Self::Without(kept, left_out) => match (kept.simplified(), left_out.simplified()) {
@@ -90,16 +140,6 @@ impl SearchQuery {
             }
         }
     }
-}
-
-/// Takes a text for words, whatever else is in it.
-fn literal(text: &str) -> SearchQuery {
-    let mut seen = HashSet::new();
-    let words = text
-        .split_whitespace()
-        .filter(|word| word.contains(char::is_alphanumeric) && seen.insert(*word));
-    let words = words.map(|word| SearchQuery::words(word, false));
-    SearchQuery::All(words.take(MOST_WORDS).collect()).simplified()
 }
 
 /// A piece of a query.
@@ -174,7 +214,9 @@ fn word(text: &str) -> (Token<'_>, &str) {
         "OR" => Token::Or,
         "NOT" => Token::Not,
         _ => match word.strip_suffix('*') {
-            Some(start) if start.ends_with(char::is_alphanumeric) => Token::Prefix(start),
+            Some(start) if start.ends_with(|last| is_word(last) || stands_alone(last)) => {
+                Token::Prefix(start)
+            }
             _ => Token::Word(word),
         },
     };
@@ -249,10 +291,10 @@ impl<'a> Parser<'a> {
 
     fn part(&mut self) -> Option<SearchQuery> {
         match self.tokens.next()? {
-            Token::Word(word) => Some(SearchQuery::words(word, false)),
-            Token::Prefix(word) => Some(SearchQuery::words(word, true)),
-            Token::Phrase(phrase) => Some(SearchQuery::words(phrase, false)),
-            Token::PrefixPhrase(phrase) => Some(SearchQuery::words(phrase, true)),
+            Token::Word(word) => Some(SearchQuery::word(word)),
+            Token::Prefix(word) => Some(SearchQuery::text(word, Edges::Beginning)),
+            Token::Phrase(phrase) => Some(SearchQuery::text(phrase, Edges::Words)),
+            Token::PrefixPhrase(phrase) => Some(SearchQuery::text(phrase, Edges::Beginning)),
             Token::Field(field) => {
                 let part = self.deeper(Self::part)?;
                 Some(SearchQuery::In(field, part.into()))
@@ -281,11 +323,15 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> SearchQuery {
-        SearchQuery::words(text, false)
+        SearchQuery::text(text, Edges::Words)
+    }
+
+    fn any(text: &str) -> SearchQuery {
+        SearchQuery::text(text, Edges::Any)
     }
 
     fn all(parts: &[&str]) -> SearchQuery {
-        SearchQuery::All(parts.iter().map(|part| words(part)).collect())
+        SearchQuery::All(parts.iter().map(|part| SearchQuery::word(part)).collect())
     }
 
     #[test]
@@ -301,10 +347,12 @@ mod tests {
                 SearchQuery::Without(a(), all(&["b", "c"]).into()),
             ),
             ("\"a b\"", words("a b")),
-            ("pre*", SearchQuery::words("pre", true)),
-            ("\"a pre\"*", SearchQuery::words("a pre", true)),
+            ("pre*", SearchQuery::text("pre", Edges::Beginning)),
+            ("sk-ant*", SearchQuery::text("sk-ant", Edges::Beginning)),
+            ("\"a pre\"*", SearchQuery::text("a pre", Edges::Beginning)),
             ("said:a", SearchQuery::In("said", a())),
             ("input: a", SearchQuery::In("input", a())),
+            ("notice:a", SearchQuery::In("notice", a())),
             (
                 "output:(a OR b)",
                 SearchQuery::In(
@@ -328,24 +376,28 @@ mod tests {
     #[test]
     fn whatever_is_not_the_grammar_is_taken_literally() {
         let cases = [
-            ("notes.md", words("notes.md")),
-            ("rm -rf", all(&["rm", "-rf"])),
-            ("don't", words("don't")),
-            ("foo(", words("foo(")),
-            ("foo(bar)", words("foo(bar)")),
-            ("a:b", words("a:b")),
-            ("nope: x", all(&["nope:", "x"])),
-            ("\"open", words("\"open")),
+            ("notes.md", any("notes.md")),
+            ("src/main.py", any("src/main.py")),
+            ("rm -rf", SearchQuery::All(vec![words("rm"), any("-rf")])),
+            ("don't", any("don't")),
+            ("$HOME", any("$HOME")),
+            ("foo(", any("foo(")),
+            ("foo(bar) baz", any("foo(bar) baz")),
+            ("a:b", any("a:b")),
+            ("nope: x", SearchQuery::All(vec![any("nope:"), words("x")])),
+            ("\"open it", any("\"open it")),
             ("AND", words("AND")),
-            ("a OR", all(&["a", "OR"])),
-            ("NOT a", all(&["NOT", "a"])),
-            ("said:", words("said:")),
-            ("a)", words("a)")),
-            ("a NEAR(", all(&["a", "NEAR("])),
-            ("^a + {b}", all(&["^a", "{b}"])),
+            ("a OR", words("a OR")),
+            ("NOT a", words("NOT a")),
+            ("said:", any("said:")),
+            ("a)", any("a)")),
+            ("a NEAR(", any("a NEAR(")),
+            ("検索", any("検索")),
             ("", SearchQuery::Nothing),
-            (" -- ", SearchQuery::Nothing),
-            ("*", SearchQuery::Nothing),
+            ("\"\"", SearchQuery::Nothing),
+            ("--", any("--")),
+            ("*", any("*")),
+            ("%", any("%")),
             ("a\0b", all(&["a", "b"])),
         ];
         for (text, expected) in cases {
@@ -356,17 +408,13 @@ mod tests {
     #[test]
     fn what_is_long_or_deep_is_bounded() {
         let deep = format!("{}a{}", "(".repeat(5000), ")".repeat(5000));
-        assert!(matches!(
-            SearchQuery::parse(&deep),
-            SearchQuery::Words { .. }
-        ));
         let nots = "a NOT ".repeat(5000) + "b";
-        assert!(matches!(SearchQuery::parse(&nots), SearchQuery::All(_)));
         let long: Vec<String> = (0..10_000).map(|number| format!("w{number}")).collect();
-        let long = long.join(" ");
-        let SearchQuery::All(parts) = SearchQuery::parse(&long) else {
-            panic!("all of them");
-        };
-        assert_eq!(parts.len(), MOST_WORDS);
+        for text in [deep, nots, long.join(" ")] {
+            let SearchQuery::Text { text, .. } = SearchQuery::parse(&text) else {
+                panic!("taken as it stands");
+            };
+            assert_eq!(text.chars().count(), LONGEST_TEXT);
+        }
     }
 }

@@ -3,5 +3,6 @@
 pub(crate) mod calls;
 pub(crate) mod filter;
 pub(crate) mod input;
+pub(crate) mod place;
 pub(crate) mod prices;
 pub(crate) mod redaction;

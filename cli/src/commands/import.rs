@@ -18,7 +18,7 @@ use runtape_store::{Import, Store, StoreError, Trust};
 use serde_json::Value;
 
 use crate::arguments::redaction::{NewKey, RedactionArgs};
-use crate::commands::{Invocation, perstack_files};
+use crate::commands::{Invocation, perstack_files, search_index};
 use crate::digest::Digest;
 use crate::error::CliError;
 use crate::terminal::plain;
@@ -129,6 +129,7 @@ pub(crate) fn run(args: &ImportArgs, invocation: &mut Invocation<'_>) -> Result<
             }
         }
     }
+    search_index::complete(&store, invocation);
     let Counts {
         stored,
         known,

@@ -7,7 +7,8 @@ use runtape_recorder::redaction_info;
 use runtape_store::Store;
 
 use crate::arguments::filter::FilterWords;
-use crate::commands::{Invocation, show_summary};
+use crate::arguments::place::Place;
+use crate::commands::{Invocation, show_place, show_summary};
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
@@ -21,7 +22,8 @@ use crate::terminal::times;
 /// object a line, those that began first first. Name runs, or filters such as --session, or --all.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// The run: its id, the beginning of it, or `last`; several with --as summary
+    /// The run: its id, the beginning of it, or `last`; RUN:STEP or RUN#RECORD for a part of it; several with
+    /// --as summary
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     /// What to print
@@ -89,6 +91,7 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         (Some(Shape::Summary), _, true) => {
             return refused("name either runs, or filters and --all");
         }
+        (None, [run], false) if Place::is_part(run) => return show_place::run(run, invocation),
         (None, [run], false) => run,
         (None, [], false) => return refused("name a run: its id, the beginning of it, or `last`"),
         (None, _, _) => {

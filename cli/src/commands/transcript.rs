@@ -2,9 +2,9 @@
 
 use runtape_core::TranscriptBuilder;
 
+use crate::arguments::place::{Part, Place};
 use crate::commands::Invocation;
 use crate::commands::follow::each_record;
-use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::transcript::TranscriptPrinter;
 
@@ -14,7 +14,7 @@ use crate::terminal::transcript::TranscriptPrinter;
 /// are shown. With --json, entries in Paperclip's shape.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TranscriptArgs {
-    /// The run: its id, the beginning of it, or `last`
+    /// The run: its id, the beginning of it, or `last`; RUN:STEP or RUN#RECORD for a part of it
     #[arg(value_name = "RUN")]
     run: String,
     /// Go on while the run goes on
@@ -27,14 +27,20 @@ pub(crate) struct TranscriptArgs {
 
 pub(crate) fn run(args: &TranscriptArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
-    let run_id = resolve_run(&store, &args.run)?;
+    let place = Place::resolve(&store, &args.run)?;
     let mut builder = TranscriptBuilder::new();
     let mut printer = TranscriptPrinter::default();
-    printer.full = args.full;
+    printer.full = args.full || matches!(place.part, Part::Record(_));
+    let mut is_found = false;
     let console = &mut invocation.console;
-    each_record(&store, &run_id, args.follow, |record| {
+    each_record(&store, &place.run, args.follow, |record| {
         printer.learn(&record);
-        for entry in builder.push(&record) {
+        let entries = builder.push(&record);
+        if !place.has(&record) {
+            return Ok(());
+        }
+        is_found = true;
+        for entry in entries {
             if console.json {
                 console.object(&entry)?;
             } else {
@@ -46,6 +52,9 @@ pub(crate) fn run(args: &TranscriptArgs, invocation: &mut Invocation<'_>) -> Res
         }
         Ok(())
     })?;
+    if !is_found && place.part != Part::Whole {
+        return Err(place.not_found());
+    }
     if !console.json {
         printer.close(console)?;
     }

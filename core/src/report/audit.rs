@@ -1,44 +1,10 @@
-//! Answers to an auditor: what was searched for, reported besides, and not understood.
+//! Answers to an auditor: what was reported besides, and not understood.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::iso::{self, Time};
 use crate::{JobId, RunId, Runtime};
-
-/// A record in which a search found something.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SearchHit {
-    /// The job.
-    pub job_id: JobId,
-    /// The run.
-    pub run_id: RunId,
-    /// The runtime.
-    pub runtime: Runtime,
-    /// The record.
-    pub seq: u64,
-    /// The step it belongs to.
-    pub step: u64,
-    /// When it happened.
-    #[serde(with = "iso")]
-    #[schemars(with = "Time")]
-    pub at: i64,
-    /// How good it is: the lower the better.
-    pub rank: f64,
-    /// The text around what was found, in pieces.
-    pub snippet: Vec<SnippetPart>,
-}
-
-/// A piece of a snippet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SnippetPart {
-    /// The text.
-    pub text: String,
-    /// Whether the search was for this.
-    pub is_match: bool,
-}
 
 /// Something that a runtime reported besides: a retry, a rate limit, a denial, a line on stderr.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

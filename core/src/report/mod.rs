@@ -20,12 +20,13 @@ mod recording;
 mod redaction;
 mod run;
 mod seal;
+mod search;
 mod session;
 mod tree;
 mod usage;
 
 pub use adapter::{AdapterCommand, AdapterEnvironment, AdapterFault, AdapterSession, PromptPlace};
-pub use audit::{Drift, DriftKind, NoticeInfo, SearchHit, SnippetPart};
+pub use audit::{Drift, DriftKind, NoticeInfo};
 pub use bundle::RunOrigin;
 pub use calls::{FileAccess, FileUse, HostUse, NetworkCall, ToolCallInfo, ToolUse};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
@@ -51,6 +52,7 @@ pub use redaction::{
 };
 pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
 pub use seal::{RunSeal, SealHead, SealName};
+pub use search::{SearchHit, SearchRole, SearchedRun, SnippetPart};
 pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};

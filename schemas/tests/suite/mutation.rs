@@ -504,6 +504,7 @@ kinds! {
     run_detail RunDetail at_least 255;
     job_info JobInfo at_least 50;
     search_hit SearchHit at_least 35;
+    searched_run SearchedRun at_least 35;
     usage_group UsageGroup at_least 30;
     ledger_entry LedgerEntry at_least 50;
     model_price ModelPrice at_least 30;

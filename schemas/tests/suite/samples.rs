@@ -17,6 +17,7 @@ macro_rules! for_each_report {
             RunDetail run_detail;
             JobInfo job_info;
             SearchHit search_hit;
+            SearchedRun searched_run;
             UsageGroup usage_group;
             LedgerEntry ledger_entry;
             ModelPrice model_price;

@@ -8,3 +8,4 @@ pub(crate) mod paths;
 pub(crate) mod run_writer;
 pub(crate) mod text;
 pub(crate) mod usage_cell;
+pub(crate) mod words;

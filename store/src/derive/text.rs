@@ -1,31 +1,76 @@
-//! What can be found in a record: messages, tool inputs and outputs.
+//! What can be found in a record: messages, tool inputs and outputs, errors and notices.
 
-use runtape_core::{ExpertPart, Message, Record, RecordKind, ToolResultContent, UserPart};
+use runtape_core::report::SearchRole;
+use runtape_core::{
+    ExpertPart, Message, Record, RecordKind, RuntimeEventKind, ToolResultContent, UserPart,
+};
 
-/// Where a text can be found: what was said, what tools were given, what they gave back.
-pub(crate) const FIELDS: [&str; 3] = ["said", "input", "output"];
+/// Where a text can be found: what was said, what tools were given, what they gave back, what the
+/// runtime reported besides.
+pub(crate) const FIELDS: [&str; 4] = ["said", "input", "output", "notice"];
 
-/// What the index knows of a record.
+/// What can be found in a record.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     pub(crate) said: String,
     pub(crate) input: String,
     pub(crate) output: String,
+    pub(crate) notice: String,
 }
 
 impl Text {
     /// Returns the texts in the order of [`FIELDS`].
     pub(crate) fn columns(&self) -> [&str; FIELDS.len()] {
-        [&self.said, &self.input, &self.output]
+        [&self.said, &self.input, &self.output, &self.notice]
     }
 
     /// Returns what there is to find in a record, if anything.
     pub(crate) fn of(record: &Record) -> Option<Self> {
-        let RecordKind::Message(message) = &record.kind else {
-            return None;
-        };
         let mut text = Self::default();
-        match &message.message {
+        match &record.kind {
+            RecordKind::Message(message) => text.add_message(&message.message),
+            RecordKind::Checkpoint(head) => {
+                if let Some(error) = &head.error {
+                    add(&mut text.notice, &error.name);
+                    add(&mut text.notice, &error.message);
+                }
+                add(&mut text.said, head.text.as_deref().unwrap_or_default());
+            }
+            RecordKind::Event(event) => text.add_event(&event.event),
+            _ => return None,
+        }
+        (text.len() > 0).then_some(text)
+    }
+
+    fn add_event(&mut self, event: &RuntimeEventKind) {
+        if event.notice_kind().is_some() {
+            add(&mut self.notice, &event.notice_text());
+            return;
+        }
+        match event {
+            RuntimeEventKind::UnparsedOutput(output) => {
+                add(&mut self.notice, &output.reason);
+                add(
+                    &mut self.notice,
+                    output.excerpt.as_deref().unwrap_or_default(),
+                );
+            }
+            RuntimeEventKind::SkillStderr(skill) => add(&mut self.notice, &skill.message),
+            RuntimeEventKind::DockerBuildProgress(build) => add(&mut self.notice, &build.message),
+            RuntimeEventKind::ProxyAccess(access) => {
+                add(&mut self.notice, &access.domain);
+                add(
+                    &mut self.notice,
+                    access.reason.as_deref().unwrap_or_default(),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn add_message(&mut self, message: &Message) {
+        let text = self;
+        match message {
             Message::ExpertMessage(expert) => {
                 for part in &expert.contents {
                     match part {
@@ -58,11 +103,29 @@ impl Text {
                 }
             }
         }
-        (text.len() > 0).then_some(text)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.said.len() + self.input.len() + self.output.len()
+        self.columns().iter().map(|text| text.len()).sum()
+    }
+}
+
+/// Returns who a record comes from, and the step it belongs to.
+pub(crate) fn role_and_step(record: &Record) -> (SearchRole, u64) {
+    match &record.kind {
+        RecordKind::Message(message) => {
+            let role = match &message.message {
+                Message::ExpertMessage(_) => SearchRole::Expert,
+                Message::ToolMessage(_) => SearchRole::Tool,
+                Message::UserMessage(_) => SearchRole::User,
+                Message::InstructionMessage(_) => SearchRole::Instruction,
+            };
+            (role, message.step)
+        }
+        RecordKind::Checkpoint(head) if head.error.is_some() => (SearchRole::Error, head.step),
+        RecordKind::Checkpoint(head) => (SearchRole::Expert, head.step),
+        RecordKind::Event(event) => (SearchRole::Notice, event.step),
+        _ => (SearchRole::Notice, 0),
     }
 }
 

@@ -12,7 +12,7 @@ mod network;
 pub(crate) mod records;
 pub(crate) mod runs;
 pub(crate) mod sealed;
-mod search;
+pub(crate) mod search;
 mod sessions;
 pub(crate) mod tape;
 pub(crate) mod usage;

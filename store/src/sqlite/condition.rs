@@ -4,7 +4,6 @@ use runtape_core::{ErrorFamily, Runtime};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::fts;
 use crate::backend::Selection;
 use crate::error::Result;
 use crate::filter::RunFilter;
@@ -28,24 +27,11 @@ impl Condition {
     /// Makes the condition that a selection stands for.
     pub(crate) fn selecting(selection: Selection<'_>) -> Self {
         let mut condition = Self::of(selection.filter);
-        let Some(query) = selection.text else {
-            return condition;
-        };
-        let text = fts::compile(query);
-        let indexed = "run.key IN (SELECT rowid >> 32 FROM search WHERE search MATCH ?)";
-        if selection.unindexed.is_empty() {
-            condition.add(indexed, text);
-            return condition;
+        if let Some(runs) = selection.runs {
+            let keys = runs.iter().map(|key| key.number);
+            let keys = serde_json::Value::from(keys.collect::<Vec<i64>>()).to_string();
+            condition.add("run.key IN (SELECT value FROM json_each(?))", keys);
         }
-        let keys = selection.unindexed.iter().map(|key| key.number);
-        let others = serde_json::Value::from(keys.collect::<Vec<i64>>()).to_string();
-        let number = condition.next();
-        condition.values.extend([text, others].map(Into::into));
-        condition.terms.push(format!(
-            "({} OR run.key IN (SELECT value FROM json_each(?{})))",
-            indexed.replace('?', &format!("?{number}")),
-            number + 1
-        ));
         condition
     }
 

@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0009_ids.sql"),
     include_str!("../../migrations/0010_classes.sql"),
     include_str!("../../migrations/0011_usage_sums.sql"),
+    include_str!("../../migrations/0012_search.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
@@ -48,6 +49,9 @@ pub(crate) const CALLS_HAVE_CLASSES: i64 = 10;
 
 /// The schema from which on what was used is kept added up.
 pub(crate) const USAGE_IS_SUMMED: i64 = 11;
+
+/// The schema from which on the search index knows stretches of records.
+pub(crate) const SEARCH_HAS_STRETCHES: i64 = 12;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {

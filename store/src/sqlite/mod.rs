@@ -22,7 +22,6 @@ mod notices;
 mod records;
 mod runs;
 mod schema;
-mod scratch;
 mod seals;
 mod search;
 mod sessions;
@@ -54,7 +53,6 @@ use self::words::Words;
 
 pub use self::erase::Erased;
 pub(crate) use self::file::check_path;
-pub(crate) use self::scratch::Scratch;
 
 /// A database in a file, or in memory.
 #[derive(Debug)]

@@ -1,29 +1,20 @@
-//! The `search` table: full text over messages, tool inputs and outputs.
+//! The `search` table: which words are in which stretch of records.
 
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, Row, params};
 
-use super::columns::{self as place, run_id, signed};
+use super::columns::{self as place, job_id, run_id, runtime, signed};
 use super::condition::{Condition, select};
 use super::{fts, runs};
-use crate::backend::{Found, PartlySearched, RunKey, Selection};
-use crate::derive::text::Text;
+use crate::backend::{PartlySearched, Selection, Stretch};
+use crate::derive::words::Words;
 use crate::error::Result;
-use crate::search_query::SearchQuery;
+use crate::read::search::WordQuery;
 
-/// What makes terms of texts.
-pub(crate) const TOKENIZER: &str = "unicode61 remove_diacritics 2";
-
-pub(crate) const INSERT: &str =
-    "INSERT INTO search (rowid, said, input, output) VALUES (?1, ?2, ?3, ?4)";
-
-/// Adds a text.
-pub(crate) fn insert(connection: &Connection, place: i64, text: &Text) -> Result<()> {
-    connection.prepare_cached(INSERT)?.execute(params![
-        place,
-        text.said,
-        text.input,
-        text.output
-    ])?;
+/// Adds the words of a stretch.
+pub(crate) fn insert(connection: &Connection, place: i64, words: &Words) -> Result<()> {
+    connection
+        .prepare_cached("INSERT INTO search (rowid, words) VALUES (?1, ?2)")?
+        .execute(params![place, words.text()])?;
     Ok(())
 }
 
@@ -66,14 +57,14 @@ pub(crate) fn set_searched(connection: &Connection, run: i64, records: u64) -> R
     Ok(())
 }
 
-/// Returns the runs that the index does not know in full.
-pub(crate) fn partly_searched(connection: &Connection) -> Result<Vec<PartlySearched>> {
+/// Returns runs that the index does not know in full.
+pub(crate) fn partly_searched(connection: &Connection, most: usize) -> Result<Vec<PartlySearched>> {
     let mut statement = connection.prepare_cached(
         "SELECT run.key, run.id, root.id, run.searched FROM run
          LEFT JOIN run AS root ON root.key = run.root
-         WHERE run.searched < run.records ORDER BY run.key",
+         WHERE run.searched < run.records ORDER BY run.key LIMIT ?1",
     )?;
-    let rows = statement.query_map([], |row| {
+    let rows = statement.query_map([place::limit(most)], |row| {
         Ok(PartlySearched {
             key: runs::key(row, 0, 1, 2)?,
             id: run_id(row, 1)?,
@@ -83,47 +74,80 @@ pub(crate) fn partly_searched(connection: &Connection) -> Result<Vec<PartlySearc
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns records that the index finds, the best first.
-pub(crate) fn find(
-    connection: &Connection,
-    query: &SearchQuery,
-    selection: Selection<'_>,
-    offset: usize,
-    limit: usize,
-) -> Result<Vec<Found>> {
-    let mut condition = Condition::selecting(selection);
-    condition.add("search MATCH ?", fts::compile(query));
-    let sql = format!(
-        "SELECT search.rowid, search.rank, coalesce(root.id, run.id) FROM search
-         JOIN run ON run.key = search.rowid >> 32
-         LEFT JOIN run AS root ON root.key = run.root
-         WHERE {} ORDER BY search.rank, search.rowid LIMIT {} OFFSET {}",
-        condition.sql(),
-        place::limit(limit),
-        place::limit(offset),
-    );
-    select(connection, &sql, &condition, |row| {
-        let (number, seq) = place::split(row.get(0)?);
-        Ok(Found {
-            run: RunKey {
-                root: run_id(row, 2)?,
-                number,
-            },
-            seq,
-            rank: row.get(1)?,
-        })
+/// Counts the records that the index does not know.
+pub(crate) fn unsearched_records(connection: &Connection) -> Result<u64> {
+    let sql = "SELECT coalesce(sum(records - searched), 0) FROM run WHERE searched < records";
+    let count = connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0));
+    Ok(place::unsigned(count?))
+}
+
+/// What a stretch says of its run.
+const RUN: &str = "run.key, run.id, root.id, job.id, word.text, run.started_at";
+
+/// Where that is from.
+const JOINS: &str = "JOIN job ON job.key = run.job JOIN word ON word.key = run.runtime
+     LEFT JOIN run AS root ON root.key = run.root";
+
+fn stretch(row: &Row<'_>, from: u64, to: u64) -> rusqlite::Result<Stretch> {
+    Ok(Stretch {
+        run: runs::key(row, 0, 1, 2)?,
+        id: run_id(row, 1)?,
+        job: job_id(row, 3)?,
+        runtime: runtime(row, 4)?,
+        started_at: row.get(5)?,
+        from,
+        to,
     })
 }
 
-/// Tells whether a run is among those selected.
-pub(crate) fn is_selected(
+/// Returns the stretches that have words, the latest first.
+pub(crate) fn find(
     connection: &Connection,
-    run: i64,
+    words: &WordQuery,
     selection: Selection<'_>,
-) -> Result<bool> {
+) -> Result<Vec<Stretch>> {
     let mut condition = Condition::selecting(selection);
-    condition.add("run.key = ?", run);
-    let sql = format!("SELECT 1 FROM run WHERE {}", condition.sql());
-    let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.exists(params_from_iter(&condition.values))?)
+    condition.add("search MATCH ?", fts::compile(words));
+    let sql = format!(
+        "SELECT {RUN}, search.rowid, run.searched,
+            (SELECT min(id) FROM search_docsize WHERE id > search.rowid) AS next
+         FROM search JOIN run ON run.key = search.rowid >> 32 {JOINS}
+         WHERE {} ORDER BY run.started_at DESC, run.key DESC, search.rowid DESC",
+        condition.sql(),
+    );
+    select(connection, &sql, &condition, |row| {
+        let (run, from) = place::split(row.get(6)?);
+        let next = row.get::<_, Option<i64>>(8)?.map(place::split);
+        let to = match next {
+            Some((key, next)) if key == run => next,
+            _ => row.get(7).map(place::unsigned)?,
+        };
+        stretch(row, from, to)
+    })
+}
+
+/// Returns all records of runs, or those that the index does not know, the latest first.
+pub(crate) fn stretches(
+    connection: &Connection,
+    selection: Selection<'_>,
+    is_unknown: bool,
+) -> Result<Vec<Stretch>> {
+    let mut condition = Condition::selecting(selection);
+    if is_unknown {
+        condition
+            .terms
+            .push("run.searched < run.records".to_owned());
+    }
+    let sql = format!(
+        "SELECT {RUN}, run.searched, run.records FROM run {JOINS}
+         WHERE {} ORDER BY run.started_at DESC, run.key DESC",
+        condition.sql(),
+    );
+    select(connection, &sql, &condition, |row| {
+        let searched = row.get(6).map(place::unsigned)?;
+        let from = if is_unknown { searched } else { 0 };
+        stretch(row, from, row.get(7).map(place::unsigned)?)
+    })
 }

@@ -16,13 +16,13 @@ use super::{
     sessions, stats, steps, tape, usage_sums, words,
 };
 use crate::backend::{
-    self, BareRun, EndedRoot, FactPlace, FactTable, Found, IdOf, NewRun, Opening, PartlySearched,
-    Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Tables, UsageScope,
+    self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rules,
+    RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Stretch, Tables, UsageScope,
 };
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
-use crate::derive::text::Text;
 use crate::derive::usage_cell::{UsageCell, UsageDimension, UsageSpan};
+use crate::derive::words::Words;
 use crate::error::{Result, StoreError};
 use crate::filter::{CallFilter, RunFilter};
 use crate::format::chain::{Hash, TapeRule};
@@ -30,7 +30,7 @@ use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
-use crate::search_query::SearchQuery;
+use crate::read::search::WordQuery;
 
 impl Tables for Sqlite {
     fn begin_reading(&self) -> Result<()> {
@@ -482,12 +482,16 @@ impl Tables for Sqlite {
         audit::query(&self.connection, sql, each)
     }
 
-    fn partly_searched(&self) -> Result<Vec<PartlySearched>> {
-        search::partly_searched(&self.connection)
+    fn partly_searched(&self, most: usize) -> Result<Vec<PartlySearched>> {
+        search::partly_searched(&self.connection, most)
     }
 
-    fn insert_text(&self, run: &RunKey, seq: u64, text: &Text) -> Result<()> {
-        search::insert(&self.connection, columns::place(run.number, seq)?, text)
+    fn unsearched_records(&self) -> Result<u64> {
+        search::unsearched_records(&self.connection)
+    }
+
+    fn insert_words(&self, run: &RunKey, first: u64, words: &Words) -> Result<()> {
+        search::insert(&self.connection, columns::place(run.number, first)?, words)
     }
 
     fn set_searched(&self, run: &RunKey, records: u64) -> Result<()> {
@@ -498,22 +502,16 @@ impl Tables for Sqlite {
         search::clear(&self.connection)
     }
 
-    fn find_text(
-        &self,
-        query: &SearchQuery,
-        selection: Selection<'_>,
-        offset: usize,
-        limit: usize,
-    ) -> Result<Vec<Found>> {
-        search::find(&self.connection, query, selection, offset, limit)
+    fn find_words(&self, words: &WordQuery, selection: Selection<'_>) -> Result<Vec<Stretch>> {
+        search::find(&self.connection, words, selection)
     }
 
-    fn is_selected(&self, run: &RunKey, selection: Selection<'_>) -> Result<bool> {
-        search::is_selected(&self.connection, run.number, selection)
+    fn stretches(&self, selection: Selection<'_>, is_unknown: bool) -> Result<Vec<Stretch>> {
+        search::stretches(&self.connection, selection, is_unknown)
     }
 
     fn search_check(&self) -> Result<Box<dyn SearchCheck + '_>> {
-        Ok(Box::new(IndexCheck::new(&self.connection)))
+        Ok(Box::new(IndexCheck::new(&self.connection)?))
     }
 
     fn rules(&self) -> Result<Rules> {

@@ -9,8 +9,9 @@ use runtape_core::report::RebuiltRun;
 use super::kept_usage;
 use crate::backend::{BareRun, Opening, RunKey, Tables};
 use crate::derive::facts::{Fact, FactFolder};
-use crate::derive::text::Text;
+use crate::derive::words::Words;
 use crate::error::{Result, StoreError};
+use crate::read::search::Indexer;
 use crate::read::{records, sealed};
 use crate::store::Store;
 
@@ -144,6 +145,8 @@ fn rebuild_run(tables: &dyn Tables, run: &BareRun, rebuilt: &mut RebuiltRun) -> 
     tables.delete_facts(&run.key)?;
     let mut folder = FactFolder::default();
     let mut facts = Vec::new();
+    let mut words = Words::default();
+    let mut indexer = Indexer::new(tables, &run.key, &mut words);
     records::each_proved(tables, &run.key, &run.id, |record| {
         folder.push(&record, &mut facts);
         if facts.len() >= MOST_ROWS {
@@ -151,15 +154,12 @@ fn rebuild_run(tables: &dyn Tables, run: &BareRun, rebuilt: &mut RebuiltRun) -> 
             tables.insert_facts(&run.key, &facts)?;
             facts.clear();
         }
-        match Text::of(&record) {
-            Some(text) => tables.insert_text(&run.key, record.seq, &text),
-            None => Ok(()),
-        }
+        indexer.push(&record).map(drop)
     })?;
     count(&facts, rebuilt);
     tables.insert_facts(&run.key, &facts)?;
     tables.update_run(&run.key, &folder.run)?;
-    tables.set_searched(&run.key, folder.run.records)?;
+    indexer.finish(folder.run.records)?;
     rebuilt.records += folder.run.records;
     Ok(folder)
 }

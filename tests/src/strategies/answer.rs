@@ -5,8 +5,8 @@ use runtape_core::record::UsageSource;
 use runtape_core::report::{
     CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FieldChange, FileAccess, FileUse, HostUse,
     JobInfo, LedgerEntry, ModelPrice, NetworkCall, NoticeInfo, RawOutput, RunDetail, RunInfo,
-    RunOrigin, RunSeal, SealHead, SealName, SearchHit, SessionAnswer, SessionInfo, SnippetPart,
-    SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
+    RunOrigin, RunSeal, SealHead, SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer,
+    SessionInfo, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 
@@ -197,11 +197,30 @@ pub fn search_hit() -> BoxedStrategy<SearchHit> {
         seq: count(),
         step: count(),
         at: time(),
-        rank: finite(),
+        role: prop::sample::select(vec![
+            SearchRole::User,
+            SearchRole::Instruction,
+            SearchRole::Expert,
+            SearchRole::Tool,
+            SearchRole::Error,
+            SearchRole::Notice,
+        ]),
+        reference: text(),
         snippet: some(build!(SnippetPart {
             text: text(),
             is_match: any::<bool>()
         })),
+    })
+}
+
+/// Any run in which a search found something.
+pub fn searched_run() -> BoxedStrategy<SearchedRun> {
+    build!(SearchedRun {
+        job_id: job_id(),
+        run_id: run_id(),
+        runtime: runtime(),
+        hits: count(),
+        latest: search_hit(),
     })
 }
 

@@ -77,6 +77,8 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("events last --as records", SchemaKind::Record, 0),
     ("checkpoint last", SchemaKind::Checkpoint, 0),
     ("search file", SchemaKind::SearchHit, 0),
+    ("search --regex f[io]le", SchemaKind::SearchHit, 0),
+    ("search --runs file", SchemaKind::SearchedRun, 0),
     ("usage", SchemaKind::UsageGroup, 0),
     ("usage --by day", SchemaKind::UsageGroup, 0),
     ("usage --by model", SchemaKind::UsageGroup, 0),

@@ -36,6 +36,8 @@ mod redaction;
 mod same_records;
 #[cfg(unix)]
 mod sample;
+#[cfg(unix)]
+mod search;
 mod sessions;
 #[cfg(unix)]
 mod snapshots;

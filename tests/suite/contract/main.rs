@@ -119,7 +119,11 @@ macro_rules! hold_to_the_contract {
                 a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_none,
             }
             searching {
+                an_index_is_completed_in_pieces,
                 any_text_can_be_searched_for,
+                errors_and_notices_are_found,
+                parts_of_words_and_patterns_are_found,
+                the_latest_come_first_in_any_way,
                 the_grammar_is_the_same_everywhere,
                 hits_are_those_of_the_fields,
             }

@@ -23,7 +23,7 @@ use self::report::{Outcome, Report};
 use self::source::{HistorySource, Source, Sources};
 use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
 use crate::arguments::redaction::{NewKey, RedactionArgs};
-use crate::commands::{Invocation, sync};
+use crate::commands::{Invocation, search_index, sync};
 use crate::error::{CliError, with_causes};
 use crate::terminal::progress::bytes_bar;
 use crate::terminal::table::plural;
@@ -124,6 +124,7 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
             "{runs} joined with the history of the same execution"
         ));
     }
+    search_index::complete(&store.lock(), invocation);
     report.finish(invocation)
 }
 

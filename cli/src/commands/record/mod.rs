@@ -27,7 +27,7 @@ use self::prompt::Prompt;
 use self::screen::{Screen, View};
 use self::signals::Signals;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
-use crate::commands::Invocation;
+use crate::commands::{Invocation, search_index};
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
 use crate::terminal::times;
@@ -195,6 +195,9 @@ pub(crate) fn run(
     // The command has ended as it did, whatever became of the report about it.
     if let Err(error) = write_report(args, &context, summary, &kept, &exit) {
         invocation.warn(&with_causes(&error));
+    }
+    if kept.fault.is_none() {
+        search_index::complete_some(invocation);
     }
     Ok(match args.exit_status {
         ExitStatus::Child => ExitCode::from(report::exit_code(&exit)),

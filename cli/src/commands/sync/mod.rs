@@ -15,7 +15,7 @@ use runtape_store::Store;
 
 use self::changes::Changes;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
-use crate::commands::Invocation;
+use crate::commands::{Invocation, search_index};
 use crate::error::CliError;
 use crate::terminal::progress::bytes_bar;
 use crate::terminal::times;
@@ -153,6 +153,9 @@ pub(crate) fn sync_once(
     if let Some(error) = failed {
         return Err(error);
     }
+    if !options.is_dry_run {
+        search_index::complete(store, invocation);
+    }
     if invocation.console.json {
         return invocation.console.object(&SyncLine::Summary(summary));
     }
@@ -173,5 +176,6 @@ fn watch_once(
         }
     };
     sync(store, options, times::now, &mut each)?;
+    search_index::complete(store, invocation);
     failed.map_or(Ok(()), Err)
 }

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::derive::text::FIELDS;
 use crate::error::{Result, StoreError};
 use crate::sqlite::columns as place;
 
@@ -131,14 +130,18 @@ impl<'a> Index<'a> {
         Ok(())
     }
 
-    /// Says what is wrong with the index, which should have some texts and terms in each column.
-    pub(super) fn faults(
-        &self,
-        documents: u64,
-        lengths: [u64; FIELDS.len()],
-    ) -> Result<Vec<String>> {
+    /// Returns the places of a run's texts, in order.
+    pub(super) fn texts_of(connection: &Connection, run: i64) -> Result<Vec<i64>> {
+        let sql = "SELECT id FROM search_docsize WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+        let mut statement = connection.prepare_cached(sql)?;
+        let rows = statement.query_map(place::range(run), |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Says what is wrong with the index, which should have so many texts and terms.
+    pub(super) fn faults(&self, documents: u64, terms: u64) -> Result<Vec<String>> {
         let checks = [
-            ("totals", self.has_totals(documents, lengths)?),
+            ("totals", self.has_totals(documents, terms)?),
             ("settings", self.has_our_settings()?),
             ("pages", self.has_only_its_pages()?),
             ("texts", self.has_only_its_texts()?),
@@ -150,8 +153,7 @@ impl<'a> Index<'a> {
             .collect())
     }
 
-    /// The totals decide about the order of hits.
-    fn has_totals(&self, documents: u64, lengths: [u64; FIELDS.len()]) -> Result<bool> {
+    fn has_totals(&self, documents: u64, terms: u64) -> Result<bool> {
         let totals = data(self.connection, TOTALS)?;
         let mut rest = totals.as_slice();
         let mut next = || {
@@ -160,8 +162,7 @@ impl<'a> Index<'a> {
             }
             read_varint(&mut rest)
         };
-        let is_right =
-            next() == Some(documents) && lengths.into_iter().all(|length| next() == Some(length));
+        let is_right = next() == Some(documents) && next() == Some(terms);
         Ok(is_right && rest.is_empty())
     }
 
@@ -257,16 +258,14 @@ impl<'a> Index<'a> {
         }
         let mut is_right = true;
         self.with_terms("row", |connection| {
-            let mut all =
-                connection.prepare(&format!("SELECT term, doc, cnt FROM temp.{TERMS}"))?;
-            let sql =
-                format!("SELECT 1 FROM temp.{TERMS} WHERE term = ?1 AND doc = ?2 AND cnt = ?3");
+            let mut all = connection.prepare(&format!("SELECT term, doc FROM temp.{TERMS}"))?;
+            let sql = format!("SELECT 1 FROM temp.{TERMS} WHERE term = ?1 AND doc = ?2");
             let mut one = connection.prepare(&sql)?;
             let mut terms = all.query([])?;
             while let Some(row) = terms.next()? {
-                let (documents, count): (i64, i64) = (row.get(1)?, row.get(2)?);
+                let documents: i64 = row.get(1)?;
                 let term: Value = row.get(0)?;
-                is_right &= one.exists(rusqlite::params![term, documents, count])?;
+                is_right &= one.exists(rusqlite::params![term, documents])?;
             }
             Ok(())
         })?;

@@ -1,205 +1,72 @@
 //! The search index against the records.
 //!
-//! The index has no text, only terms and where they stand, in an order of its own. So both sides
-//! are added up, run by run: each term at its place is a number that nobody can foresee, and the
+//! The index has no text, only terms and in which text they are, in an order of its own. So both sides
+//! are added up, run by run: each term of a text is a number that nobody can foresee, and the
 //! sums are the same only if the terms are. Nothing is held but the sums.
+//!
+//! Where a stretch of records begins depends on when the index was completed. Any division is right in
+//! which each stretch has the words of its records.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use rusqlite::Connection;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, params};
 
 use super::index::{Index, TERMS};
 use crate::backend::{DatabaseFinding, RunRow, SearchCheck};
-use crate::derive::text::{FIELDS, Text};
+use crate::derive::text::Text;
+use crate::derive::words::Words;
 use crate::error::{Result, StoreError};
 use crate::sqlite::columns::{self as place, signed};
-use crate::sqlite::{runs, search};
+use crate::sqlite::{migrate, runs};
 
-/// Text that is taken apart at once.
-const BATCH: usize = 1 << 20;
-
-/// Longest term that is not cut by the tokenizer; rather longer ones are left to it.
-const LONG_TERM: usize = 1 << 14;
-
-/// What the records of the runs say should be in the index.
+/// What the records of the runs say should be in the index, or what is in it.
 #[derive(Default)]
-pub(super) struct Terms {
+struct Terms {
     hasher: RandomState,
     /// The sums of the runs that are in the index.
     sums: HashMap<i64, u64>,
-    /// The run whose records come, and how many of them are in the index.
-    current: (i64, u64),
-    /// Texts in the index, and terms in each column.
+    /// Texts in the index, and terms.
     documents: u64,
-    lengths: [u64; FIELDS.len()],
-    /// Texts that the tokenizer itself must take apart.
-    scratch: Option<Scratch>,
+    terms: u64,
 }
 
 impl Terms {
-    /// Returns the number of a term at its place.
-    fn term(&self, document: i64, column: usize, offset: u64, term: &[u8]) -> u64 {
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write_i64(document);
-        hasher.write_usize(column);
-        hasher.write_u64(offset);
-        hasher.write(term);
-        hasher.finish()
-    }
-
-    /// Returns the number of a text's length as the index keeps it.
-    fn length(&self, document: i64, packed: &[u8]) -> u64 {
-        self.term(document, FIELDS.len(), 0, packed)
-    }
-
     fn add(&mut self, document: i64, number: u64) {
         let sum = self.sums.entry(place::split(document).0).or_default();
         *sum = sum.wrapping_add(number);
     }
 
-    fn add_length(&mut self, document: i64, lengths: [u64; FIELDS.len()]) {
+    /// Adds a term of a text.
+    fn add_term(&mut self, document: i64, term: &[u8]) {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_i64(document);
+        hasher.write(term);
+        self.add(document, hasher.finish());
+    }
+
+    /// Adds a text's length as the index keeps it.
+    fn add_length(&mut self, document: i64, packed: &[u8]) {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_i64(document);
+        hasher.write_u8(0);
+        hasher.write(packed);
+        self.add(document, hasher.finish());
+    }
+
+    /// Adds what the index should have of a stretch.
+    fn add_words(&mut self, document: i64, words: &Words) {
+        for word in words.iter() {
+            self.add_term(document, word.as_bytes());
+        }
+        let count = u64::try_from(words.len()).unwrap_or(u64::MAX);
         let mut packed = Vec::new();
-        for (length, total) in lengths.into_iter().zip(&mut self.lengths) {
-            write_varint(&mut packed, length);
-            *total += length;
-        }
+        write_varint(&mut packed, count);
+        self.add_length(document, &packed);
         self.documents += 1;
-        let number = self.length(document, &packed);
-        self.add(document, number);
+        self.terms += count;
     }
-
-    /// Adds what the index should have of a text.
-    fn add_text(&mut self, document: i64, text: &Text) -> Result<()> {
-        let mut lengths = [0; FIELDS.len()];
-        let mut others = [""; FIELDS.len()];
-        let columns = text.columns();
-        for (column, (text, length)) in columns.into_iter().zip(&mut lengths).enumerate() {
-            let terms = || text.split(|letter: char| !letter.is_ascii_alphanumeric());
-            if !text.is_ascii() || terms().any(|term| term.len() > LONG_TERM) {
-                if let Some(other) = others.get_mut(column) {
-                    *other = text;
-                }
-                continue;
-            }
-            let mut lower = [0; LONG_TERM];
-            for term in terms().filter(|term| !term.is_empty()) {
-                if let Some(lower) = lower.get_mut(..term.len()) {
-                    lower.copy_from_slice(term.as_bytes());
-                    lower.make_ascii_lowercase();
-                    let number = self.term(document, column, *length, lower);
-                    self.add(document, number);
-                }
-                *length += 1;
-            }
-        }
-        if others.iter().all(|other| other.is_empty()) {
-            self.add_length(document, lengths);
-            return Ok(());
-        }
-        let scratch = match &mut self.scratch {
-            Some(scratch) => scratch,
-            empty => empty.insert(Scratch::new()?),
-        };
-        if scratch.push(document, others, lengths)? >= BATCH {
-            self.flush()?;
-        }
-        Ok(())
-    }
-
-    /// Adds the texts that the tokenizer took apart.
-    fn flush(&mut self) -> Result<()> {
-        let Some(mut scratch) = self.scratch.take() else {
-            return Ok(());
-        };
-        let mut lengths = std::mem::take(&mut scratch.lengths);
-        each_term(&scratch.connection, |document, column, offset, term| {
-            let number = self.term(document, column, offset, term);
-            self.add(document, number);
-            if let Some(length) = lengths
-                .get_mut(&document)
-                .and_then(|all| all.get_mut(column))
-            {
-                *length += 1;
-            }
-        })?;
-        for (document, lengths) in lengths {
-            self.add_length(document, lengths);
-        }
-        scratch.empty()?;
-        self.scratch = Some(scratch);
-        Ok(())
-    }
-}
-
-/// An index in memory, with the tokenizer of the real one.
-struct Scratch {
-    connection: Connection,
-    bytes: usize,
-    /// Lengths of the texts, as far as they are known.
-    lengths: BTreeMap<i64, [u64; FIELDS.len()]>,
-}
-
-impl Scratch {
-    fn new() -> Result<Self> {
-        let connection = Connection::open_in_memory()?;
-        connection.execute_batch(&format!(
-            "CREATE VIRTUAL TABLE search USING fts5 (
-                {}, content = '', tokenize = '{}'
-            );
-            CREATE VIRTUAL TABLE temp.{TERMS} USING fts5vocab ('main', 'search', 'instance');
-            BEGIN",
-            FIELDS.join(", "),
-            search::TOKENIZER,
-        ))?;
-        Ok(Self {
-            connection,
-            bytes: 0,
-            lengths: BTreeMap::new(),
-        })
-    }
-
-    /// Adds a text; returns how much there is.
-    fn push(
-        &mut self,
-        document: i64,
-        texts: [&str; FIELDS.len()],
-        lengths: [u64; FIELDS.len()],
-    ) -> Result<usize> {
-        let [said, input, output] = texts;
-        self.connection
-            .prepare_cached(search::INSERT)?
-            .execute(params![document, said, input, output])?;
-        self.lengths.insert(document, lengths);
-        self.bytes += texts.iter().map(|text| text.len()).sum::<usize>() + 64;
-        Ok(self.bytes)
-    }
-
-    fn empty(&mut self) -> Result<()> {
-        let sql = "INSERT INTO search (search) VALUES ('delete-all')";
-        self.connection.execute(sql, [])?;
-        self.bytes = 0;
-        Ok(())
-    }
-}
-
-/// Calls `each` with document, column, offset and term of all that is in an index.
-fn each_term(connection: &Connection, mut each: impl FnMut(i64, usize, u64, &[u8])) -> Result<()> {
-    let sql = format!("SELECT term, doc, col, \"offset\" FROM temp.{TERMS}");
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (ValueRef::Text(term), ValueRef::Text(name)) = (row.get_ref(0)?, row.get_ref(2)?)
-        else {
-            return Err(StoreError::damaged("the search index", "it is broken"));
-        };
-        let column = FIELDS.iter().position(|column| column.as_bytes() == name);
-        let column = column.ok_or_else(|| StoreError::damaged("the search index", "no column"))?;
-        let offset = place::unsigned(row.get(3)?);
-        each(row.get(1)?, column, offset, term);
-    }
-    Ok(())
 }
 
 /// Writes a number as the index does.
@@ -211,30 +78,69 @@ pub(super) fn write_varint(bytes: &mut Vec<u8>, number: u64) {
     }
 }
 
+/// The run whose records come.
+#[derive(Default)]
+struct Current {
+    key: i64,
+    /// How many of its records are in the index.
+    searched: u64,
+    /// Where the next stretches begin.
+    next: VecDeque<i64>,
+    /// The stretch whose records come; none before the first.
+    stretch: Option<i64>,
+    words: Words,
+}
+
 /// The search index of a database, and what its records say should be in it.
 pub(crate) struct IndexCheck<'a> {
     connection: &'a Connection,
+    /// An index of an earlier kind is in files from elsewhere, where nobody asks it.
+    is_known: bool,
     terms: Terms,
+    current: Current,
 }
 
 impl<'a> IndexCheck<'a> {
-    pub(crate) fn new(connection: &'a Connection) -> Self {
-        Self {
+    pub(crate) fn new(connection: &'a Connection) -> Result<Self> {
+        Ok(Self {
             connection,
+            is_known: migrate::version(connection)? >= migrate::SEARCH_HAS_STRETCHES,
             terms: Terms::default(),
+            current: Current::default(),
+        })
+    }
+
+    /// Adds the stretch that has ended.
+    fn close(&mut self) {
+        let current = &mut self.current;
+        match current.stretch.take() {
+            Some(document) => self.terms.add_words(document, &current.words),
+            // Words that no stretch has: the sum is that of no index.
+            None if !current.words.is_empty() => {
+                let (first, _) = place::range(current.key);
+                self.terms.add_words(first, &current.words);
+            }
+            None => {}
         }
+        current.words.clear();
     }
 }
 
 impl SearchCheck for IndexCheck<'_> {
     fn begin(&mut self, run: &RunRow) -> Result<Option<String>> {
+        if !self.is_known {
+            return Ok(None);
+        }
+        self.close();
         let key = run.key.number;
         let searched: i64 = self
             .connection
             .prepare_cached("SELECT searched FROM run WHERE key = ?1")?
             .query_row([key], |row| row.get(0))?;
         let is_possible = (0..=signed(run.records)).contains(&searched);
-        self.terms.current = (key, place::unsigned(searched));
+        self.current.key = key;
+        self.current.searched = place::unsigned(searched);
+        self.current.next = Index::texts_of(self.connection, key)?.into();
         if searched > 0 {
             self.terms.sums.entry(key).or_default();
         }
@@ -242,30 +148,43 @@ impl SearchCheck for IndexCheck<'_> {
     }
 
     fn add(&mut self, seq: u64, text: Option<&Text>) -> Result<()> {
-        let (run, searched) = self.terms.current;
-        match text {
-            Some(text) if seq < searched => self.terms.add_text(place::place(run, seq)?, text),
-            _ => Ok(()),
+        if !self.is_known || seq >= self.current.searched {
+            return Ok(());
         }
+        let place = place::place(self.current.key, seq)?;
+        if self.current.next.front().is_some_and(|next| *next <= place) {
+            self.close();
+            self.current.stretch = self.current.next.pop_front();
+        }
+        for column in text.iter().flat_map(|text| text.columns()) {
+            self.current.words.add(column);
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Vec<DatabaseFinding>> {
-        self.terms.flush()?;
+        if !self.is_known {
+            return Ok(Vec::new());
+        }
+        self.close();
         let mut stored = Terms {
             hasher: self.terms.hasher.clone(),
             ..Terms::default()
         };
         let index = Index::new(self.connection)?;
         index.with_terms("instance", |connection| {
-            each_term(connection, |document, column, offset, term| {
-                let number = stored.term(document, column, offset, term);
-                stored.add(document, number);
-            })
+            let sql = format!("SELECT term, doc FROM temp.{TERMS}");
+            let mut statement = connection.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let ValueRef::Text(term) = row.get_ref(0)? else {
+                    return Err(StoreError::damaged("the search index", "it is broken"));
+                };
+                stored.add_term(row.get(1)?, term);
+            }
+            Ok(())
         })?;
-        index.each_length(|document, packed| {
-            let number = stored.length(document, packed);
-            stored.add(document, number);
-        })?;
+        index.each_length(|document, packed| stored.add_length(document, packed))?;
         let mut keys: Vec<i64> = self
             .terms
             .sums
@@ -292,7 +211,7 @@ impl SearchCheck for IndexCheck<'_> {
                 ),
             });
         }
-        let wrong = index.faults(self.terms.documents, self.terms.lengths)?;
+        let wrong = index.faults(self.terms.documents, self.terms.terms)?;
         faults.extend(wrong.into_iter().map(|fault| (None, fault)));
         Ok(faults)
     }
@@ -303,47 +222,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terms_of_plain_text_are_those_of_the_tokenizer() {
-        let mut plain = Terms::default();
-        let mut taken_apart = Terms {
-            hasher: plain.hasher.clone(),
-            ..Terms::default()
-        };
-        let every: String = (0..128_u8).map(char::from).collect();
+    fn words_are_the_terms_of_the_tokenizer() {
+        let sqlite = crate::sqlite::Sqlite::open_in_memory().unwrap();
+        let every: String = (0..0x3000_u32).filter_map(char::from_u32).collect();
         let texts = [
             "Hello, World! it's a_b-c.d/e 12.5e3 0x1F CamelCase",
             every.as_str(),
-            "",
-            "...",
             "a\0b\u{1}c\r\nd\te",
+            "Größe naïve 你好 ﬁ \u{1f389}",
         ];
-        for (document, text) in (1_i64..).zip(texts) {
-            let text = Text {
-                said: text.to_owned(),
-                input: text.repeat(3),
-                output: format!("{text} end"),
-            };
-            plain.add_text(document << 32, &text).unwrap();
-            let mut scratch = Scratch::new().unwrap();
-            scratch
-                .push(document << 32, text.columns(), [0; 3])
-                .unwrap();
-            taken_apart.scratch = Some(scratch);
-            taken_apart.flush().unwrap();
+        let mut expected = Terms::default();
+        let mut stored = Terms {
+            hasher: expected.hasher.clone(),
+            ..Terms::default()
+        };
+        for (number, text) in (1_i64..).zip(texts) {
+            let mut words = Words::default();
+            words.add(text);
+            assert!(words.len() > 3);
+            expected.add_words(number << 32, &words);
+            let connection = &sqlite.connection;
+            crate::sqlite::search::insert(connection, number << 32, &words).unwrap();
         }
-        assert_eq!(plain.sums, taken_apart.sums);
-        assert_eq!(plain.lengths, taken_apart.lengths);
-        assert!(plain.lengths.iter().all(|length| *length > 15));
-        // A term that the tokenizer would cut, and letters that it knows better.
-        for text in ["x".repeat(70_000), "Größe naïve 你好 ﬁ".to_owned()] {
-            let text = Text {
-                said: text,
-                ..Text::default()
-            };
-            plain.add_text(9 << 32, &text).unwrap();
-            plain.flush().unwrap();
-        }
-        assert_eq!(plain.documents, 7);
+        let index = Index::new(&sqlite.connection).unwrap();
+        index
+            .with_terms("instance", |connection| {
+                let sql = format!("SELECT term, doc FROM temp.{TERMS}");
+                let mut statement = connection.prepare(&sql)?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    let term: String = row.get(0)?;
+                    stored.add_term(row.get(1)?, term.as_bytes());
+                }
+                Ok(())
+            })
+            .unwrap();
+        let lengths = index.each_length(|document, packed| stored.add_length(document, packed));
+        lengths.unwrap();
+        assert_eq!(expected.sums, stored.sums);
+        assert_eq!(
+            index.faults(expected.documents, expected.terms).unwrap(),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

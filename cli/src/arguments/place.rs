@@ -1,0 +1,81 @@
+//! A run, or a place in it: `RUN`, `RUN:STEP` or `RUN#RECORD`.
+
+use runtape_core::{Record, RecordKind, RunId};
+use runtape_store::Store;
+
+use crate::database::resolve_run;
+use crate::error::CliError;
+
+/// A run, or a place in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) run: RunId,
+    pub(crate) part: Part,
+}
+
+/// Which part of a run is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of it.
+    Whole,
+    /// What belongs to a step.
+    Step(u64),
+    /// One record.
+    Record(u64),
+}
+
+impl Place {
+    /// Tells whether a text names a part of a run.
+    pub(crate) fn is_part(text: &str) -> bool {
+        text.contains([':', '#'])
+    }
+
+    /// Finds what a text names.
+    pub(crate) fn resolve(store: &Store, text: &str) -> Result<Self, CliError> {
+        let number = |digits: &str, what: &str, example: &str| {
+            digits.parse::<u64>().map_err(|_| CliError::Usage {
+                message: format!("{digits:?} is no {what}: write {example}"),
+            })
+        };
+        let (run, part) = if let Some((run, seq)) = text.rsplit_once('#') {
+            (run, Part::Record(number(seq, "record", "RUN#17")?))
+        } else if let Some((run, step)) = text.rsplit_once(':') {
+            (run, Part::Step(number(step, "step", "RUN:3")?))
+        } else {
+            (text, Part::Whole)
+        };
+        let run = resolve_run(store, run)?;
+        Ok(Self { run, part })
+    }
+
+    /// Tells whether a record is part of it.
+    pub(crate) fn has(&self, record: &Record) -> bool {
+        match self.part {
+            Part::Whole => true,
+            Part::Step(step) => step_of(record) == Some(step),
+            Part::Record(seq) => record.seq == seq,
+        }
+    }
+
+    /// Says that there is no such place.
+    pub(crate) fn not_found(&self) -> CliError {
+        let run = &self.run;
+        let what = match self.part {
+            Part::Whole => format!("run {run}"),
+            Part::Step(step) => format!("step {step} of run {run}"),
+            Part::Record(seq) => format!("record {seq} of run {run}"),
+        };
+        CliError::NotFound { what }
+    }
+}
+
+/// Returns the step that a record belongs to.
+pub(crate) fn step_of(record: &Record) -> Option<u64> {
+    match &record.kind {
+        RecordKind::Message(message) => Some(message.step),
+        RecordKind::Usage(usage) => usage.step,
+        RecordKind::Checkpoint(head) => Some(head.step),
+        RecordKind::Event(event) => Some(event.step),
+        _ => None,
+    }
+}

@@ -1,0 +1,94 @@
+//! Putting records into the search index, a stretch at a time.
+
+use runtape_core::Record;
+
+use crate::backend::{RunKey, Tables};
+use crate::derive::text::Text;
+use crate::derive::words::Words;
+use crate::error::Result;
+use crate::read::records;
+
+/// Text of a stretch. What the index finds is read from there on, in blocks of about that length.
+const STRETCH: usize = 64 << 10;
+
+/// Text indexed in one transaction; writers wait for no longer than that takes.
+const BATCH: usize = 16 << 20;
+
+/// Most runs that are looked up for one transaction.
+const RUNS: usize = 4096;
+
+/// Puts the records of one run into the index.
+pub(crate) struct Indexer<'a> {
+    tables: &'a dyn Tables,
+    run: &'a RunKey,
+    words: &'a mut Words,
+    first: Option<u64>,
+    bytes: usize,
+}
+
+impl<'a> Indexer<'a> {
+    pub(crate) fn new(tables: &'a dyn Tables, run: &'a RunKey, words: &'a mut Words) -> Self {
+        Self {
+            tables,
+            run,
+            words,
+            first: None,
+            bytes: 0,
+        }
+    }
+
+    /// Adds the next record; returns how much text there is in it.
+    pub(crate) fn push(&mut self, record: &Record) -> Result<usize> {
+        let Some(text) = Text::of(record) else {
+            return Ok(0);
+        };
+        self.first.get_or_insert(record.seq);
+        for column in text.columns() {
+            self.words.add(column);
+        }
+        self.bytes += text.len();
+        if self.bytes >= STRETCH {
+            self.close()?;
+        }
+        Ok(text.len())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if let Some(first) = self.first.take().filter(|_| !self.words.is_empty()) {
+            self.tables.insert_words(self.run, first, self.words)?;
+        }
+        self.words.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// Ends with the record before this one.
+    pub(crate) fn finish(mut self, next: u64) -> Result<()> {
+        self.close()?;
+        self.tables.set_searched(self.run, next)
+    }
+}
+
+/// Indexes some of what is not indexed; returns of how many records, and whether there may be more.
+pub(super) fn index_some(tables: &dyn Tables) -> Result<(u64, bool)> {
+    let mut room = BATCH;
+    let mut count = 0;
+    let mut words = Words::default();
+    let runs = tables.partly_searched(RUNS)?;
+    for run in &runs {
+        let mut next = run.searched;
+        let mut indexer = Indexer::new(tables, &run.key, &mut words);
+        records::each_from(tables, &run.key, &run.id, run.searched, |record| {
+            let length = indexer.push(&record)?;
+            next = record.seq + 1;
+            room = room.saturating_sub(length + 64);
+            Ok(room > 0)
+        })?;
+        indexer.finish(next)?;
+        count += next - run.searched;
+        if room == 0 {
+            return Ok((count, true));
+        }
+    }
+    Ok((count, runs.len() == RUNS))
+}
