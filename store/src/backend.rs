@@ -102,6 +102,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) facts: Option<&'a RunFacts>,
     pub(crate) exit: Option<&'a [u8]>,
     pub(crate) seal: Option<SealName>,
+    /// What its tree used is added to the sums that are kept, in the same transaction.
+    pub(crate) is_settled: bool,
 }
 
 /// What the first record of a run says of it.
@@ -469,6 +471,8 @@ pub(crate) trait Tables: fmt::Debug {
     fn waiting_trees(&self, most: u32) -> Result<u32>;
     /// Returns the roots of sealed trees that are pending.
     fn roots_to_settle(&self) -> Result<Vec<RunKey>>;
+    /// Tells whether there is a run of a session.
+    fn has_session(&self, session: &str) -> Result<bool>;
     /// Returns the roots of trees among the sums that have a run of a session after this time and id.
     fn settled_after(&self, session: &str, at: i64, run: &RunId) -> Result<Vec<RunKey>>;
     /// Calls `each` with calls of tools until it returns `false`, the latest first, at most `limit`.

@@ -1,5 +1,6 @@
 //! The store: opening, transactions, and the runs that are being written.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use crate::error::{Result, StoreError};
 use crate::options::Options;
 use crate::sqlite::{self, Sqlite};
 use crate::write::append::OpenTree;
+use crate::write::kept_usage::UnwrittenUsage;
 
 /// A database of runs.
 ///
@@ -22,7 +24,9 @@ pub struct Store {
     /// A transaction is open that holds several writes.
     pub(crate) in_batch: bool,
     /// A write in that transaction failed half-way, so it must not be committed.
-    is_spoiled: bool,
+    is_spoiled: Cell<bool>,
+    /// What runs used that were put there in that transaction.
+    usage: RefCell<UnwrittenUsage>,
     /// Root runs that this store writes.
     pub(crate) open: BTreeMap<RunId, OpenTree>,
 }
@@ -84,7 +88,8 @@ impl Store {
             backend,
             read_only,
             in_batch: false,
-            is_spoiled: false,
+            is_spoiled: Cell::default(),
+            usage: RefCell::default(),
             open: BTreeMap::new(),
         }
     }
@@ -104,6 +109,7 @@ impl Store {
         let tables = self.tables();
         let inner = || {
             if self.in_batch {
+                self.write_usage()?;
                 return work(tables);
             }
             tables.begin_reading()?;
@@ -129,13 +135,15 @@ impl Store {
         begun.map_err(|error| self.named(error))?;
         self.in_batch = true;
         let before: Vec<RunId> = self.open.keys().cloned().collect();
-        self.is_spoiled = false;
+        self.is_spoiled.set(false);
+        self.usage.take();
         let worked = work(self);
         self.in_batch = false;
         let result = worked.and_then(|value| {
-            if self.is_spoiled {
+            if self.is_spoiled.get() {
                 return Err(StoreError::Spoiled);
             }
+            self.usage.borrow_mut().finish(self.tables())?;
             self.tables().commit()?;
             self.tables().check_in_place()?;
             Ok(value)
@@ -160,9 +168,28 @@ impl Store {
         if !self.in_batch {
             return self.write(work);
         }
-        let result = work(self.tables());
-        self.is_spoiled |= result.is_err();
+        let result = self
+            .write_usage()
+            .and_then(|()| self.or_spoil(|tables, _| work(tables)));
         result.map_err(|error| self.named(error))
+    }
+
+    /// Writes in a batch; a failure spoils the whole of it. What runs used may stay unwritten until the batch ends.
+    pub(crate) fn or_spoil<T>(
+        &self,
+        work: impl FnOnce(&dyn Tables, &mut UnwrittenUsage) -> Result<T>,
+    ) -> Result<T> {
+        let result = work(self.tables(), &mut self.usage.borrow_mut());
+        if result.is_err() {
+            self.is_spoiled.set(true);
+        }
+        result
+    }
+
+    /// Writes what runs used that were put there in this batch: whatever comes now may ask for it, or change what
+    /// counts.
+    fn write_usage(&self) -> Result<()> {
+        self.or_spoil(|tables, usage| usage.write(tables))
     }
 
     /// Writes all of it or nothing.
@@ -181,6 +208,7 @@ impl Store {
         let tables = self.tables();
         let inner = || {
             if self.in_batch {
+                self.write_usage()?;
                 tables.set_savepoint()?;
                 let undo = Undo::new(tables, |tables| tables.roll_back_to_savepoint());
                 let value = work(&self.backend)?;

@@ -4,6 +4,7 @@ pub(crate) mod pipeline;
 
 use std::sync::Arc;
 
+use runtape_core::report::AppliedRules;
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, Kept, Normalizer, Output};
@@ -13,7 +14,7 @@ use self::pipeline::{usual_threads, work_in_order};
 use crate::context_and_exit::{begin_at, begin_run, exit_to_json};
 use crate::error::RecordError;
 use crate::kept_tape::KeptTape;
-use crate::redaction::begin_redaction;
+use crate::redaction::{begin_redaction_by, rules_in_force};
 
 /// How much output one transaction holds.
 const BATCH_BYTES: u64 = 256 * 1024;
@@ -44,8 +45,13 @@ pub struct Capture {
 
 impl Capture {
     /// Takes the secrets out of the output, normalizes it, and does all that storing it takes besides writing.
-    fn prepare(&self, rules: &Arc<RuleSet>) -> Result<PreparedRun, RecordError> {
-        let (mut redactor, context) = begin_redaction(rules, &self.runtime, &self.context);
+    fn prepare(
+        &self,
+        rules: &Arc<RuleSet>,
+        applied: &AppliedRules,
+    ) -> Result<PreparedRun, RecordError> {
+        let (mut redactor, context) =
+            begin_redaction_by(rules, applied, &self.runtime, &self.context);
         let begin = begin_run(&context, self.runtime.clone(), self.started_at);
         let mut normalizer = Normalizer::new(self.runtime.clone(), context)?;
         begin_at(&mut normalizer, self.started_at);
@@ -106,9 +112,14 @@ fn parcels<T>(
     })
 }
 
-fn prepare_parcel<T>(parcel: Vec<Found<T>>, rules: &Arc<RuleSet>) -> Vec<Ready<T>> {
+fn prepare_parcel<T>(
+    parcel: Vec<Found<T>>,
+    rules: &Arc<RuleSet>,
+    applied: &AppliedRules,
+) -> Vec<Ready<T>> {
+    let prepare = |capture: Capture| capture.prepare(rules, applied);
     let parcel = parcel.into_iter();
-    let ready = parcel.map(|(what, capture)| (what, capture.map(|capture| capture.prepare(rules))));
+    let ready = parcel.map(|(what, capture)| (what, capture.map(prepare)));
     ready.collect()
 }
 
@@ -129,7 +140,8 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     // Room for each thread to begin a parcel while another one of its waits.
     let most_bytes = AHEAD_BYTES.max(2 * threads * PARCEL_BYTES);
     let jobs = parcels(found);
-    let prepare = |parcel| prepare_parcel(parcel, rules);
+    let applied = rules_in_force(rules);
+    let prepare = |parcel| prepare_parcel(parcel, rules, &applied);
     work_in_order(threads, most_bytes, jobs, prepare, |results| {
         let mut ready = results.flatten().peekable();
         while ready.peek().is_some() {

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use runtape_core::report::AppliedRules;
 use runtape_core::{JobId, RunId, Runtime, Stream};
 use runtape_normalizer::history::{Segment, Session};
-use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, Kept, Output, RunSource};
 use runtape_store::{BeginRun, PreparedRun};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::content::{SourceContent, each_piece};
 use crate::context_and_exit::{begin_run, exit_to_json};
 use crate::error::RecordError;
-use crate::redaction::{count_markers, rules_in_force};
+use crate::redaction::count_markers;
 use crate::replay::normalizer_in;
 
 /// The key in a run's context that names the segment of its history.
@@ -67,7 +67,7 @@ pub(super) struct Origin<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) session: &'a Session,
     /// By what its lines were filtered.
-    pub(super) rules: &'a RuleSet,
+    pub(super) rules: &'a AppliedRules,
 }
 
 impl Origin<'_> {
@@ -79,7 +79,7 @@ impl Origin<'_> {
         let run = RunId::of_history(runtime, session, &segment.key);
         let mut context = Context::new(job, run);
         context.source = RunSource::History;
-        context.redaction = Some(rules_in_force(self.rules));
+        context.redaction = Some(self.rules.clone());
         context.query.clone_from(&segment.prompt);
         if let Some(title) = &self.session.title {
             context.metadata.set("title", title.as_str());

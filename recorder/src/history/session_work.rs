@@ -10,6 +10,7 @@ use super::content::{self, SourceContent};
 use super::discover::Candidate;
 use super::segment_run::{Origin, SegmentRun, may_go_on, prepare};
 use super::sync::framing_of;
+use crate::redaction::rules_in_force;
 
 /// The most bytes of a session whose runs are made beside the store; of larger ones this takes too much memory.
 const MOST_PREPARED: u64 = 8 << 20;
@@ -127,7 +128,7 @@ pub(super) fn work(
     let origin = Origin {
         runtime: &job.runtime,
         session: &session,
-        rules,
+        rules: &rules_in_force(rules),
     };
     let mut fault = (left_out.long_lines > 0).then(|| {
         let (lines, most) = (left_out.long_lines, content::LONGEST);

@@ -7,5 +7,6 @@ pub(crate) mod hosts;
 pub(crate) mod paths;
 pub(crate) mod run_writer;
 pub(crate) mod text;
+pub(crate) mod tree_usage;
 pub(crate) mod usage_cell;
 pub(crate) mod words;

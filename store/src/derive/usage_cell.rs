@@ -8,6 +8,14 @@ pub(crate) const QUARTERS_OF_DAY: i64 = 96;
 /// Milliseconds of a quarter of an hour. Local days begin at one in every time zone.
 pub(crate) const QUARTER_MS: i64 = 15 * 60 * 1000;
 
+/// The first and the last time of the calendar, about: one beyond them is that of its first or last day.
+pub(crate) const LAST_MS: i64 = 8_200_000_000_000_000;
+
+/// Returns the quarter of an hour of a time in milliseconds since 1970.
+pub(crate) fn quarter_of(at: i64) -> i64 {
+    at.clamp(-LAST_MS, LAST_MS).div_euclid(QUARTER_MS)
+}
+
 /// What cells can be told apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UsageDimension {

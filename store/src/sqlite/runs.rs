@@ -222,8 +222,8 @@ fn keyed<'a>(
 }
 
 /// Columns of a run that do not follow from its records, in the order of [`insert`].
-const OTHER_COLUMNS: &str = "key, id, job, root, parent, runtime, context, exit, seal";
-const OTHERS: usize = 9;
+const OTHER_COLUMNS: &str = "key, id, job, root, parent, runtime, context, exit, seal, summed";
+const OTHERS: usize = 10;
 
 static INSERT: LazyLock<String> = LazyLock::new(|| {
     let names = RUN_COLUMNS.map(|column| column.name).join(", ");
@@ -269,6 +269,7 @@ pub(crate) fn insert(
         &run.context,
         &run.exit,
         &seal,
+        &run.is_settled,
     ];
     let cells = cells.iter().map(|cell| cell as &dyn ToSql);
     statement.execute(params_from_iter(others.into_iter().chain(cells)))?;

@@ -17,6 +17,12 @@ const ACTIVITY: &str = "coalesce(main.finished_at, (
 /// The root runs of a session: its words are the first two parameters.
 const ROOTS: &str = "session = ?1 AND runtime = ?2 AND root IS NULL";
 
+/// Tells whether there is a run of a session.
+pub(crate) fn has_run(connection: &Connection, session: i64) -> Result<bool> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM run WHERE session = ?1")?;
+    Ok(statement.exists([session])?)
+}
+
 /// Returns the sessions of runs, the one in which something happened last first.
 pub(crate) fn list(
     connection: &Connection,

@@ -445,6 +445,12 @@ impl Tables for Sqlite {
         usage_sums::to_settle(&self.connection)
     }
 
+    fn has_session(&self, session: &str) -> Result<bool> {
+        // The word is about to be needed, if it is not there.
+        let session = self.words.borrow_mut().key(&self.connection, session)?;
+        sessions::has_run(&self.connection, session)
+    }
+
     fn settled_after(&self, session: &str, at: i64, run: &RunId) -> Result<Vec<RunKey>> {
         usage_sums::settled_after(&self.connection, session, at, run.as_str())
     }

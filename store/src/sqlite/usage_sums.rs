@@ -12,7 +12,7 @@ use super::sums::{COUNTERS, bounded_sum, nanodollars};
 use super::words::Words;
 use crate::backend::{RunKey, UsageScope};
 use crate::derive::usage_cell::{
-    QUARTER_MS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
+    LAST_MS, QUARTER_MS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
 };
 use crate::error::Result;
 
@@ -104,7 +104,7 @@ impl Part {
 
 /// Writes the quarter of an hour of a time; one beyond the calendar is that of its first or last day.
 fn quarter(at: &str) -> String {
-    let at = format!("min(max({at}, -8200000000000000), 8200000000000000)");
+    let at = format!("min(max({at}, -{LAST_MS}), {LAST_MS})");
     format!("({at} - ({at} % {QUARTER_MS} + {QUARTER_MS}) % {QUARTER_MS}) / {QUARTER_MS}")
 }
 

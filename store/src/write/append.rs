@@ -244,6 +244,7 @@ impl TreeState {
             facts: None,
             exit: None,
             seal: None,
+            is_settled: false,
         })?;
         let state = RunState::new(key, &record.run_id, record.at);
         self.runs.insert(record.run_id.clone(), state);

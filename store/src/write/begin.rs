@@ -132,6 +132,7 @@ impl Store {
                 facts: None,
                 exit: None,
                 seal: None,
+                is_settled: false,
             };
             tables.insert_run(&new)?;
             Ok(true)

@@ -2,15 +2,61 @@
 //!
 //! What counts of a run follows from the runs of its session that began before it. So before a run gets
 //! or loses entries, the trees with later runs of its session are taken out of the sums, by what counts of
-//! them then; and when many trees are sealed and not among the sums, they go in together.
+//! them then. A whole tree that is put there, and is alone in its sessions, goes into the sums at once. Other trees
+//! wait, and are read like open ones; when many are sealed and not among the sums, they go in together.
+
+use std::collections::BTreeMap;
 
 use runtape_core::RunId;
 
 use crate::backend::{RunKey, Settlement, Tables, UsageScope};
 use crate::derive::cells::{Cell, RUN_COLUMNS};
 use crate::derive::facts::RunFacts;
-use crate::derive::usage_cell::{KEPT_DIMENSIONS, UsageCell};
+use crate::derive::usage_cell::{KEPT_DIMENSIONS, UsageAmounts, UsageCell, UsageKind};
 use crate::error::Result;
+
+/// What the trees of one transaction used, until it is written: many of them are of the same sums.
+#[derive(Debug, Default)]
+pub(crate) struct UnwrittenUsage {
+    sums: BTreeMap<(i64, Vec<Option<String>>, UsageKind), UsageAmounts>,
+    /// Trees were put there that wait for the sums.
+    pub(crate) has_waiting: bool,
+}
+
+impl UnwrittenUsage {
+    /// Adds what a tree used.
+    pub(crate) fn add(&mut self, cells: Vec<UsageCell>) {
+        for cell in cells {
+            let sum = self.sums.entry((cell.quarter, cell.names, cell.kind));
+            sum.or_default().add(&cell.amounts);
+        }
+    }
+
+    /// Adds it all to the sums that are kept. If that fails, the transaction must not be committed.
+    pub(crate) fn write(&mut self, tables: &dyn Tables) -> Result<()> {
+        if self.sums.is_empty() {
+            return Ok(());
+        }
+        let sums = std::mem::take(&mut self.sums).into_iter();
+        let cells = sums.map(|((quarter, names, kind), amounts)| UsageCell {
+            quarter,
+            names,
+            kind,
+            amounts,
+        });
+        let cells: Vec<UsageCell> = cells.filter(|cell| !cell.amounts.is_empty()).collect();
+        tables.add_usage(&cells)
+    }
+
+    /// Does all that is left to do before the transaction ends.
+    pub(crate) fn finish(&mut self, tables: &dyn Tables) -> Result<()> {
+        self.write(tables)?;
+        if std::mem::take(&mut self.has_waiting) {
+            settle_many(tables)?;
+        }
+        Ok(())
+    }
+}
 
 /// Where a run stands in its session.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,11 +10,13 @@ use serde_json::Value;
 
 use super::append::write_rows;
 use super::begin::{BeginRun, json};
-use super::kept_usage::{self, SessionPlace};
+use super::kept_usage::{SessionPlace, UnwrittenUsage};
 use super::sealing;
 use crate::backend::{NewRun, RunKey, Tables};
 use crate::derive::facts::{Fact, RunFacts};
 use crate::derive::run_writer::{Rows, RunWriter};
+use crate::derive::tree_usage::{UsedRun, cells_of_tree};
+use crate::derive::usage_cell::UsageCell;
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
 use crate::format::codec;
@@ -34,6 +36,8 @@ pub struct PreparedRun {
     runs: Vec<Prepared>,
     tape: Vec<TapeBlock>,
     tape_bytes: u64,
+    /// What they used, if no other run is of their sessions.
+    used: Option<Vec<UsageCell>>,
 }
 
 #[derive(Debug)]
@@ -47,6 +51,26 @@ struct Prepared {
     hash: Hash,
 }
 
+impl Prepared {
+    /// Returns its job and its runtime, which for a child its first record says.
+    fn origin<'a>(&'a self, of_root: (&'a JobId, &'a Runtime)) -> (&'a JobId, &'a Runtime) {
+        match &self.facts.opened {
+            Some(opened) if opened.delegated_by.is_some() => (&opened.job_id, &opened.runtime),
+            _ => of_root,
+        }
+    }
+
+    fn used<'a>(&'a self, of_root: (&'a JobId, &'a Runtime)) -> UsedRun<'a> {
+        let (_, runtime) = self.origin(of_root);
+        UsedRun {
+            runtime: runtime.as_str(),
+            run: &self.facts,
+            started_at: self.started_at,
+            facts: &self.rows.facts,
+        }
+    }
+}
+
 impl PreparedRun {
     /// Prepares a run that has ended: all its records, and those of its children, in order; and how
     /// the process ended.
@@ -58,12 +82,18 @@ impl PreparedRun {
             runs: vec![(root.clone(), None, begin.started_at, RunWriter::new(root))],
         };
         records.iter().try_for_each(|record| tree.push(record))?;
+        let runs = tree.finish()?;
+        let used = runs
+            .iter()
+            .map(|run| run.used((&begin.job_id, &begin.runtime)));
+        let used: Vec<UsedRun<'_>> = used.collect();
         Ok(Self {
             job: begin.job_id.clone(),
             runtime: begin.runtime.clone(),
             context: codec::pack(&json(root, &begin.context)?),
             exit: codec::pack(&json(root, exit)?),
-            runs: tree.finish()?,
+            used: cells_of_tree(&used),
+            runs,
             tape: Vec::new(),
             tape_bytes: 0,
         })
@@ -204,14 +234,19 @@ impl Store {
     pub fn put_run(&mut self, run: PreparedRun, at: i64) -> Result<SealName> {
         let digest = run.sealed().digest();
         if self.in_batch {
-            if let Some(seal) = self.read(|tables| known(tables, &run, &digest))? {
+            let known = known(self.tables(), &run, &digest);
+            let put = || self.or_spoil(|tables, usage| put(tables, run, digest, usage, at));
+            let seal = known.and_then(|seal| seal.map_or_else(put, Ok));
+            return seal.map_err(|error| self.named(error));
+        }
+        self.write(|tables| {
+            if let Some(seal) = known(tables, &run, &digest)? {
                 return Ok(seal);
             }
-            return self.write_surely(|tables| put(tables, run, digest, at));
-        }
-        self.write(|tables| match known(tables, &run, &digest)? {
-            Some(seal) => Ok(seal),
-            None => put(tables, run, digest, at),
+            let mut usage = UnwrittenUsage::default();
+            let seal = put(tables, run, digest, &mut usage, at)?;
+            usage.finish(tables)?;
+            Ok(seal)
         })
     }
 }
@@ -235,19 +270,46 @@ fn known(tables: &dyn Tables, run: &PreparedRun, digest: &Hash) -> Result<Option
     Ok(None)
 }
 
+/// Tells whether no other run is of a session that these runs are of.
+fn are_alone(tables: &dyn Tables, runs: &[Prepared]) -> Result<bool> {
+    let mut asked = None;
+    for session in runs.iter().filter_map(|run| run.facts.session.as_deref()) {
+        // Children are mostly of the session of their root run.
+        if asked.replace(session) != Some(session) && tables.has_session(session)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Writes a run that is not there yet.
-fn put(tables: &dyn Tables, run: PreparedRun, digest: Hash, at: i64) -> Result<SealName> {
+fn put(
+    tables: &dyn Tables,
+    mut run: PreparedRun,
+    digest: Hash,
+    usage: &mut UnwrittenUsage,
+    at: i64,
+) -> Result<SealName> {
     let Some(root_id) = run.runs.first().map(|root| root.id.clone()) else {
         return Err(StoreError::damaged("a prepared run", "it has no runs"));
+    };
+    let used = run.used.take();
+    let used = if used.is_some() && are_alone(tables, &run.runs)? {
+        used
+    } else {
+        // What counts of other runs may be another part of them in a moment.
+        usage.write(tables)?;
+        None
     };
     let seal = sealing::append_seal(tables, digest, &root_id, at)?;
     let mut keys: Vec<RunKey> = Vec::with_capacity(run.runs.len());
     for part in run.runs {
         let is_root = keys.is_empty();
+        let (job, runtime) = part.origin((&run.job, &run.runtime));
         let key = tables.insert_run(&NewRun {
             id: &part.id,
-            job: &run.job,
-            runtime: &run.runtime,
+            job,
+            runtime,
             root: keys.first(),
             parent: part.parent.and_then(|parent| keys.get(parent)),
             started_at: part.started_at,
@@ -255,8 +317,11 @@ fn put(tables: &dyn Tables, run: PreparedRun, digest: Hash, at: i64) -> Result<S
             facts: Some(&part.facts),
             exit: is_root.then_some(run.exit.as_slice()),
             seal: is_root.then_some(seal),
+            is_settled: is_root && used.is_some(),
         })?;
-        if let Some(place) = SessionPlace::of(&part.facts, part.started_at) {
+        if used.is_none()
+            && let Some(place) = SessionPlace::of(&part.facts, part.started_at)
+        {
             place.make_way(tables, &part.id)?;
         }
         write_rows(tables, &key, part.rows)?;
@@ -267,6 +332,9 @@ fn put(tables: &dyn Tables, run: PreparedRun, digest: Hash, at: i64) -> Result<S
             tables.insert_tape_block(root, block)?;
         }
     }
-    kept_usage::settle_many(tables)?;
+    match used {
+        Some(cells) => usage.add(cells),
+        None => usage.has_waiting = true,
+    }
     Ok(seal)
 }

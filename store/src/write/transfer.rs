@@ -124,6 +124,7 @@ impl Copy<'_> {
             facts: None,
             exit: None,
             seal: None,
+            is_settled: false,
         })
     }
 }

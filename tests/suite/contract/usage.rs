@@ -135,7 +135,9 @@ fn random(dice: &mut Dice, name: &str) -> (Made, Option<String>) {
     let mut plan = Plan::new(name, pick(4) as u64);
     plan.runtime = runtimes[pick(3)].clone();
     plan.job = format!("job-{}", pick(4));
-    plan.session = [None, Some("s1"), Some("s2"), Some("s3")][pick(4)].map(str::to_owned);
+    let own = format!("own-{name}");
+    plan.session =
+        [None, Some("s1"), Some("s2"), Some("s3"), Some(&*own)][pick(5)].map(str::to_owned);
     plan.at = 1_790_000_000_000 + 1000 * i64::try_from(pick(400_000)).unwrap();
     if pick(3) == 0 {
         plan.session_total = Some(TokenCounts {
@@ -183,6 +185,16 @@ fn random(dice: &mut Dice, name: &str) -> (Made, Option<String>) {
     (made, child)
 }
 
+/// Puts a whole run into a store, with its child.
+fn put(store: &mut Store, made: &Made, child_name: Option<&str>) {
+    let chunks = made.chunks.iter();
+    let output = chunks.map(|chunk| (chunk.stream, chunk.received_at, &*chunk.bytes));
+    let mut records = made.records.clone();
+    records.extend(child_name.into_iter().flat_map(|name| child(made, name)));
+    let prepared = PreparedRun::new(&made.begin, &records, &json!({"code": 0})).unwrap();
+    store.put_run(prepared.with_output(output), 1).unwrap();
+}
+
 /// Changes a store in one of the ways there are.
 fn change(store: &mut Store, dice: &mut Dice, number: u64) {
     let name = format!("run-{number}");
@@ -191,7 +203,7 @@ fn change(store: &mut Store, dice: &mut Dice, number: u64) {
     let runs = store.runs(&RunFilter::default(), None, 1000).unwrap().items;
     let sealed: Vec<RunId> = runs
         .into_iter()
-        .filter(|run| run.seal.is_some())
+        .filter(|run| run.seal.is_some() && run.root_run_id.is_none())
         .map(|run| run.run_id)
         .collect();
     let one = usize::try_from(dice.roll(1000)).unwrap();
@@ -200,7 +212,7 @@ fn change(store: &mut Store, dice: &mut Dice, number: u64) {
     let is_taped = one
         .as_ref()
         .is_some_and(|run| store.check_tape(run).is_ok());
-    match (dice.roll(9), one) {
+    match (dice.roll(10), one) {
         (0 | 1, _) => {
             store.begin_run(&made.begin).unwrap();
             made.append_live(store, 2);
@@ -242,13 +254,23 @@ fn change(store: &mut Store, dice: &mut Dice, number: u64) {
                 .unwrap();
         }
         (6, Some(run)) => drop(store.rebuild(&run).unwrap()),
-        _ => {
-            let chunks = made.chunks.iter();
-            let output = chunks.map(|chunk| (chunk.stream, chunk.received_at, &*chunk.bytes));
-            let prepared = PreparedRun::new(&made.begin, &made.records, &exit).unwrap();
-            let prepared = prepared.with_output(output);
-            store.put_run(prepared, 1).unwrap();
-        }
+        // Several at once, and between them one that asks for them, and one that changes what counts.
+        (7, run) => store
+            .batch(|store| {
+                put(store, &made, child_name.as_deref());
+                for other in 0..4 {
+                    let (made, child_name) = random(dice, &format!("{name}-{other}"));
+                    put(store, &made, child_name.as_deref());
+                    match (other, &run) {
+                        (1, _) => drop(agree(store)),
+                        (2, Some(run)) => store.delete_run(run, 2)?,
+                        _ => {}
+                    }
+                }
+                Ok(())
+            })
+            .unwrap(),
+        _ => put(store, &made, child_name.as_deref()),
     }
 }
 
