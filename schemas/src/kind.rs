@@ -92,9 +92,11 @@ kinds! {
     ToolUse "tool-use" => report::ToolUse;
     ToolCallInfo "tool-call-info" => report::ToolCallInfo;
     FileUse "file-use" => report::FileUse;
+    FileCall "file-call" => report::FileCall;
     NetworkCall "network-call" => report::NetworkCall;
     HostUse "host-use" => report::HostUse;
     NoticeInfo "notice-info" => report::NoticeInfo;
+    FailureSum "failure-sum" => report::FailureSum;
     Drift "drift" => report::Drift;
     CheckpointDiff "checkpoint-diff" => report::CheckpointDiff;
     SessionAnswer "session-answer" => report::SessionAnswer;

@@ -94,14 +94,15 @@ pub use format::tape::TapeChunk;
 pub use options::{Options, Patience};
 pub use page::{Page, PageMark};
 pub use pattern::{NamePattern, PathPattern};
+pub use read::failures::FailureBy;
 pub use read::files::FileChoice;
 pub use read::search::{Search, SearchEnd, SearchMode, SearchProgress};
 pub use read::usage::{Calendar, UsageBy, UsageSum};
 pub use runtape_core::report::{
-    DailyUsage, Drift, FaultPlace, FileUse, HostUse, JobInfo, LedgerEntry, NetworkCall, NoticeInfo,
-    RebuiltRun, Removal, RemovalReason, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit,
-    SearchRole, SnippetPart, StepInfo, StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen,
-    VerifyFault, VerifyReport,
+    DailyUsage, Drift, FailureSum, FaultPlace, FileCall, FileUse, HostUse, JobInfo, LedgerEntry,
+    NetworkCall, NoticeInfo, RebuiltRun, Removal, RemovalReason, RunInfo, RunOrigin, RunSeal,
+    SealHead, SealName, SearchHit, SearchRole, SnippetPart, StepInfo, StoreStats, TableStats,
+    ToolCallInfo, ToolUse, Unseen, VerifyFault, VerifyReport,
 };
 pub use sqlite::Erased;
 pub use store::Store;

@@ -1,9 +1,9 @@
 //! `runtape files`: which files were touched.
 
-use runtape_core::report::FileAccess;
+use runtape_core::report::{FileAccess, FileCall};
 use runtape_store::{FileChoice, PathPattern};
 
-use crate::arguments::calls::{CallArgs, errors_cell};
+use crate::arguments::calls::{CallArgs, errors_cell, result_cell};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -27,6 +27,9 @@ pub(crate) struct FilesArgs {
     /// Show the directories that tools listed or searched instead
     #[arg(long)]
     directories: bool,
+    /// Show each call that touched a file, and the run that made it
+    #[arg(long)]
+    calls: bool,
     #[command(flatten)]
     selection: CallArgs,
 }
@@ -42,6 +45,15 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
     choice.written_only = args.written;
     choice.directories = args.directories;
     let filter = args.selection.to_filter(&store)?;
+    if args.calls {
+        let limit = args.selection.limit();
+        let mut calls = Vec::new();
+        store.each_file_call(&filter, &choice, |call| {
+            calls.push(call);
+            calls.len() < limit
+        })?;
+        return print_calls(&calls, invocation);
+    }
     let files = store.files(&filter, &choice, args.selection.limit())?;
     invocation.found("files that tools used", &files)?;
     let console = &mut invocation.console;
@@ -52,13 +64,9 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
         "path", "access", "tool", "calls", "failed", "runs", "last", "last run",
     ]);
     for file in &files {
-        let access = Cell::maybe(file.access.map(FileAccess::as_str));
         table.row(vec![
             Cell::text(&file.path).toned(Tone::Name),
-            match file.access {
-                Some(FileAccess::Write) => access.toned(Tone::Warning),
-                _ => access,
-            },
+            access_cell(file.access),
             Cell::text(&file.tool),
             Cell::number(file.calls),
             errors_cell(file.errors),
@@ -68,4 +76,36 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
         ]);
     }
     table.print(console)
+}
+
+fn print_calls(calls: &[FileCall], invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    invocation.found("calls that touched a file", calls)?;
+    let console = &mut invocation.console;
+    if console.json {
+        return calls.iter().try_for_each(|call| console.object(call));
+    }
+    let mut table = Table::new(&[
+        "at", "run", "step", "runtime", "access", "tool", "result", "path",
+    ]);
+    for FileCall { path, access, call } in calls {
+        table.row(vec![
+            Cell::time(call.at),
+            Cell::run(&call.run_id),
+            Cell::number(call.step),
+            Cell::text(call.runtime.as_str()),
+            access_cell(*access),
+            Cell::text(&call.tool),
+            result_cell(call),
+            Cell::text(path).toned(Tone::Name),
+        ]);
+    }
+    table.print(console)
+}
+
+fn access_cell(access: Option<FileAccess>) -> Cell {
+    let cell = Cell::maybe(access.map(FileAccess::as_str));
+    match access {
+        Some(FileAccess::Write) => cell.toned(Tone::Warning),
+        _ => cell,
+    }
 }

@@ -139,6 +139,20 @@ pub struct FileUse {
     pub last_at: i64,
 }
 
+/// A call of a tool that touched a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileCall {
+    /// The file: a relative path of the call is taken from the directory that its run worked in. As the
+    /// call named it where that directory is not known.
+    pub path: String,
+    /// What the tool did with it; absent where its class does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<FileAccess>,
+    /// The call.
+    pub call: ToolCallInfo,
+}
+
 /// A use of the network by a call of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::iso::Time;
-use crate::{ErrorFamily, RunError, SummaryError};
+use crate::iso::{self, Time};
+use crate::{ErrorFamily, RunError, RunId, Runtime, SummaryError};
 
 /// Why a run failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +25,28 @@ pub struct Failure {
     #[serde(with = "crate::iso::maybe")]
     #[schemars(with = "Option<Time>")]
     pub retry_at: Option<i64>,
+}
+
+/// How often runs failed in one way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureSum {
+    /// What the runs have in common: a family, a name or a runtime; null for failures whose family nothing tells.
+    pub key: Option<String>,
+    /// Runs that failed so.
+    pub runs: u64,
+    /// Runs of these that may succeed later.
+    pub retryable: u64,
+    /// The names of the errors, in order.
+    pub names: Vec<String>,
+    /// Their runtimes, in order.
+    pub runtimes: Vec<Runtime>,
+    /// The last run that failed so.
+    pub run_id: RunId,
+    /// When that run ended, or began where its end is not known.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub last_at: i64,
 }
 
 impl From<RunError> for Failure {

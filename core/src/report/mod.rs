@@ -28,13 +28,13 @@ mod usage;
 pub use adapter::{AdapterCommand, AdapterEnvironment, AdapterFault, AdapterSession, PromptPlace};
 pub use audit::{Drift, DriftKind, NoticeInfo};
 pub use bundle::RunOrigin;
-pub use calls::{FileAccess, FileUse, HostUse, NetworkCall, ToolCallInfo, ToolUse};
+pub use calls::{FileAccess, FileCall, FileUse, HostUse, NetworkCall, ToolCallInfo, ToolUse};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use database::{
     BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, StoreStats, TableStats,
     Unseen, VerifyFault, VerifyReport,
 };
-pub use failure::Failure;
+pub use failure::{Failure, FailureSum};
 pub use health::{
     AdapterCapabilities, CheckLevel, DoctorCheck, DoctorReport, DoctorStatus, FormatInfo,
     HistoryPlace, RuntimeInfo, SchemaInfo, ValidationCounts, ValidationFault, ValidationLine,

@@ -511,9 +511,11 @@ kinds! {
     tool_use ToolUse at_least 30;
     tool_call_info ToolCallInfo at_least 50;
     file_use FileUse at_least 20;
+    file_call FileCall at_least 50;
     network_call NetworkCall at_least 50;
     host_use HostUse at_least 30;
     notice_info NoticeInfo at_least 30;
+    failure_sum FailureSum at_least 25;
     drift Drift at_least 40;
     checkpoint_diff CheckpointDiff at_least 40;
     session_answer SessionAnswer at_least 20;

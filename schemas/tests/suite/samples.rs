@@ -26,6 +26,8 @@ macro_rules! for_each_report {
             FileUse file_use;
             NetworkCall network_call;
             HostUse host_use;
+            FileCall file_call;
+            FailureSum failure_sum;
             NoticeInfo notice_info;
             Drift drift;
             CheckpointDiff checkpoint_diff;

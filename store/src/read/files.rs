@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use runtape_core::report::{FileAccess, FileUse};
+use runtape_core::report::{FileAccess, FileCall, FileUse};
 
 use super::call_sum::CallSum;
 use crate::backend::Tables;
@@ -46,9 +46,13 @@ impl Store {
         choice: &FileChoice,
         limit: usize,
     ) -> Result<Vec<FileUse>> {
-        let mut filter = filter.clone();
-        filter.subject = Some(CallSubject::Files);
-        let uses = self.read(|tables| sum(tables, &filter, choice))?;
+        let mut uses: HashMap<UseKey, CallSum> = HashMap::new();
+        self.each_file_call(filter, choice, |file| {
+            uses.entry((file.path, file.access, file.call.tool.clone()))
+                .or_insert_with(|| CallSum::begin(&file.call))
+                .add(&file.call);
+            true
+        })?;
         let mut files: Vec<FileUse> = uses
             .into_iter()
             .map(|((path, access, tool), sum)| FileUse {
@@ -70,33 +74,46 @@ impl Store {
         files.truncate(limit);
         Ok(files)
     }
+
+    /// Calls `each` with every file that the calls touched which a filter lets through, the latest call
+    /// first, until it returns `false`.
+    pub fn each_file_call(
+        &self,
+        filter: &CallFilter,
+        choice: &FileChoice,
+        mut each: impl FnMut(FileCall) -> bool,
+    ) -> Result<()> {
+        self.read(|tables| each_file(tables, filter, choice, &mut each))
+    }
 }
 
-fn sum(
+/// Calls `each` with every file that calls touched, the latest call first, until it returns `false`.
+fn each_file(
     tables: &dyn Tables,
     filter: &CallFilter,
     choice: &FileChoice,
-) -> Result<HashMap<UseKey, CallSum>> {
-    let mut uses: HashMap<UseKey, CallSum> = HashMap::new();
-    tables.each_call(filter, usize::MAX, &mut |call| {
+    each: &mut dyn FnMut(FileCall) -> bool,
+) -> Result<()> {
+    let filter = CallFilter {
+        subject: Some(CallSubject::Files),
+        ..filter.clone()
+    };
+    tables.each_call(&filter, usize::MAX, &mut |call| {
         let access = call.class.and_then(FileAccess::of);
         if !choice.is_of(access) {
             return Ok(true);
         }
         for path in &call.paths {
             let path = absolute(path, call.cwd.as_deref());
-            if choice
-                .pattern
-                .as_ref()
-                .is_some_and(|pattern| !pattern.matches(&path))
-            {
+            let pattern = choice.pattern.as_ref();
+            if pattern.is_some_and(|pattern| !pattern.matches(&path)) {
                 continue;
             }
-            uses.entry((path, access, call.tool.clone()))
-                .or_insert_with(|| CallSum::begin(&call))
-                .add(&call);
+            let call = call.clone();
+            if !each(FileCall { path, access, call }) {
+                return Ok(false);
+            }
         }
         Ok(true)
-    })?;
-    Ok(uses)
+    })
 }

@@ -5,6 +5,7 @@ mod call_sum;
 mod calls;
 mod database;
 mod drift;
+pub(crate) mod failures;
 pub(crate) mod files;
 mod history;
 mod list;

@@ -3,10 +3,11 @@
 use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
-    CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FieldChange, FileAccess, FileUse, HostUse,
-    JobInfo, LedgerEntry, ModelPrice, NetworkCall, NoticeInfo, RawOutput, RunDetail, RunInfo,
-    RunOrigin, RunSeal, SealHead, SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer,
-    SessionInfo, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
+    CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange, FileAccess,
+    FileCall, FileUse, HostUse, JobInfo, LedgerEntry, ModelPrice, NetworkCall, NoticeInfo,
+    RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit, SearchRole,
+    SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse,
+    UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 
@@ -326,11 +327,7 @@ pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
 pub fn file_use() -> BoxedStrategy<FileUse> {
     build!(FileUse {
         path: text(),
-        access: maybe(word(&[
-            FileAccess::Read,
-            FileAccess::Write,
-            FileAccess::Search
-        ])),
+        access: maybe(file_access()),
         tool: text(),
         calls: count(),
         errors: count(),
@@ -338,6 +335,19 @@ pub fn file_use() -> BoxedStrategy<FileUse> {
         run_id: run_id(),
         last_at: time(),
     })
+}
+
+/// Any call that touched a file.
+pub fn file_call() -> BoxedStrategy<FileCall> {
+    build!(FileCall {
+        path: text(),
+        access: maybe(file_access()),
+        call: tool_call_info(),
+    })
+}
+
+fn file_access() -> BoxedStrategy<FileAccess> {
+    word(&[FileAccess::Read, FileAccess::Write, FileAccess::Search]).boxed()
 }
 
 /// Any use of the network.
@@ -358,6 +368,19 @@ pub fn host_use() -> BoxedStrategy<HostUse> {
         errors: count(),
         runs: count(),
         tools: some(text()),
+        run_id: run_id(),
+        last_at: time(),
+    })
+}
+
+/// Any sum of failures.
+pub fn failure_sum() -> BoxedStrategy<FailureSum> {
+    build!(FailureSum {
+        key: maybe(text()),
+        runs: count(),
+        retryable: count(),
+        names: some(text()),
+        runtimes: some(runtime()),
         run_id: run_id(),
         last_at: time(),
     })

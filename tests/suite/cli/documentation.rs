@@ -1,4 +1,4 @@
-//! The examples in `docs/commands.md` and `docs/redaction.md` are what the binary prints. `RUNTAPE_DOCS=write` writes them
+//! The examples in `docs/commands.md`, `docs/redaction.md` and `docs/audit.md` are what the binary prints. `RUNTAPE_DOCS=write` writes them
 //! anew; read them before they are committed.
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::sample::Sample;
 const OPENING: &str = "```console";
 
 /// The pages with examples.
-const PAGES: [&str; 2] = ["commands.md", "redaction.md"];
+const PAGES: [&str; 3] = ["commands.md", "redaction.md", "audit.md"];
 
 fn page(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -44,6 +44,7 @@ fn programs(sample: &Sample) -> String {
         }
     }
     leak(sample);
+    fleet(sample, &directory);
     let history = fixtures().join("claude-code/fork-tree.sessions.history/-home-dev-proj");
     let project = sample.runtape.path("home/.claude/projects/-home-dev-proj");
     fs::create_dir_all(&project).unwrap();
@@ -52,6 +53,34 @@ fn programs(sample: &Sample) -> String {
         fs::copy(entry.path(), project.join(entry.file_name())).unwrap();
     }
     format!("{}:/usr/bin:/bin", directory.display())
+}
+
+/// Makes the database that an auditor asks: all captures of the sample, one with a secret that was kept, and a run that was
+/// recorded in a directory under version control.
+fn fleet(sample: &Sample, programs: &Path) {
+    let git = sample.runtape.path("proj/.git");
+    fs::create_dir_all(git.join("refs/heads")).unwrap();
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let commit = "5f1c0de5f1c0de5f1c0de5f1c0de5f1c0de5f1c0";
+    fs::write(git.join("refs/heads/main"), format!("{commit}\n")).unwrap();
+    let lines = [
+        "runtape ingest *-*.stdout",
+        "runtape ingest --redact=off leaky.stdout",
+        "cd proj && runtape record --run-id nightly --job nightly -- claude -p 'Print the kernel greeting.' \
+         --output-format stream-json --verbose --permission-mode acceptEdits",
+    ];
+    for line in lines {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        let output = sample
+            .prepare(command)
+            .env("RUNTAPE_DB", sample.runtape.path("fleet.db"))
+            .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+    }
 }
 
 /// Makes a capture in which a tool printed a secret, and a file with the secret alone.
@@ -75,6 +104,8 @@ fn see(sample: &Sample, path: &str, page: &str, line: &str) -> String {
     let writes = [" record ", " ingest ", " sync "];
     if page == "redaction.md" {
         command.env("RUNTAPE_DB", sample.runtape.path("leaky.db"));
+    } else if page == "audit.md" {
+        command.env("RUNTAPE_DB", sample.runtape.path("fleet.db"));
     } else if writes.iter().any(|word| line.contains(word)) {
         command.env("RUNTAPE_DB", sample.runtape.path("another.db"));
     }

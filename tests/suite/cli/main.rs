@@ -9,6 +9,8 @@
 )]
 
 mod asking;
+#[cfg(unix)]
+mod audit;
 mod bundles;
 #[cfg(unix)]
 mod care;
@@ -26,6 +28,8 @@ mod killed;
 #[cfg(unix)]
 mod leash;
 mod perstack;
+#[cfg(unix)]
+mod picture;
 #[cfg(unix)]
 mod record;
 #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use runtape_core::record::MetadataPatch;
 use runtape_core::report::DriftKind;
 use runtape_core::{Metadata, RecordKind, Runtime, TokenCounts, ToolClass};
-use runtape_store::{Calendar, CallFilter, RunFilter, Store, StoreError, UsageBy};
+use runtape_store::{Calendar, CallFilter, FailureBy, RunFilter, Store, StoreError, UsageBy};
 use runtape_tests::runs::{Made, Plan, child, run_id};
 use serde_json::{Value, json};
 
@@ -86,6 +86,23 @@ pub(crate) fn auditors_are_answered<B: Backend>() {
     assert_eq!(errors[0].run_id, run_id("two"));
     assert_eq!(errors[0], store.run(&run_id("two")).unwrap());
     assert!(store.errors(&of(Runtime::Gemini), 10).unwrap().is_empty());
+
+    for by in [FailureBy::Family, FailureBy::Name, FailureBy::Runtime] {
+        let sums = store.failures(&all, by).unwrap();
+        assert_eq!(sums.iter().map(|sum| sum.runs).sum::<u64>(), 1, "{by:?}");
+        let failed = &errors[0];
+        let error = failed.error.as_ref().unwrap();
+        let key = match by {
+            FailureBy::Family => error.family.map(|family| family.as_str().to_owned()),
+            FailureBy::Name => Some(error.name.clone()),
+            FailureBy::Runtime => Some(failed.runtime.as_str().to_owned()),
+        };
+        let sum = &sums[0];
+        assert_eq!((&sum.key, &sum.run_id), (&key, &failed.run_id), "{by:?}");
+        assert_eq!(sum.names, [error.name.as_str()]);
+        assert_eq!(sum.last_at, failed.finished_at.unwrap());
+        assert!(store.failures(&of(Runtime::Gemini), by).unwrap().is_empty());
+    }
 
     let calls = store.tool_calls(&every, 100).unwrap();
     assert_eq!(calls.len(), 13);

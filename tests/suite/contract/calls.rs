@@ -194,6 +194,34 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     let mut pattern = FileChoice::default();
     pattern.pattern = Some(PathPattern::new("/home/*/c", "/"));
     assert_eq!(found(&pattern), [odd]);
+    // Each call by itself, the latest first, until nobody wants more.
+    let calls = |choice: &FileChoice, most: usize| {
+        let mut calls = Vec::new();
+        let each = store.each_file_call(&every, choice, |file| {
+            calls.push(file);
+            calls.len() < most
+        });
+        each.unwrap();
+        calls
+    };
+    let touched = calls(&FileChoice::default(), usize::MAX);
+    let sums = store.files(&every, &FileChoice::default(), usize::MAX);
+    let expected: u64 = sums.unwrap().iter().map(|file| file.calls).sum();
+    assert_eq!(touched.len() as u64, expected);
+    assert!(touched.is_sorted_by(|a, b| a.call.at >= b.call.at));
+    assert!(
+        touched
+            .iter()
+            .any(|file| file.call.run_id != run_id("late"))
+    );
+    assert_eq!(calls(&FileChoice::default(), 3), touched[..3]);
+    let written = calls(&written, usize::MAX);
+    assert_eq!(written.len(), 2);
+    assert!(
+        written
+            .iter()
+            .all(|file| file.path == source && file.access == write)
+    );
     assert_eq!(
         store
             .files(&every, &FileChoice::default(), 2)
