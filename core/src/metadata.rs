@@ -1,7 +1,7 @@
 //! What a checkpoint knows beyond Perstack's fields.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -51,6 +51,12 @@ text_keys! {
     host, "host";
     /// The user it ran as.
     user, "user";
+    /// What the agent may do without asking, by the runtime's own word for it.
+    permission_mode, "permissionMode";
+    /// The commit that the working directory was at.
+    git_commit, "gitCommit";
+    /// The branch that the working directory was on.
+    git_branch, "gitBranch";
     /// The signal that ended the process.
     signal, "signal";
     /// The output format that was read.
@@ -68,6 +74,10 @@ text_keys! {
 number_keys! {
     /// The exit code of the process.
     exit_code -> i64, as_i64, "exitCode";
+    /// When the process began by the clock of the recorder that ran it, in milliseconds since 1970.
+    started_at -> i64, as_i64, "startedAt";
+    /// When the process ended by the clock of the recorder that ran it, in milliseconds since 1970.
+    finished_at -> i64, as_i64, "finishedAt";
     /// How long the run took, as the runtime reported it.
     duration_ms -> i64, as_i64, "durationMs";
     /// What the run cost in US dollars, as the runtime reported it.
@@ -104,6 +114,17 @@ impl Metadata {
         self.get("runtime")?.as_str().map(Runtime::from_name)
     }
 
+    /// Returns how long the run took in milliseconds: by the clock of the recorder that ran the process, else
+    /// as the runtime reported it. A clock that was set back in between measured nothing.
+    #[must_use]
+    pub fn took_ms(&self) -> Option<i64> {
+        let measured = self.finished_at().zip(self.started_at());
+        measured
+            .map(|(end, start)| end.saturating_sub(start))
+            .filter(|took| *took >= 0)
+            .or_else(|| self.duration_ms())
+    }
+
     /// Returns the command line, if all of it is text.
     #[must_use]
     pub fn argv(&self) -> Option<Vec<&str>> {
@@ -111,6 +132,16 @@ impl Metadata {
             .as_array()?
             .iter()
             .map(Value::as_str)
+            .collect()
+    }
+
+    /// Returns the labels that whoever started the run gave it.
+    #[must_use]
+    pub fn labels(&self) -> BTreeMap<String, String> {
+        let labels = self.get("labels").and_then(Value::as_object);
+        let labels = labels.into_iter().flatten();
+        labels
+            .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
             .collect()
     }
 
@@ -374,12 +405,42 @@ const KEYS: &[(&str, KeyRule, &str)] = &[
     ("argv", KeyRule::Texts, "The command line."),
     ("host", KeyRule::Text, "The machine it ran on."),
     ("user", KeyRule::Text, "The user it ran as."),
+    (
+        "permissionMode",
+        KeyRule::Text,
+        "What the agent may do without asking, by the runtime's own word for it.",
+    ),
+    (
+        "gitCommit",
+        KeyRule::Text,
+        "The commit that the working directory was at when the run began.",
+    ),
+    (
+        "gitBranch",
+        KeyRule::Text,
+        "The branch that the working directory was on when the run began.",
+    ),
+    (
+        "labels",
+        KeyRule::Any,
+        "Labels that whoever started the run gave it: an object of texts.",
+    ),
     ("exitCode", KeyRule::Count, "The exit code of the process."),
     ("exitUnknown", KeyRule::Flag, "The exit code is not known."),
     (
         "signal",
         KeyRule::Text,
         "The signal that ended the process.",
+    ),
+    (
+        "startedAt",
+        KeyRule::Count,
+        "When the process began, in milliseconds since 1970, by the clock of the recorder that ran it.",
+    ),
+    (
+        "finishedAt",
+        KeyRule::Count,
+        "When the process ended, in milliseconds since 1970, by the clock of the recorder that ran it.",
     ),
     (
         "durationMs",

@@ -33,7 +33,8 @@ pub struct RunSummary {
     pub status: CheckpointStatus,
     /// How many messages of the model the main run has.
     pub steps: u64,
-    /// How long the run took in milliseconds, as the runtime reported it.
+    /// How long the run took in milliseconds: by the recorder's clock where it ran the process, else as
+    /// the runtime reported it.
     pub duration_ms: Option<i64>,
     /// Tokens of the main run and its children together; null if none are known.
     pub usage: Option<SummaryUsage>,
@@ -447,7 +448,7 @@ impl Summarizer {
             cwd: text(self.metadata.cwd()),
             status,
             steps: self.steps,
-            duration_ms: self.metadata.duration_ms(),
+            duration_ms: self.metadata.took_ms(),
             usage: SummaryUsage::known(usage),
             cost_usd: self.metadata.cost_usd(),
             final_text: answer.or(spoken),

@@ -17,6 +17,10 @@ pub struct Exit {
     pub missing: Option<MissingOutput>,
     /// How many secrets were taken out of the output before it was kept.
     pub redacted: RedactionCounts,
+    /// When it ended, in milliseconds since 1970, if the recorder saw that.
+    pub finished_at: Option<i64>,
+    /// Bytes of standard input that were passed on and not kept, since there were too many of them.
+    pub unkept_input: u64,
 }
 
 /// The end of an output that is on no tape, since no disk had room for it.
@@ -92,6 +96,8 @@ impl Exit {
             recorder_lost,
             missing,
             redacted: _,
+            finished_at: _,
+            unkept_input: _,
         } = self;
         let is_known = code.is_some() || signal.is_some() || missing.is_some();
         !is_known && !timed_out && !recorder_lost

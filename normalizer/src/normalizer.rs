@@ -10,10 +10,12 @@ use crate::join::Joint;
 use crate::lines::{Framed, LineSplitter};
 use crate::output::Output;
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::permissions::permission_mode;
 use crate::redact::Kept;
 use crate::reducer::Reducer;
 use crate::runtimes;
 use crate::signal::{Emitted, TapePlace};
+use crate::standard_input::{StandardInput, StdinUse};
 
 /// Turns the output of one process into records, as it arrives.
 ///
@@ -26,6 +28,10 @@ pub struct Normalizer {
     stderr: LineSplitter,
     history: LineSplitter,
     source: RunSource,
+    /// What the CLI takes its standard input for, and what came there, if anything did.
+    stdin_use: StdinUse,
+    stdin: Option<Box<StandardInput>>,
+    limit: usize,
     last_at: i64,
 }
 
@@ -63,10 +69,22 @@ impl Normalizer {
             Some(start) => others.as_mut().map(|argv| argv.split_off(start)),
             None => None,
         };
+        if context.metadata.permission_mode().is_none()
+            && let Some(mode) = permission_mode(&context, entry.permissions)
+        {
+            context.metadata.set("permissionMode", mode);
+        }
+        let source = context.source;
+        let stdin_use = match (&context.query, (entry.stdin)(&context)) {
+            // The caller knows better.
+            (Some(_), _) => StdinUse::Unknown,
+            // A session file has them as the CLI took them in.
+            (None, StdinUse::Messages(_)) if source != RunSource::Live => StdinUse::Unknown,
+            (None, known) => known,
+        };
         if context.query.is_none() {
             context.query = (entry.query)(&context);
         }
-        let source = context.source;
         let reading = match (source, entry.history) {
             (RunSource::Live, _) => Reading::One((entry.parser)(&context)),
             (_, None) => return Err(NormalizeError::NoHistory { runtime }),
@@ -91,6 +109,9 @@ impl Normalizer {
             stderr: LineSplitter::new(limit),
             history: LineSplitter::new(limit),
             source,
+            stdin_use,
+            stdin: None,
+            limit,
             last_at: 0,
         })
     }
@@ -115,15 +136,33 @@ impl Normalizer {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
             Stream::History if self.source != RunSource::Live => &mut self.history,
-            // No parser reads these: they are on the tape, and make no records.
-            Stream::Stdin | Stream::History => return,
+            Stream::Stdin => return self.push_stdin(bytes, received_at, output),
+            // It is on the tape, and makes no records.
+            Stream::History => return,
         };
         self.last_at = received_at;
         self.reducer.swap_output(output);
+        if let Some(stdin) = &mut self.stdin {
+            stdin.ask(&mut self.reducer);
+        }
         let (reading, reducer) = (&mut self.reading, &mut self.reducer);
         splitter.push(bytes.bytes(), received_at, |framed| {
             feed(reading, reducer, stream, framed);
         });
+        self.reducer.swap_output(output);
+    }
+
+    /// Takes what the process was given on its standard input.
+    fn push_stdin(&mut self, bytes: Kept<'_>, received_at: i64, output: &mut Output) {
+        if matches!(self.stdin_use, StdinUse::Unknown) {
+            return;
+        }
+        self.reducer.swap_output(output);
+        let (usage, limit, reducer) = (self.stdin_use, self.limit, &self.reducer);
+        let made = || Box::new(StandardInput::new(usage, reducer, limit));
+        let mut stdin = self.stdin.take().unwrap_or_else(made);
+        stdin.push(bytes, received_at, &mut self.reducer);
+        self.stdin = Some(stdin);
         self.reducer.swap_output(output);
     }
 
@@ -139,6 +178,9 @@ impl Normalizer {
     pub fn finish_into(mut self, exit: &Exit, output: &mut Output) {
         self.reducer.swap_output(output);
         let (mut reading, reducer) = (self.reading, &mut self.reducer);
+        if let Some(stdin) = &mut self.stdin {
+            stdin.finish(reducer);
+        }
         for (mut splitter, stream) in [
             (self.history, Stream::History),
             (self.stdout, Stream::Stdout),
@@ -174,6 +216,9 @@ fn feed(reading: &mut Reading, reducer: &mut Reducer, stream: Stream, framed: Fr
     };
     match framed {
         Framed::Line(line) => {
+            if stream == Stream::Stdout {
+                reducer.deliver_inputs();
+            }
             let place = line.place(stream);
             let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((&line, place)));
             parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));

@@ -12,6 +12,10 @@ use serde_json::{Map, Value};
 pub(crate) const REDACTION_KEY: &str = "redaction";
 /// The key in a run's exit that says how many were taken out.
 const REDACTED_KEY: &str = "redacted";
+/// The key in a run's exit that says when its process ended.
+const FINISHED_AT_KEY: &str = "finishedAt";
+/// The key in a run's exit that says how much of its input was not kept.
+const UNKEPT_INPUT_KEY: &str = "unkeptInput";
 /// The key in the context of a run that came as records, which have no tape.
 const CAME_AS_KEY: &str = "cameAs";
 
@@ -100,6 +104,11 @@ pub(crate) fn is_history_only(context: &Value) -> bool {
     source_named(word) == RunSource::History
 }
 
+/// Notes when a process began that the recorder runs: no record says it as well as its clock.
+pub(crate) fn note_start(context: &mut Context, started_at: i64) {
+    context.metadata.set("startedAt", started_at);
+}
+
 /// Tells a normalizer when its run began: if nothing is ever printed, the run still has a time.
 pub(crate) fn begin_at(normalizer: &mut Normalizer, started_at: i64) {
     let _ = normalizer.push(Stream::Stdout, Kept::as_given(&[]), started_at);
@@ -120,6 +129,12 @@ pub(crate) fn exit_to_json(exit: &Exit) -> Value {
         if flag {
             kept.insert(key.to_owned(), true.into());
         }
+    }
+    if let Some(at) = exit.finished_at {
+        kept.insert(FINISHED_AT_KEY.to_owned(), at.into());
+    }
+    if exit.unkept_input > 0 {
+        kept.insert(UNKEPT_INPUT_KEY.to_owned(), exit.unkept_input.into());
     }
     if let Some(missing) = &exit.missing {
         let mut fields = Map::new();
@@ -162,6 +177,11 @@ pub(crate) fn exit_from_json(value: &Value) -> Exit {
         recorder_lost: flag("recorderLost"),
         missing: value.get("missing").map(missing_from_json),
         redacted: counts_from_json(value),
+        finished_at: value.get(FINISHED_AT_KEY).and_then(Value::as_i64),
+        unkept_input: value
+            .get(UNKEPT_INPUT_KEY)
+            .and_then(Value::as_u64)
+            .unwrap_or_default(),
     }
 }
 

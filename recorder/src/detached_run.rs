@@ -112,6 +112,11 @@ impl DetachedRun {
         self.filter(|redactor, each| redactor.push(stream, bytes, received_at, each))
     }
 
+    /// Ends a stream before the others: a last line that is not whole is all there is of it.
+    pub fn end(&mut self, stream: Stream) -> Printed {
+        self.filter(|redactor, each| redactor.end(stream, each))
+    }
+
     /// Returns when [`expire`](Self::expire) has something to do, unless more arrives before.
     #[must_use]
     pub fn expires_at(&self) -> Option<i64> {

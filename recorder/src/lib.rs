@@ -39,6 +39,7 @@ mod clock;
 mod context_and_exit;
 mod detached_run;
 mod error;
+mod git_head;
 pub mod history;
 mod imported;
 mod kept_tape;
@@ -61,6 +62,7 @@ pub use clock::Clock;
 pub use context_and_exit::{applied_rules, exit_info, redaction_info};
 pub use detached_run::{DetachedRun, Ended, Printed};
 pub use error::RecordError;
+pub use git_head::{GitHead, git_head};
 pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
 pub use private_file::{
     NewFile, Written, create_directory as create_private_directory, digest, write as write_private,
@@ -68,7 +70,7 @@ pub use private_file::{
 #[cfg(unix)]
 pub use process::{Recorded, Recording, RecordingOptions};
 pub use recorder::{Finished, Recorder, RecorderOptions};
-pub use recover::{Recovered, Recovery, Unrecovered, exit_note, recover, recover_where};
+pub use recover::{Recovered, Recovery, Unrecovered, exit_note, lost_runs, recover, recover_where};
 pub use redaction::{begin_redaction, redact_records, rules_applied_to, rules_in_force};
 pub use redaction_key::{read_or_make_redaction_key, read_redaction_key, redaction_key_path};
 pub use replay::renormalize;

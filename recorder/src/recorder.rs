@@ -9,6 +9,7 @@ use runtape_store::SealName;
 
 use crate::batch_writer::BatchWriter;
 use crate::clock::Clock;
+use crate::context_and_exit::note_start;
 use crate::detached_run::DetachedRun;
 use crate::error::RecordError;
 use crate::store_handle::StoreHandle;
@@ -20,6 +21,9 @@ pub struct RecorderOptions {
     pub live: bool,
     /// When the run began, in milliseconds since 1970, if not just now.
     pub started_at: Option<i64>,
+    /// The output was kept elsewhere and is read now: the clock tells nothing of when its process began and
+    /// ended.
+    pub is_read_later: bool,
     /// Tells when output came and when the run ended.
     pub clock: Clock,
     /// What is taken out before anything is kept: by default what shows by itself to be a secret, with markers
@@ -36,6 +40,7 @@ pub struct Recorder {
     run: DetachedRun,
     writer: BatchWriter,
     clock: Clock,
+    is_read_later: bool,
 }
 
 /// A recorded run.
@@ -67,6 +72,11 @@ impl Recorder {
         options: &RecorderOptions,
     ) -> Result<Self, RecordError> {
         let now = options.started_at.unwrap_or_else(|| options.clock.now());
+        let mut context = context.clone();
+        if !options.is_read_later {
+            note_start(&mut context, now);
+        }
+        let context = &context;
         let make = if options.live {
             Normalizer::with_live
         } else {
@@ -79,6 +89,7 @@ impl Recorder {
             writer: BatchWriter::begin(store, runtime, run.context(), now)?,
             run,
             clock: options.clock.clone(),
+            is_read_later: options.is_read_later,
         })
     }
 
@@ -112,6 +123,14 @@ impl Recorder {
         Ok(printed.live)
     }
 
+    /// Ends a stream before the others: a prompt on standard input is whole before the first answer comes.
+    pub fn end(&mut self, stream: Stream) -> Result<Vec<LiveItem>, RecordError> {
+        let printed = self.run.end(stream);
+        self.writer.add(printed.records, printed.chunks);
+        self.writer.tick()?;
+        Ok(printed.live)
+    }
+
     /// Writes the batch if it is due. To be called now and then while nothing arrives. Returns what can be shown
     /// at once: of what was held back for a secret that did not come.
     pub fn tick(&mut self) -> Result<Vec<LiveItem>, RecordError> {
@@ -133,13 +152,15 @@ impl Recorder {
 
     /// Ends the run: exactly one terminal event, and a seal.
     pub fn finish(self, exit: &Exit) -> Result<Finished, RecordError> {
+        let exit = self.timed(exit);
         let Self {
             run_id,
             run,
             mut writer,
             clock,
+            is_read_later: _,
         } = self;
-        let ended = run.finish(exit);
+        let ended = run.finish(&exit);
         writer.add(ended.records, ended.chunks);
         let seal = writer.finish(&ended.exit, clock.now())?;
         let unfinished = RecordError::Unfinished { run: run_id };
@@ -150,9 +171,19 @@ impl Recorder {
         })
     }
 
+    /// Says when the process ended, unless the caller does, or nobody saw it.
+    fn timed(&self, exit: &Exit) -> Exit {
+        let mut exit = exit.clone();
+        if !self.is_read_later && !exit.recorder_lost {
+            exit.finished_at.get_or_insert_with(|| self.clock.now());
+        }
+        exit
+    }
+
     /// Ends the run without a summary. Returns the name of its seal.
     pub fn close(mut self, exit: &Exit) -> Result<SealName, RecordError> {
-        let ended = self.run.finish(exit);
+        let exit = self.timed(exit);
+        let ended = self.run.finish(&exit);
         self.writer.add(ended.records, ended.chunks);
         self.writer.finish(&ended.exit, self.clock.now())
     }

@@ -84,6 +84,7 @@ kinds! {
     RunInfo "run-info" => report::RunInfo;
     RunDetail "run-detail" => report::RunDetail;
     JobInfo "job-info" => report::JobInfo;
+    JobDetail "job-detail" => report::JobDetail;
     SearchHit "search-hit" => report::SearchHit;
     SearchedRun "searched-run" => report::SearchedRun;
     UsageGroup "usage-group" => report::UsageGroup;

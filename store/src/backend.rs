@@ -140,6 +140,8 @@ pub(crate) struct Rules {
     pub(crate) specifies_ids: bool,
     /// What was used is kept added up.
     pub(crate) keeps_usage: bool,
+    /// Runs have all of their columns, not only the first ones.
+    pub(crate) tells_about: bool,
     /// They are those of this version.
     pub(crate) are_current: bool,
 }

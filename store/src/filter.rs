@@ -29,6 +29,12 @@ pub struct RunFilter {
     pub tool: Option<String>,
     /// Runs that failed this way.
     pub error_family: Option<ErrorFamily>,
+    /// Runs whose error has a name that begins with this, in any case.
+    pub error_name: Option<String>,
+    /// Only runs that an interrupt ended, as Ctrl-C sends one.
+    pub is_interrupted: bool,
+    /// Runs with all of these labels, each with a value or with any.
+    pub labels: Vec<(String, Option<String>)>,
     /// Runs in which a search finds something.
     pub text: Option<String>,
     /// Only runs that no other run started.

@@ -1,9 +1,11 @@
 //! The filter words, the same for every command.
 
-use runtape_core::{CheckpointStatus, ErrorFamily, Runtime};
+use runtape_core::{ErrorFamily, Runtime};
 use runtape_store::{RunFilter, Store};
 use serde::de::DeserializeOwned;
 
+use crate::arguments::labels::parse_wanted;
+use crate::arguments::status::StatusWord;
 use crate::database::resolve_job;
 use crate::error::CliError;
 use crate::terminal::times;
@@ -26,9 +28,10 @@ pub(crate) struct FilterWords {
     /// Only runs of this runtime
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<Runtime>,
-    /// Only runs that ended this way: completed, error, maxSteps, …; open for those that go on
-    #[arg(long, value_name = "STATUS", value_parser = parse_status)]
-    status: Option<CheckpointStatus>,
+    /// Only runs that ended this way: completed, error, interrupted, maxSteps, … or an error's name; open
+    /// for those that go on
+    #[arg(long, value_name = "STATUS", value_parser = StatusWord::parse)]
+    status: Option<StatusWord>,
     /// Only runs of this job: its id, or the beginning of it
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
@@ -50,6 +53,9 @@ pub(crate) struct FilterWords {
     /// Only runs that failed this way: auth, rateLimit, billing, process, …
     #[arg(long, value_name = "FAMILY", value_parser = parse_family)]
     family: Option<ErrorFamily>,
+    /// Only runs with this label, as NAME=VALUE, or NAME for any value; repeatable
+    #[arg(long = "label", value_name = "LABEL", value_parser = parse_wanted)]
+    labels: Vec<(String, Option<String>)>,
     /// Only runs that began at this time or later: an age (2d, 3h), a date, or ISO 8601
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
     since: Option<i64>,
@@ -62,32 +68,31 @@ fn by_name<T: DeserializeOwned>(name: &str) -> Option<T> {
     serde_json::from_value(name.into()).ok()
 }
 
-fn parse_status(name: &str) -> Result<CheckpointStatus, String> {
-    // Short forms, for what is typed most often.
-    let name = match name {
-        "error" | "failed" => "stoppedByError",
-        "open" | "running" => "proceeding",
-        "maxSteps" => "stoppedByExceededMaxSteps",
-        "interactive" => "stoppedByInteractiveTool",
-        "delegate" => "stoppedByDelegate",
-        name => name,
-    };
-    by_name(name).ok_or_else(|| {
-        "expected completed, stoppedByError (error), stoppedByExceededMaxSteps (maxSteps), \
-         stoppedByInteractiveTool, stoppedByDelegate or proceeding (open)"
-            .to_owned()
-    })
+fn parse_family(name: &str) -> Result<ErrorFamily, String> {
+    let known = FAMILIES
+        .iter()
+        .find(|known| known.eq_ignore_ascii_case(name));
+    known
+        .and_then(|known| by_name(known))
+        .ok_or_else(|| format!("expected {}", FAMILIES.join(", ")))
 }
 
-fn parse_family(name: &str) -> Result<ErrorFamily, String> {
-    let family: Option<ErrorFamily> = by_name(name);
-    // An unknown name is read as `other`, which nobody means here.
-    family.filter(|family| family.as_str() == name).ok_or_else(|| {
-        "expected auth, rateLimit, billing, overload, contextOverflow, refusal, unknownSession, \
-         modelNotFound, network, turnLimit, budget, process or other"
-            .to_owned()
-    })
-}
+/// What failures are called.
+const FAMILIES: [&str; 13] = [
+    "auth",
+    "rateLimit",
+    "billing",
+    "overload",
+    "contextOverflow",
+    "refusal",
+    "unknownSession",
+    "modelNotFound",
+    "network",
+    "turnLimit",
+    "budget",
+    "process",
+    "other",
+];
 
 impl FilterWords {
     /// Tells whether no word was given: every run is let through.
@@ -99,7 +104,9 @@ impl FilterWords {
     pub(crate) fn to_filter(&self, store: &Store) -> Result<RunFilter, CliError> {
         let mut filter = RunFilter::default();
         filter.runtime.clone_from(&self.runtime);
-        filter.status = self.status;
+        if let Some(status) = &self.status {
+            status.apply(store, &mut filter)?;
+        }
         filter.job = match &self.job {
             Some(job) => Some(resolve_job(store, job)?),
             None => None,
@@ -110,6 +117,7 @@ impl FilterWords {
         filter.tool.clone_from(&self.tool);
         filter.cwd.clone_from(&self.cwd);
         filter.error_family = self.family;
+        filter.labels.clone_from(&self.labels);
         filter.since = self.since;
         filter.until = self.until;
         Ok(filter)

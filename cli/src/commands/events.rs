@@ -18,7 +18,7 @@ use crate::terminal::times;
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsArgs {
     /// The run: its id, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", default_value = "last", hide_default_value = true)]
     run: String,
     /// Go on while the run goes on
     #[arg(long)]

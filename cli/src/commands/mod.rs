@@ -42,6 +42,7 @@ mod session;
 mod sessions;
 mod shell_commands;
 mod show;
+mod show_job;
 mod show_place;
 mod show_summary;
 mod sql;

@@ -1,11 +1,20 @@
 //! `runtape runs`: the runs there are.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use clap::ValueEnum;
+use runtape_core::report::RunInfo;
+use runtape_core::{RunId, TokenCounts};
+use runtape_store::Store;
+
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
 use crate::error::CliError;
-use crate::terminal::table::{Cell, Table};
+use crate::terminal::console::{Console, Tone};
+use crate::terminal::table::{Cell, Table, plural};
 
-/// List runs, those that began last first
+/// List runs, those that began last first: what was asked, how it went, how long it took, what it cost
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsArgs {
     #[command(flatten)]
@@ -16,6 +25,40 @@ pub(crate) struct RunsArgs {
     /// Only runs in which a full-text search finds this
     #[arg(long, value_name = "QUERY")]
     text: Option<String>,
+    /// List those first that have the most of this
+    #[arg(long, value_enum, value_name = "WHAT")]
+    sort: Option<Sort>,
+    /// Show dates and times instead of how long ago
+    #[arg(long)]
+    exact: bool,
+}
+
+/// What runs are ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// What it cost, as reported
+    Cost,
+    /// How long it took
+    Duration,
+    /// What it used, cached input included
+    Tokens,
+    /// How many steps it took
+    Steps,
+}
+
+impl Sort {
+    /// Puts the runs with the most first, and those of which it is not known last.
+    fn order(self, runs: &mut [RunInfo]) {
+        match self {
+            Self::Cost => runs.sort_by(|one, other| {
+                let cost = |run: &RunInfo| run.cost_usd.unwrap_or(-1.0);
+                cost(other).total_cmp(&cost(one))
+            }),
+            Self::Duration => runs.sort_by_key(|run| Reverse(run.duration_ms)),
+            Self::Tokens => runs.sort_by_key(|run| Reverse(run.usage.total())),
+            Self::Steps => runs.sort_by_key(|run| Reverse(run.steps)),
+        }
+    }
 }
 
 pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
@@ -28,31 +71,126 @@ pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<()
     let mut filter = args.filter.to_filter(&store)?;
     filter.roots_only = !args.children;
     filter.text.clone_from(&args.text);
-    let page = store.runs(&filter, None, args.filter.limit())?;
-    invocation.found("runs", &page.items)?;
+    let limit = args.filter.limit();
+    let (runs, has_more) = match args.sort {
+        None => {
+            let page = store.runs(&filter, None, limit)?;
+            (page.items, page.next.is_some())
+        }
+        // Which of them have the most is known once all of them are.
+        Some(sort) => {
+            let mut runs = store.runs(&filter, None, u32::MAX as usize)?.items;
+            sort.order(&mut runs);
+            let has_more = runs.len() > limit;
+            runs.truncate(limit);
+            (runs, has_more)
+        }
+    };
+    invocation.found("runs", &runs)?;
     let console = &mut invocation.console;
     if console.json {
-        return page.items.iter().try_for_each(|run| console.object(run));
+        return runs.iter().try_for_each(|run| console.object(run));
     }
-    let mut table = Table::new(&[
-        "run", "started", "runtime", "status", "model", "steps", "input", "output", "cost $",
-    ]);
-    for run in &page.items {
-        table.row(vec![
-            Cell::run(&run.run_id),
-            Cell::time(run.started_at),
-            Cell::word(run.runtime.as_str()),
-            Cell::status_of(run.status, run.error.as_ref()),
-            Cell::maybe(run.model.as_deref()),
-            Cell::number(run.steps),
-            Cell::count(run.usage.input_tokens),
-            Cell::count(run.usage.output_tokens),
-            Cell::cost(run.cost_usd),
-        ]);
-    }
-    table.print(console)?;
-    if page.next.is_some() {
+    let lost = lost(&store, &runs)?;
+    print(console, &runs, &lost, args.exact)?;
+    if has_more {
         invocation.more();
     }
+    if !lost.is_empty() {
+        invocation.note("lost: the recorder died; `runtape recover` closes such runs");
+    }
     Ok(())
+}
+
+/// Returns those of the open runs whose recorder died.
+pub(super) fn lost(store: &Store, runs: &[RunInfo]) -> Result<BTreeSet<RunId>, CliError> {
+    if runs.iter().all(|run| run.status.is_terminal()) {
+        return Ok(BTreeSet::new());
+    }
+    let mut lost = runtape_recorder::lost_runs(store)?;
+    lost.retain(|lost| runs.iter().any(|run| run.run_id == *lost));
+    Ok(lost)
+}
+
+/// Writes runs as a table, with a row of what they come to.
+pub(super) fn print(
+    console: &mut Console<'_>,
+    runs: &[RunInfo],
+    lost: &BTreeSet<RunId>,
+    is_exact: bool,
+) -> Result<(), CliError> {
+    // What comes last has no room in a narrow terminal.
+    let mut table = Table::new(&[
+        "run", "started", "runtime", "status", "asked", "took", "cost $", "steps", "job", "input",
+        "cached", "output", "model", "labels",
+    ])
+    .keep("asked", 20);
+    for run in runs {
+        let is_job = run.job_id.as_str() == run.run_id.as_str();
+        let labels = run.labels.iter();
+        let labels: Vec<String> = labels
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        table.row(vec![
+            Cell::run(&run.run_id),
+            if is_exact {
+                Cell::time(run.started_at)
+            } else {
+                Cell::ago(run.started_at)
+            },
+            Cell::word(run.runtime.as_str()),
+            Cell::status_of(run, lost.contains(&run.run_id)),
+            Cell::maybe(run.prompt.as_deref()),
+            Cell::took(run.duration_ms),
+            Cell::cost(run.cost_usd),
+            Cell::number(run.steps),
+            // A run without a job is its own.
+            if is_job {
+                Cell::text("")
+            } else {
+                Cell::job(&run.job_id)
+            },
+            Cell::count(run.usage.input_tokens),
+            Cell::count(run.usage.cached_input_tokens),
+            Cell::count(run.usage.output_tokens),
+            Cell::maybe(run.model.as_deref()),
+            Cell::text(&labels.join(" ")),
+        ]);
+    }
+    if runs.len() > 1 {
+        table.row(totals(runs));
+    }
+    table.print(console)
+}
+
+fn totals(runs: &[RunInfo]) -> Vec<Cell> {
+    let usage = runs
+        .iter()
+        .fold(TokenCounts::default(), |sum, run| sum.plus(run.usage));
+    let took = runs.iter().filter_map(|run| run.duration_ms);
+    let took = took.fold(None, |sum: Option<i64>, took| {
+        Some(sum.unwrap_or(0).saturating_add(took))
+    });
+    let cost = runs.iter().filter_map(|run| run.cost_usd);
+    let cost = cost.fold(None, |sum, cost| Some(sum.unwrap_or(0.0) + cost));
+    let steps: u64 = runs.iter().map(|run| run.steps).sum();
+    let nothing = || Cell::text("");
+    let cells = vec![
+        Cell::word(&plural(runs.len(), "run")),
+        nothing(),
+        nothing(),
+        nothing(),
+        nothing(),
+        Cell::took(took),
+        Cell::cost(cost),
+        Cell::number(steps),
+        nothing(),
+        Cell::count(usage.input_tokens),
+        Cell::count(usage.cached_input_tokens),
+        Cell::count(usage.output_tokens),
+        nothing(),
+        nothing(),
+    ];
+    let strong = cells.into_iter().map(|cell| cell.toned(Tone::Strong));
+    strong.collect()
 }

@@ -20,7 +20,7 @@ pub(crate) struct SessionArgs {
 }
 
 /// Finds the session among runs, the latest first.
-fn find(runs: &[RunInfo]) -> Result<(&RunInfo, &str), String> {
+pub(super) fn find(runs: &[RunInfo]) -> Result<(&RunInfo, &str), String> {
     let Some(latest) = runs
         .iter()
         .find(|run| run.session_id.is_some() || is_unknown_session(run))

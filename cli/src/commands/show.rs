@@ -1,29 +1,32 @@
 //! `runtape show`: one run.
 
 use clap::ValueEnum;
-use runtape_core::report::{RunDetail, RunOrigin, RunRedaction};
-use runtape_core::{Stream, TokenCounts, summarize};
+use runtape_core::report::{RunDetail, RunInfo, RunOrigin, RunRedaction};
+use runtape_core::{Message, Record, RecordKind, RunId, Stream, TokenCounts, UserPart, summarize};
 use runtape_recorder::redaction_info;
 use runtape_store::Store;
 
 use crate::arguments::filter::FilterWords;
 use crate::arguments::place::Place;
-use crate::commands::{Invocation, show_place, show_summary};
+use crate::commands::{Invocation, runs, show_job, show_place, show_summary};
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
+use crate::terminal::fit::cut;
 use crate::terminal::plain;
 use crate::terminal::table::{Cell, Table, bytes, thousands};
 use crate::terminal::times;
 
-/// Show what is known of a run: how it ended, what it used, its steps and its answer
+/// Show what is known of a run: what was asked, how it ended, what it used, its steps and its answer
+///
+/// Without a name, the run that began last. Of a job: its runs, what they come to, and the session to resume.
 ///
 /// With `--as summary`, runs as `normalize --as summary` has them: each with its children in one JSON
 /// object a line, those that began first first. Name runs, or filters such as --session, or --all.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// The run: its id, the beginning of it, or `last`; RUN:STEP or RUN#RECORD for a part of it; several with
-    /// --as summary
+    /// The run or job: its id, the beginning of it, or `last`; RUN:STEP or RUN#RECORD for a part of a run; several runs
+    /// with --as summary
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     /// What to print
@@ -43,11 +46,13 @@ enum Shape {
     Summary,
 }
 
+/// Columns of what was asked that are shown to people; `transcript` has all of it.
+const ASKED: usize = 400;
+
 /// Steps shown to people; `events` has all of them.
 const STEPS: usize = 200;
 
-fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
-    let run_id = resolve_run(store, text)?;
+fn gather(store: &Store, run_id: RunId) -> Result<RunDetail, CliError> {
     let run = store.run(&run_id)?;
     let tree = store.tree(&run_id)?;
     let children = tree
@@ -60,12 +65,15 @@ fn gather(store: &Store, text: &str) -> Result<RunDetail, CliError> {
         None => redaction_info(&store.begin_of(&run_id)?.context, exit.as_ref()),
         Some(_) => None,
     };
-    let final_text = summarize(&store.records(&run_id, 0, usize::MAX)?);
+    let records = store.records(&run_id, 0, usize::MAX)?;
+    let final_text = summarize(&records);
     Ok(RunDetail {
         children: children.collect(),
         steps_ended: store.steps(&run_id, 0, usize::MAX)?,
+        query: records.iter().find_map(query).map(str::to_owned),
         final_text: final_text.and_then(|summary| summary.final_text),
         exit: exit.as_ref().map(runtape_recorder::exit_info),
+        stdin_bytes: tape.of(Stream::Stdin),
         stdout_bytes: tape.of(Stream::Stdout),
         stderr_bytes: tape.of(Stream::Stderr),
         origin: store.origin(root)?,
@@ -92,19 +100,27 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
             return refused("name either runs, or filters and --all");
         }
         (None, [run], false) if Place::is_part(run) => return show_place::run(run, invocation),
-        (None, [run], false) => run,
-        (None, [], false) => return refused("name a run: its id, the beginning of it, or `last`"),
+        (None, [run], false) => run.as_str(),
+        (None, [], false) => "last",
         (None, _, _) => {
             return refused("without --as summary, name one run and nothing else");
         }
     };
     let store = invocation.database.read()?;
-    let shown = gather(&store, run)?;
+    let run_id = match resolve_run(&store, run) {
+        Err(CliError::UnknownRun { text }) => match show_job::find(&store, run)? {
+            Some(job) => return show_job::show(&store, &job, invocation),
+            None => return Err(CliError::UnknownRun { text }),
+        },
+        resolved => resolved?,
+    };
+    let shown = gather(&store, run_id)?;
+    let is_lost = !runs::lost(&store, std::slice::from_ref(&shown.run))?.is_empty();
     let console = &mut invocation.console;
     if console.json {
         return console.object(&shown);
     }
-    facts(console, &shown)?;
+    facts(console, &shown, is_lost)?;
     if shown.run.steps > 1 || shown.steps_ended.iter().any(|step| step.tool_calls > 0) {
         console.line("")?;
         steps(console, &shown)?;
@@ -118,6 +134,44 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         console.line(&plain::lines(text.trim_end()))?;
     }
     Ok(())
+}
+
+/// Returns what a record says was asked.
+fn query(record: &Record) -> Option<&str> {
+    match &record.kind {
+        RecordKind::Initialize(initialize) => initialize.query.as_deref(),
+        RecordKind::Message(message) => match &message.message {
+            Message::UserMessage(user) => user.contents.iter().find_map(|part| match part {
+                UserPart::TextPart(part) => Some(part.text.as_str()),
+                _ => None,
+            }),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Writes the words of a command line so that a shell would read them again.
+fn command_line(argv: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    let quoted = argv.iter().map(|word| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// Says how long a run took, and what the runtime says where that is something else.
+fn took(run: &RunInfo) -> Option<String> {
+    let took = times::duration(run.duration_ms?);
+    let reported = run.reported_duration_ms.map(times::duration);
+    Some(match reported.filter(|reported| *reported != took) {
+        Some(reported) => format!("{took} ({reported} as reported)"),
+        None => took,
+    })
 }
 
 /// Writes counters for people; what is not known is left out.
@@ -135,10 +189,30 @@ pub(crate) fn usage_text(usage: &TokenCounts) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
+#[expect(clippy::too_many_lines, reason = "one row a fact")]
+fn facts(console: &mut Console<'_>, shown: &RunDetail, is_lost: bool) -> Result<(), CliError> {
     let run = &shown.run;
     let text = |text: Option<&str>| text.map(str::to_owned);
     let status = run.status.as_str();
+    let status_word = match (is_lost, run.is_interrupted()) {
+        (true, _) => format!("{status}: the recorder died, `runtape recover` closes the run"),
+        (_, true) => format!("{status} (interrupted)"),
+        _ => status.to_owned(),
+    };
+    let commit = run.git_commit.as_deref();
+    let git = match (commit, run.git_branch.as_deref()) {
+        (Some(commit), Some(branch)) => Some(format!("{commit} on {branch}")),
+        (commit, branch) => commit.or(branch).map(str::to_owned),
+    };
+    let who = match (run.user.as_deref(), run.host.as_deref()) {
+        (Some(user), Some(host)) => Some(format!("{user} on {host}")),
+        (user, host) => user.or(host).map(str::to_owned),
+    };
+    let labels = run.labels.iter();
+    let labels: Vec<String> = labels
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let stdin = (shown.stdin_bytes > 0).then(|| bytes(shown.stdin_bytes));
     let error = run.error.as_ref().map(|error| {
         let family = error.family.map(|family| format!(" [{}]", family.as_str()));
         format!(
@@ -194,12 +268,34 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
         ("expert", text(run.expert_key.as_deref()), Tone::Plain),
         ("session", text(run.session_id.as_deref()), Tone::Plain),
         ("directory", text(run.cwd.as_deref()), Tone::Plain),
-        ("status", Some(status.to_owned()), Tone::of_status(status)),
+        ("git", git, Tone::Plain),
+        ("who", who, Tone::Plain),
+        (
+            "command",
+            run.argv.as_deref().map(command_line),
+            Tone::Plain,
+        ),
+        (
+            "permission",
+            text(run.permission_mode.as_deref()),
+            Tone::Plain,
+        ),
+        (
+            "labels",
+            (!labels.is_empty()).then(|| labels.join(" ")),
+            Tone::Plain,
+        ),
+        (
+            "asked",
+            shown.query.as_deref().map(|query| cut(query.trim(), ASKED)),
+            Tone::Plain,
+        ),
+        ("status", Some(status_word), Tone::of_status(status)),
         ("error", error, Tone::Bad),
         ("retry at", retry, Tone::Plain),
         ("exit", exit, Tone::Plain),
         ("started", Some(times::local(run.started_at)), Tone::Plain),
-        ("took", run.duration_ms.map(times::duration), Tone::Plain),
+        ("took", took(run), Tone::Plain),
         ("steps", Some(run.steps.to_string()), Tone::Plain),
         ("records", Some(run.records.to_string()), Tone::Plain),
         (
@@ -213,6 +309,7 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
             run.cost_usd.map(|cost| format!("${cost:.4}")),
             Tone::Plain,
         ),
+        ("input", stdin, Tone::Plain),
         ("output", Some(output), Tone::Plain),
         (
             "seal",

@@ -15,7 +15,7 @@ use crate::terminal::transcript::TranscriptPrinter;
 #[derive(Debug, clap::Args)]
 pub(crate) struct TranscriptArgs {
     /// The run: its id, the beginning of it, or `last`; RUN:STEP or RUN#RECORD for a part of it
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", default_value = "last", hide_default_value = true)]
     run: String,
     /// Go on while the run goes on
     #[arg(long)]

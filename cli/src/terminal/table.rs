@@ -1,9 +1,10 @@
 //! Aligned tables that fit the width of the terminal.
 
-use runtape_core::report::Failure;
+use runtape_core::report::RunInfo;
 use runtape_core::{CheckpointId, CheckpointStatus, JobId, RunId};
 use unicode_width::UnicodeWidthStr;
 
+use crate::arguments::status;
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::fit::cut;
@@ -68,31 +69,35 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with a run's status in one word, which --status takes as well.
-    pub(crate) fn status(status: CheckpointStatus) -> Self {
-        let word = match status {
-            CheckpointStatus::Init | CheckpointStatus::Proceeding => "open",
-            CheckpointStatus::StoppedByError => "error",
-            CheckpointStatus::StoppedByExceededMaxSteps => "maxSteps",
-            CheckpointStatus::StoppedByInteractiveTool => "interactive",
-            CheckpointStatus::StoppedByDelegate => "delegate",
-            CheckpointStatus::Completed => "completed",
-        };
+    /// Creates a cell with how long ago a time was, or its day if that is long ago.
+    pub(crate) fn ago(at: i64) -> Self {
         Self {
             is_whole: true,
-            ..Self::text(word).toned(Tone::of_status(status.as_str()))
+            ..Self::text(&times::ago(at, times::now()))
         }
     }
 
-    /// Creates a cell with a run's status or, where it failed, what the error is called.
-    pub(crate) fn status_of(status: CheckpointStatus, error: Option<&Failure>) -> Self {
-        let mut cell = Self::status(status);
-        // One that may be cut lets the whole column be.
-        cell.is_whole = false;
-        if let Some(error) = error.filter(|_| status == CheckpointStatus::StoppedByError) {
-            cell.text = plain::one_line(&error.name);
+    /// Creates a cell with a duration, empty where it is not known.
+    pub(crate) fn took(milliseconds: Option<i64>) -> Self {
+        Self::number(milliseconds.map(times::took).unwrap_or_default())
+    }
+
+    /// Creates a cell with a run's status in one word, which --status takes as well.
+    pub(crate) fn status(status: CheckpointStatus) -> Self {
+        Self {
+            is_whole: true,
+            ..Self::text(status::word(status)).toned(Tone::of_status(status.as_str()))
         }
-        cell
+    }
+
+    /// Creates a cell with how a run ended, or that it is open; and whether nobody is left to end it.
+    pub(crate) fn status_of(run: &RunInfo, is_lost: bool) -> Self {
+        let word = status::word_of(run);
+        if is_lost {
+            return Self::text(&format!("{word}, lost")).toned(Tone::Warning);
+        }
+        // One that may be cut lets the whole column be.
+        Self::text(word).toned(Tone::of_status(run.status.as_str()))
     }
 
     /// Creates a cell with an id, which is never cut: people copy it.
@@ -197,6 +202,8 @@ pub(crate) fn bytes(bytes: u64) -> String {
 pub(crate) struct Table {
     head: Vec<String>,
     rows: Vec<Vec<Cell>>,
+    /// How narrow a column may become that has to give way.
+    narrowest: Vec<usize>,
 }
 
 impl Table {
@@ -213,7 +220,18 @@ impl Table {
                 .map(|name| plain::one_line(name.as_ref()))
                 .collect(),
             rows: Vec::new(),
+            narrowest: vec![NARROWEST; head.len()],
         }
+    }
+
+    /// Lets a column keep at least so much: cut any shorter, it would say nothing.
+    pub(crate) fn keep(mut self, name: &str, width: usize) -> Self {
+        for (column, narrowest) in self.head.iter().zip(&mut self.narrowest) {
+            if column == name {
+                *narrowest = width;
+            }
+        }
+        self
     }
 
     /// Tells whether there is anything to show.
@@ -226,26 +244,24 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Returns how wide the columns would like to be, and which of them may be cut.
-    fn wishes(&self) -> Vec<(usize, bool)> {
-        let wish = |(index, name): (usize, &String)| {
+    /// Returns how wide the columns would like to be, and to which width they may be cut, if at all.
+    fn wishes(&self) -> Vec<(usize, Option<usize>)> {
+        let wish = |(index, (name, narrowest)): (usize, (&String, &usize))| {
             let cells = || self.rows.iter().filter_map(move |row| row.get(index));
             let width = cells().map(|cell| cell.text.width()).max();
             let gives_way = cells().all(|cell| !cell.is_whole);
-            (width.unwrap_or(0).max(name.width()), gives_way)
+            let width = width.unwrap_or(0).max(name.width());
+            (width, gives_way.then_some(*narrowest))
         };
-        self.head.iter().enumerate().map(wish).collect()
+        let columns = self.head.iter().zip(&self.narrowest);
+        columns.enumerate().map(wish).collect()
     }
 
     /// Leaves out the last columns if even cut ones do not fit. Returns their names.
     fn leave_out(&mut self, room: usize) -> Vec<String> {
         let mut needed = 0;
         let fitting = self.wishes().into_iter().take_while(|(width, gives_way)| {
-            needed += if *gives_way {
-                (*width).min(NARROWEST)
-            } else {
-                *width
-            };
+            needed += gives_way.map_or(*width, |narrowest| (*width).min(narrowest));
             let fits = needed <= room;
             needed += GAP;
             fits
@@ -258,19 +274,20 @@ impl Table {
     }
 
     fn widths(&self, room: usize) -> Vec<usize> {
-        let (mut widths, gives_way): (Vec<usize>, Vec<bool>) = self.wishes().into_iter().unzip();
+        let (mut widths, gives_way): (Vec<usize>, Vec<Option<usize>>) =
+            self.wishes().into_iter().unzip();
         let room = room.saturating_sub(GAP * widths.len().saturating_sub(1));
         // The widest column gives way first, for it has the most to say less of.
         let mut over = widths.iter().sum::<usize>().saturating_sub(room);
         while over > 0 {
-            let flexible = widths
-                .iter_mut()
-                .zip(&gives_way)
-                .filter(|(_, gives_way)| **gives_way);
+            let flexible = widths.iter_mut().zip(&gives_way);
+            let flexible = flexible.filter(|(width, narrowest)| {
+                narrowest.is_some_and(|narrowest| **width > narrowest)
+            });
             let widest = flexible.map(|(width, _)| width).max_by_key(|width| **width);
             match widest {
-                Some(width) if *width > NARROWEST => *width -= 1,
-                _ => break,
+                Some(width) => *width -= 1,
+                None => break,
             }
             over -= 1;
         }
@@ -288,6 +305,9 @@ impl Table {
             .collect();
         let mut used = is_used.iter();
         self.head.retain(|_| used.next().copied().unwrap_or(true));
+        let mut used = is_used.iter();
+        self.narrowest
+            .retain(|_| used.next().copied().unwrap_or(true));
         for row in &mut self.rows {
             let mut used = is_used.iter();
             row.retain(|_| used.next().copied().unwrap_or(true));

@@ -48,6 +48,29 @@ pub(crate) fn duration(milliseconds: i64) -> String {
     }
 }
 
+/// Writes a duration for tables.
+pub(crate) fn took(milliseconds: i64) -> String {
+    let seconds = milliseconds / 1000;
+    match milliseconds {
+        ..1000 => format!("{milliseconds}ms"),
+        1000..60_000 => format!("{seconds}.{}s", milliseconds % 1000 / 100),
+        60_000..3_600_000 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// Writes how long ago a time was; of one that is a week ago or more, or still to come, the day.
+pub(crate) fn ago(at: i64, now: i64) -> String {
+    let seconds = now.saturating_sub(at).div_euclid(1000);
+    match seconds {
+        0..60 => format!("{seconds}s ago"),
+        60..3600 => format!("{}m ago", seconds / 60),
+        3600..86_400 => format!("{}h ago", seconds / 3600),
+        86_400..604_800 => format!("{}d ago", seconds / 86_400),
+        _ => written(at, "%Y-%m-%d"),
+    }
+}
+
 /// Reads a duration as people write it: `90`, `90s`, `5m`, `2h`, `3d`, `1w`, `500ms`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -114,6 +137,16 @@ mod tests {
         assert_eq!(duration(2630), "2.6 s");
         assert_eq!(duration(61_000), "1 min 1 s");
         assert_eq!(duration(7_260_000), "2 h 1 min");
+        assert_eq!(took(950), "950ms");
+        assert_eq!(took(2630), "2.6s");
+        assert_eq!(took(61_000), "1m01s");
+        assert_eq!(took(7_260_000), "2h01m");
+        let day = 86_400_000;
+        assert_eq!(ago(5_000, 9_999), "4s ago");
+        assert_eq!(ago(0, 3_599_000), "59m ago");
+        assert_eq!(ago(0, day), "1d ago");
+        assert_eq!(ago(100 * day, 107 * day).len(), "1970-04-11".len());
+        assert_eq!(ago(100 * day, 99 * day).len(), "1970-04-11".len());
     }
 
     #[test]

@@ -50,7 +50,10 @@ pub use redaction::{
     AppliedRules, ConfigInfo, FoundMarker, FoundSecret, RedactLine, RedactSummary, RedactedRun,
     RedactionCounts, RunRedaction, ScanLine, ScanSummary, SecretPlace,
 };
-pub use run::{JobInfo, RunDetail, RunInfo, SessionAnswer, StepInfo};
+pub use run::{
+    INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES, JobDetail, JobInfo, RunDetail, RunInfo,
+    SessionAnswer, StepInfo,
+};
 pub use seal::{RunSeal, SealHead, SealName};
 pub use search::{SearchHit, SearchRole, SearchedRun, SnippetPart};
 pub use session::SessionInfo;

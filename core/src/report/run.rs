@@ -1,8 +1,11 @@
 //! Runs, jobs and steps in lists.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::output::open;
 use super::recording::ExitInfo;
 use super::seal::is_first_chain;
 use super::{Failure, RunOrigin, RunRedaction, SealName, counts};
@@ -12,7 +15,23 @@ use crate::{
     TokenCounts,
 };
 
-/// What is known of a run, without its records. Unknown is null.
+/// The signal of an interrupt.
+pub const INTERRUPT: &str = "SIGINT";
+/// The exit code that stands for it.
+pub const INTERRUPT_CODE: i64 = 130;
+/// The errors of runs that a signal ended, or that ended as if by one.
+pub const INTERRUPTED_NAMES: [&str; 2] = ["KilledBySignal", "NonZeroExit"];
+
+/// Tells whether there is nothing to say.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What is known of a run, without its records. Unknown is null, or not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunInfo {
@@ -38,16 +57,51 @@ pub struct RunInfo {
     pub cwd: Option<String>,
     /// The agent CLI's version.
     pub cli_version: Option<String>,
-    /// When it began.
+    /// When it began: by the recorder's clock where it ran the process, else as its first record says.
     #[serde(with = "iso")]
     #[schemars(with = "Time")]
     pub started_at: i64,
-    /// When it ended; null while it is open.
+    /// When it ended, by the same clock; null while it is open.
     #[serde(with = "iso::maybe")]
     #[schemars(with = "Option<Time>")]
     pub finished_at: Option<i64>,
-    /// How long it took in milliseconds, as the runtime reported it.
+    /// How long it took in milliseconds: by the recorder's clock where it ran the process, else as the
+    /// runtime reported it.
     pub duration_ms: Option<i64>,
+    /// How long it took in milliseconds, as the runtime reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_duration_ms: Option<i64>,
+    /// What was asked, its first 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argv: Option<Vec<String>>,
+    /// What the agent may do without asking, by the runtime's own word for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
+    /// The machine it ran on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The user it ran as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The exit code of its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// The signal that ended its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// The commit that the directory was at when it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_commit: Option<String>,
+    /// The branch that the directory was on when it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
+    /// Labels that whoever started it gave it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(transform = open)]
+    pub labels: BTreeMap<String, String>,
     /// Steps that ended.
     pub steps: u64,
     /// Messages.
@@ -72,6 +126,17 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// Tells whether an interrupt ended it, as Ctrl-C sends one: by the signal, or by the exit code that shells
+    /// give for it.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        let is_process = |name: &str| INTERRUPTED_NAMES.contains(&name);
+        let error = self.error.as_ref();
+        let is_signal = self.signal.as_deref() == Some(INTERRUPT);
+        error.is_some_and(|error| is_process(&error.name))
+            && (is_signal || self.exit_code == Some(INTERRUPT_CODE))
+    }
+
     /// Returns the name of the seal that covers the run.
     #[must_use]
     pub fn seal_name(&self) -> Option<SealName> {
@@ -127,6 +192,21 @@ impl JobInfo {
     }
 }
 
+/// A job with its root runs, and the session to go on with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobDetail {
+    /// The job, as in lists.
+    #[serde(flatten)]
+    pub job: JobInfo,
+    /// Its root runs, the latest first.
+    pub root_runs: Vec<RunInfo>,
+    /// The session to resume; null if there is none.
+    pub session_id: Option<String>,
+    /// The run that printed it.
+    pub session_run_id: Option<RunId>,
+}
+
 /// What is known of a step, without its messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -170,10 +250,16 @@ pub struct RunDetail {
     pub children: Vec<RunInfo>,
     /// The steps that ended.
     pub steps_ended: Vec<StepInfo>,
+    /// What was asked, all of it; not there if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
     /// The text of the last model message; null if there is none.
     pub final_text: Option<String>,
     /// How the process ended; null while the run is open, and for a child.
     pub exit: Option<ExitInfo>,
+    /// Bytes of standard input on the tape; not there if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stdin_bytes: u64,
     /// Bytes of standard output on the tape.
     pub stdout_bytes: u64,
     /// Bytes of standard error on the tape.

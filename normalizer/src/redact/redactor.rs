@@ -164,17 +164,20 @@ impl Redactor {
         }
     }
 
+    /// Ends one stream: gives out what is still held of it.
+    pub fn end(&mut self, stream: Stream, mut each: impl FnMut(Stream, Kept<'_>, i64)) {
+        if let Some(on) = &mut self.on
+            && on.streams.iter().any(|(known, _)| *known == stream)
+            && let (reader, Some(filter)) = on.parts(stream)
+        {
+            filter.finish(reader, &mut self.report, &mut each);
+        }
+    }
+
     /// Ends all streams: gives out whatever is still held.
     pub fn finish(&mut self, mut each: impl FnMut(Stream, Kept<'_>, i64)) {
-        if let Some(on) = &mut self.on {
-            for stream in Stream::ALL {
-                if !on.streams.iter().any(|(known, _)| *known == stream) {
-                    continue;
-                }
-                if let (reader, Some(filter)) = on.parts(stream) {
-                    filter.finish(reader, &mut self.report, &mut each);
-                }
-            }
+        for stream in Stream::ALL {
+            self.end(stream, &mut each);
         }
     }
 

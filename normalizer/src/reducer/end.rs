@@ -141,12 +141,22 @@ impl TapeState {
         };
         self.book_remainder(root, children, place);
         self.learn_totals(root);
+        if let Some(at) = exit.finished_at {
+            root.learn("finishedAt", at);
+        }
         self.end_run(root, end, place);
     }
 
     fn note_exit(&mut self, root: &mut Run, exit: &Exit, place: TapePlace) {
         if let Some(missing) = &exit.missing {
             let message = format!("the end of the output could not be kept: {missing}");
+            self.on_event(root, Warning { message }.into(), place);
+        }
+        if exit.unkept_input > 0 {
+            let more = exit.unkept_input;
+            let message = format!(
+                "only the beginning of standard input is kept: {more} bytes more were passed on"
+            );
             self.on_event(root, Warning { message }.into(), place);
         }
         if exit.is_unknown() || exit.recorder_lost {

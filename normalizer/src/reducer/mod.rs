@@ -8,6 +8,7 @@ mod calls;
 mod children;
 mod end;
 pub(crate) mod given_up;
+mod inputs;
 mod live;
 mod pending;
 mod run;
@@ -228,6 +229,7 @@ impl Reducer {
             line: 0,
             at: at.max(self.root.last.at),
         };
+        self.record_inputs_left();
         self.tape.touch_root(&mut self.root, place);
         self.children.end_all(&mut self.tape, place);
         let (tape, root) = (&mut self.tape, &mut self.root);

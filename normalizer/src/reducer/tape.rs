@@ -10,6 +10,7 @@ use runtape_core::{
 };
 
 use super::end::{HeldAnswer, TurnResult};
+use super::inputs::AwaitingInputs;
 use super::run::Run;
 use crate::context::Context;
 use crate::output::Output;
@@ -49,6 +50,7 @@ pub(super) struct TapeState {
     pub(super) unparsed: u64,
     pub(super) unknown_keys: BTreeMap<String, u64>,
     pub(super) stderr_tail: String,
+    pub(super) awaiting: AwaitingInputs,
     pub(super) output: Output,
 }
 
@@ -70,6 +72,7 @@ impl TapeState {
             unparsed: 0,
             unknown_keys: BTreeMap::new(),
             stderr_tail: String::new(),
+            awaiting: AwaitingInputs::default(),
             output: Output::default(),
         }
     }
@@ -94,7 +97,10 @@ impl TapeState {
             runtime: self.runtime.clone(),
             delegated_by: delegated_by.map(Box::new),
         };
-        self.record(run, opened, place.at, None);
+        // A runtime that is silent for long, or prints all at its end, began before its first line.
+        let began = self.context.metadata.started_at();
+        let at = began.filter(|_| run.is_root()).unwrap_or(place.at);
+        self.record(run, opened, at, None);
     }
 
     /// Appends a record to a run's sequence.

@@ -7,7 +7,9 @@ use crate::context::Context;
 use crate::history::History;
 use crate::paperclip::Adapter;
 use crate::parser::RuntimeParser;
+use crate::permissions::PermissionFlag;
 use crate::redact::DeltaShape;
+use crate::standard_input::StdinUse;
 
 mod claude_code;
 mod codex;
@@ -31,6 +33,10 @@ pub struct RuntimeEntry {
     pub sniff: fn(&[u8]) -> u8,
     /// Finds what was asked for in the command line.
     pub query: fn(&Context) -> Option<String>,
+    /// Tells what its CLI takes standard input for, by its command line.
+    pub stdin: fn(&Context) -> StdinUse,
+    /// The flags that say what the agent may do without asking, the one that wins first.
+    pub permissions: &'static [PermissionFlag],
     /// The names its program goes by.
     pub commands: &'static [&'static str],
     /// The words that go on with a session in a terminal, before the session's id; none where there is

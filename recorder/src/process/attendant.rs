@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
+use runtape_core::Stream;
 use runtape_normalizer::Exit;
 
 use super::child::{Child, Happening};
@@ -32,6 +33,8 @@ pub(super) struct Attendant<'a> {
     /// The command was asked to end.
     is_asked: bool,
     is_timed_out: bool,
+    /// Bytes of standard input that were passed on and not kept.
+    unkept_input: u64,
     clock: Clock,
 }
 
@@ -54,6 +57,7 @@ impl<'a> Attendant<'a> {
             exit: None,
             is_asked: false,
             is_timed_out: false,
+            unkept_input: 0,
             clock: options.clock.clone(),
         }
     }
@@ -65,6 +69,15 @@ impl<'a> Attendant<'a> {
             match self.next() {
                 Ok(Happening::Output(chunk)) => self.push(chunk),
                 Ok(Happening::Closed) => open_streams -= 1,
+                Ok(Happening::Input(bytes, at)) => {
+                    let printed = self.run.push(Stream::Stdin, &bytes, at);
+                    self.hand_on(printed, 0, None);
+                }
+                Ok(Happening::InputEnded { unkept }) => {
+                    self.unkept_input = unkept;
+                    let printed = self.run.end(Stream::Stdin);
+                    self.hand_on(printed, 0, None);
+                }
                 Ok(Happening::Ended(exit)) => {
                     self.exit = Some(exit);
                     // Processes that the command started may keep its output open, but not for ever.
@@ -186,6 +199,7 @@ impl<'a> Attendant<'a> {
     fn finish(mut self) -> Recorded {
         let exit = Exit {
             timed_out: self.is_timed_out,
+            unkept_input: self.unkept_input,
             ..self.exit.take().unwrap_or_default()
         };
         let Ended {

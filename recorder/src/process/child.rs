@@ -34,6 +34,10 @@ pub(super) enum Happening {
     Output(OutputChunk),
     /// A stream is closed: nobody can print on it any more.
     Closed,
+    /// The process was given something on its standard input, at a time.
+    Input(Vec<u8>, i64),
+    /// Nothing more will come on standard input, and so many bytes of it were not kept.
+    InputEnded { unkept: u64 },
     /// The process ended.
     Ended(Exit),
     /// Somebody wants the process to end.
@@ -71,6 +75,11 @@ impl Control {
     pub fn stop(&self) {
         // If the command has ended, nobody listens any more.
         let _ = self.sender.send(Happening::Stop);
+    }
+
+    /// Returns what tells the recorder of what happens.
+    pub(super) fn sender(&self) -> Sender<Happening> {
+        self.sender.clone()
     }
 
     /// Returns the id of the command's process, which is that of its group, too.
@@ -127,9 +136,10 @@ impl Child {
         let stderr = process.stderr.take();
         listen(Stream::Stderr, stderr.map(|pipe| Box::new(pipe) as _));
         let waiting = terminal.is_some().then(Terminal::open).flatten();
-        let ended = sender.clone();
+        let (ended, clock) = (sender.clone(), options.clock.clone());
         thread::spawn(move || {
-            let exit = wait(group, waiting.as_ref());
+            let mut exit = wait(group, waiting.as_ref());
+            exit.finished_at = Some(clock.now());
             // Nobody listens any more if the recorder gave up waiting.
             let _ = ended.send(Happening::Ended(exit));
         });

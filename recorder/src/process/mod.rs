@@ -7,11 +7,13 @@
 mod attendant;
 mod child;
 mod destination;
+mod input;
 mod keeper;
 mod leash;
 mod output_chunk;
 mod terminal;
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command};
 use std::sync::Arc;
@@ -31,6 +33,7 @@ use self::keeper::Keeper;
 pub use self::keeper::Kept;
 pub use self::leash::{CannotStart, Leash, run_mode};
 use crate::clock::Clock;
+use crate::context_and_exit::note_start;
 use crate::detached_run::DetachedRun;
 use crate::error::RecordError;
 use crate::spool::SpoolDirectories;
@@ -141,6 +144,7 @@ pub struct Recorded {
 pub struct Recording {
     control: Control,
     stdin: Option<ChildStdin>,
+    clock: Clock,
     shown: Receiver<Shown>,
     thread: JoinHandle<Recorded>,
 }
@@ -161,6 +165,7 @@ impl Recording {
             context.argv = Some(words.collect());
         }
         let started_at = options.clock.now();
+        note_start(&mut context, started_at);
         let start = match options.watch {
             Watch::Items => DetachedRun::start_live,
             Watch::Nothing | Watch::Bytes => DetachedRun::start,
@@ -171,6 +176,7 @@ impl Recording {
         let control = child.control();
         let keeper = Keeper::start(destination.into(), runtime, context, started_at, &options);
         let (sender, shown) = sync_channel(AHEAD);
+        let clock = options.clock.clone();
         let thread = thread::spawn(move || {
             let sender = (options.watch != Watch::Nothing).then_some(sender);
             Attendant::new(&mut child, run, keeper, sender, &options).attend()
@@ -178,9 +184,18 @@ impl Recording {
         Ok(Self {
             control,
             stdin,
+            clock,
             shown,
             thread,
         })
+    }
+
+    /// Passes on what is read to the command's standard input, if that was to be piped, and keeps it as a stream
+    /// of the tape of its own, up to 4 MiB. Where the runtime reads its prompt there, it is what was asked.
+    pub fn pass_stdin(&mut self, from: impl Read + Send + 'static) {
+        if let Some(to) = self.stdin.take() {
+            input::pass_on(from, to, self.control.sender(), self.clock.clone());
+        }
     }
 
     /// Returns the command's standard input, once, if it was to be piped.

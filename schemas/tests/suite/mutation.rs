@@ -503,6 +503,7 @@ kinds! {
     run_info RunInfo at_least 130;
     run_detail RunDetail at_least 255;
     job_info JobInfo at_least 50;
+    job_detail JobDetail at_least 100;
     search_hit SearchHit at_least 35;
     searched_run SearchedRun at_least 35;
     usage_group UsageGroup at_least 30;

@@ -16,6 +16,7 @@ macro_rules! for_each_report {
             RunInfo run_info;
             RunDetail run_detail;
             JobInfo job_info;
+            JobDetail job_detail;
             SearchHit search_hit;
             SearchedRun searched_run;
             UsageGroup usage_group;

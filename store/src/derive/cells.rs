@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use runtape_core::report::{Failure, RunInfo, SealName};
 use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunId, Runtime, TokenCounts};
+use serde::de::DeserializeOwned;
 
 use super::facts::RunFacts;
 
@@ -43,6 +44,10 @@ impl<'a> Cell<'a> {
         }
     }
 
+    fn into_json<T: DeserializeOwned>(self) -> Option<T> {
+        serde_json::from_str(&self.into_text()?).ok()
+    }
+
     fn into_integer(self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(number),
@@ -78,7 +83,10 @@ const fn plain(name: &'static str) -> RunColumn {
 }
 
 /// How many columns of a run follow from its records.
-pub(crate) const RUN_WIDTH: usize = 24;
+pub(crate) const RUN_WIDTH: usize = 35;
+
+/// How many of these a database has from before runs told what they were about: the first ones.
+pub(crate) const FIRST_WIDTH: usize = 24;
 
 /// The columns of a run that follow from its records, as [`cells`] fills them.
 pub(crate) const RUN_COLUMNS: [RunColumn; RUN_WIDTH] = [
@@ -106,6 +114,17 @@ pub(crate) const RUN_COLUMNS: [RunColumn; RUN_WIDTH] = [
     plain("error_status"),
     plain("error_retryable"),
     plain("error_retry_at"),
+    plain("reported_duration_ms"),
+    plain("prompt"),
+    plain("argv"),
+    word("permission_mode"),
+    word("host"),
+    word("user"),
+    plain("exit_code"),
+    word("signal"),
+    plain("git_commit"),
+    word("git_branch"),
+    plain("labels"),
 ];
 
 /// Returns what stands in each of [`RUN_COLUMNS`]; `started_at` is for a run without records.
@@ -139,6 +158,17 @@ pub(crate) fn cells(facts: &RunFacts, started_at: i64) -> [Cell<'_>; RUN_WIDTH] 
         Cell::integer(error.and_then(|error| error.status_code.map(Into::into))),
         Cell::integer(error.map(|error| error.is_retryable.into())),
         Cell::integer(error.and_then(|error| error.retry_at)),
+        Cell::integer(facts.reported_duration_ms),
+        Cell::text(facts.prompt.as_deref()),
+        Cell::text(facts.argv.as_deref()),
+        Cell::word(facts.permission_mode.as_deref()),
+        Cell::word(facts.host.as_deref()),
+        Cell::word(facts.user.as_deref()),
+        Cell::integer(facts.exit_code),
+        Cell::word(facts.signal.as_deref()),
+        Cell::text(facts.git_commit.as_deref()),
+        Cell::word(facts.git_branch.as_deref()),
+        Cell::text(facts.labels.as_deref()),
     ]
 }
 
@@ -198,6 +228,17 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
         error_status,
         error_retryable,
         error_retry_at,
+        reported_duration_ms,
+        prompt,
+        argv,
+        permission_mode,
+        host,
+        user,
+        exit_code,
+        signal,
+        git_commit,
+        git_branch,
+        labels,
     ] = cells;
     let family = error_family.into_text();
     let error = error_name.into_text().map(|name| Failure {
@@ -225,6 +266,17 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
         started_at: started_at.into_integer().unwrap_or(0),
         finished_at: finished_at.into_integer(),
         duration_ms: duration_ms.into_integer(),
+        reported_duration_ms: reported_duration_ms.into_integer(),
+        prompt: prompt.into_text(),
+        argv: argv.into_json(),
+        permission_mode: permission_mode.into_text(),
+        host: host.into_text(),
+        user: user.into_text(),
+        exit_code: exit_code.into_integer(),
+        signal: signal.into_text(),
+        git_commit: git_commit.into_text(),
+        git_branch: git_branch.into_text(),
+        labels: labels.into_json().unwrap_or_default(),
         steps: steps.into_count(),
         messages: messages.into_count(),
         records: records.into_count(),

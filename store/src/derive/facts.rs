@@ -10,7 +10,7 @@ use runtape_core::record::{
 };
 use runtape_core::{
     CheckpointId, CheckpointStatus, ExpertPart, Message, Metadata, Record, RecordKind, RunError,
-    RunId, RuntimeEventKind, Stream, TokenCounts, ToolCallId,
+    RunId, RuntimeEventKind, Stream, TokenCounts, ToolCallId, UserPart,
 };
 
 use crate::format::chain;
@@ -18,6 +18,9 @@ use crate::format::chain;
 /// Most characters of a notice or excerpt in a derived table; the record has all of it. Notices
 /// are most of what some runtimes print, and they are kept twice already.
 const EXCERPT: usize = 80;
+
+/// Most characters of what was asked that stand in the row of a run.
+const PROMPT: usize = 200;
 
 /// What is known of a run as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +42,20 @@ pub(crate) struct RunFacts {
     pub(crate) usage: TokenCounts,
     pub(crate) cost_usd: Option<f64>,
     pub(crate) duration_ms: Option<i64>,
+    pub(crate) reported_duration_ms: Option<i64>,
+    /// What was asked, cut to what a table needs.
+    pub(crate) prompt: Option<String>,
+    /// The command line, as JSON.
+    pub(crate) argv: Option<String>,
+    pub(crate) permission_mode: Option<String>,
+    pub(crate) host: Option<String>,
+    pub(crate) user: Option<String>,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) signal: Option<String>,
+    pub(crate) git_commit: Option<String>,
+    pub(crate) git_branch: Option<String>,
+    /// The labels, as JSON; none where there are none.
+    pub(crate) labels: Option<String>,
     pub(crate) error: Option<RunError>,
 }
 
@@ -155,6 +172,7 @@ impl FactFolder {
                 if self.run.model.is_none() {
                     self.run.model.clone_from(&initialize.model);
                 }
+                self.asked(initialize.query.as_deref());
             }
             RecordKind::Start(_) => self.started = true,
             RecordKind::Message(message) => self.message(record, message, facts),
@@ -176,11 +194,30 @@ impl FactFolder {
         self.run.cwd = text(self.metadata.cwd());
         self.run.cli_version = text(self.metadata.cli_version());
         self.run.cost_usd = self.metadata.cost_usd();
-        self.run.duration_ms = self.metadata.duration_ms();
+        self.run.duration_ms = self.metadata.took_ms();
+        self.run.reported_duration_ms = self.metadata.duration_ms();
+        let argv = self.metadata.argv();
+        self.run.argv = argv.and_then(|argv| serde_json::to_string(&argv).ok());
+        self.run.permission_mode = text(self.metadata.permission_mode());
+        self.run.host = text(self.metadata.host());
+        self.run.user = text(self.metadata.user());
+        self.run.exit_code = self.metadata.exit_code();
+        self.run.signal = text(self.metadata.signal());
+        self.run.git_commit = text(self.metadata.git_commit());
+        self.run.git_branch = text(self.metadata.git_branch());
+        let labels = Some(self.metadata.labels()).filter(|labels| !labels.is_empty());
+        self.run.labels = labels.and_then(|labels| serde_json::to_string(&labels).ok());
     }
 
     fn message(&mut self, record: &Record, message: &MessageRecord, facts: &mut Vec<Fact>) {
         self.run.messages += 1;
+        if let Message::UserMessage(user) = &message.message {
+            let text = user.contents.iter().find_map(|part| match part {
+                UserPart::TextPart(part) => Some(part.text.as_str()),
+                _ => None,
+            });
+            self.asked(text);
+        }
         if !self.started {
             return;
         }
@@ -234,6 +271,14 @@ impl FactFolder {
         }
     }
 
+    /// Learns what was asked, unless that is known.
+    fn asked(&mut self, text: Option<&str>) {
+        let text = text.map(str::trim).filter(|text| !text.is_empty());
+        if let (None, Some(text)) = (&self.run.prompt, text) {
+            self.run.prompt = Some(text.chars().take(PROMPT).collect());
+        }
+    }
+
     fn usage(&mut self, record: &Record, entry: &UsageEntry, facts: &mut Vec<Fact>) {
         let used = if entry.of_session {
             let before = self.session_total.replace(entry.counts);
@@ -274,7 +319,7 @@ impl FactFolder {
         }));
         if head.status.is_terminal() {
             self.run.status = Some(head.status);
-            self.run.finished_at = Some(record.at);
+            self.run.finished_at = Some(self.metadata.finished_at().unwrap_or(record.at));
             self.run.error.clone_from(&head.error);
         }
     }

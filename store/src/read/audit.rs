@@ -5,6 +5,7 @@ use runtape_core::report::{DailyUsage, LedgerEntry, NoticeInfo, RunInfo};
 use serde_json::{Map, Value};
 
 use super::runs::get;
+use crate::backend::Backend;
 use crate::error::Result;
 use crate::filter::RunFilter;
 use crate::store::Store;
@@ -38,8 +39,12 @@ impl Store {
     }
 
     /// Calls `each` with the rows of a query in SQL, as objects in the order of the columns, until it
-    /// returns `false`. Only reading is possible.
+    /// returns `false`. Only reading is possible. Of a database in a file, it may ask for texts, which are in
+    /// records: by `v_messages`, and by `input` and `result` in `v_tool_calls`.
     pub fn query(&self, sql: &str, mut each: impl FnMut(Map<String, Value>) -> bool) -> Result<()> {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.show_texts(sql)?,
+        }
         self.read(|tables| tables.query(sql, &mut each))
     }
 }

@@ -1,5 +1,6 @@
 //! Which runs a query is about, in SQL.
 
+use runtape_core::report::{INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES};
 use runtape_core::{ErrorFamily, Runtime};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -78,6 +79,33 @@ impl Condition {
             }
             Some(_) => self.terms.push("run.status IS NULL".to_owned()),
             None => {}
+        }
+        if let Some(name) = &filter.error_name {
+            let term = "run.error_name IN (SELECT key FROM word
+                WHERE substr(text, 1, length(?)) = ? COLLATE NOCASE)";
+            self.add(term, name.clone());
+        }
+        if filter.is_interrupted {
+            // As `RunInfo::is_interrupted` has it.
+            let names = INTERRUPTED_NAMES.map(|name| format!("'{name}'")).join(", ");
+            self.terms.push(format!(
+                "run.error_name IN (SELECT key FROM word WHERE text IN ({names}))
+                 AND (run.exit_code = {INTERRUPT_CODE}
+                    OR run.signal = (SELECT key FROM word WHERE text = '{INTERRUPT}'))"
+            ));
+        }
+        for (label, value) in &filter.labels {
+            let number = self.next();
+            self.values.push(label.clone().into());
+            let value = value.as_ref().map(|value| {
+                self.values.push(value.clone().into());
+                format!(" AND label.value = ?{}", number + 1)
+            });
+            self.terms.push(format!(
+                "EXISTS (SELECT 1 FROM run AS labelled, json_each(labelled.labels) AS label
+                 WHERE labelled.key = coalesce(run.root, run.key) AND label.key = ?{number}{})",
+                value.unwrap_or_default()
+            ));
         }
         if let Some(job) = &filter.job {
             let term = "run.job = (SELECT key FROM job WHERE id = ?)";

@@ -37,9 +37,8 @@ pub(crate) fn latest(
     limit: usize,
 ) -> Result<Vec<RunInfo>> {
     let sql = format!(
-        "SELECT {} FROM {} WHERE {} ORDER BY run.started_at DESC, run.id DESC LIMIT {}",
-        *runs::INFO,
-        *runs::INFO_FROM,
+        "SELECT {} WHERE {} ORDER BY run.started_at DESC, run.id DESC LIMIT {}",
+        runs::info_columns(connection)?,
         condition.sql(),
         columns::limit(limit),
     );

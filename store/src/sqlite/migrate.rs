@@ -8,7 +8,7 @@ use super::Sqlite;
 use super::steps;
 use crate::backend::Tables;
 use crate::error::{Result, StoreError};
-use crate::write::{kept_usage, reseal};
+use crate::write::{kept_usage, rebuild, reseal};
 
 /// Marks a `SQLite` file as one of ours: the letters `RTAP`.
 pub(crate) const APPLICATION_ID: i32 = 0x5254_4150;
@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0010_classes.sql"),
     include_str!("../../migrations/0011_usage_sums.sql"),
     include_str!("../../migrations/0012_search.sql"),
+    include_str!("../../migrations/0013_about.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
@@ -52,6 +53,9 @@ pub(crate) const USAGE_IS_SUMMED: i64 = 11;
 
 /// The schema from which on the search index knows stretches of records.
 pub(crate) const SEARCH_HAS_STRETCHES: i64 = 12;
+
+/// The schema from which on runs have columns that tell what they were about.
+pub(crate) const RUNS_TELL_ABOUT: i64 = 13;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {
@@ -148,6 +152,11 @@ fn apply(sqlite: &Sqlite, path: &Path) -> Result<()> {
         }
         if number == USAGE_IS_SUMMED && done > 0 {
             kept_usage::settle(sqlite)?;
+        }
+        if number == RUNS_TELL_ABOUT && done > 0 {
+            // A recorder of before would leave the columns as they are.
+            refuse_while_recorded(sqlite)?;
+            rebuild::fill_runs(sqlite)?;
         }
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -30,6 +30,7 @@ mod steps;
 mod sums;
 mod tables;
 mod tape;
+mod texts;
 mod tool_calls;
 mod untrusted;
 mod usage_sums;

@@ -10,10 +10,13 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_it
 
 use super::columns::{job_id, maybe_run_id, place_of_seal, run_id, runtime, seal_name, unsigned};
 use super::keys::Counted;
+use super::migrate;
 use super::sums::counted_of_run;
 use super::words::Words;
 use crate::backend::{BareRun, NewRun, Opening, RunKey, RunRow};
-use crate::derive::cells::{self, Cell, RUN_COLUMNS, RUN_WIDTH, RunNames, StoredRun};
+use crate::derive::cells::{
+    self, Cell, FIRST_WIDTH, RUN_COLUMNS, RUN_WIDTH, RunColumn, RunNames, StoredRun,
+};
 use crate::derive::facts::RunFacts;
 use crate::error::Result;
 
@@ -329,40 +332,66 @@ pub(crate) fn set(
     Ok(())
 }
 
+/// Texts of queries: for a database whose runs have the first columns only, and for one of today.
+type ByWidth = LazyLock<[String; 2]>;
+
+/// Returns the text for a database.
+fn of_width<'a>(texts: &'a ByWidth, connection: &Connection) -> Result<&'a str> {
+    let [first, all] = &**texts;
+    let is_old = migrate::version(connection)? < migrate::RUNS_TELL_ABOUT;
+    Ok(if is_old { first } else { all })
+}
+
+/// Returns the columns that runs have, with whether they are of every database.
+fn columns_of(width: usize) -> impl Iterator<Item = (RunColumn, bool)> {
+    let columns = RUN_COLUMNS.into_iter().enumerate();
+    columns.map(move |(at, column)| (column, at < width))
+}
+
+/// Writes the columns of a run in their order; nothing stands in those that it has not.
+fn select(width: usize, text: impl Fn(RunColumn) -> String) -> String {
+    let columns = columns_of(width).map(|(column, is_there)| {
+        if is_there {
+            text(column)
+        } else {
+            "NULL".to_owned()
+        }
+    });
+    columns.collect::<Vec<_>>().join(", ")
+}
+
 /// Joins the words that a run refers to, each under the name of its column.
-fn word_joins() -> String {
-    let words = RUN_COLUMNS.iter().filter(|column| column.is_word);
-    let joins = words.map(|column| {
-        let name = column.name;
+fn word_joins(width: usize) -> String {
+    let words = columns_of(width).filter(|(column, is_there)| column.is_word && *is_there);
+    let joins = words.map(|(RunColumn { name, .. }, _)| {
         format!("LEFT JOIN word AS {name} ON {name}.key = run.{name}")
     });
     joins.collect::<Vec<_>>().join("\n")
 }
 
-/// Columns of [`info`], over the tables that [`INFO_FROM`] joins.
-pub(crate) static INFO: LazyLock<String> = LazyLock::new(|| {
-    let columns = RUN_COLUMNS.map(|column| match column.name {
-        name if column.is_word => format!("{name}.text"),
-        name if name.ends_with("_tokens") => counted_of_run(name),
-        name => format!("run.{name}"),
-    });
-    let columns = columns.join(", ");
-    format!(
-        "job.id, run.id, root.id, parent.id, runtime.text, coalesce(run.seal, root.seal), {columns}"
-    )
+static INFO: ByWidth = LazyLock::new(|| {
+    [FIRST_WIDTH, RUN_WIDTH].map(|width| {
+        let columns = select(width, |column| match column.name {
+            name if column.is_word => format!("{name}.text"),
+            name if name.ends_with("_tokens") => counted_of_run(name),
+            name => format!("run.{name}"),
+        });
+        let joins = word_joins(width);
+        format!(
+            "job.id, run.id, root.id, parent.id, runtime.text, coalesce(run.seal, root.seal), {columns}
+             FROM run JOIN job ON job.key = run.job
+             JOIN word AS runtime ON runtime.key = run.runtime
+             LEFT JOIN run AS root ON root.key = run.root
+             LEFT JOIN run AS parent ON parent.key = run.parent
+             {joins}"
+        )
+    })
 });
 
-/// Joins what a run refers to.
-pub(crate) static INFO_FROM: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "run JOIN job ON job.key = run.job
-         JOIN word AS runtime ON runtime.key = run.runtime
-         LEFT JOIN run AS root ON root.key = run.root
-         LEFT JOIN run AS parent ON parent.key = run.parent
-         {}",
-        word_joins()
-    )
-});
+/// Returns the columns of [`info`], and the tables that they are from.
+pub(crate) fn info_columns(connection: &Connection) -> Result<&'static str> {
+    of_width(&INFO, connection)
+}
 
 /// Reads cells from neighbouring columns.
 fn read_cells(row: &Row<'_>, first: usize) -> rusqlite::Result<[Cell<'static>; RUN_WIDTH]> {
@@ -385,7 +414,7 @@ fn read_cells(row: &Row<'_>, first: usize) -> rusqlite::Result<[Cell<'static>; R
     Ok(cells)
 }
 
-/// Reads a row of [`INFO`].
+/// Reads a row of [`info_columns`].
 pub(crate) fn info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
     let names = RunNames {
         job_id: job_id(row, 0)?,
@@ -400,27 +429,29 @@ pub(crate) fn info(row: &Row<'_>) -> rusqlite::Result<RunInfo> {
 
 /// Returns what is known of a run.
 pub(crate) fn one_info(connection: &Connection, key: i64) -> Result<RunInfo> {
-    let sql = format!("SELECT {} FROM {} WHERE run.key = ?1", *INFO, *INFO_FROM);
+    let sql = format!("SELECT {} WHERE run.key = ?1", info_columns(connection)?);
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row([key], info)?)
 }
 
-static STORED: LazyLock<String> = LazyLock::new(|| {
-    // A reference to a word that is not there is no word, and not nothing either.
-    let columns = RUN_COLUMNS.map(|column| match column.name {
-        name if column.is_word => format!("coalesce({name}.text, run.{name})"),
-        name => format!("run.{name}"),
-    });
-    format!(
-        "SELECT run.root, run.parent, run.context, run.exit, {} FROM run {} WHERE run.key = ?1",
-        columns.join(", "),
-        word_joins()
-    )
+static STORED: ByWidth = LazyLock::new(|| {
+    [FIRST_WIDTH, RUN_WIDTH].map(|width| {
+        // A reference to a word that is not there is no word, and not nothing either.
+        let columns = select(width, |column| match column.name {
+            name if column.is_word => format!("coalesce({name}.text, run.{name})"),
+            name => format!("run.{name}"),
+        });
+        let joins = word_joins(width);
+        format!(
+            "SELECT run.root, run.parent, run.context, run.exit, {columns} FROM run {joins}
+             WHERE run.key = ?1"
+        )
+    })
 });
 
 /// Returns what stands in the row of a run.
 pub(crate) fn stored(connection: &Connection, key: i64) -> Result<StoredRun> {
-    let mut statement = connection.prepare_cached(&STORED)?;
+    let mut statement = connection.prepare_cached(of_width(&STORED, connection)?)?;
     Ok(statement.query_row([key], |row| {
         Ok(StoredRun {
             root: row.get(0)?,

@@ -531,6 +531,7 @@ impl Tables for Sqlite {
             marks_totals: version >= migrate::LEDGER_KNOWS_TOTALS,
             specifies_ids: version >= migrate::IDS_ARE_SPECIFIED,
             keeps_usage: version >= migrate::USAGE_IS_SUMMED,
+            tells_about: version >= migrate::RUNS_TELL_ABOUT,
             are_current: version == migrate::newest(),
         })
     }

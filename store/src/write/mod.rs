@@ -8,7 +8,7 @@ pub(crate) mod import;
 pub(crate) mod kept_usage;
 mod merge;
 pub(crate) mod put;
-mod rebuild;
+pub(crate) mod rebuild;
 pub(crate) mod replace;
 pub(crate) mod reseal;
 pub(crate) mod retention;

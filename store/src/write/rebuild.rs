@@ -140,6 +140,31 @@ fn rebuild_tree(tables: &dyn Tables, root: &RunId) -> Result<RebuiltRun> {
     Ok(rebuilt)
 }
 
+/// Writes the columns of all runs anew that follow from their records, and nothing else: some were added that
+/// records from before fill. A run whose records cannot be read stays as it is, and `verify` names it.
+pub(crate) fn fill_runs(tables: &dyn Tables) -> Result<()> {
+    let mut runs = Vec::new();
+    tables.each_run(&mut |key, id| {
+        runs.push((key.clone(), id.clone()));
+        Ok(true)
+    })?;
+    for (key, id) in runs {
+        let mut folder = FactFolder::default();
+        let mut facts = Vec::new();
+        let read = records::each_proved(tables, &key, &id, |record| {
+            folder.push(&record, &mut facts);
+            facts.clear();
+            Ok(())
+        });
+        match read {
+            Ok(()) => tables.update_run(&key, &folder.run)?,
+            Err(StoreError::Damaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 /// Makes the rows anew that follow from the records of one run.
 fn rebuild_run(tables: &dyn Tables, run: &BareRun, rebuilt: &mut RebuiltRun) -> Result<FactFolder> {
     tables.delete_facts(&run.key)?;

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
     CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange, FileAccess,
-    FileCall, FileUse, HostUse, JobInfo, LedgerEntry, ModelPrice, NetworkCall, NoticeInfo,
-    RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit, SearchRole,
-    SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse,
-    UsageGroup, UsageKey,
+    FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry, ModelPrice, NetworkCall,
+    NoticeInfo, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit,
+    SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo,
+    ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 
@@ -61,6 +61,17 @@ pub fn run_info() -> BoxedStrategy<RunInfo> {
         started_at: time(),
         finished_at: maybe(time()),
         duration_ms: maybe(signed()),
+        reported_duration_ms: maybe(signed()),
+        prompt: maybe(text()),
+        argv: maybe(proptest::collection::vec(text(), 0..3)),
+        permission_mode: maybe(text()),
+        host: maybe(text()),
+        user: maybe(text()),
+        exit_code: maybe(signed()),
+        signal: maybe(text()),
+        git_commit: maybe(text()),
+        git_branch: maybe(text()),
+        labels: proptest::collection::btree_map(text(), text(), 0..3),
         steps: count(),
         messages: count(),
         records: count(),
@@ -103,14 +114,26 @@ fn step_info() -> BoxedStrategy<StepInfo> {
     })
 }
 
+/// Any job with its runs.
+pub fn job_detail() -> BoxedStrategy<JobDetail> {
+    build!(JobDetail {
+        job: job_info(),
+        root_runs: some(run_info()),
+        session_id: maybe(text()),
+        session_run_id: maybe(run_id()),
+    })
+}
+
 /// Any run with its steps and children.
 pub fn run_detail() -> BoxedStrategy<RunDetail> {
     build!(RunDetail {
         run: run_info(),
         children: some(run_info()),
         steps_ended: some(step_info()),
+        query: maybe(text()),
         final_text: maybe(text()),
         exit: maybe(exit()),
+        stdin_bytes: count(),
         stdout_bytes: count(),
         stderr_bytes: count(),
         origin: maybe(build!(RunOrigin {

@@ -148,13 +148,15 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
         1 => any::<bool>().prop_map(|flag| ("exitUnknown", flag.into())),
         1 => any::<i64>().prop_map(|code| ("exitCode", code.into())),
         1 => any::<i64>().prop_map(|time| ("durationMs", time.into())),
+        1 => any::<i64>().prop_map(|time| ("startedAt", time.into())),
+        1 => any::<i64>().prop_map(|time| ("finishedAt", time.into())),
         1 => any::<u64>().prop_map(|count| ("unparsedLines", count.into())),
         1 => finite().prop_map(|cost| ("costUsd", cost.into())),
         1 => texts().prop_map(|texts| ("argv", texts)),
         1 => texts().prop_map(|texts| ("usageUnknown", texts)),
         1 => json().prop_map(|usage| ("rawUsage", usage)),
         // As many as there are keys, so that none is rarer than another.
-        10 => (word(TEXT_KEYS), text()).prop_map(|(key, text)| (key, text.into())),
+        12 => (word(TEXT_KEYS), text()).prop_map(|(key, text)| (key, text.into())),
     ];
     let other = ("x[a-z]{3}", json());
     (
@@ -185,4 +187,7 @@ const TEXT_KEYS: &[&str] = &[
     "outputFormat",
     "parserVersion",
     "timeSource",
+    "permissionMode",
+    "gitCommit",
+    "gitBranch",
 ];

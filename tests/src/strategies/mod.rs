@@ -17,9 +17,10 @@ mod summary;
 mod transcript;
 
 pub use answer::{
-    checkpoint_diff, drift, failure_sum, file_call, file_use, host_use, job_info, ledger_entry,
-    model_price, network_call, notice_info, raw_output, run_detail, run_info, search_hit,
-    searched_run, session_answer, session_info, sql_row, tool_call_info, tool_use, usage_group,
+    checkpoint_diff, drift, failure_sum, file_call, file_use, host_use, job_detail, job_info,
+    ledger_entry, model_price, network_call, notice_info, raw_output, run_detail, run_info,
+    search_hit, searched_run, session_answer, session_info, sql_row, tool_call_info, tool_use,
+    usage_group,
 };
 pub use event::{event, run_event, run_event_of};
 pub use leaf::{json, metadata, text};

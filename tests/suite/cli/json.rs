@@ -70,6 +70,7 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("jobs --limit 0", SchemaKind::JobInfo, 0),
     ("sessions --limit 0", SchemaKind::SessionInfo, 0),
     ("show last", SchemaKind::RunDetail, 0),
+    ("show", SchemaKind::RunDetail, 0),
     ("show --as summary last", SchemaKind::Summary, 0),
     ("show --as summary --all", SchemaKind::Summary, 0),
     ("transcript last", SchemaKind::TranscriptEntry, 0),

@@ -8,12 +8,16 @@
     reason = "a test fails by panicking, and says why it was skipped"
 )]
 
+#[cfg(unix)]
+mod about;
 mod asking;
 #[cfg(unix)]
 mod audit;
 mod bundles;
 #[cfg(unix)]
 mod care;
+#[cfg(unix)]
+mod clock;
 mod commands;
 #[cfg(unix)]
 mod database_file;
@@ -47,6 +51,8 @@ mod sessions;
 mod snapshots;
 #[cfg(unix)]
 mod spool;
+#[cfg(unix)]
+mod standard_input;
 #[cfg(unix)]
 mod sync;
 #[cfg(unix)]

@@ -55,8 +55,9 @@ fn runs(snapshots: &Snapshots) {
     snapshots.show(
         "runs",
         &[
-            &["runs"],
-            &["runs", "--children", "--runtime", "claude-code"],
+            &["runs", "--exact"],
+            &["runs", "--exact", "--sort", "cost", "--limit", "3"],
+            &["runs", "--exact", "--children", "--runtime", "claude-code"],
         ],
     );
     snapshots.show("jobs", &[&["jobs", "--limit", "4"]]);

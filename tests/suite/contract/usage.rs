@@ -262,7 +262,12 @@ fn change(store: &mut Store, dice: &mut Dice, number: u64) {
                     let (made, child_name) = random(dice, &format!("{name}-{other}"));
                     put(store, &made, child_name.as_deref());
                     match (other, &run) {
-                        (1, _) => drop(agree(store)),
+                        (1, _) => {
+                            let days = |filter: &RunFilter| {
+                                store.usage_by(filter, &[UsageBy::Day], Calendar::Utc)
+                            };
+                            assert_eq!(days(&RunFilter::default())?, days(&on_the_fly())?);
+                        }
                         (2, Some(run)) => store.delete_run(run, 2)?,
                         _ => {}
                     }

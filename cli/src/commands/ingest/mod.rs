@@ -22,6 +22,7 @@ use runtape_store::{Store, StoreError};
 use self::report::{Outcome, Report};
 use self::source::{HistorySource, Source, Sources};
 use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
+use crate::arguments::labels::LabelArgs;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::{Invocation, search_index, sync};
 use crate::error::{CliError, with_causes};
@@ -57,6 +58,8 @@ pub(crate) struct IngestArgs {
     /// Store again what is known already
     #[arg(long)]
     again: bool,
+    #[command(flatten)]
+    labels: LabelArgs,
     #[command(flatten)]
     redaction: RedactionArgs,
 }
@@ -278,6 +281,7 @@ fn record(
     let now = input.received_at();
     let options = RecorderOptions {
         started_at: Some(now),
+        is_read_later: true,
         rules: Arc::clone(rules),
         ..RecorderOptions::default()
     };
@@ -352,6 +356,7 @@ fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<Context
     if !source.is_stdin() {
         context.metadata.set("timeSource", "file");
     }
+    args.labels.note(&mut context);
     Ok(context)
 }
 

@@ -3,6 +3,7 @@
 mod advice;
 mod emit;
 mod history;
+mod input;
 mod leash;
 mod prompt;
 mod report;
@@ -20,12 +21,13 @@ use runtape_normalizer::paperclip::ExecutionResult;
 use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, runtimes};
 use runtape_recorder::process::{Destination, Kept, Leash, Watch};
-use runtape_recorder::{RecordError, Recorded, Recording, RecordingOptions};
+use runtape_recorder::{RecordError, Recorded, Recording, RecordingOptions, git_head};
 
+use self::input::Input;
 pub(crate) use self::leash::run_mode;
-use self::prompt::Prompt;
 use self::screen::{Screen, View};
 use self::signals::Signals;
+use crate::arguments::labels::LabelArgs;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::{Invocation, search_index};
 use crate::error::{CliError, with_causes};
@@ -34,8 +36,8 @@ use crate::terminal::times;
 
 /// Run an agent CLI and record what it prints
 ///
-/// Standard input is passed through; what the command prints is stored as it comes. Exits as the
-/// command did. If the recorder is killed, the command and what it started are ended, too.
+/// What the command prints is stored as it comes, and so is what it is given on standard input, unless that
+/// is a terminal: where the runtime reads its prompt there, it is what was asked. Exits as the command did. If the recorder is killed, the command and what it started are ended, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecordArgs {
     /// The runtime; guessed from the command's name, `generic` for any other program
@@ -75,15 +77,20 @@ pub(crate) struct RecordArgs {
     /// Say nothing about the run on standard error, unless something is wrong
     #[arg(long)]
     quiet: bool,
-    /// Take standard input for the prompt: keep it with the run, and pass it on
-    #[arg(long)]
+    /// Take standard input for the prompt, whatever the command is known to read there
+    #[arg(long, conflicts_with = "no_stdin")]
     prompt_on_stdin: bool,
+    /// Do not keep what the command is given on standard input
+    #[arg(long)]
+    no_stdin: bool,
     /// Write the command's process id, which is that of its process group, to this file
     #[arg(long, value_name = "FILE")]
     pid_file: Option<PathBuf>,
     /// Do not look for the session file that the command leaves, which holds what it does not print
     #[arg(long)]
     no_history: bool,
+    #[command(flatten)]
+    labels: LabelArgs,
     #[command(flatten)]
     redaction: RedactionArgs,
     /// The command and its arguments
@@ -156,20 +163,16 @@ pub(crate) fn run(
     {
         invocation.note(&advice);
     }
-    let prompt = args.prompt_on_stdin.then(Prompt::read);
-    if let Some(prompt) = &prompt {
-        context.query = prompt.text();
-    }
+    let input = Input::find(args);
+    context.query = input.query();
     // Before the process is there, so that no signal gets lost in between.
     let signals = Signals::listen()?;
     let options = options(args, invocation, &rules);
-    let stdin = args.prompt_on_stdin.then(Stdio::piped);
     let program = (program.as_str(), arguments);
+    let stdin = input.stdio();
     let mut recording = spawn(invocation, options, runtime, &context, program, stdin)?;
     signals.pass_on(recording.control());
-    if let (Some(prompt), Some(stdin)) = (prompt, recording.take_stdin()) {
-        prompt.pass_on(stdin);
-    }
+    input.pass_on(&mut recording);
     write_pid(args, invocation, recording.control().process_id());
     let mut screen = Screen::new(View::new(args, invocation.console.json));
     for shown in recording.shown() {
@@ -331,7 +334,15 @@ fn context(args: &RecordArgs, invocation: &Invocation<'_>) -> Result<Context, Cl
     });
     if let Ok(cwd) = std::env::current_dir() {
         context.metadata.set("cwd", cwd.to_string_lossy());
+        let head = git_head(&cwd).unwrap_or_default();
+        let known = [("gitCommit", head.commit), ("gitBranch", head.branch)];
+        for (key, value) in known {
+            if let Some(value) = value {
+                context.metadata.set(key, value);
+            }
+        }
     }
+    args.labels.note(&mut context);
     if let Ok(host) = nix::unistd::gethostname() {
         context.metadata.set("host", host.to_string_lossy());
     }

@@ -1,7 +1,6 @@
 //! A prompt that comes on standard input.
 
-use std::io::{self, IsTerminal, Read, Write};
-use std::process::ChildStdin;
+use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -70,18 +69,32 @@ impl Prompt {
         is_prompt.then(|| text.into_owned())
     }
 
-    /// Hands all of it to the command, as far as that reads it.
-    pub(super) fn pass_on(self, mut to: ChildStdin) {
-        thread::spawn(move || {
-            // A command may end or close its input whenever it wants.
-            if to.write_all(&self.begun).is_err() {
-                return;
+    /// Returns all of it, as it comes.
+    pub(super) fn into_reader(self) -> impl Read + Send {
+        io::Cursor::new(self.begun).chain(Pieces {
+            pieces: self.rest,
+            piece: io::Cursor::default(),
+        })
+    }
+}
+
+/// Reads pieces as they come.
+struct Pieces {
+    pieces: Receiver<Vec<u8>>,
+    piece: io::Cursor<Vec<u8>>,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.piece.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
             }
-            for bytes in self.rest {
-                if to.write_all(&bytes).is_err() {
-                    return;
-                }
+            match self.pieces.recv() {
+                Ok(piece) => self.piece = io::Cursor::new(piece),
+                Err(_) => return Ok(0),
             }
-        });
+        }
     }
 }

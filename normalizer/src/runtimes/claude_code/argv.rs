@@ -1,6 +1,8 @@
 //! What the command line tells before anything is printed.
 
+use super::stdin;
 use crate::context::Context;
+use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Options that take one value, or may take one.
 ///
@@ -166,6 +168,17 @@ fn first_positional(words: &[String]) -> Option<&str> {
         }
     }
     None
+}
+
+/// Tells what standard input is: with `-p` a text that follows the prompt, or messages.
+pub(super) fn stdin(context: &Context) -> StdinUse {
+    match context.flag(&["--input-format"]) {
+        // It prints them again itself.
+        Some("stream-json") if context.has_flag(&["--replay-user-messages"]) => StdinUse::Unknown,
+        Some("stream-json") => StdinUse::Messages(stdin::user_text),
+        _ if context.has_flag(&["-p", "--print"]) => StdinUse::Prompt(BesideArgument::After("\n")),
+        _ => StdinUse::Unknown,
+    }
 }
 
 #[cfg(test)]

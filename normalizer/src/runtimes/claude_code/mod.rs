@@ -35,6 +35,7 @@ mod message;
 mod open_messages;
 mod result;
 mod sniff;
+mod stdin;
 mod stdout;
 mod stream_events;
 mod system;
@@ -59,6 +60,7 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::permissions::PermissionFlag;
 use crate::redact::DeltaShape;
 use crate::session_id::is_uuid;
 use crate::signal::{Outcome, Signal, Verdict};
@@ -71,6 +73,11 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     resume: &["claude", "--resume"],
     is_script: |name| matches!(name, "cli.js" | "claude-code"),
     query: argv::query,
+    stdin: argv::stdin,
+    permissions: &[
+        PermissionFlag::meaning("bypassPermissions", &["--dangerously-skip-permissions"]),
+        PermissionFlag::valued(&["--permission-mode"]),
+    ],
     formats: &[
         OutputFormat::new("text", "--output-format text", &[Text]),
         OutputFormat::new(

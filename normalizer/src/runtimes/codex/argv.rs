@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::framing::events_or_text::Form;
+use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Options that the next word belongs to, of `codex` itself and of its commands.
 const VALUED: &[&str] = &[
@@ -161,6 +162,16 @@ pub(super) fn is_script(name: &str) -> bool {
             .any(|system| rest.contains(system))
     };
     matches!(name, "codex.js" | "codex-exec") || name.strip_prefix("codex-").is_some_and(is_built)
+}
+
+/// Tells what standard input is: the prompt of `codex exec` without one, or with `-` for one.
+pub(super) fn stdin(context: &Context) -> StdinUse {
+    match context.argv.as_deref() {
+        Some(words) if Words::of(words).command().is_some() => {
+            StdinUse::Prompt(BesideArgument::Apart)
+        }
+        _ => StdinUse::Unknown,
+    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ use crate::framing::events_or_text::{EventsOrText, Form};
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::permissions::PermissionFlag;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Codex,
@@ -51,6 +52,15 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     resume: &["codex", "resume"],
     is_script: argv::is_script,
     query: argv::query,
+    stdin: argv::stdin,
+    permissions: &[
+        PermissionFlag::meaning(
+            "danger-full-access",
+            &["--dangerously-bypass-approvals-and-sandbox", "--yolo"],
+        ),
+        PermissionFlag::meaning("full-auto", &["--full-auto"]),
+        PermissionFlag::valued(&["--sandbox", "-s"]),
+    ],
     formats: &[
         OutputFormat::new("text", "", &[Text, Session, Model]),
         OutputFormat::new(

@@ -1,6 +1,7 @@
 //! What the command line tells: the format that was asked for, and the prompt.
 
 use crate::context::Context;
+use crate::standard_input::{BesideArgument, StdinUse};
 
 /// The format that the command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,15 @@ pub(super) fn query(context: &Context) -> Option<String> {
         }
     }
     (!prompt.is_empty()).then(|| prompt.join(" "))
+}
+
+/// Tells what standard input is: the prompt of `cursor-agent -p` without one.
+pub(super) fn stdin(context: &Context) -> StdinUse {
+    if context.has_flag(&["-p", "--print"]) {
+        StdinUse::Prompt(BesideArgument::Apart)
+    } else {
+        StdinUse::Unknown
+    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::permissions::PermissionFlag;
 use crate::redact::DeltaShape;
 use crate::session_id::is_word_with_digit;
 use crate::signal::{Outcome, Signal, Verdict};
@@ -71,6 +72,11 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     resume: &["cursor-agent", "--resume"],
     is_script: |_| false,
     query: argv::query,
+    stdin: argv::stdin,
+    permissions: &[PermissionFlag::meaning(
+        "force",
+        &["--force", "-f", "--yolo"],
+    )],
     formats: &[
         OutputFormat::new("text", "--output-format text", &[Text]),
         OutputFormat::new("json", "--output-format json", &[Text, Tokens, Session]),

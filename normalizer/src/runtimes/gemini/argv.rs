@@ -3,6 +3,7 @@
 use super::Format;
 use super::failure::Resume;
 use crate::context::Context;
+use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Flags that the next word belongs to. Others are switches.
 const WITH_VALUE: &[&str] = &[
@@ -76,6 +77,15 @@ pub(super) fn query(context: &Context) -> Option<String> {
         }
     }
     (!found.is_empty()).then(|| found.join(" "))
+}
+
+/// Tells what standard input is: a text that goes before the prompt.
+pub(super) fn stdin(context: &Context) -> StdinUse {
+    let is_interactive = context.has_flag(&["-i", "--prompt-interactive"]);
+    match &context.argv {
+        Some(_) if !is_interactive => StdinUse::Prompt(BesideArgument::Before("\n\n")),
+        _ => StdinUse::Unknown,
+    }
 }
 
 #[cfg(test)]

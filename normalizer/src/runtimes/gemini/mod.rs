@@ -33,6 +33,7 @@ use crate::exit::Exit;
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::permissions::PermissionFlag;
 use crate::redact::DeltaShape;
 use crate::session_id::is_word_with_digit;
 use crate::signal::{Outcome, Signal};
@@ -63,6 +64,11 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     resume: &["gemini", "--resume"],
     is_script: |name| matches!(name, "gemini.js" | "gemini-cli"),
     query: argv::query,
+    stdin: argv::stdin,
+    permissions: &[
+        PermissionFlag::meaning("yolo", &["--yolo", "-y"]),
+        PermissionFlag::valued(&["--approval-mode"]),
+    ],
     formats: &[
         OutputFormat::new("text", "--output-format text", &[Text]),
         OutputFormat::new(

@@ -44,6 +44,7 @@ use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::redact::DeltaShape;
 use crate::signal::Signal;
+use crate::standard_input::StdinUse;
 
 /// What a program can tell that prints the published shapes.
 const EVERYTHING: &[Carried] = &[
@@ -59,6 +60,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     resume: &[],
     is_script: |_| false,
     query: |_| None,
+    stdin: |_| StdinUse::Unknown,
+    permissions: &[],
     formats: &[
         OutputFormat::new("text", "", &[Text]),
         OutputFormat::new("transcript", "", EVERYTHING),

@@ -74,8 +74,10 @@ use crate::framing::held_lines::HeldLines;
 use crate::lines::{Ending, Line};
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::permissions::PermissionFlag;
 use crate::redact::DeltaShape;
 use crate::signal::{Outcome, Signal, TapePlace};
+use crate::standard_input::StdinUse;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Hermes,
@@ -85,6 +87,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     resume: &["hermes", "--resume"],
     is_script: argv::is_script,
     query,
+    stdin: |_| StdinUse::Unknown,
+    permissions: &[PermissionFlag::meaning("yolo", &["--yolo"])],
     formats: &[
         OutputFormat::new(
             "chat",

@@ -51,6 +51,7 @@ use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::redact::DeltaShape;
 use crate::signal::Signal;
+use crate::standard_input::StdinUse;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Openclaw,
@@ -61,6 +62,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     // What writes down the frames of a connection.
     is_script: |name| name == "openclaw-frames",
     query: |_| None,
+    stdin: |_| StdinUse::Unknown,
+    permissions: &[],
     formats: &[OutputFormat::new(
         "frames",
         "",

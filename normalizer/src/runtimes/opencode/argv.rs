@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::framing::events_or_text::Form;
+use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Options that the next word belongs to.
 const VALUED: &[&str] = &[
@@ -86,6 +87,14 @@ impl<'a> Words<'a> {
 
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
+}
+
+/// Tells what standard input is: a text that follows the message of `opencode run`.
+pub(super) fn stdin(context: &Context) -> StdinUse {
+    match context.argv.as_deref() {
+        Some(words) if Words::of(words).is_run() => StdinUse::Prompt(BesideArgument::After("\n")),
+        _ => StdinUse::Unknown,
+    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ use crate::framing::events_or_text::{EventsOrText, Form};
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
+use crate::permissions::PermissionFlag;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Opencode,
@@ -49,6 +50,11 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     resume: &["opencode", "--session"],
     is_script: |name| matches!(name, "opencode-ai" | "opencode.js"),
     query: argv::query,
+    stdin: argv::stdin,
+    permissions: &[PermissionFlag::meaning(
+        "skipPermissions",
+        &["--dangerously-skip-permissions"],
+    )],
     formats: &[
         OutputFormat::new("text", "--format default", &[Text, Model]),
         OutputFormat::new(

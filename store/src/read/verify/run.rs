@@ -6,7 +6,7 @@ use runtape_core::report::FaultPlace;
 use super::Verifier;
 use super::rows::Rows;
 use crate::backend::RunRow;
-use crate::derive::cells::{self, RUN_COLUMNS};
+use crate::derive::cells::{self, FIRST_WIDTH, RUN_COLUMNS, RUN_WIDTH};
 use crate::derive::facts::FactFolder;
 use crate::derive::text::Text;
 use crate::error::Result;
@@ -199,7 +199,12 @@ impl Verifier<'_> {
         }
         let expected = cells::cells(&folder.run, run.started_at);
         let columns = RUN_COLUMNS.iter().zip(expected.iter().zip(&stored.cells));
-        for (column, (expected, stored)) in columns {
+        let width = if self.rules.tells_about {
+            RUN_WIDTH
+        } else {
+            FIRST_WIDTH
+        };
+        for (column, (expected, stored)) in columns.take(width) {
             if expected != stored {
                 return Ok(Some(column.name));
             }
