@@ -25,6 +25,11 @@ impl Database {
         Ok(Self { path })
     }
 
+    /// Tells whether opening it for writing would make it.
+    pub(crate) fn is_new(&self) -> bool {
+        !self.path.exists()
+    }
+
     /// Returns where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use runtape_core::CoreError;
 use runtape_core::prices::PriceFault;
+use runtape_core::{CoreError, RunId};
 use runtape_normalizer::NormalizeError;
 use runtape_normalizer::redact::RuleError;
 use runtape_recorder::RecordError;
@@ -41,6 +41,8 @@ pub(crate) enum CliError {
     Empty { path: PathBuf },
     #[error("no run {text:?}")]
     UnknownRun { text: String },
+    #[error("no run or job {text:?}")]
+    UnknownTarget { text: String },
     #[error("no run or checkpoint {text:?}")]
     UnknownCheckpoint { text: String },
     #[error("{text:?} is the beginning of several {what}: {}", candidates.join(", "))]
@@ -57,8 +59,14 @@ pub(crate) enum CliError {
     NotPrinted { record: String },
     #[error("no {what} found")]
     NothingFound { what: &'static str },
+    #[error("the tape of run {run} was dropped: what it printed is gone, its records are not")]
+    TapeDropped { run: RunId },
     #[error("there are no runs yet")]
     NoRuns,
+    #[error("the recorder of run {run} died: it will not go on")]
+    RecorderDied { run: RunId },
+    #[error("{what} goes on: waited for {waited}")]
+    StillRunning { what: String, waited: String },
     #[error("{count} of {of} hold nothing usable")]
     Unusable { count: usize, of: usize },
     #[error("{count} of {of} could not be recovered")]
@@ -145,6 +153,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Argv(_) | Self::Usage { .. } => exit_codes::USAGE,
+            Self::StillRunning { .. } => exit_codes::TIMED_OUT,
             Self::Faults { .. }
             | Self::Secrets { .. }
             | Self::OtherDigest { .. }
@@ -162,8 +171,15 @@ impl CliError {
             Self::Empty { .. } | Self::NoRuns => {
                 "record something first: `runtape record -- COMMAND` or `runtape ingest FILE`"
             }
-            Self::UnknownRun { text } if is_almost_last(text) => {
+            Self::UnknownRun { text } | Self::UnknownTarget { text } if is_almost_last(text) => {
                 "the run that began last is `last`; `runtape runs` lists the runs there are"
+            }
+            Self::TapeDropped { .. } => {
+                "`runtape transcript` and `runtape events` show the records"
+            }
+            Self::RecorderDied { .. } => "`runtape recover` closes it with what was printed",
+            Self::UnknownTarget { .. } => {
+                "`runtape runs` lists the runs there are, `runtape jobs` the jobs"
             }
             Self::UnknownRun { .. } => "`runtape runs` lists the runs there are",
             Self::UnknownCheckpoint { .. } => {

@@ -1,7 +1,7 @@
 //! The configuration file: what is set once for every command.
 //!
-//! It is read only by commands that need a setting, and a key that nobody knows is an error that names it: a
-//! setting with a typing error must not be without effect in silence. A new group of settings is a field of
+//! A key that nobody knows is an error that names it: a setting with a typing error must not be without effect in
+//! silence. Commands that need a setting fail then; how things are shown is as by default. A new group of settings is a field of
 //! [`Settings`].
 
 use std::path::{Path, PathBuf};
@@ -21,6 +21,32 @@ const VARIABLE: &str = "RUNTAPE_CONFIG";
 pub(crate) struct Settings {
     /// What is taken out before anything is kept.
     pub(crate) redact: RedactSettings,
+    /// How things are shown.
+    pub(crate) show: ShowSettings,
+}
+
+/// How things are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ShowSettings {
+    /// When to use colour.
+    pub(crate) color: ColorChoice,
+    /// The command that shows what is longer than the screen; empty for none. By default `$PAGER`, else `less`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pager: Option<String>,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ColorChoice {
+    /// Where a person looks
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 /// What is taken out before anything is kept.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tagged::{tagged_enum, tagged_struct};
-use crate::{EventId, JobId, RunId, Stream, ToolCallId};
+use crate::{EventId, JobId, RunId, Stream, ToolCallId, ToolName};
 
 /// One event around a run, in Perstack's shape.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -103,6 +103,11 @@ tagged_enum! {
         "unparsedOutput" => UnparsedOutput(UnparsedOutput),
         /// A piece of text or reasoning arrived. Live only.
         "streamText" => StreamText(StreamText),
+        /// The model called a tool, whose step goes on. Live only: `callTools` follows when the step is over.
+        "streamToolCall" => StreamToolCall(StreamToolCall),
+        /// A tool gave back its result, and the step goes on. Live only: `resolveToolResults` follows when the step
+        /// is over.
+        "streamToolResult" => StreamToolResult(StreamToolResult),
     }
 }
 
@@ -469,6 +474,29 @@ payload! {
         channel: StreamChannel,
         /// The piece, to be appended.
         delta: String,
+    }
+    /// The model called a tool, whose step goes on. Live only.
+    StreamToolCall {
+        /// The step.
+        step_number: u64,
+        /// Names the call.
+        tool_call_id: ToolCallId,
+        /// The tool.
+        tool_name: ToolName,
+        /// What it was given, as far as it is known, any JSON.
+        args: Value,
+    }
+    /// A tool gave back its result, and the step goes on. Live only.
+    StreamToolResult {
+        /// The step.
+        step_number: u64,
+        /// The call that it answers.
+        tool_call_id: ToolCallId,
+        /// The tool.
+        tool_name: ToolName,
+        /// Whether the call failed; absent where the runtime did not tell.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        is_error: Option<bool>,
     }
 }
 

@@ -27,7 +27,7 @@
 //!
 //! Many finished outputs at a time go through [`store_captures`], runs that come as records through
 //! [`store_records`]. [`recover`] closes runs whose recorder died, [`renormalize`] makes a run's records
-//! anew from its tape, [`perstack`] writes and reads Perstack's job trees. The parts are in the crates
+//! anew from its tape, [`following`] sees runs that other processes record, [`perstack`] writes and reads Perstack's job trees. The parts are in the crates
 //! this one re-exports: the model in [`core`], bytes to records in [`normalizer`], persistence in
 //! [`store`].
 //!
@@ -39,6 +39,7 @@ mod clock;
 mod context_and_exit;
 mod detached_run;
 mod error;
+pub mod following;
 mod git_head;
 pub mod history;
 mod imported;

@@ -16,6 +16,14 @@ pub(crate) fn normalizer(begin: &BeginRun) -> Result<Normalizer, RecordError> {
     normalizer_in(begin, context)
 }
 
+/// Makes one that also yields what can be shown at once.
+pub(crate) fn live_normalizer(begin: &BeginRun) -> Result<Normalizer, RecordError> {
+    let context = context_from_json(begin.job_id.clone(), begin.run_id.clone(), &begin.context);
+    let mut normalizer = Normalizer::with_live(begin.runtime.clone(), context)?;
+    begin_at(&mut normalizer, begin.started_at);
+    Ok(normalizer)
+}
+
 /// Makes a normalizer for a run of which this is known.
 pub(crate) fn normalizer_in(begin: &BeginRun, context: Context) -> Result<Normalizer, RecordError> {
     let mut normalizer = Normalizer::new(begin.runtime.clone(), context)?;

@@ -1,14 +1,23 @@
 //! The filter words, the same for every command.
 
 use runtape_core::{ErrorFamily, Runtime};
+use runtape_normalizer::runtimes::RUNTIMES;
 use runtape_store::{RunFilter, Store};
 use serde::de::DeserializeOwned;
 
 use crate::arguments::labels::parse_wanted;
-use crate::arguments::status::StatusWord;
+use crate::arguments::status::{self, StatusWord};
+use crate::arguments::words::Words;
 use crate::database::resolve_job;
 use crate::error::CliError;
+use crate::terminal::console::Console;
 use crate::terminal::times;
+
+/// How many a person is shown who does not say.
+const USUAL: usize = 50;
+
+/// More than there can be.
+const ALL: usize = u32::MAX as usize;
 
 /// Which runs a command is about, and how many of them it shows.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,25 +25,33 @@ use crate::terminal::times;
 pub(crate) struct FilterArgs {
     #[command(flatten)]
     words: FilterWords,
-    /// Show at most this many; 0 shows all
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    limit: usize,
+    /// Show at most this many, 0 for all; by default 50, and with --json all
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 /// Which runs a command is about.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterWords {
-    /// Only runs of this runtime
-    #[arg(long, value_name = "RUNTIME")]
-    runtime: Option<Runtime>,
-    /// Only runs that ended this way: completed, error, interrupted, maxSteps, … or an error's name; open
-    /// for those that go on
-    #[arg(long, value_name = "STATUS", value_parser = StatusWord::parse)]
-    status: Option<StatusWord>,
     /// Only runs of this job: its id, or the beginning of it
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
+    #[command(flatten)]
+    traits: TraitWords,
+}
+
+/// Which runs a command is about, but for their job: some commands take several jobs.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub(crate) struct TraitWords {
+    /// Only runs of this runtime
+    #[arg(long, value_name = "RUNTIME", value_parser = Words::new(parse_runtime, runtime_words), hide_possible_values = true)]
+    runtime: Option<Runtime>,
+    /// Only runs that ended this way: completed, error, interrupted, maxSteps, … or an error's name; open
+    /// for those that go on
+    #[arg(long, value_name = "STATUS", value_parser = Words::new(StatusWord::parse, status::known_words), hide_possible_values = true)]
+    status: Option<StatusWord>,
     /// Only runs given to this expert
     #[arg(long, value_name = "KEY")]
     expert: Option<String>,
@@ -62,6 +79,18 @@ pub(crate) struct FilterWords {
     /// Only runs that began before this time
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
     until: Option<i64>,
+}
+
+fn parse_runtime(name: &str) -> Result<Runtime, String> {
+    name.parse::<Runtime>().map_err(|error| error.to_string())
+}
+
+/// Returns the runtimes that shells complete.
+fn runtime_words() -> Vec<&'static str> {
+    RUNTIMES
+        .iter()
+        .map(|entry| entry.runtime.as_str())
+        .collect()
 }
 
 fn by_name<T: DeserializeOwned>(name: &str) -> Option<T> {
@@ -102,15 +131,28 @@ impl FilterWords {
 
     /// Returns the store's filter.
     pub(crate) fn to_filter(&self, store: &Store) -> Result<RunFilter, CliError> {
+        let mut filter = self.traits.to_filter(store)?;
+        filter.job = match &self.job {
+            Some(job) => Some(resolve_job(store, job)?),
+            None => None,
+        };
+        Ok(filter)
+    }
+}
+
+impl TraitWords {
+    /// Tells whether no word was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the store's filter, for runs of any job.
+    pub(crate) fn to_filter(&self, store: &Store) -> Result<RunFilter, CliError> {
         let mut filter = RunFilter::default();
         filter.runtime.clone_from(&self.runtime);
         if let Some(status) = &self.status {
             status.apply(store, &mut filter)?;
         }
-        filter.job = match &self.job {
-            Some(job) => Some(resolve_job(store, job)?),
-            None => None,
-        };
         filter.expert.clone_from(&self.expert);
         filter.model.clone_from(&self.model);
         filter.session.clone_from(&self.session);
@@ -130,12 +172,14 @@ impl FilterArgs {
         self.words.to_filter(store)
     }
 
-    /// Returns how many to show at most.
-    pub(crate) fn limit(&self) -> usize {
-        if self.limit == 0 {
-            u32::MAX as usize
-        } else {
-            self.limit
+    /// Returns how many to show at most. A program that is not told how many it wants wants all: it would not know
+    /// that there are more.
+    pub(crate) fn limit(&self, console: &Console<'_>) -> usize {
+        match self.limit {
+            Some(0) => ALL,
+            Some(limit) => limit,
+            None if console.json => ALL,
+            None => USUAL,
         }
     }
 }

@@ -8,3 +8,4 @@ pub(crate) mod place;
 pub(crate) mod prices;
 pub(crate) mod redaction;
 pub(crate) mod status;
+pub(crate) mod words;

@@ -48,8 +48,29 @@ impl Place {
         Ok(Self { run, part })
     }
 
+    /// Calls `each` with the records of the run, and whether they are part of it. It is an
+    /// error if none is.
+    pub(crate) fn each_record(
+        &self,
+        store: &Store,
+        mut each: impl FnMut(Record, bool) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let (mut is_found, mut failed) = (false, None);
+        store.each_record(&self.run, 0, |record| {
+            let is_part = self.has(&record);
+            is_found |= is_part;
+            failed = each(record, is_part).err();
+            failed.is_none()
+        })?;
+        match failed {
+            Some(error) => Err(error),
+            None if is_found => Ok(()),
+            None => Err(self.not_found()),
+        }
+    }
+
     /// Tells whether a record is part of it.
-    pub(crate) fn has(&self, record: &Record) -> bool {
+    fn has(&self, record: &Record) -> bool {
         match self.part {
             Part::Whole => true,
             Part::Step(step) => step_of(record) == Some(step),
@@ -58,7 +79,7 @@ impl Place {
     }
 
     /// Says that there is no such place.
-    pub(crate) fn not_found(&self) -> CliError {
+    fn not_found(&self) -> CliError {
         let run = &self.run;
         let what = match self.part {
             Part::Whole => format!("run {run}"),

@@ -83,6 +83,19 @@ impl StatusWord {
     }
 }
 
+/// Returns the words that shells complete.
+pub(crate) fn known_words() -> Vec<&'static str> {
+    vec![
+        "completed",
+        "error",
+        INTERRUPTED,
+        "maxSteps",
+        "interactive",
+        "delegate",
+        "open",
+    ]
+}
+
 /// Returns the word for a status.
 pub(crate) fn word(status: CheckpointStatus) -> &'static str {
     let known = WORDS.iter().find(|(_, known)| *known == status);

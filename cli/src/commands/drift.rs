@@ -19,7 +19,9 @@ pub(crate) struct DriftArgs {
 
 pub(crate) fn run(args: &DriftArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
-    let found = store.drift(&args.filter.to_filter(&store)?, args.filter.limit())?;
+    let limit = args.filter.limit(&invocation.console);
+    let mut found = store.drift(&args.filter.to_filter(&store)?, limit.saturating_add(1))?;
+    let has_more = invocation.cut(&mut found, limit);
     invocation.found("output that was not understood", &found)?;
     let console = &mut invocation.console;
     if console.json {
@@ -50,5 +52,9 @@ pub(crate) fn run(args: &DriftArgs, invocation: &mut Invocation<'_>) -> Result<(
             Cell::maybe(drift.excerpt.as_deref()),
         ]);
     }
-    table.print(console)
+    table.print(console)?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }

@@ -40,13 +40,19 @@ pub(crate) fn run(args: &ErrorsArgs, invocation: &mut Invocation<'_>) -> Result<
     if let Some(by) = args.by {
         return count(args, by, &store, invocation);
     }
-    let runs = store.errors(&args.filter.to_filter(&store)?, args.filter.limit())?;
+    let limit = args.filter.limit(&invocation.console);
+    let mut runs = store.errors(&args.filter.to_filter(&store)?, limit.saturating_add(1))?;
+    let has_more = invocation.cut(&mut runs, limit);
     invocation.found("failed runs", &runs)?;
     let console = &mut invocation.console;
     if console.json {
         return runs.iter().try_for_each(|run| console.object(run));
     }
-    runs.iter().try_for_each(|run| show(run, console))
+    runs.iter().try_for_each(|run| show(run, console))?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }
 
 /// Shows how a run failed.
@@ -86,13 +92,13 @@ fn count(
         By::Name => (FailureBy::Name, "name"),
         By::Runtime => (FailureBy::Runtime, "runtime"),
     };
-    let sums = store.failures(&args.filter.to_filter(store)?, by)?;
+    let limit = args.filter.limit(&invocation.console);
+    let mut sums = store.failures(&args.filter.to_filter(store)?, by)?;
+    let has_more = invocation.cut(&mut sums, limit);
     invocation.found("failed runs", &sums)?;
-    let shown = sums.iter().take(args.filter.limit());
-    let is_cut = shown.len() < sums.len();
     let console = &mut invocation.console;
     if console.json {
-        return shown.into_iter().try_for_each(|sum| console.object(sum));
+        return sums.iter().try_for_each(|sum| console.object(sum));
     }
     let mut table = Table::new(&[
         heading,
@@ -103,7 +109,7 @@ fn count(
         "last",
         "last run",
     ]);
-    for sum in shown {
+    for sum in &sums {
         let runtimes: Vec<&str> = sum.runtimes.iter().map(|name| name.as_str()).collect();
         table.row(vec![
             Cell::text(sum.key.as_deref().unwrap_or("(unknown)")),
@@ -116,7 +122,7 @@ fn count(
         ]);
     }
     table.print(console)?;
-    if is_cut {
+    if has_more {
         invocation.more();
     }
     Ok(())

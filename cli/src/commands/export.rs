@@ -10,8 +10,9 @@ use runtape_recorder::perstack::{Existing, export_job};
 use runtape_recorder::{NewFile, Written, rules_applied_to};
 use runtape_store::Store;
 
+use crate::arguments::filter::TraitWords;
 use crate::commands::Invocation;
-use crate::database::resolve_run;
+use crate::database::{resolve_job, resolve_run};
 use crate::error::CliError;
 use crate::terminal::table::{bytes, plural};
 
@@ -24,9 +25,9 @@ use crate::terminal::table::{bytes, plural};
 /// What is written can be read by its owner only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// The runs: ids, beginnings of ids, or `last`; children belong to their run. For Perstack
-    /// the directory to write below
-    #[arg(value_name = "RUN|DIR", required = true)]
+    /// The runs: ids, beginnings of ids, or `last`; children belong to their run. Without any, the finished ones that
+    /// the filters let through. For Perstack the directory to write below
+    #[arg(value_name = "RUN|DIR")]
     what: Vec<String>,
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
@@ -37,12 +38,17 @@ pub(crate) struct ExportArgs {
     /// The file to write, which must not be there; JSON lines go to standard output without it
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// A job to write for Perstack (can be repeated)
-    #[arg(long, value_name = "JOB")]
-    job: Vec<JobId>,
     /// Put the tree in the place of one that an export wrote and nobody changed since
     #[arg(long)]
     replace: bool,
+    /// Every finished run
+    #[arg(long, conflicts_with = "what")]
+    all: bool,
+    /// Only runs of this job: its id, or the beginning of it. For Perstack the jobs to write (can be repeated)
+    #[arg(long, value_name = "JOB", help_heading = "Filters")]
+    job: Vec<String>,
+    #[command(flatten)]
+    filter: TraitWords,
 }
 
 /// The format of an export.
@@ -67,14 +73,11 @@ enum Shape {
 
 pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
-    if args.format != Format::Perstack && (!args.job.is_empty() || args.replace) {
-        let message = "--job and --replace belong to --format perstack".to_owned();
+    if args.format != Format::Perstack && args.replace {
+        let message = "--replace belongs to --format perstack".to_owned();
         return Err(CliError::Usage { message });
     }
-    let runs = || -> Result<Vec<RunId>, CliError> {
-        let runs = args.what.iter().map(|run| resolve_run(&store, run));
-        runs.collect()
-    };
+    let runs = || chosen(args, &store);
     match (args.format, &args.output) {
         (Format::Perstack, _) => perstack(args, &store, invocation),
         (Format::Bundle, None) => {
@@ -104,6 +107,46 @@ pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<
     }
 }
 
+/// Returns the runs that were named, or those finished ones that the filters let through, those that began first first.
+fn chosen(args: &ExportArgs, store: &Store) -> Result<Vec<RunId>, CliError> {
+    let is_filtered = !args.filter.is_empty() || !args.job.is_empty();
+    let refused = |message: &str| {
+        let message = message.to_owned();
+        Err(CliError::Usage { message })
+    };
+    match (args.what.is_empty(), is_filtered || args.all) {
+        (false, false) => {
+            let runs = args.what.iter().map(|run| resolve_run(store, run));
+            return runs.collect();
+        }
+        (false, true) => return refused("name either runs, or filters"),
+        (true, false) => return refused("name runs, or filters such as --since 1d, or --all"),
+        (true, true) => {}
+    }
+    let mut filters = Vec::new();
+    for job in &args.job {
+        let mut filter = args.filter.to_filter(store)?;
+        filter.job = Some(resolve_job(store, job)?);
+        filters.push(filter);
+    }
+    if filters.is_empty() {
+        filters.push(args.filter.to_filter(store)?);
+    }
+    let mut runs = Vec::new();
+    for mut filter in filters {
+        filter.roots_only = true;
+        let found = store.runs(&filter, None, u32::MAX as usize)?.items;
+        let sealed = found.into_iter().rev().filter(|run| run.seal.is_some());
+        runs.extend(sealed.map(|run| run.run_id));
+    }
+    if runs.is_empty() {
+        return Err(CliError::NothingFound {
+            what: "finished runs",
+        });
+    }
+    Ok(runs)
+}
+
 /// Makes an error of a failure to write a file.
 fn failed(path: &Path) -> impl Fn(io::Error) -> CliError {
     move |error| CliError::WriteFile {
@@ -129,7 +172,10 @@ fn perstack(
         Existing::Refuse
     };
     for job in &args.job {
-        let written = export_job(store, job, Path::new(directory), existing)?;
+        let job = JobId::parse(job.as_str()).map_err(|error| CliError::Usage {
+            message: format!("--job {job:?}: {error}"),
+        })?;
+        let written = export_job(store, &job, Path::new(directory), existing)?;
         if invocation.console.json {
             invocation.console.object(&written)?;
             continue;

@@ -45,16 +45,17 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
     choice.written_only = args.written;
     choice.directories = args.directories;
     let filter = args.selection.to_filter(&store)?;
+    let limit = args.selection.limit(&invocation.console);
     if args.calls {
-        let limit = args.selection.limit();
         let mut calls = Vec::new();
         store.each_file_call(&filter, &choice, |call| {
             calls.push(call);
-            calls.len() < limit
+            calls.len() <= limit
         })?;
-        return print_calls(&calls, invocation);
+        return print_calls(calls, limit, invocation);
     }
-    let files = store.files(&filter, &choice, args.selection.limit())?;
+    let mut files = store.files(&filter, &choice, limit.saturating_add(1))?;
+    let has_more = invocation.cut(&mut files, limit);
     invocation.found("files that tools used", &files)?;
     let console = &mut invocation.console;
     if console.json {
@@ -75,11 +76,20 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
             Cell::run(&file.run_id),
         ]);
     }
-    table.print(console)
+    table.print(console)?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }
 
-fn print_calls(calls: &[FileCall], invocation: &mut Invocation<'_>) -> Result<(), CliError> {
-    invocation.found("calls that touched a file", calls)?;
+fn print_calls(
+    mut calls: Vec<FileCall>,
+    limit: usize,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
+    let has_more = invocation.cut(&mut calls, limit);
+    invocation.found("calls that touched a file", &calls)?;
     let console = &mut invocation.console;
     if console.json {
         return calls.iter().try_for_each(|call| console.object(call));
@@ -87,7 +97,7 @@ fn print_calls(calls: &[FileCall], invocation: &mut Invocation<'_>) -> Result<()
     let mut table = Table::new(&[
         "at", "run", "step", "runtime", "access", "tool", "result", "path",
     ]);
-    for FileCall { path, access, call } in calls {
+    for FileCall { path, access, call } in &calls {
         table.row(vec![
             Cell::time(call.at),
             Cell::run(&call.run_id),
@@ -99,7 +109,11 @@ fn print_calls(calls: &[FileCall], invocation: &mut Invocation<'_>) -> Result<()
             Cell::text(path).toned(Tone::Name),
         ]);
     }
-    table.print(console)
+    table.print(console)?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }
 
 fn access_cell(access: Option<FileAccess>) -> Cell {

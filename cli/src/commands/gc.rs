@@ -4,17 +4,18 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use runtape_core::RunId;
 use runtape_core::report::GcReport;
-use runtape_core::{JobId, RunId};
 use runtape_recorder::SpoolOwner;
-use runtape_store::{DroppedTapes, RunFilter, Store, StoreError};
+use runtape_store::{RunFilter, Store, StoreError};
 
+use crate::arguments::filter::FilterWords;
 use crate::commands::Invocation;
 use crate::database::resolve_run;
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
 use crate::terminal::table::{bytes, plural};
-use crate::terminal::times;
+use crate::terminal::{question, times};
 
 /// Delete runs, drop old tapes, erase their bytes, and give the space back
 ///
@@ -25,14 +26,14 @@ use crate::terminal::times;
 /// wait meanwhile. If somebody reads for so long that the log must be kept, this is said, and the
 /// exit code is 1: run gc again. Backups, exports and bundles are files of their own. Without any
 /// option, only what was deleted before is erased and unused space given back.
+///
+/// Filters name finished runs to delete. Beside --tapes-before or --runs-before they name those of which tapes
+/// are dropped or runs deleted.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GcArgs {
     /// Delete this run with its children and its tape (can be repeated)
     #[arg(long, value_name = "RUN")]
     run: Vec<String>,
-    /// Delete all finished runs of this job
-    #[arg(long, value_name = "JOB")]
-    job: Option<JobId>,
     /// Delete finished runs that began before this time: an age (90d), a date, or ISO 8601
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
     runs_before: Option<i64>,
@@ -40,29 +41,63 @@ pub(crate) struct GcArgs {
     /// again
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
     tapes_before: Option<i64>,
-    /// Say which runs would be deleted, and do nothing
+    /// Say what would be deleted and dropped, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Do not ask, at a terminal, before something is deleted or dropped
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    filter: FilterWords,
+}
+
+/// What is to be given up.
+struct Plan {
+    /// Runs to delete.
+    runs: Vec<RunId>,
+    /// Runs whose tapes are dropped, and how many bytes of output these hold.
+    tapes: Vec<(RunId, u64)>,
+}
+
+impl Plan {
+    fn tape_bytes(&self) -> u64 {
+        self.tapes.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.tapes.is_empty()
+    }
 }
 
 pub(crate) fn run(args: &GcArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
-    let mut store = invocation.database.open_existing()?;
-    let wanted = wanted(args, &store)?;
+    let mut store = if args.dry_run {
+        invocation.database.read()?
+    } else {
+        invocation.database.open_existing()?
+    };
+    let plan = plan(args, &store)?;
     let before = store.size()?;
     if args.dry_run {
-        return would_delete(wanted, before, invocation);
+        return would_delete(plan, &store, before, invocation);
+    }
+    if !args.yes && !plan.is_empty() && question::can_be_asked() {
+        let runs = plural(plan.runs.len(), "run");
+        let tapes = plural(plan.tapes.len(), "tape");
+        let asked = format!("delete {runs} and drop {tapes}, which cannot be undone?");
+        if !question::is_yes(&asked)? {
+            invocation.note("nothing was changed");
+            return Ok(());
+        }
     }
     let now = times::now();
-    let of = wanted.len();
-    let deleted = delete(&mut store, wanted, now, invocation);
-    let mut tapes = DroppedTapes::default();
-    if let Some(time) = args.tapes_before {
-        tapes = store.drop_tapes_before(time, now)?;
-        for run in &tapes.held {
-            invocation.warn(&format!(
-                "run {run}: its tape stays: another process has it"
-            ));
-        }
+    let of = plan.runs.len();
+    let deleted = delete(&mut store, plan.runs, now, invocation);
+    let roots: Vec<RunId> = plan.tapes.into_iter().map(|(run, _)| run).collect();
+    let tapes = store.drop_tapes(&roots, now)?;
+    for run in &tapes.held {
+        invocation.warn(&format!(
+            "run {run}: its tape stays: another process has it"
+        ));
     }
     let bar = spinner("erasing: the file is written anew");
     let erased = store.compact()?;
@@ -107,8 +142,8 @@ pub(super) fn spinner(text: &'static str) -> ProgressBar {
     bar
 }
 
-/// Returns the runs that are to be deleted.
-fn wanted(args: &GcArgs, store: &Store) -> Result<Vec<RunId>, CliError> {
+/// Returns what is to be given up.
+fn plan(args: &GcArgs, store: &Store) -> Result<Plan, CliError> {
     let mut runs: Vec<RunId> = Vec::new();
     for run in &args.run {
         let run = resolve_run(store, run)?;
@@ -116,50 +151,89 @@ fn wanted(args: &GcArgs, store: &Store) -> Result<Vec<RunId>, CliError> {
             runs.push(run);
         }
     }
-    let mut filters = Vec::new();
-    if let Some(job) = &args.job {
-        let mut filter = RunFilter::default();
-        filter.job = Some(job.clone());
-        filters.push(filter);
-    }
-    if let Some(before) = args.runs_before {
-        let mut filter = RunFilter::default();
-        filter.until = Some(before);
-        filters.push(filter);
-    }
     let mut known: HashSet<RunId> = runs.iter().cloned().collect();
-    for mut filter in filters {
-        filter.roots_only = true;
-        let found = store.runs(&filter, None, u32::MAX as usize)?.items;
+    let mut filter = args.filter.to_filter(store)?;
+    filter.roots_only = true;
+    let finished = |filter: &RunFilter| -> Result<Vec<RunId>, CliError> {
+        let found = store.runs(filter, None, u32::MAX as usize)?.items;
         let sealed = found.into_iter().filter(|run| run.seal.is_some());
-        runs.extend(
-            sealed
-                .map(|run| run.run_id)
-                .filter(|run| known.insert(run.clone())),
-        );
+        Ok(sealed.map(|run| run.run_id).collect())
+    };
+    let names_runs = !args.filter.is_empty() && args.tapes_before.is_none();
+    if args.runs_before.is_some() || names_runs {
+        let mut filter = filter.clone();
+        filter.until = filter.until.into_iter().chain(args.runs_before).min();
+        let wanted = finished(&filter)?.into_iter();
+        runs.extend(wanted.filter(|run| known.insert(run.clone())));
     }
-    Ok(runs)
+    let mut tapes = Vec::new();
+    if let Some(time) = args.tapes_before {
+        tapes = store.tapes_before(time)?;
+        // The tape of a run that is deleted goes with it.
+        tapes.retain(|(run, _)| !known.contains(run));
+        if !args.filter.is_empty() {
+            let wanted: HashSet<RunId> = finished(&filter)?.into_iter().collect();
+            tapes.retain(|(run, _)| wanted.contains(run));
+        }
+    }
+    Ok(Plan { runs, tapes })
 }
 
+/// Says what would be given up, but for what some process works on: that stays.
 fn would_delete(
-    runs: Vec<RunId>,
+    mut plan: Plan,
+    store: &Store,
     size: u64,
     invocation: &mut Invocation<'_>,
 ) -> Result<(), CliError> {
+    let mut runs = Vec::new();
+    for run in std::mem::take(&mut plan.runs) {
+        if store.is_written(&run)? {
+            invocation.warn(&format!("run {run} goes on: it would stay"));
+        } else {
+            runs.push(run);
+        }
+    }
+    let mut tapes = Vec::new();
+    for (run, bytes) in std::mem::take(&mut plan.tapes) {
+        if store.is_written(&run)? {
+            invocation.warn(&format!(
+                "run {run}: its tape would stay: another process has it"
+            ));
+        } else {
+            tapes.push((run, bytes));
+        }
+    }
+    let plan = Plan { runs, tapes };
+    let (tapes, tape_bytes) = (plan.tapes.len(), plan.tape_bytes());
     let console = &mut invocation.console;
     if console.json {
         return console.object(&GcReport {
             is_dry_run: true,
-            deleted_runs: runs,
-            dropped_tapes: 0,
-            dropped_tape_bytes: 0,
+            deleted_runs: plan.runs,
+            dropped_tapes: tapes as u64,
+            dropped_tape_bytes: tape_bytes,
             bytes_before: size,
             bytes_after: size,
             is_erased: None,
         });
     }
-    runs.iter().try_for_each(|run| console.line(run.as_str()))?;
-    invocation.note(&format!("{} would be deleted", plural(runs.len(), "run")));
+    let runs = plan.runs.iter();
+    runs.clone()
+        .try_for_each(|run| console.line(run.as_str()))?;
+    for (run, length) in &plan.tapes {
+        console.line(&format!("{run}: its tape, {}", bytes(*length)))?;
+    }
+    let deleted = plural(plan.runs.len(), "run");
+    let dropped = match tapes {
+        0 => String::new(),
+        _ => format!(
+            ", {} dropped ({})",
+            plural(tapes, "tape"),
+            bytes(tape_bytes)
+        ),
+    };
+    invocation.note(&format!("{deleted} would be deleted{dropped}"));
     Ok(())
 }
 

@@ -100,6 +100,9 @@ pub(crate) fn run(args: &ImportArgs, invocation: &mut Invocation<'_>) -> Result<
         }
     }
     let rules = args.redaction.rules(invocation, NewKey::Make)?;
+    if invocation.database.is_new() {
+        invocation.tell_of_new_database();
+    }
     let mut store = invocation.database.open()?;
     let mut counts = Counts::default();
     for path in &args.files {

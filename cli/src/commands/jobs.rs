@@ -16,20 +16,32 @@ pub(crate) struct JobsArgs {
 }
 
 /// Returns a job's status in one word, as `runs` has it.
-fn status(status: JobStatus) -> Cell {
-    let (word, tone) = match status {
+pub(crate) fn status_word(status: JobStatus) -> &'static str {
+    word_and_tone(status).0
+}
+
+fn word_and_tone(status: JobStatus) -> (&'static str, Tone) {
+    match status {
         JobStatus::Running => ("open", Tone::Name),
         JobStatus::Completed => ("completed", Tone::Good),
         JobStatus::StoppedByMaxSteps => ("maxSteps", Tone::Warning),
         JobStatus::StoppedByInteractiveTool => ("interactive", Tone::Warning),
         JobStatus::StoppedByError => ("error", Tone::Bad),
-    };
+    }
+}
+
+fn status(status: JobStatus) -> Cell {
+    let (word, tone) = word_and_tone(status);
     Cell::word(word).toned(tone)
 }
 
 pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
-    let page = store.jobs(&args.filter.to_filter(&store)?, None, args.filter.limit())?;
+    let page = store.jobs(
+        &args.filter.to_filter(&store)?,
+        None,
+        args.filter.limit(&invocation.console),
+    )?;
     invocation.found("jobs", &page.items)?;
     let console = &mut invocation.console;
     if console.json {

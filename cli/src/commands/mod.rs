@@ -22,6 +22,7 @@ mod man;
 mod network;
 mod normalize;
 mod notices;
+mod overview;
 mod paperclip;
 mod perstack_files;
 mod prices;
@@ -54,8 +55,9 @@ mod usage;
 mod usage_explain;
 mod validate;
 mod verify;
+mod wait;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -84,13 +86,31 @@ impl Invocation<'_> {
     /// Tells a person something that is no result, on one line, after the results so far.
     pub(crate) fn note(&mut self, text: &str) {
         // Either may be closed; there is nobody left to tell then.
+        if self.console.is_paged && std::io::stderr().is_terminal() {
+            let _ = writeln!(self.console.out, "{}", plain::name(text));
+            return;
+        }
         let _ = self.console.out.flush();
         let _ = writeln!(std::io::stderr(), "{}", plain::name(text));
+    }
+
+    /// Cuts a list of which one more was asked for than is shown. Tells whether there are more.
+    #[expect(clippy::unused_self, reason = "reads as a step of the invocation")]
+    pub(crate) fn cut<T>(&self, items: &mut Vec<T>, limit: usize) -> bool {
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        has_more
     }
 
     /// Tells that a list goes on.
     pub(crate) fn more(&mut self) {
         self.note("there are more: --limit 0 shows all");
+    }
+
+    /// Tells of a database that this command makes: somebody may have mistyped the name of another.
+    pub(crate) fn tell_of_new_database(&mut self) {
+        let path = self.database.path().display().to_string();
+        self.note(&format!("new database: {path}"));
     }
 
     /// Tells a person that something is wrong, though the command goes on.
@@ -113,6 +133,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     Transcript(transcript::TranscriptArgs),
     Events(events::EventsArgs),
+    Wait(wait::WaitArgs),
     Checkpoint(checkpoint::CheckpointArgs),
     Search(search::SearchArgs),
     Usage(usage::UsageArgs),
@@ -149,6 +170,44 @@ pub(crate) enum Command {
     Man(man::ManArgs),
 }
 
+impl Command {
+    /// Tells whether what the command prints is there to be read, and ends by itself.
+    pub(crate) fn is_read(&self) -> bool {
+        match self {
+            Self::Transcript(args) => !args.is_followed(),
+            Self::Events(args) => !args.is_followed(),
+            Self::Runs(_)
+            | Self::Jobs(_)
+            | Self::Sessions(_)
+            | Self::Show(_)
+            | Self::Checkpoint(_)
+            | Self::Search(_)
+            | Self::Usage(_)
+            | Self::Prices(_)
+            | Self::Tools(_)
+            | Self::Files(_)
+            | Self::Commands(_)
+            | Self::Network(_)
+            | Self::Notices(_)
+            | Self::Errors(_)
+            | Self::Drift(_)
+            | Self::Raw(_)
+            | Self::Sql(_)
+            | Self::Stats(_)
+            | Self::Diff(_)
+            | Self::Schema(_)
+            | Self::Runtimes(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Shows what happened lately, and what to type next: for whoever types nothing but the program's name.
+pub(crate) fn overview(invocation: &mut Invocation<'_>) -> Result<ExitCode, CliError> {
+    overview::run(invocation)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Runs a subcommand, writing its results to its console.
 pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<ExitCode, CliError> {
     match command {
@@ -163,6 +222,7 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
         Command::Show(args) => show::run(&args, invocation)?,
         Command::Transcript(args) => transcript::run(&args, invocation)?,
         Command::Events(args) => events::run(&args, invocation)?,
+        Command::Wait(args) => return wait::run(&args, invocation),
         Command::Checkpoint(args) => checkpoint::run(&args, invocation)?,
         Command::Search(args) => search::run(&args, invocation)?,
         Command::Usage(args) => usage::run(&args, invocation)?,

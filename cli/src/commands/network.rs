@@ -29,16 +29,22 @@ pub(crate) fn run(args: &NetworkArgs, invocation: &mut Invocation<'_>) -> Result
     let store = invocation.database.read()?;
     let filter = args.selection.to_filter(&store)?;
     let host = args.host.as_deref().map(NamePattern::new);
-    let limit = args.selection.limit();
+    let limit = args.selection.limit(&invocation.console);
     if args.calls {
         let mut calls = Vec::new();
         store.each_network_call(&filter, host.as_ref(), |call| {
             calls.push(call);
-            calls.len() < limit
+            calls.len() <= limit
         })?;
-        return print_calls(&calls, invocation);
+        let has_more = invocation.cut(&mut calls, limit);
+        print_calls(&calls, invocation)?;
+        if has_more {
+            invocation.more();
+        }
+        return Ok(());
     }
-    let hosts = store.hosts(&filter, host.as_ref(), limit)?;
+    let mut hosts = store.hosts(&filter, host.as_ref(), limit.saturating_add(1))?;
+    let has_more = invocation.cut(&mut hosts, limit);
     invocation.found("uses of the network", &hosts)?;
     let console = &mut invocation.console;
     if console.json {
@@ -59,7 +65,11 @@ pub(crate) fn run(args: &NetworkArgs, invocation: &mut Invocation<'_>) -> Result
             Cell::run(&host.run_id),
         ]);
     }
-    table.print(console)
+    table.print(console)?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }
 
 fn print_calls(calls: &[NetworkCall], invocation: &mut Invocation<'_>) -> Result<(), CliError> {

@@ -39,7 +39,9 @@ pub(crate) fn run(args: &NoticesArgs, invocation: &mut Invocation<'_>) -> Result
         let all = RuntimeEventKind::NOTICE_KINDS.iter().copied();
         kinds = all.filter(|kind| !LINES.contains(kind)).collect();
     }
-    let notices = store.notices(&filter, &kinds, args.filter.limit())?;
+    let limit = args.filter.limit(&invocation.console);
+    let mut notices = store.notices(&filter, &kinds, limit.saturating_add(1))?;
+    let has_more = invocation.cut(&mut notices, limit);
     invocation.found("notices", &notices)?;
     let console = &mut invocation.console;
     if console.json {
@@ -61,5 +63,9 @@ pub(crate) fn run(args: &NoticesArgs, invocation: &mut Invocation<'_>) -> Result
             Cell::text(&notice.text),
         ]);
     }
-    table.print(console)
+    table.print(console)?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }

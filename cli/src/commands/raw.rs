@@ -83,6 +83,7 @@ fn record(
     let span = record.span.ok_or_else(|| CliError::NotPrinted {
         record: format!("{run}:{seq}"),
     })?;
+    refuse_dropped(store, run)?;
     let bytes = store
         .tape_of_record(run, seq)?
         .ok_or_else(|| CliError::NotFound {
@@ -102,6 +103,7 @@ fn tape(
     run: &RunId,
     stream: Stream,
 ) -> Result<(), CliError> {
+    refuse_dropped(store, run)?;
     let mut result = Ok(());
     // A character may lie across two pieces; its beginning waits for the rest.
     let mut held: Vec<u8> = Vec::new();
@@ -130,6 +132,15 @@ fn tape(
         start: length.saturating_sub(held.len() as u64),
     };
     write(invocation, run, &position, &held)
+}
+
+/// Refuses to show nothing as if that had been printed.
+fn refuse_dropped(store: &Store, run: &RunId) -> Result<(), CliError> {
+    let root = store.run(run)?.root_run_id.unwrap_or_else(|| run.clone());
+    if store.tape_lengths(&root)?.total() == 0 && store.was_tape_dropped(&root)? {
+        return Err(CliError::TapeDropped { run: root });
+    }
+    Ok(())
 }
 
 /// Returns how many bytes there are before a last character that is cut off.

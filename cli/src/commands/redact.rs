@@ -1,6 +1,6 @@
 //! `runtape redact`: secrets out of what is stored.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::Read;
 use std::sync::Arc;
 
 use runtape_core::RunId;
@@ -16,7 +16,7 @@ use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
 use crate::terminal::progress::count_bar;
 use crate::terminal::table::{Cell, Table, plural};
-use crate::terminal::times;
+use crate::terminal::{question, times};
 
 /// The longest secret that is asked for.
 const LONGEST_SECRET: u64 = 1 << 20;
@@ -176,18 +176,13 @@ fn is_confirmed(
     if args.yes {
         return Ok(true);
     }
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !question::can_be_asked() {
         let message = "nobody can be asked here: --yes goes on, --dry-run only looks".to_owned();
         return Err(CliError::Usage { message });
     }
     invocation.console.out.flush()?;
     let runs = plural(runs, "run");
-    let mut stderr = std::io::stderr();
-    write!(stderr, "replace {runs}, which cannot be undone? [y/N] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    question::is_yes(&format!("replace {runs}, which cannot be undone?"))
 }
 
 fn finish(

@@ -1,10 +1,8 @@
 //! `runtape renormalize`: old tapes, new parser.
 
-use runtape_core::RunId;
-use runtape_store::RunFilter;
-
+use crate::arguments::filter::FilterWords;
 use crate::commands::Invocation;
-use crate::database::resolve_run;
+use crate::commands::scan::roots;
 use crate::error::{CliError, with_causes};
 use crate::terminal::table::{Cell, Table, plural};
 use crate::terminal::times;
@@ -17,29 +15,22 @@ use crate::terminal::times;
 #[derive(Debug, clap::Args)]
 pub(crate) struct RenormalizeArgs {
     /// The runs: ids, beginnings of ids, or `last`
-    #[arg(
-        value_name = "RUN",
-        required_unless_present = "all",
-        conflicts_with = "all"
-    )]
+    #[arg(value_name = "RUN", conflicts_with = "all")]
     runs: Vec<String>,
-    /// Every finished run
+    /// Every finished run; with filters, those that they let through, as without --all
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    filter: FilterWords,
 }
 
 pub(crate) fn run(args: &RenormalizeArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let mut store = invocation.database.open_existing()?;
-    let runs: Vec<RunId> = if args.all {
-        let mut filter = RunFilter::default();
-        filter.roots_only = true;
-        let runs = store.runs(&filter, None, u32::MAX as usize)?.items;
-        let sealed = runs.into_iter().filter(|run| run.seal.is_some());
-        sealed.map(|run| run.run_id).collect()
-    } else {
-        let runs = args.runs.iter().map(|run| resolve_run(&store, run));
-        runs.collect::<Result<_, _>>()?
-    };
+    if args.runs.is_empty() && args.filter.is_empty() && !args.all {
+        let message = "name runs, or filters such as --since 1d, or --all".to_owned();
+        return Err(CliError::Usage { message });
+    }
+    let runs = roots(&store, &args.runs, &args.filter, |run| run.seal.is_some())?;
     let mut table = Table::new(&["run", "same", "changed", "added", "removed"]);
     let (mut changed, mut failed) = (0, 0);
     for run in &runs {
@@ -55,7 +46,7 @@ pub(crate) fn run(args: &RenormalizeArgs, invocation: &mut Invocation<'_>) -> Re
         changed += usize::from(report.is_changed());
         if invocation.console.json {
             invocation.console.object(&report)?;
-        } else if report.is_changed() || !args.all {
+        } else if report.is_changed() || !args.runs.is_empty() {
             table.row(vec![
                 Cell::id(run),
                 Cell::number(report.same),

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<()
     let mut filter = args.filter.to_filter(&store)?;
     filter.roots_only = !args.children;
     filter.text.clone_from(&args.text);
-    let limit = args.filter.limit();
+    let limit = args.filter.limit(&invocation.console);
     let (runs, has_more) = match args.sort {
         None => {
             let page = store.runs(&filter, None, limit)?;

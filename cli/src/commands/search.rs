@@ -56,10 +56,11 @@ pub(crate) fn run(args: &SearchArgs, invocation: &mut Invocation<'_>) -> Result<
     let store = invocation.database.open_for_search()?;
     search_index::complete(&store, invocation);
     let filter = args.filter.to_filter(&store)?;
+    let limit = args.filter.limit(&invocation.console);
     let mut printer = Printer {
         console: &mut invocation.console,
         run: None,
-        limit: args.filter.limit(),
+        limit,
         by_run: args.runs,
         printed: 0,
         is_more: false,

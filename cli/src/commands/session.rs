@@ -55,7 +55,9 @@ pub(crate) fn run(args: &SessionArgs, invocation: &mut Invocation<'_>) -> Result
     let store = invocation.database.read()?;
     let mut filter = args.filter.to_filter(&store)?;
     filter.roots_only = true;
-    let runs = store.runs(&filter, None, args.filter.limit())?.items;
+    let runs = store
+        .runs(&filter, None, args.filter.limit(&invocation.console))?
+        .items;
     let console = &mut invocation.console;
     match find(&runs) {
         Ok((run, id)) if console.json => console.object(&SessionAnswer {

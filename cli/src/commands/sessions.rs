@@ -35,7 +35,7 @@ fn resume(session: &SessionInfo) -> Option<String> {
 pub(crate) fn run(args: &SessionsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
     let filter = args.filter.to_filter(&store)?;
-    let mut page = store.sessions(&filter, None, args.filter.limit())?;
+    let mut page = store.sessions(&filter, None, args.filter.limit(&invocation.console))?;
     for session in &mut page.items {
         session.resume = resume(session);
     }

@@ -2,7 +2,7 @@
 
 use runtape_store::CallSubject;
 
-use crate::arguments::calls::{CallArgs, result_cell};
+use crate::arguments::calls::{CallArgs, result_cell, took_cell};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table, plural};
@@ -22,7 +22,9 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
     let store = invocation.database.read()?;
     let mut filter = args.selection.to_filter(&store)?;
     filter.subject = Some(CallSubject::Command);
-    let calls = store.tool_calls(&filter, args.selection.limit())?;
+    let limit = args.selection.limit(&invocation.console);
+    let mut calls = CallArgs::calls(&store, &filter, limit.saturating_add(1))?;
+    let has_more = invocation.cut(&mut calls, limit);
     filter.subject = Some(CallSubject::UntoldCommand);
     let untold = store.tools(&filter, usize::MAX)?;
     let untold: u64 = untold.iter().map(|tool| tool.calls).sum();
@@ -47,6 +49,7 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
         "directory",
         "command",
     ]);
+    let now = times::now();
     for call in &calls {
         table.row(vec![
             Cell::time(call.at),
@@ -54,10 +57,14 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
             Cell::number(call.step),
             Cell::text(call.runtime.as_str()),
             result_cell(call),
-            Cell::number(call.duration_ms.map(times::duration).unwrap_or_default()),
+            took_cell(call, now),
             Cell::maybe(call.cwd.as_deref()),
             Cell::maybe(call.command.as_deref()),
         ]);
     }
-    table.print(console)
+    table.print(console)?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }

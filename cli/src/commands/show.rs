@@ -1,20 +1,24 @@
 //! `runtape show`: one run.
 
 use clap::ValueEnum;
-use runtape_core::report::{RunDetail, RunInfo, RunOrigin, RunRedaction};
-use runtape_core::{Message, Record, RecordKind, RunId, Stream, TokenCounts, UserPart, summarize};
+use runtape_core::report::{OpenStep, RunDetail, RunInfo, RunOrigin, RunRedaction};
+use runtape_core::{
+    Message, Record, RecordKind, RunId, Stream, TokenCounts, ToolClass, UserPart, summarize,
+};
+use runtape_recorder::following::{has_lost_its_recorder, is_recorded, open_step};
 use runtape_recorder::redaction_info;
 use runtape_store::Store;
 
+use crate::arguments::calls::{about, result_cell, took_cell};
 use crate::arguments::filter::FilterWords;
 use crate::arguments::place::Place;
-use crate::commands::{Invocation, runs, show_job, show_place, show_summary};
+use crate::commands::{Invocation, show_job, show_place, show_summary};
 use crate::database::resolve_run;
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::fit::cut;
 use crate::terminal::plain;
-use crate::terminal::table::{Cell, Table, bytes, thousands};
+use crate::terminal::table::{Cell, Table, bytes, plural, thousands};
 use crate::terminal::times;
 
 /// Show what is known of a run: what was asked, how it ended, what it used, its steps and its answer
@@ -52,6 +56,33 @@ const ASKED: usize = 400;
 /// Steps shown to people; `events` has all of them.
 const STEPS: usize = 200;
 
+/// What becomes of a run that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Liveness {
+    /// Some process records it right now.
+    Recorded,
+    /// Its recorder died.
+    Lost,
+}
+
+impl Liveness {
+    /// Returns nothing for a run that has ended, or that session files tell of.
+    fn of(store: &Store, run: &RunId) -> Result<Option<Self>, CliError> {
+        if is_recorded(store, run)? {
+            return Ok(Some(Self::Recorded));
+        }
+        Ok(has_lost_its_recorder(store, run)?.then_some(Self::Lost))
+    }
+
+    /// Says whether a run that began at a time goes on.
+    fn text(self, started_at: i64) -> String {
+        match self {
+            Self::Recorded => format!("for {}", times::elapsed(started_at, times::now())),
+            Self::Lost => "no: its recorder died, `runtape recover` closes it".to_owned(),
+        }
+    }
+}
+
 fn gather(store: &Store, run_id: RunId) -> Result<RunDetail, CliError> {
     let run = store.run(&run_id)?;
     let tree = store.tree(&run_id)?;
@@ -78,6 +109,7 @@ fn gather(store: &Store, run_id: RunId) -> Result<RunDetail, CliError> {
         stderr_bytes: tape.of(Stream::Stderr),
         origin: store.origin(root)?,
         redaction,
+        open_step: open_step(store, &run)?,
         run,
     })
 }
@@ -115,15 +147,19 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         resolved => resolved?,
     };
     let shown = gather(&store, run_id)?;
-    let is_lost = !runs::lost(&store, std::slice::from_ref(&shown.run))?.is_empty();
     let console = &mut invocation.console;
     if console.json {
         return console.object(&shown);
     }
-    facts(console, &shown, is_lost)?;
+    let liveness = Liveness::of(&store, &shown.run.run_id)?;
+    facts(console, &shown, liveness)?;
     if shown.run.steps > 1 || shown.steps_ended.iter().any(|step| step.tool_calls > 0) {
         console.line("")?;
         steps(console, &shown)?;
+    }
+    if let Some(step) = &shown.open_step {
+        console.line("")?;
+        return show_open(console, step, liveness == Some(Liveness::Recorded));
     }
     if let Some(text) = shown
         .final_text
@@ -190,11 +226,15 @@ pub(crate) fn usage_text(usage: &TokenCounts) -> Option<String> {
 }
 
 #[expect(clippy::too_many_lines, reason = "one row a fact")]
-fn facts(console: &mut Console<'_>, shown: &RunDetail, is_lost: bool) -> Result<(), CliError> {
+fn facts(
+    console: &mut Console<'_>,
+    shown: &RunDetail,
+    liveness: Option<Liveness>,
+) -> Result<(), CliError> {
     let run = &shown.run;
     let text = |text: Option<&str>| text.map(str::to_owned);
     let status = run.status.as_str();
-    let status_word = match (is_lost, run.is_interrupted()) {
+    let status_word = match (liveness == Some(Liveness::Lost), run.is_interrupted()) {
         (true, _) => format!("{status}: the recorder died, `runtape recover` closes the run"),
         (_, true) => format!("{status} (interrupted)"),
         _ => status.to_owned(),
@@ -249,6 +289,7 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail, is_lost: bool) -> Result<
     } else {
         Tone::Plain
     };
+    let running = liveness.map(|liveness| liveness.text(run.started_at));
     let rows = [
         ("run", Some(run.run_id.to_string()), Tone::Name),
         ("job", Some(run.job_id.to_string()), Tone::Plain),
@@ -296,6 +337,7 @@ fn facts(console: &mut Console<'_>, shown: &RunDetail, is_lost: bool) -> Result<
         ("exit", exit, Tone::Plain),
         ("started", Some(times::local(run.started_at)), Tone::Plain),
         ("took", took(run), Tone::Plain),
+        ("running", running, Tone::Name),
         ("steps", Some(run.steps.to_string()), Tone::Plain),
         ("records", Some(run.records.to_string()), Tone::Plain),
         (
@@ -386,6 +428,40 @@ fn steps(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
             Cell::count(step.usage.input_tokens),
             Cell::count(step.usage.output_tokens),
             Cell::checkpoint(&step.checkpoint_id),
+        ]);
+    }
+    table.print(console)?;
+    let unshown = shown.steps_ended.len().saturating_sub(STEPS);
+    if unshown > 0 {
+        let steps = plural(unshown, "step");
+        console.line(&format!("… {steps} more: --json has all of them"))?;
+    }
+    Ok(())
+}
+
+/// Shows the step that a run is in.
+fn show_open(console: &mut Console<'_>, step: &OpenStep, goes_on: bool) -> Result<(), CliError> {
+    let now = times::now();
+    let state = if goes_on {
+        format!("running for {}", times::elapsed(step.started_at, now))
+    } else {
+        "not over".to_owned()
+    };
+    console.line(&format!("step {}, {state}", step.step))?;
+    if let Some(text) = step.text.as_deref().filter(|text| !text.trim().is_empty()) {
+        console.line(&plain::lines(text.trim_end()))?;
+    }
+    if step.calls.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(&["call", "class", "result", "took", "about"]);
+    for call in &step.calls {
+        table.row(vec![
+            Cell::text(&call.tool).toned(Tone::Name),
+            Cell::maybe(call.class.map(ToolClass::as_str)),
+            result_cell(call),
+            took_cell(call, now),
+            Cell::maybe(about(call)),
         ]);
     }
     table.print(console)

@@ -4,7 +4,6 @@ use runtape_core::TranscriptBuilder;
 
 use crate::arguments::place::{Place, step_of};
 use crate::commands::Invocation;
-use crate::commands::follow::each_record;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::times;
@@ -18,20 +17,19 @@ pub(super) fn run(text: &str, invocation: &mut Invocation<'_>) -> Result<(), Cli
     let mut printer = TranscriptPrinter::default();
     printer.full = true;
     let console = &mut invocation.console;
-    let mut is_found = false;
-    each_record(&store, &place.run, false, |record| {
+    let mut has_begun = false;
+    place.each_record(&store, |record, is_part| {
         printer.learn(&record);
         // What came before says what a call was, which its result does not.
         let entries = builder.push(&record);
-        if !place.has(&record) {
+        if !is_part {
             return Ok(());
         }
         if console.json {
-            is_found = true;
             return console.object(&record);
         }
-        if !is_found {
-            is_found = true;
+        if !has_begun {
+            has_begun = true;
             let run = console.paint(Tone::Name, place.run.as_str());
             let step = step_of(&record).map(|step| format!(", step {step}"));
             let about = format!("{}, {}", step.unwrap_or_default(), times::local(record.at));
@@ -42,9 +40,6 @@ pub(super) fn run(text: &str, invocation: &mut Invocation<'_>) -> Result<(), Cli
             .iter()
             .try_for_each(|entry| printer.print(console, entry))
     })?;
-    if !is_found {
-        return Err(place.not_found());
-    }
     if !console.json {
         printer.close(console)?;
     }

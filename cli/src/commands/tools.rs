@@ -3,7 +3,7 @@
 use runtape_core::ToolClass;
 use runtape_core::report::ToolCallInfo;
 
-use crate::arguments::calls::{CallArgs, errors_cell, parse_class, result_cell};
+use crate::arguments::calls::{CallArgs, about, errors_cell, parse_class, result_cell, took_cell};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -30,12 +30,18 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &mut Invocation<'_>) -> Result<(
     let store = invocation.database.read()?;
     let mut filter = args.selection.to_filter(&store)?;
     filter.class = args.class;
-    let limit = args.selection.limit();
+    let limit = args.selection.limit(&invocation.console);
     if args.calls {
-        let calls = store.tool_calls(&filter, limit)?;
-        return print_calls(&calls, invocation);
+        let mut calls = CallArgs::calls(&store, &filter, limit.saturating_add(1))?;
+        let has_more = invocation.cut(&mut calls, limit);
+        print_calls(&calls, invocation)?;
+        if has_more {
+            invocation.more();
+        }
+        return Ok(());
     }
-    let tools = store.tools(&filter, limit)?;
+    let mut tools = store.tools(&filter, limit.saturating_add(1))?;
+    let has_more = invocation.cut(&mut tools, limit);
     invocation.found("tool calls", &tools)?;
     let console = &mut invocation.console;
     if console.json {
@@ -70,7 +76,11 @@ pub(crate) fn run(args: &ToolsArgs, invocation: &mut Invocation<'_>) -> Result<(
             Cell::time(tool.last_at),
         ]);
     }
-    table.print(console)
+    table.print(console)?;
+    if has_more {
+        invocation.more();
+    }
+    Ok(())
 }
 
 fn print_calls(calls: &[ToolCallInfo], invocation: &mut Invocation<'_>) -> Result<(), CliError> {
@@ -82,12 +92,8 @@ fn print_calls(calls: &[ToolCallInfo], invocation: &mut Invocation<'_>) -> Resul
     let mut table = Table::new(&[
         "at", "run", "step", "tool", "class", "result", "took", "about",
     ]);
+    let now = times::now();
     for call in calls {
-        let about = call
-            .command
-            .as_deref()
-            .or(call.path.as_deref())
-            .or(call.url.as_deref());
         table.row(vec![
             Cell::time(call.at),
             Cell::run(&call.run_id),
@@ -95,8 +101,8 @@ fn print_calls(calls: &[ToolCallInfo], invocation: &mut Invocation<'_>) -> Resul
             Cell::text(&call.tool),
             Cell::maybe(call.class.map(ToolClass::as_str)),
             result_cell(call),
-            Cell::number(call.duration_ms.map(times::duration).unwrap_or_default()),
-            Cell::maybe(about),
+            took_cell(call, now),
+            Cell::maybe(about(call)),
         ]);
     }
     table.print(console)

@@ -203,7 +203,7 @@ pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(
     let store = invocation.database.read()?;
     let filter = args.filter.to_filter(&store)?;
     if args.explain {
-        let limit = args.filter.limit();
+        let limit = args.filter.limit(&invocation.console);
         return usage_explain::run(&store, &filter, limit, &table, invocation);
     }
     let calendar = if args.utc {

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::error::CliError;
+use crate::settings::ColorChoice;
 use crate::terminal::plain;
 
 /// Columns assumed where nobody says how wide the output may be.
@@ -14,6 +15,10 @@ const DEFAULT_WIDTH: usize = 120;
 const NARROWEST: usize = 20;
 
 /// Where results go, and in which form.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about who reads the results"
+)]
 pub(crate) struct Console<'a> {
     /// Results; everything else goes to standard error.
     pub(crate) out: &'a mut dyn Write,
@@ -28,6 +33,22 @@ pub(crate) struct Console<'a> {
     pub(crate) colour: bool,
     /// Whether a person looks at the output as it comes.
     pub(crate) is_terminal: bool,
+    /// In which form rows of tables are wanted.
+    pub(crate) rows: RowForm,
+    /// Whether results may be held for a pager: what is said besides has to stay behind them.
+    pub(crate) is_paged: bool,
+}
+
+/// In which form rows of tables are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum RowForm {
+    /// Aligned, with all columns that there is room for.
+    #[default]
+    Table,
+    /// Aligned, with these columns.
+    Fields(Vec<String>),
+    /// Each as a line made of a text in which `{column}` stands for a value.
+    Template(String),
 }
 
 /// What colours mean here.
@@ -91,7 +112,19 @@ impl<'a> Console<'a> {
             limit: (is_terminal || wanted.is_some()).then_some(width),
             colour: anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
             is_terminal,
+            rows: RowForm::default(),
+            is_paged: false,
         }
+    }
+
+    /// Uses colour or not, whatever the terminal is.
+    pub(crate) fn with_color(mut self, choice: ColorChoice) -> Self {
+        match choice {
+            ColorChoice::Auto => {}
+            ColorChoice::Always => self.colour = true,
+            ColorChoice::Never => self.colour = false,
+        }
+        self
     }
 
     /// Paints a text; without colour it stays as it is.

@@ -3,8 +3,10 @@
 pub(crate) mod call_input;
 pub(crate) mod console;
 pub(crate) mod fit;
+pub(crate) mod pager;
 pub(crate) mod plain;
 pub(crate) mod progress;
+pub(crate) mod question;
 pub(crate) mod table;
 pub(crate) mod times;
 pub(crate) mod transcript;

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::arguments::status;
 use crate::error::CliError;
-use crate::terminal::console::{Console, Tone};
+use crate::terminal::console::{Console, RowForm, Tone};
 use crate::terminal::fit::cut;
 use crate::terminal::plain;
 use crate::terminal::times;
@@ -19,6 +19,7 @@ const GAP: usize = 2;
 const NARROWEST: usize = 8;
 
 /// A cell: its text, made harmless, and its tone.
+#[derive(Clone)]
 pub(crate) struct Cell {
     text: String,
     tone: Tone,
@@ -204,6 +205,8 @@ pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
     /// How narrow a column may become that has to give way.
     narrowest: Vec<usize>,
+    /// Every column is shown that there is room for, and where nobody looks, every value whole.
+    is_whole: bool,
 }
 
 impl Table {
@@ -221,6 +224,7 @@ impl Table {
                 .collect(),
             rows: Vec::new(),
             narrowest: vec![NARROWEST; head.len()],
+            is_whole: false,
         }
     }
 
@@ -231,6 +235,12 @@ impl Table {
                 *narrowest = width;
             }
         }
+        self
+    }
+
+    /// Shows also columns without any content, and in a pipe values of any length.
+    pub(crate) fn with_all_columns(mut self) -> Self {
+        self.is_whole = true;
         self
     }
 
@@ -294,13 +304,75 @@ impl Table {
         widths
     }
 
+    /// Returns the place of a column, whose name may be written without its blanks and signs.
+    fn place_of(&self, name: &str) -> Result<usize, CliError> {
+        let plain = |name: &str| -> String {
+            let letters = name.chars().filter(|c| c.is_alphanumeric());
+            letters.flat_map(char::to_lowercase).collect()
+        };
+        let mut head = self.head.iter();
+        head.position(|column| plain(column) == plain(name))
+            .ok_or_else(|| CliError::Usage {
+                message: format!(
+                    "there is no column {name:?}: there are {}",
+                    self.head.join(", ")
+                ),
+            })
+    }
+
+    /// Keeps these columns, in this order.
+    fn choose(&mut self, names: &[String]) -> Result<(), CliError> {
+        let places = names.iter().map(|name| self.place_of(name.trim()));
+        let places: Vec<usize> = places.collect::<Result<_, _>>()?;
+        let head = places.iter().filter_map(|place| self.head.get(*place));
+        self.head = head.cloned().collect();
+        for row in &mut self.rows {
+            let cells = places.iter().filter_map(|place| row.get(*place));
+            *row = cells.cloned().collect();
+        }
+        Ok(())
+    }
+
+    /// Writes each row as a text in which `{column}` stands for a value, `\\t` and `\\n` for tab and line break.
+    fn print_template(&self, console: &mut Console<'_>, template: &str) -> Result<(), CliError> {
+        let template = template.replace("\\t", "\t").replace("\\n", "\n");
+        let mut pieces: Vec<(&str, Option<usize>)> = Vec::new();
+        let mut rest = template.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            let (name, after) = after.split_once('}').ok_or_else(|| CliError::Usage {
+                message: format!("{template:?} has a brace that is not closed"),
+            })?;
+            pieces.push((before, Some(self.place_of(name)?)));
+            rest = after;
+        }
+        pieces.push((rest, None));
+        for row in &self.rows {
+            let mut line = String::new();
+            for (before, place) in &pieces {
+                line.push_str(before);
+                let cell = place.and_then(|place| row.get(place));
+                line.push_str(cell.map_or("", |cell| cell.text.as_str()));
+            }
+            console.line(&line)?;
+        }
+        Ok(())
+    }
+
     /// Writes the table; columns without any content are left out, and the last ones where somebody
     /// looks at it and has no room for them.
     pub(crate) fn print(mut self, console: &mut Console<'_>) -> Result<(), CliError> {
+        match console.rows.clone() {
+            RowForm::Table => {}
+            RowForm::Fields(names) => {
+                self.choose(&names)?;
+                self.is_whole = true;
+            }
+            RowForm::Template(template) => return self.print_template(console, &template),
+        }
         let is_used: Vec<bool> = (0..self.head.len())
             .map(|index| {
                 let mut cells = self.rows.iter().filter_map(|row| row.get(index));
-                cells.any(|cell| !cell.text.is_empty())
+                self.is_whole || cells.any(|cell| !cell.text.is_empty())
             })
             .collect();
         let mut used = is_used.iter();
@@ -312,8 +384,11 @@ impl Table {
             let mut used = is_used.iter();
             row.retain(|_| used.next().copied().unwrap_or(true));
         }
-        let left_out = console.limit.map(|limit| self.leave_out(limit));
-        let widths = self.widths(console.width);
+        let is_uncut = self.is_whole && !console.is_terminal;
+        let limit = console.limit.filter(|_| !is_uncut);
+        let left_out = limit.map(|limit| self.leave_out(limit));
+        let room = if is_uncut { usize::MAX } else { console.width };
+        let widths = self.widths(room);
         let is_number: Vec<bool> = (0..self.head.len())
             .map(|index| {
                 let cell = self.rows.first().and_then(|row| row.get(index));

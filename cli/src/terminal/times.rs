@@ -71,6 +71,15 @@ pub(crate) fn ago(at: i64, now: i64) -> String {
     }
 }
 
+/// Writes how long ago something began, to the second.
+pub(crate) fn elapsed(since: i64, now: i64) -> String {
+    let milliseconds = now.saturating_sub(since).max(0);
+    match milliseconds / 1000 {
+        seconds @ ..60 => format!("{seconds} s"),
+        _ => duration(milliseconds),
+    }
+}
+
 /// Reads a duration as people write it: `90`, `90s`, `5m`, `2h`, `3d`, `1w`, `500ms`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -147,6 +156,9 @@ mod tests {
         assert_eq!(ago(0, day), "1d ago");
         assert_eq!(ago(100 * day, 107 * day).len(), "1970-04-11".len());
         assert_eq!(ago(100 * day, 99 * day).len(), "1970-04-11".len());
+        assert_eq!(elapsed(1000, 9_999), "8 s");
+        assert_eq!(elapsed(1000, 62_000), "1 min 1 s");
+        assert_eq!(elapsed(1000, 0), "0 s");
     }
 
     #[test]

@@ -327,7 +327,9 @@ export type KnownRuntimeEvent =
   | StdoutTextEvent
   | InfoEvent
   | UnparsedOutputEvent
-  | StreamTextEvent;
+  | StreamTextEvent
+  | StreamToolCallEvent
+  | StreamToolResultEvent;
 /**
  * What a proxy did with a request.
  *
@@ -382,7 +384,9 @@ export type KnownRuntimeEventKind =
   | StdoutText
   | Info
   | UnparsedOutput
-  | StreamText;
+  | StreamText
+  | StreamToolCall
+  | StreamToolResult;
 /**
  * A place in the database.
  *
@@ -4299,6 +4303,98 @@ export interface StreamTextEvent {
   [k: string]: unknown;
 }
 /**
+ * The model called a tool, whose step goes on. Live only.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "StreamToolCallEvent".
+ */
+export interface StreamToolCallEvent {
+  /**
+   * Tells that it is this: `streamToolCall`.
+   */
+  type: "streamToolCall";
+  /**
+   * Names the event.
+   */
+  id: EventId;
+  /**
+   * When it happened, in milliseconds since 1970.
+   */
+  timestamp: number;
+  /**
+   * The job.
+   */
+  jobId: JobId;
+  /**
+   * The run.
+   */
+  runId: RunId;
+  /**
+   * The step.
+   */
+  stepNumber: number;
+  /**
+   * Names the call.
+   */
+  toolCallId: ToolCallId;
+  /**
+   * The tool.
+   */
+  toolName: ToolName;
+  /**
+   * What it was given, as far as it is known, any JSON.
+   */
+  args: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+/**
+ * A tool gave back its result, and the step goes on. Live only.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "StreamToolResultEvent".
+ */
+export interface StreamToolResultEvent {
+  /**
+   * Tells that it is this: `streamToolResult`.
+   */
+  type: "streamToolResult";
+  /**
+   * Names the event.
+   */
+  id: EventId;
+  /**
+   * When it happened, in milliseconds since 1970.
+   */
+  timestamp: number;
+  /**
+   * The job.
+   */
+  jobId: JobId;
+  /**
+   * The run.
+   */
+  runId: RunId;
+  /**
+   * The step.
+   */
+  stepNumber: number;
+  /**
+   * The call that it answers.
+   */
+  toolCallId: ToolCallId;
+  /**
+   * The tool.
+   */
+  toolName: ToolName;
+  /**
+   * Whether the call failed; absent where the runtime did not tell.
+   */
+  isError?: boolean;
+  [k: string]: unknown;
+}
+/**
  * A type that this version does not know. Readers keep it as it is.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -4963,6 +5059,66 @@ export interface StreamText {
    * The piece, to be appended.
    */
   delta: string;
+  [k: string]: unknown;
+}
+/**
+ * The model called a tool, whose step goes on. Live only.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "StreamToolCall".
+ */
+export interface StreamToolCall {
+  /**
+   * Tells that it is this: `streamToolCall`.
+   */
+  type: "streamToolCall";
+  /**
+   * The step.
+   */
+  stepNumber: number;
+  /**
+   * Names the call.
+   */
+  toolCallId: ToolCallId;
+  /**
+   * The tool.
+   */
+  toolName: ToolName;
+  /**
+   * What it was given, as far as it is known, any JSON.
+   */
+  args: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+/**
+ * A tool gave back its result, and the step goes on. Live only.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "StreamToolResult".
+ */
+export interface StreamToolResult {
+  /**
+   * Tells that it is this: `streamToolResult`.
+   */
+  type: "streamToolResult";
+  /**
+   * The step.
+   */
+  stepNumber: number;
+  /**
+   * The call that it answers.
+   */
+  toolCallId: ToolCallId;
+  /**
+   * The tool.
+   */
+  toolName: ToolName;
+  /**
+   * Whether the call failed; absent where the runtime did not tell.
+   */
+  isError?: boolean;
   [k: string]: unknown;
 }
 /**
@@ -6636,7 +6792,7 @@ export interface ToolCallInfo {
    */
   step: number;
   /**
-   * The record of the message that made the call.
+   * The record of the message that made the call; while its step goes on, the number that it would have.
    */
   seq: number;
   /**
@@ -6683,6 +6839,10 @@ export interface ToolCallInfo {
    * The record of the result; null if there is none.
    */
   resultSeq: number | null;
+  /**
+   * Whether it goes on: it was made in the step that its run is in, and has no result yet.
+   */
+  isRunning?: boolean;
   [k: string]: unknown;
 }
 /**
@@ -6724,6 +6884,31 @@ export interface NoticeInfo {
    * What a person should read: the first 80 characters; the record has all of it.
    */
   text: string;
+  [k: string]: unknown;
+}
+/**
+ * The step that a run is in, as far as it was printed. It is no part of the record before it is over.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "OpenStep".
+ */
+export interface OpenStep {
+  /**
+   * The step.
+   */
+  step: number;
+  /**
+   * When the first of it was printed.
+   */
+  startedAt: Time;
+  /**
+   * What the model said in it so far; null if nothing.
+   */
+  text: string | null;
+  /**
+   * The calls that it made so far.
+   */
+  calls: ToolCallInfo[];
   [k: string]: unknown;
 }
 /**
@@ -7197,6 +7382,10 @@ export interface RunDetail {
    * By which rules secrets were taken out of it before it was kept, and how many; not there for a child, and for a run from before that was done.
    */
   redaction?: RunRedaction;
+  /**
+   * The step that it is in; not there for a run that has ended, and before anything of a step was printed.
+   */
+  openStep?: OpenStep;
   [k: string]: unknown;
 }
 /**

@@ -18,7 +18,7 @@ pub struct ToolCallInfo {
     pub runtime: Runtime,
     /// The step.
     pub step: u64,
-    /// The record of the message that made the call.
+    /// The record of the message that made the call; while its step goes on, the number that it would have.
     pub seq: u64,
     /// When.
     #[serde(with = "iso")]
@@ -47,6 +47,9 @@ pub struct ToolCallInfo {
     pub duration_ms: Option<i64>,
     /// The record of the result; null if there is none.
     pub result_seq: Option<u64>,
+    /// Whether it goes on: it was made in the step that its run is in, and has no result yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_running: bool,
 }
 
 /// How a tool was used.

@@ -51,7 +51,7 @@ pub use redaction::{
     RedactionCounts, RunRedaction, ScanLine, ScanSummary, SecretPlace,
 };
 pub use run::{
-    INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES, JobDetail, JobInfo, RunDetail, RunInfo,
+    INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES, JobDetail, JobInfo, OpenStep, RunDetail, RunInfo,
     SessionAnswer, StepInfo,
 };
 pub use seal::{RunSeal, SealHead, SealName};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::output::open;
 use super::recording::ExitInfo;
 use super::seal::is_first_chain;
-use super::{Failure, RunOrigin, RunRedaction, SealName, counts};
+use super::{Failure, RunOrigin, RunRedaction, SealName, ToolCallInfo, counts};
 use crate::iso::{self, Time};
 use crate::{
     CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
@@ -271,6 +271,25 @@ pub struct RunDetail {
     /// a run from before that was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redaction: Option<RunRedaction>,
+    /// The step that it is in; not there for a run that has ended, and before anything of a step was printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_step: Option<OpenStep>,
+}
+
+/// The step that a run is in, as far as it was printed. It is no part of the record before it is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenStep {
+    /// The step.
+    pub step: u64,
+    /// When the first of it was printed.
+    #[serde(with = "iso")]
+    #[schemars(with = "Time")]
+    pub started_at: i64,
+    /// What the model said in it so far; null if nothing.
+    pub text: Option<String>,
+    /// The calls that it made so far.
+    pub calls: Vec<ToolCallInfo>,
 }
 
 /// The session to resume, or why there is none.

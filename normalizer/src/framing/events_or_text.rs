@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::framing::answer::{AnswerLines, answer_stands};
 use crate::framing::held_lines::{HeldLines, MOST_HELD};
 use crate::framing::{LinePart, pieces};
-use crate::json::{DecodeError, find_special};
+use crate::json::{DecodeError, find_special, sound_text};
 use crate::lines::{Ending, Line};
 use crate::parser::SignalSink;
 use crate::signal::{Outcome, Signal, Verdict};
@@ -211,13 +211,11 @@ pub(crate) fn leading_type(object: &[u8]) -> Option<&str> {
 
 /// Returns an object up to the first byte that is not UTF-8, and whether that is all of it.
 pub(crate) fn leading_text(object: &[u8]) -> (&str, bool) {
-    match std::str::from_utf8(object) {
-        Ok(text) => (text, true),
-        Err(error) => {
-            let sound = object.get(..error.valid_up_to()).unwrap_or_default();
-            (std::str::from_utf8(sound).unwrap_or_default(), false)
-        }
+    if let Some(text) = sound_text(object) {
+        return (text, true);
     }
+    let sound = object.utf8_chunks().next();
+    (sound.map_or("", |chunk| chunk.valid()), false)
 }
 
 /// Returns the content of a string whose opening quote was passed, and what follows its closing one;

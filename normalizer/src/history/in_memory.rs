@@ -1,6 +1,7 @@
 //! Sessions whose sources are all in memory.
 
 use super::{Framing, History, Segment, SegmentLine, Session};
+use crate::redact::Kept;
 
 /// A source in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct SessionSource {
     pub bytes: Vec<u8>,
 }
 
-/// Reads one session from sources that are sorted by name.
+/// Reads one session from sources that are sorted by name, as they are given: nothing is filtered.
 #[must_use]
 pub fn read_session(history: &History, sources: &[SessionSource]) -> Session {
     let mut reader = (history.reader)();
@@ -21,7 +22,7 @@ pub fn read_session(history: &History, sources: &[SessionSource]) -> Session {
         reader.begin_source(&source.name);
         let bytes = source.bytes.as_slice();
         if source.framing == Framing::Document {
-            reader.line(0..length(bytes), bytes);
+            reader.line(0..length(bytes), Kept::as_given(bytes));
             continue;
         }
         let mut start = 0;
@@ -30,7 +31,7 @@ pub fn read_session(history: &History, sources: &[SessionSource]) -> Session {
             let whole = line.strip_suffix(b"\n");
             let text = whole.unwrap_or(line);
             if whole.is_some() || is_whole(text) {
-                reader.line(start..start + length(text), text);
+                reader.line(start..start + length(text), Kept::as_given(text));
             }
             start = end;
         }

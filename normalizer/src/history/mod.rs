@@ -25,6 +25,7 @@ pub(crate) use segment_lines::{LineReader, SegmentLines};
 
 use crate::context::Context;
 use crate::parser::RuntimeParser;
+use crate::redact::Kept;
 
 /// What a runtime's entry says of the history that its CLI keeps.
 pub struct History {
@@ -89,8 +90,8 @@ pub trait SessionReader: Send {
     fn begin_source(&mut self, name: &str);
 
     /// Takes the next line of the source that was begun last, without its line feed, with its place
-    /// in that source.
-    fn line(&mut self, place: Range<u64>, bytes: &[u8]);
+    /// in that source. What a reader makes of it goes on a tape.
+    fn line(&mut self, place: Range<u64>, line: Kept<'_>);
 
     /// Ends the session.
     fn finish(self: Box<Self>) -> Session;

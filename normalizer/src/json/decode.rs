@@ -9,6 +9,7 @@ use serde_path_to_error::Segment;
 use super::quick;
 use super::removed::Removed;
 use super::repair::repair;
+use super::text::sound_text;
 use super::weight::is_too_much;
 
 /// How many fields of one value may be dropped before it is given up.
@@ -85,7 +86,7 @@ pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<Decoded<T>, Dec
         return Err(DecodeError::TooMany);
     }
     // Checking a line for UTF-8 once is quicker than checking each of its strings.
-    let sound = std::str::from_utf8(bytes).ok().and_then(quick::read);
+    let sound = sound_text(bytes).and_then(quick::read);
     match sound {
         Some(value) => Ok(Decoded {
             value,

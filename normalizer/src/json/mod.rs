@@ -29,6 +29,7 @@ pub use raw::Raw;
 pub(crate) use shapes::wire_shapes;
 pub(crate) use special::find_special;
 pub use text::Str;
+pub(crate) use text::sound_text;
 pub use weight::MOST_VALUES;
 pub(crate) use weight::{is_too_much, items};
 pub use wire::note_unknown;

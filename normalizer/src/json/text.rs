@@ -6,6 +6,12 @@ use std::ops::Deref;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
+/// Returns bytes as text, if they are UTF-8. A line may be megabytes of it, and the standard library
+/// looks at sixteen bytes at a time.
+pub(crate) fn sound_text(bytes: &[u8]) -> Option<&str> {
+    simdutf8::basic::from_utf8(bytes).ok()
+}
+
 /// A string borrowed from the line it was read from, or owned if it has escapes.
 ///
 /// Unlike `Cow<str>` it borrows anywhere, also inside an `Option` or a `Vec`, where serde's

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::marker::OPENING;
 use super::walk::may_be_json;
 
 /// Stands before what is left of a line of a private key, where that by itself would be JSON. Nothing that begins so is.
@@ -23,25 +24,45 @@ pub(super) struct Edit {
 
 /// Returns a line with its edits, which do not overlap: JSON if it was JSON, and none if it was none.
 pub(super) fn apply_to_line(line: &[u8], edits: &[Edit]) -> Vec<u8> {
+    let mut edited = Vec::with_capacity(line.len() + 64);
+    apply_to_line_into(line, edits, &mut edited);
+    edited
+}
+
+/// Appends a line with its edits to others.
+pub(super) fn apply_to_line_into(line: &[u8], edits: &[Edit], into: &mut Vec<u8>) {
     if may_be_json(line) {
         let is_proper = |edit: &Edit| is_string(line.get(edit.place.clone()).unwrap_or_default());
-        return applied(line, edits, is_proper);
+        return applied(line, edits, is_proper, into);
     }
-    let edited = apply(line, edits);
-    match (is_json(line), is_json(&edited)) {
+    let start = into.len();
+    applied(line, edits, |_| true, into);
+    let edited = into.get(start..).unwrap_or_default();
+    let kept = match (is_json(line), is_json(edited)) {
         // Only a number or a word is JSON that does not begin with a quote or a bracket: it becomes a string.
         (true, false) => {
             let end = edited.trim_ascii_end().len();
             let (value, rest) = edited.split_at(end);
             [b"\"", value.trim_ascii_start(), b"\"", rest].concat()
         }
-        (false, true) => [NO_JSON, &edited].concat(),
-        _ => edited,
-    }
+        (false, true) => [NO_JSON, edited].concat(),
+        _ => return,
+    };
+    into.truncate(start);
+    into.extend_from_slice(&kept);
 }
 
 fn is_json(line: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(line).is_ok()
+    // Nothing else begins so.
+    let first = line.trim_ascii_start();
+    matches!(
+        first,
+        [
+            b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n',
+            ..
+        ]
+    ) && !first.starts_with(OPENING)
+        && serde_json::from_slice::<Value>(line).is_ok()
 }
 
 /// Tells whether bytes may stand between the quotes of a string: what may not keeps its line from being JSON.
@@ -53,14 +74,15 @@ fn is_string(bytes: &[u8]) -> bool {
 
 /// Returns bytes with their edits, which do not overlap.
 pub(super) fn apply(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
-    applied(bytes, edits, |_| true)
+    let mut edited = Vec::with_capacity(bytes.len());
+    applied(bytes, edits, |_| true, &mut edited);
+    edited
 }
 
-/// Returns a line with its edits. Where one takes out what no string may hold, it leaves as much.
-fn applied(line: &[u8], edits: &[Edit], is_proper: impl Fn(&Edit) -> bool) -> Vec<u8> {
+/// Appends a line with its edits to others. Where one takes out what no string may hold, it leaves as much.
+fn applied(line: &[u8], edits: &[Edit], is_proper: impl Fn(&Edit) -> bool, edited: &mut Vec<u8>) {
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     sorted.sort_by_key(|edit| (edit.place.start, edit.place.end));
-    let mut edited = Vec::with_capacity(line.len());
     let mut from = 0;
     for edit in sorted {
         // What overlaps an earlier edit is a mistake that must not bring a secret back.
@@ -73,5 +95,4 @@ fn applied(line: &[u8], edits: &[Edit], is_proper: impl Fn(&Edit) -> bool) -> Ve
         from = edit.place.end.max(from);
     }
     edited.extend_from_slice(line.get(from..).unwrap_or_default());
-    edited
 }

@@ -104,11 +104,14 @@ impl Group {
         }
         let before = self.text.len();
         self.text.extend_from_slice(&leaf.text);
-        let seam = self
-            .text
-            .get(before.saturating_sub(SEAM)..)
-            .unwrap_or_default();
-        if !reader.scanner().is_quiet(seam) {
+        let first = before.saturating_sub(SEAM);
+        let seam = self.text.get(first..).unwrap_or_default();
+        let is_quiet = if piece.is_clean {
+            reader.scanner().is_quiet_around(seam, before - first)
+        } else {
+            reader.scanner().is_quiet(seam)
+        };
+        if !is_quiet {
             self.text.truncate(before);
             return false;
         }

@@ -1,5 +1,7 @@
 //! Bytes that may be kept.
 
+use std::borrow::Cow;
+
 /// Bytes that may go on the tape and to the parser.
 ///
 /// A [`Redactor`](super::Redactor) makes them; who has no need of one says so with
@@ -24,5 +26,27 @@ impl<'a> Kept<'a> {
     #[must_use]
     pub fn bytes(self) -> &'a [u8] {
         self.0
+    }
+}
+
+/// A line by itself that may be kept: a [`RuleSet`](super::RuleSet) makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptLine<'a>(Cow<'a, [u8]>);
+
+impl<'a> KeptLine<'a> {
+    pub(super) fn filtered(line: Cow<'a, [u8]>) -> Self {
+        Self(line)
+    }
+
+    /// Returns its bytes.
+    #[must_use]
+    pub fn kept(&self) -> Kept<'_> {
+        Kept(&self.0)
+    }
+
+    /// Tells whether something was taken out of it.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        matches!(self.0, Cow::Owned(_))
     }
 }

@@ -43,5 +43,12 @@ impl fmt::Debug for RedactionKey {
 
 /// Returns the first 64 bits of a hash in hexadecimal digits.
 fn digits(hash: &blake3::Hash) -> String {
-    hash.to_hex().chars().take(16).collect()
+    let (first, _) = hash.as_bytes().split_at(8);
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    let mut digits = String::with_capacity(16);
+    for byte in first {
+        digits.push(digit(byte >> 4));
+        digits.push(digit(byte & 15));
+    }
+    digits
 }

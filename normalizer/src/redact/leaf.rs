@@ -43,6 +43,11 @@ impl<'a> Leaf<'a> {
         })
     }
 
+    /// Tells whether it is written as it is meant: not in escapes.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.text, Cow::Borrowed(_))
+    }
+
     /// Returns the same for longer than the line lasts.
     pub(super) fn into_owned(self) -> Leaf<'static> {
         Leaf {

@@ -10,7 +10,7 @@ use super::delta::{DeltaShape, is_at};
 use super::edit::Edit;
 use super::leaf::Leaf;
 use super::matchers;
-use super::needles::Needles;
+use super::needles::{Hit, Needles, hits_in};
 use super::plausible::{is_secret_name, is_secret_value};
 use super::rule_set::RuleSet;
 use super::scan::{Scanner, Secret};
@@ -52,6 +52,8 @@ pub(super) struct Piece<'a> {
     pub(super) group: u64,
     /// The piece; nothing where the line has only the text so far.
     pub(super) leaf: Option<Leaf<'a>>,
+    /// It is known that no needle is in it.
+    pub(super) is_clean: bool,
     /// Ends of the text so far that may be the beginning of a secret: where, and what.
     pub(super) tails: Vec<(Range<usize>, Vec<u8>)>,
 }
@@ -87,22 +89,35 @@ impl LineReader<'_> {
         }
     }
 
-    /// Finds the secrets of a line without its line feed.
-    pub(super) fn read<'a>(&self, line: &'a [u8]) -> LineFinds<'a> {
+    /// Finds the secrets of a line without its line feed. Its needles are looked for, unless they are known.
+    pub(super) fn read<'a>(&self, line: &'a [u8], hits: Option<&[Hit]>) -> LineFinds<'a> {
         let mut finds = LineFinds::default();
         let is_json = may_be_json(line);
-        if is_json && self.read_json(line, &mut finds) {
+        if is_json && self.read_json(line, hits, &mut finds) {
             return finds;
         }
-        self.read_text(line, is_json, &mut finds);
+        self.read_text(line, is_json, hits, &mut finds);
         finds
     }
 
-    fn read_text(&self, line: &[u8], is_raw: bool, finds: &mut LineFinds<'_>) {
+    fn read_text(
+        &self,
+        line: &[u8],
+        is_raw: bool,
+        hits: Option<&[Hit]>,
+        finds: &mut LineFinds<'_>,
+    ) {
         let leaf = Leaf::plain(line, 0);
-        self.scan(&leaf, is_raw, finds);
+        match hits {
+            Some(hits) if !is_raw => self.scan_hits(&leaf, 0, hits, finds),
+            _ => self.scan(&leaf, is_raw, finds),
+        }
         // A private key is the only secret that goes on in the next line.
-        if !is_raw && memchr::memmem::find(line, b"-----BEGIN").is_some() {
+        let may_begin_key = || match hits {
+            Some(hits) => hits.iter().any(|hit| self.rules.is_key(hit.owner)),
+            None => memchr::memmem::find(line, b"-----BEGIN").is_some(),
+        };
+        if !is_raw && may_begin_key() {
             let mut with_end = line.to_vec();
             with_end.push(b'\n');
             let scanned = self.scanner().scan(&Text::new(&with_end).open(true));
@@ -116,21 +131,30 @@ impl LineReader<'_> {
     }
 
     /// Finds the secrets in the strings of a JSON line; `false` if it is none.
-    fn read_json<'a>(&self, line: &'a [u8], finds: &mut LineFinds<'a>) -> bool {
+    fn read_json<'a>(
+        &self,
+        line: &'a [u8],
+        hits: Option<&[Hit]>,
+        finds: &mut LineFinds<'a>,
+    ) -> bool {
         let number = self.needles.delta_in(line);
         let mut shape = number.and_then(|number| self.deltas.get(number));
         let mut candidates = Vec::new();
         let mut pieces = PieceFields::default();
         let mut blocks = Blocks::default();
         let mut search = self.needles.search(line);
+        let mut has_needle = |place: &Range<usize>| {
+            if let Some(hits) = hits {
+                return !hits_in(hits, place).is_empty();
+            }
+            let next = search.next(place.start);
+            next.is_some_and(|found| found < place.end)
+        };
         let walked = walk(line, |scalar| {
             if let Some(shape) = shape
                 && pieces.note(shape, line, scalar)
             {
-                pieces.has_needle |= !pieces.is_so_far
-                    && search
-                        .next(scalar.place.start)
-                        .is_some_and(|found| found < scalar.place.end);
+                pieces.has_needle |= !pieces.is_so_far && has_needle(&scalar.place);
                 if pieces.is_so_far {
                     let kind = Kind::SoFar;
                     candidates.push(Candidate {
@@ -150,9 +174,7 @@ impl LineReader<'_> {
                 let kind = Kind::Named(rule);
                 candidates.push(Candidate { place, kind });
             } else if !is_exempt(key)
-                && search
-                    .next(place.start)
-                    .is_some_and(|found| found < place.end)
+                && has_needle(&place)
                 && !is_image(key, line.get(place.clone()).unwrap_or_default())
             {
                 let kind = Kind::Text;
@@ -192,26 +214,17 @@ impl LineReader<'_> {
                 Kind::Named(rule) if self.named(rule, &leaf, finds) => {}
                 Kind::SoFar if shape.is_some() => tails.extend(self.so_far(&leaf, finds)),
                 _ if is_raw => self.scan(&leaf, true, finds),
-                _ => self.leaf(&leaf, 1, finds),
+                _ => match hits {
+                    Some(hits) if leaf.is_plain() && !is_nested(&leaf.text) => {
+                        let hits = hits_in(hits, &candidate.place);
+                        self.scan_hits(&leaf, start, hits, finds);
+                    }
+                    _ => self.leaf(&leaf, 1, finds),
+                },
             }
         }
-        if let (Some(_), Some(place)) = (shape, pieces.text) {
-            let written = line.get(place.clone()).unwrap_or_default();
-            let leaf = Leaf::decode(written, place.start);
-            let leaf = leaf.unwrap_or_else(|| Leaf::plain(written, place.start));
-            finds.piece = Some(Piece {
-                shape: number,
-                group: pieces.group,
-                leaf: Some(leaf),
-                tails,
-            });
-        } else if shape.is_some() && pieces.has_so_far {
-            finds.piece = Some(Piece {
-                shape: number,
-                group: pieces.group,
-                leaf: None,
-                tails,
-            });
+        if shape.is_some() {
+            finds.piece = pieces.piece(line, number, hits.is_some(), tails);
         }
         true
     }
@@ -219,8 +232,7 @@ impl LineReader<'_> {
     /// Finds the secrets in what a string means: in its own strings, where it is JSON itself.
     fn leaf(&self, leaf: &Leaf<'_>, depth: usize, finds: &mut LineFinds<'_>) {
         let text: &[u8] = &leaf.text;
-        let is_nested = matches!(text.trim_ascii_start().first(), Some(b'{' | b'['));
-        if depth >= DEEPEST || !is_nested {
+        if depth >= DEEPEST || !is_nested(text) {
             return self.scan(leaf, false, finds);
         }
         let mut inner: Vec<(Range<usize>, Option<&'static str>)> = Vec::new();
@@ -266,6 +278,15 @@ impl LineReader<'_> {
 
     fn scan(&self, leaf: &Leaf<'_>, is_raw: bool, finds: &mut LineFinds<'_>) {
         let scanned = self.scanner().scan(&Text::new(&leaf.text).raw(is_raw));
+        for secret in &scanned.secrets {
+            self.found(secret, leaf, finds);
+        }
+    }
+
+    /// Finds the secrets of a text that is written as it is in the line, from a place on, by its needles.
+    fn scan_hits(&self, leaf: &Leaf<'_>, start: usize, hits: &[Hit], finds: &mut LineFinds<'_>) {
+        let text = Text::new(&leaf.text);
+        let scanned = self.scanner().scan_hits(&text, start, hits);
         for secret in &scanned.secrets {
             self.found(secret, leaf, finds);
         }
@@ -351,6 +372,29 @@ struct PieceFields {
 }
 
 impl PieceFields {
+    /// Returns the piece that a line holds, if it has a text, or the text so far.
+    fn piece(
+        self,
+        line: &[u8],
+        shape: Option<usize>,
+        are_needles_known: bool,
+        tails: Vec<(Range<usize>, Vec<u8>)>,
+    ) -> Option<Piece<'_>> {
+        let leaf = self.text.map(|place| {
+            let written = line.get(place.clone()).unwrap_or_default();
+            let leaf = Leaf::decode(written, place.start);
+            leaf.unwrap_or_else(|| Leaf::plain(written, place.start))
+        });
+        let is_plain = leaf.as_ref().is_some_and(Leaf::is_plain);
+        (leaf.is_some() || self.has_so_far).then_some(Piece {
+            shape,
+            group: self.group,
+            is_clean: are_needles_known && is_plain && !self.has_needle,
+            leaf,
+            tails,
+        })
+    }
+
     /// Takes note of a value; `true` if it is a piece, or the text so far.
     fn note(&mut self, shape: &DeltaShape, line: &[u8], scalar: &Scalar<'_>) -> bool {
         let is = |path: &str| is_at(path, line, scalar.path);
@@ -373,6 +417,11 @@ impl PieceFields {
         self.has_so_far |= self.is_so_far;
         self.is_so_far
     }
+}
+
+/// Tells whether a text may hold JSON with strings of its own.
+fn is_nested(text: &[u8]) -> bool {
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 /// Tells whether a place is among others that are in order.

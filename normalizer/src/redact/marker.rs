@@ -1,12 +1,13 @@
 //! What stands where a secret was.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::key::RedactionKey;
 
-const OPENING: &[u8] = b"[REDACTED:";
+pub(super) const OPENING: &[u8] = b"[REDACTED:";
 /// The longest name of a rule.
 pub(super) const LONGEST_NAME: usize = 80;
 /// The digits of a commitment.
@@ -20,14 +21,18 @@ pub(super) fn marker(rule: &str, key: Option<&RedactionKey>, secret: &[u8]) -> S
     }
 }
 
+/// Returns a search for markers, which is made once.
+fn opening() -> &'static Finder<'static> {
+    static FINDER: OnceLock<Finder<'static>> = OnceLock::new();
+    FINDER.get_or_init(|| Finder::new(OPENING))
+}
+
 /// Returns where markers are in a text.
 pub(super) fn markers(text: &[u8]) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     let mut from = 0;
-    while let Some(start) = text
-        .get(from..)
-        .and_then(|rest| memmem::find(rest, OPENING))
-    {
+    let opening = opening();
+    while let Some(start) = text.get(from..).and_then(|rest| opening.find(rest)) {
         let start = from + start;
         from = start + OPENING.len();
         if let Some(length) = marker_length(text.get(from..).unwrap_or_default()) {

@@ -219,8 +219,11 @@ pub(super) fn private_key(text: &Text<'_>, place: usize) -> Outcome {
         };
     }
     let head = text.slice(body, text.len().min(body + KEY_HEAD));
+    // What is blotted out is no part of a key, and nothing after it is: it was longer, or shorter, before.
+    let blot = memchr::memmem::find(head, b"[[[");
+    let head = head.get(..blot.unwrap_or(head.len())).unwrap_or_default();
     if !has_key_run(head) {
-        let is_cut = text.is_open && head.len() < KEY_HEAD;
+        let is_cut = text.is_open && blot.is_none() && head.len() < KEY_HEAD;
         return if is_cut {
             Outcome::Undecided { start }
         } else {

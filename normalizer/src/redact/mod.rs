@@ -40,7 +40,7 @@ mod walk;
 pub use counts::RedactionCounts;
 pub use delta::DeltaShape;
 pub use examples::{Example, examples};
-pub use kept::Kept;
+pub use kept::{Kept, KeptLine};
 pub use key::RedactionKey;
 pub use redactor::{Found, Redactor};
 pub use rule_set::{RuleError, RuleSet};

@@ -7,17 +7,18 @@
 //! of bytes, by comparisons that compilers turn into vector instructions, and only where words begin in them a needle is
 //! looked up.
 
+use std::ops::Range;
+
 use aho_corasick::packed::{Config, MatchKind, Searcher};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Span};
 use memchr::memmem::Finder;
 
 use super::delta::DeltaShape;
 
-/// The least length of a run that is looked into: it holds two whole blocks, wherever it begins.
-pub(super) const LEAST_RUN: usize = 3 * BLOCK - 1;
-const BLOCK: usize = 8;
-/// How many blocks are judged at once.
-const STRIDE: usize = 8 * BLOCK;
+/// The least length of a run that is looked into.
+pub(super) const LEAST_RUN: usize = 20;
+/// How many bytes are judged at once.
+const STRIDE: usize = 64;
 /// A run that is longer is an image or another file: only its ends are looked into.
 const LONGEST_RUN: usize = 16 * 1024;
 const ENDS_OF_RUN: usize = 1024;
@@ -29,8 +30,8 @@ const TABLE: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Needles {
     texts: Texts,
-    /// Which owners each text that is searched for has.
-    text_owners: Vec<Vec<Owner>>,
+    /// Which owners each text that is searched for has, and what stands before it in their needles.
+    text_owners: Vec<Vec<TextOwner>>,
     /// The needles that begin long runs.
     words: Vec<(Box<[u8]>, Owner)>,
     /// The first word with the hash of its first bytes, and one more; words are ordered by hash.
@@ -41,6 +42,9 @@ pub(super) struct Needles {
     /// What stands in lines that hold pieces of a text, in the runtime's order.
     deltas: Vec<Finder<'static>>,
 }
+
+/// The owner of a text that is searched for, and what stands before that text in its needle.
+type TextOwner = (Owner, Box<[u8]>);
 
 #[derive(Debug)]
 enum Texts {
@@ -57,6 +61,20 @@ pub(super) struct Owner {
     pub(super) distance: usize,
     /// What begins with the needle is a run of [`LEAST_RUN`] or more, at the beginning of a word.
     pub(super) begins_run: bool,
+}
+
+/// A needle whose owner may find something where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hit {
+    pub(super) place: usize,
+    pub(super) owner: Owner,
+}
+
+/// Returns those hits of some, which are in order, that are in a part of a line.
+pub(super) fn hits_in<'h>(hits: &'h [Hit], part: &Range<usize>) -> &'h [Hit] {
+    let first = hits.partition_point(|hit| hit.place < part.start);
+    let last = hits.partition_point(|hit| hit.place < part.end);
+    hits.get(first..last).unwrap_or_default()
 }
 
 impl Owner {
@@ -77,16 +95,24 @@ impl Needles {
         let of_deltas = of_deltas.map(|text| (text, Owner::READER));
         let mut all: Vec<(Vec<u8>, Owner)> = needles.into_iter().chain(of_deltas).collect();
         all.sort_by(|one, other| one.0.cmp(&other.0));
-        let (mut texts, mut text_owners): (Vec<Vec<u8>>, Vec<Vec<Owner>>) = Default::default();
         let (mut words, mut sorted) = (Vec::new(), Vec::<Box<[u8]>>::new());
-        for (text, owner) in all {
+        let mut searched: Vec<(Vec<u8>, TextOwner)> = Vec::new();
+        for (text, mut owner) in all {
             if owner.distance == 0 && owner.rule.is_some() {
                 sorted.push(text.as_slice().into());
             }
             if owner.begins_run && text.len() >= 3 {
                 words.push((text.into_boxed_slice(), owner));
-                continue;
+            } else {
+                let skipped = rarest(&text);
+                owner.distance += skipped;
+                let (before, text) = text.split_at(skipped);
+                searched.push((text.to_vec(), (owner, before.into())));
             }
+        }
+        searched.sort_by(|one, other| one.0.cmp(&other.0));
+        let (mut texts, mut text_owners): (Vec<Vec<u8>>, Vec<Vec<_>>) = Default::default();
+        for (text, owner) in searched {
             match (texts.last(), text_owners.last_mut()) {
                 // In order, a text comes right after those that it begins with, and is wherever they are.
                 (Some(last), Some(owners)) if text.starts_with(last) => owners.push(owner),
@@ -125,6 +151,7 @@ impl Needles {
             bytes,
             text: Next::Unknown,
             word: Next::Unknown,
+            runs: Runs::default(),
             run: (0, 0),
         }
     }
@@ -196,62 +223,60 @@ impl Needles {
             let (first, last) = self.words_at(bytes, place);
             place >= from && last > first
         };
-        if from <= start {
-            if is_word(start) {
-                return Some(start);
-            }
-            // What an escape ends with is no part of a word.
-            let escape = match start.checked_sub(1).and_then(|at| bytes.get(at)) {
-                Some(b'\\') if bytes.get(start) == Some(&b'u') => 5,
+        // A word begins after what is no part of one; what an escape ends with is no part of a word, either.
+        let word_after = |place: usize| {
+            let escape = match place.checked_sub(1).and_then(|at| bytes.get(at)) {
+                Some(b'\\') if bytes.get(place) == Some(&b'u') => 5,
                 Some(b'\\') => 1,
                 Some(b'%') => 2,
                 _ => 0,
             };
-            if escape > 0 && is_word(start + escape) {
-                return Some(start + escape);
-            }
+            let after_escape = || (escape > 0).then_some(place + escape);
+            let found = is_word(place).then_some(place);
+            found.or_else(|| after_escape().filter(|place| is_word(*place)))
+        };
+        if from <= start
+            && let Some(found) = word_after(start)
+        {
+            return Some(found);
         }
         let middle = if end - start > LONGEST_RUN {
             start + ENDS_OF_RUN..end - ENDS_OF_RUN
         } else {
             end..end
         };
-        let mut place = from.max(start + 1);
-        while place + 3 < end {
-            if middle.contains(&place) {
-                place = middle.end;
+        // An escape before the place may end after it.
+        let mut base = from.saturating_sub(6).max(start);
+        while base + 3 < end {
+            if middle.contains(&base) {
+                base = middle.end;
             }
-            // The next place after what is no part of a word.
-            let before = bytes.get(place - 1..end).unwrap_or_default();
-            place += before.iter().position(|byte| !is_word_byte(*byte))?;
-            if is_word(place) {
-                return Some(place);
+            let mut ends = map_at(bytes, base, |byte| !is_word_byte(byte));
+            while ends != 0 {
+                let place = base + ends.trailing_zeros() as usize + 1;
+                if place + 3 >= end {
+                    return None;
+                }
+                if let Some(found) = word_after(place) {
+                    return Some(found);
+                }
+                ends &= ends - 1;
             }
-            place += 1;
+            base += STRIDE;
         }
         None
     }
 }
 
-/// Which bytes are letters, digits or `_`.
-static IS_WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    loop {
-        #[expect(clippy::indexing_slicing, reason = "a byte is less than 256")]
-        {
-            table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
-        }
-        if byte == u8::MAX {
-            break table;
-        }
-        byte += 1;
-    }
-};
-
+/// Tells whether a byte is a letter, a digit or `_`, without a branch.
 #[inline]
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "a branch would keep vectors out"
+)]
 fn is_word_byte(byte: u8) -> bool {
-    IS_WORD.get(usize::from(byte)).copied().unwrap_or_default()
+    let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+    is_letter | (byte.wrapping_sub(b'0') < 10) | (byte == b'_')
 }
 
 /// Tells whether a run is a UUID: nothing begins in it that is long enough.
@@ -263,9 +288,10 @@ fn is_uuid(run: &[u8]) -> bool {
 /// A search in some bytes, which remembers what it has found ahead.
 pub(super) struct Search<'n, 'b> {
     needles: &'n Needles,
-    bytes: &'b [u8],
+    pub(super) bytes: &'b [u8],
     text: Next<(usize, usize)>,
     word: Next<usize>,
+    runs: Runs,
     /// The run that was found last.
     run: (usize, usize),
 }
@@ -276,7 +302,7 @@ enum Next<T> {
     Nothing,
 }
 
-impl<'n> Search<'n, '_> {
+impl Search<'_, '_> {
     /// Returns the next place with a needle from a place on. Places must not go back.
     pub(super) fn next(&mut self, from: usize) -> Option<usize> {
         if matches!(self.text, Next::Unknown)
@@ -309,7 +335,7 @@ impl<'n> Search<'n, '_> {
             {
                 return Some(found);
             }
-            self.run = next_run(self.bytes, from.max(self.run.1))?;
+            self.run = self.runs.next(self.bytes, from.max(self.run.1))?;
         }
     }
 
@@ -318,12 +344,13 @@ impl<'n> Search<'n, '_> {
         if let Next::Known((text, pattern)) = self.text
             && text == place
         {
-            let owners: &'n [Owner] = self
-                .needles
-                .text_owners
-                .get(pattern)
-                .map_or(&[], Vec::as_slice);
-            owners.iter().copied().for_each(&mut each);
+            let owners = self.needles.text_owners.get(pattern);
+            let before = self.bytes.get(..place).unwrap_or_default();
+            for (owner, beginning) in owners.map_or(&[][..], Vec::as_slice) {
+                if before.ends_with(beginning) {
+                    each(*owner);
+                }
+            }
         }
         if matches!(self.word, Next::Known(word) if word == place) {
             let (first, last) = self.needles.words_at(self.bytes, place);
@@ -376,6 +403,33 @@ impl Texts {
     }
 }
 
+/// Returns where the part of a text begins that is looked for first: the vectorised search goes by its first three bytes,
+/// which should be rare.
+fn rarest(text: &[u8]) -> usize {
+    let is_escape = text.first() == Some(&b'\\');
+    let most = if is_escape {
+        0
+    } else {
+        text.len().saturating_sub(3)
+    };
+    let frequency = |place: &usize| -> u32 {
+        let first = text.get(*place..).unwrap_or_default().iter().take(3);
+        first.map(|byte| frequency_of(*byte)).sum()
+    };
+    (0..=most).min_by_key(frequency).unwrap_or_default()
+}
+
+/// Returns how often a byte is met in what agents print, roughly.
+fn frequency_of(byte: u8) -> u32 {
+    match byte {
+        b' ' | b'e' | b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' | b'"' => 8,
+        b'l' | b'd' | b'u' | b'h' | b'c' | b'm' | b'p' | b':' | b',' | b'_' => 6,
+        b'f' | b'g' | b'y' | b'w' | b'b' | b'.' | b'-' | b'0'..=b'9' => 4,
+        b'v' | b'k' | b'/' | b'\\' | b'{' | b'}' => 2,
+        _ => 1,
+    }
+}
+
 /// Returns which pairs of bytes needles begin with, as a set of bits.
 fn beginnings(needles: &[Box<[u8]>]) -> Vec<u64> {
     let mut set = vec![0; 1024];
@@ -423,43 +477,133 @@ pub(super) fn ends_run(byte: u8) -> bool {
     !is_within | is_bracket | is_compared | is_other
 }
 
-/// Returns the next run of [`LEAST_RUN`] or more from a place on.
-fn next_run(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
-    let mut place = from;
-    // Where the run begins that the place is in.
-    let mut start = from;
-    while let Some(stride) = bytes.get(place..place + STRIDE) {
-        let mut marks = [0_u8; STRIDE];
-        for (mark, byte) in marks.iter_mut().zip(stride) {
-            *mark = u8::from(ends_run(*byte));
+/// Tells whether a byte can be in a run that is looked into: one comparison that holds for all that [`ends_run`] does not
+/// end, and little else.
+#[inline]
+fn is_of_long_run(byte: u8) -> bool {
+    byte.cast_signed() >= b'+'.cast_signed()
+}
+
+/// The runs of [`LEAST_RUN`] or more bytes that [are of one](is_of_long_run), one after the other.
+#[derive(Debug, Default)]
+struct Runs {
+    /// Where the stride begins that is looked at.
+    place: usize,
+    /// Its bytes, as bits that are set where a byte is of a run and not behind.
+    map: Option<u64>,
+    /// How long the run is that ends right before the stride.
+    before: usize,
+}
+
+impl Runs {
+    /// Returns the next run from a place on. Places must not go back.
+    fn next(&mut self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+        if from >= self.place + STRIDE || self.map.is_none() {
+            *self = Self {
+                place: from.max(self.place),
+                ..Self::default()
+            };
+        } else if let Some(map) = &mut self.map
+            && from > self.place
+        {
+            *map &= u64::MAX << (from - self.place);
+            self.before = 0;
         }
-        let mut words = [0_u64; STRIDE / BLOCK];
-        for (word, block) in words.iter_mut().zip(marks.as_chunks::<BLOCK>().0) {
-            *word = u64::from_le_bytes(*block);
-        }
-        for (index, word) in words.iter().enumerate() {
-            if *word == 0 {
-                continue;
+        while self.place < bytes.len() {
+            let map = self
+                .map
+                .unwrap_or_else(|| map_at(bytes, self.place, is_of_long_run));
+            let first = map.trailing_ones() as usize;
+            let found = if self.before + first >= LEAST_RUN {
+                Some((self.place - self.before, first))
+            } else {
+                let starts = starts_of_runs(map);
+                (starts != 0).then(|| {
+                    let start = starts.trailing_zeros();
+                    let length = (map >> start).trailing_ones();
+                    (self.place + start as usize, (start + length) as usize)
+                })
+            };
+            match found {
+                Some((start, end)) if end < STRIDE => {
+                    self.map = Some(map & u64::MAX << end);
+                    self.before = 0;
+                    return Some((start, self.place + end));
+                }
+                Some((start, _)) => {
+                    let end = find_end(bytes, self.place + STRIDE);
+                    *self = Self {
+                        place: end,
+                        ..Self::default()
+                    };
+                    return Some((start, end));
+                }
+                None => {
+                    self.before = map.leading_ones() as usize;
+                    self.place += STRIDE;
+                    self.map = None;
+                }
             }
-            let block = place + index * BLOCK;
-            let end = block + word.trailing_zeros() as usize / 8;
-            if end >= start + LEAST_RUN {
-                return Some((start, end));
-            }
-            start = block + BLOCK - word.leading_zeros() as usize / 8;
         }
-        place += STRIDE;
+        None
     }
-    // What is left is too short for a stride.
+}
+
+/// Returns a bit for each byte of the stride at a place, the lowest for the first: set where the byte is of a kind. What is
+/// after the end is of none.
+#[inline]
+fn map_at(bytes: &[u8], place: usize, is_of_kind: impl Fn(u8) -> bool) -> u64 {
     let rest = bytes.get(place..).unwrap_or_default();
-    for (index, byte) in rest.iter().enumerate() {
-        if ends_run(*byte) {
-            let end = place + index;
-            if end >= start + LEAST_RUN {
-                return Some((start, end));
-            }
-            start = end + 1;
+    if let Some(stride) = rest.first_chunk() {
+        return map_of(stride, is_of_kind);
+    }
+    let mut stride = [0; STRIDE];
+    for (byte, last) in stride.iter_mut().zip(rest) {
+        *byte = *last;
+    }
+    let within = !(u64::MAX << rest.len());
+    map_of(&stride, is_of_kind) & within
+}
+
+/// Returns a bit for each byte of a stride.
+///
+/// The comparisons become vector instructions, and a multiplication gathers eight of their results.
+#[inline]
+fn map_of(stride: &[u8; STRIDE], is_of_kind: impl Fn(u8) -> bool) -> u64 {
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let mut marks = [0_u8; STRIDE];
+    for (mark, byte) in marks.iter_mut().zip(stride) {
+        *mark = u8::from(is_of_kind(*byte));
+    }
+    let mut map = 0;
+    for block in marks.as_chunks::<8>().0.iter().rev() {
+        map = map << 8 | u64::from_le_bytes(*block).wrapping_mul(GATHER) >> 56;
+    }
+    map
+}
+
+/// Returns where [`LEAST_RUN`] bits of a map are set from a place on.
+#[inline]
+fn starts_of_runs(map: u64) -> u64 {
+    let two = map & map >> 1;
+    let four = two & two >> 2;
+    let eight = four & four >> 4;
+    let sixteen = eight & eight >> 8;
+    // Four more make twenty.
+    sixteen & four >> 16
+}
+
+/// Returns where the first byte from a place on is that ends a run.
+fn find_end(bytes: &[u8], from: usize) -> usize {
+    let mut place = from;
+    while let Some(stride) = bytes.get(place..).and_then(<[u8]>::first_chunk) {
+        let length = map_of(stride, is_of_long_run).trailing_ones() as usize;
+        place += length;
+        if length < STRIDE {
+            return place;
         }
     }
-    (bytes.len() >= start + LEAST_RUN).then_some((start, bytes.len()))
+    let rest = bytes.get(place..).unwrap_or_default();
+    let length = rest.iter().position(|byte| !is_of_long_run(*byte));
+    place + length.unwrap_or(rest.len())
 }

@@ -6,12 +6,19 @@ use runtape_core::Stream;
 
 use super::counts::RedactionCounts;
 use super::edit::apply_to_line;
+use super::kept::KeptLine;
 use super::line::LineReader;
 use super::rule_set::RuleSet;
-use super::stream::{Report, StreamFilter};
+use super::stream::{Report, StreamFilter, take_hits};
 use super::tier::Tier;
 
 impl RuleSet {
+    /// Returns a line, or a whole JSON document, as it may be kept: [without its secrets](Self::redact_line).
+    #[must_use]
+    pub fn keep_line<'a>(&self, line: &'a [u8], counts: &mut RedactionCounts) -> KeptLine<'a> {
+        KeptLine::filtered(self.redact_line(line, counts))
+    }
+
     /// Returns a line, or a whole JSON document, without its secrets. Unlike a [`Redactor`](super::Redactor) it knows no
     /// line before and none after: the same line always gives the same.
     #[must_use]
@@ -20,15 +27,22 @@ impl RuleSet {
             return Cow::Borrowed(line);
         }
         let needles = self.needles();
-        if needles.search(line).next(0).is_none() {
-            return Cow::Borrowed(line);
-        }
         let reader = LineReader {
             rules: self,
             needles: &needles,
             deltas: &[],
         };
-        let finds = reader.read(line);
+        let mut hits = Vec::new();
+        let mut search = needles.search(line);
+        let (mut from, mut is_worth) = (0, false);
+        while let Some(place) = search.next(from) {
+            is_worth |= take_hits(&search, place, reader, &mut hits);
+            from = place + 1;
+        }
+        if !is_worth {
+            return Cow::Borrowed(line);
+        }
+        let finds = reader.read(line, Some(&hits));
         if finds.goes_on {
             return Cow::Owned(text_of_lines(line, reader, counts));
         }

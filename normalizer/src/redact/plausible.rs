@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 /// Parts of values that stand for a secret which is not there, in lower case.
 const STAND_INS: [&str; 22] = [
     "example",
@@ -63,16 +65,15 @@ const DOCUMENTED: [&str; 5] = [
     concat!("AC", "1b2c3d4e5f60718293a4b5c6d7e8f901"),
 ];
 
-/// Returns, for each count of a character, that count times its logarithm: logarithms are slow.
-fn terms() -> &'static [f64; 257] {
-    static TERMS: OnceLock<[f64; 257]> = OnceLock::new();
-    TERMS.get_or_init(|| {
-        let mut terms = [0.0; 257];
-        for (count, term) in (0_u16..).zip(&mut terms).skip(1) {
-            let count = f64::from(count);
-            *term = count * count.log2();
+/// Returns the logarithms of the counts that a character can have: to compute them each time is slow.
+fn logarithms() -> &'static [f64; 257] {
+    static LOGARITHMS: OnceLock<[f64; 257]> = OnceLock::new();
+    LOGARITHMS.get_or_init(|| {
+        let mut logarithms = [0.0; 257];
+        for (count, logarithm) in (0_u16..).zip(&mut logarithms).skip(1) {
+            *logarithm = f64::from(count).log2();
         }
-        terms
+        logarithms
     })
 }
 
@@ -89,22 +90,44 @@ pub(super) fn entropy(text: &[u8]) -> f64 {
             *count += 1;
         }
     }
-    let length = text.len() as f64;
-    let terms = terms();
-    let of = |count: &u16| terms.get(usize::from(*count)).copied().unwrap_or_default();
+    let logarithms = logarithms();
+    let of = |count: usize| logarithms.get(count).copied().unwrap_or_default();
+    let count_of = |byte: &u8| usize::from(counts.get(usize::from(*byte)).copied().unwrap_or(1));
     if text.is_empty() {
         return 0.0;
     }
-    length.log2() - counts.iter().map(of).sum::<f64>() / length
+    // Each character once for every time that it is there.
+    let sum: f64 = text.iter().map(|byte| of(count_of(byte))).sum();
+    of(text.len()) - sum / text.len() as f64
 }
+
+/// A search for words in a text, whatever their case.
+struct Words(OnceLock<Option<AhoCorasick>>);
+
+impl Words {
+    const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Tells whether one of the words is in a text. They are always the same.
+    fn any_in(&self, words: &[&str], text: &[u8]) -> bool {
+        let make = || {
+            let builder = &mut AhoCorasick::builder();
+            let builder = builder.ascii_case_insensitive(true);
+            builder.kind(Some(AhoCorasickKind::DFA)).build(words).ok()
+        };
+        let search = self.0.get_or_init(make).as_ref();
+        search.is_some_and(|search| search.is_match(text))
+    }
+}
+
+static ANY_STAND_IN: Words = Words::new();
+static SHAPED_STAND_IN: Words = Words::new();
 
 /// Tells whether a text with the shape of a secret only stands for one: all `x`, or a key that a
 /// service's documentation has.
 pub(super) fn is_stand_in(text: &[u8]) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let holds = |word: &str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    let is_documented = |known: &&str| text.starts_with(known.as_bytes());
-    holds("example") || holds("xxxx") || holds("****") || DOCUMENTED.iter().any(is_documented)
+    SHAPED_STAND_IN.any_in(&["example", "xxxx", "****"], text) || is_documented(text)
 }
 
 /// Tells whether a value that is called a secret is one: not a name, not a path, not a word.
@@ -120,9 +143,7 @@ pub(super) fn is_secret_value(value: &[u8], least: usize) -> bool {
     }
     let has_digit = value.iter().any(u8::is_ascii_digit);
     let has_letter = value.iter().any(u8::is_ascii_alphabetic);
-    let lower = value.to_ascii_lowercase();
-    let holds = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    has_digit && has_letter && !STAND_INS.iter().any(holds) && !is_documented(value)
+    has_digit && has_letter && !ANY_STAND_IN.any_in(&STAND_INS, value) && !is_documented(value)
 }
 
 fn is_documented(value: &[u8]) -> bool {
@@ -158,13 +179,11 @@ pub(super) fn is_password(user: &[u8], password: &[u8]) -> bool {
     if password.len() < 4 || is_reference(password) || password == user {
         return false;
     }
-    let lower = password.to_ascii_lowercase();
     let is_known = KNOWN_PASSWORDS
         .iter()
-        .any(|known| known.as_bytes() == lower);
-    let holds = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+        .any(|known| known.as_bytes().eq_ignore_ascii_case(password));
     let is_one_letter = password.iter().all(|byte| Some(byte) == password.first());
-    !is_known && !is_one_letter && !STAND_INS.iter().any(holds)
+    !is_known && !is_one_letter && !ANY_STAND_IN.any_in(&STAND_INS, password)
 }
 
 /// Tells whether a name is that of a secret, as variables are named: `DEPLOY_TOKEN`.

@@ -120,12 +120,30 @@ impl Rule {
         matches!(self.matcher(), Some(Matcher::Shape(_)))
     }
 
+    /// Tells whether the rule finds private keys, the only secrets that have lines.
+    pub(super) fn is_private_key(&self) -> bool {
+        matches!(self.matcher(), Some(Matcher::PrivateKey))
+    }
+
+    /// Tells whether the rule finds values by the names before them.
+    pub(super) fn is_named(&self) -> bool {
+        matches!(self.matcher(), Some(Matcher::Environment | Matcher::Named))
+    }
+
     /// Tells what the rule finds, one of whose needles is at a place.
     pub(super) fn at(&self, text: &Text<'_>, place: usize, distance: usize) -> Outcome {
+        match self.shape_at(text, place, distance) {
+            Outcome::Found { start, end } if !self.passes(text, start, end) => Outcome::No,
+            other => other,
+        }
+    }
+
+    /// Tells the same by the shape alone.
+    pub(super) fn shape_at(&self, text: &Text<'_>, place: usize, distance: usize) -> Outcome {
         let Some(place) = place.checked_sub(distance) else {
             return Outcome::No;
         };
-        let outcome = match self.matcher() {
+        match self.matcher() {
             None => Outcome::No,
             Some(Matcher::Shape(shape)) => {
                 // What begins with no part of a word may stand anywhere.
@@ -141,10 +159,6 @@ impl Rule {
             Some(Matcher::Environment) => matchers::environment(text, place),
             Some(Matcher::Named) => matchers::named(text, place),
             Some(Matcher::Value(value)) => find_value(text, place, value),
-        };
-        match outcome {
-            Outcome::Found { start, end } if !self.passes(text, start, end) => Outcome::No,
-            other => other,
         }
     }
 

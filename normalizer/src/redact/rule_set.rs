@@ -246,6 +246,12 @@ impl RuleSet {
         }
     }
 
+    /// Tells whether a needle is that of private keys.
+    pub(super) fn is_key(&self, owner: Owner) -> bool {
+        let rule = owner.rule.and_then(|rule| self.rule(rule));
+        rule.is_some_and(Rule::is_private_key)
+    }
+
     /// Returns the name of the rule with a number.
     pub(super) fn name(&self, number: u16) -> &str {
         self.rule(number).map_or("unknown", |rule| &rule.name)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::marker::markers;
 use super::matchers::{has_key_run, is_last_of_key};
-use super::needles::{Needles, Owner};
+use super::needles::{Hit, Needles, Owner};
 use super::rule::Rule;
 use super::rule_set::RuleSet;
 use super::shape::Outcome;
@@ -39,7 +39,9 @@ pub(super) struct Scanner<'r> {
 impl Scanner<'_> {
     /// Looks through a text.
     pub(super) fn scan(&self, text: &Text<'_>) -> Scanned {
-        let mut scanned = self.secrets(text);
+        let mut undecided = None;
+        let found = self.candidates(text, &mut undecided);
+        let mut scanned = self.secrets(text, found, undecided);
         if text.is_open {
             let tail = self.needle_tail(text);
             // Within a secret nothing begins.
@@ -48,6 +50,17 @@ impl Scanner<'_> {
             scanned.undecided = earlier(scanned.undecided, tail);
         }
         scanned
+    }
+
+    /// Looks through a text that is written as it is in a line, from a place of it on, and whose needles are known by their
+    /// places in the line.
+    pub(super) fn scan_hits(&self, text: &Text<'_>, start: usize, hits: &[Hit]) -> Scanned {
+        let mut found = Vec::new();
+        for hit in hits {
+            let place = hit.place.saturating_sub(start);
+            self.candidate(text, place, hit.owner, &mut found, &mut None);
+        }
+        self.secrets(text, found, None)
     }
 
     /// Tells whether there is no needle in a text that goes on, nor the beginning of one at its end.
@@ -59,15 +72,36 @@ impl Scanner<'_> {
         is_quiet && self.needle_tail(&Text::new(bytes)).is_none()
     }
 
-    fn secrets(&self, text: &Text<'_>) -> Scanned {
-        let mut undecided = None;
-        let mut found = self.candidates(text, &mut undecided);
+    /// Tells the same of a text that has no needle within its part from a place on.
+    pub(super) fn is_quiet_around(&self, bytes: &[u8], place: usize) -> bool {
+        // A needle that begins before the place is as long as this at the most, and so is the run that it begins.
+        const AROUND: usize = 64;
+        let seam = bytes.get(..place + AROUND).unwrap_or(bytes);
+        if bytes.len() - seam.len() < AROUND {
+            return self.is_quiet(bytes);
+        }
+        let tail = bytes.get(bytes.len() - AROUND..).unwrap_or_default();
+        let mut is_quiet = self.needles.search(seam).next(0).is_none();
+        if is_quiet {
+            self.needles.at_end(tail, |_, _| is_quiet = false);
+        }
+        is_quiet && self.needle_tail(&Text::new(tail)).is_none()
+    }
+
+    /// Decides among what was found in a text.
+    fn secrets(
+        &self,
+        text: &Text<'_>,
+        mut found: Vec<Secret>,
+        mut undecided: Option<usize>,
+    ) -> Scanned {
         if found.is_empty() && undecided.is_none() {
             return Scanned::default();
         }
-        let mut blotted = text.bytes.to_vec();
+        let mut blotted = Vec::new();
         let markers = markers(text.bytes);
         if !markers.is_empty() {
+            blotted = text.bytes.to_vec();
             // The name of a rule is no word of the text.
             for marker in &markers {
                 blot(&mut blotted, marker);
@@ -86,6 +120,9 @@ impl Scanner<'_> {
                 .all(|secret| stands_free(text, &secret.place))
         {
             return Scanned { secrets, undecided };
+        }
+        if blotted.is_empty() {
+            blotted = text.bytes.to_vec();
         }
         // What is beside a secret stands free once that is replaced, and must be found at once, not when the text
         // is filtered again.
@@ -114,15 +151,8 @@ impl Scanner<'_> {
         let mut from = 0;
         let mut search = self.needles.search(text.bytes);
         while let Some(place) = search.next(from) {
-            search.owners(place, |owner| match self.at(text, place, owner) {
-                Outcome::No => {}
-                Outcome::Undecided { start } => *undecided = earlier(*undecided, Some(start)),
-                Outcome::Found { start, end } => {
-                    found.extend(self.secret(text, start, end, owner));
-                    if text.is_raw && text.has(b"-----BEGIN", start) {
-                        found.extend(rest_of_key(text, start, end, owner));
-                    }
-                }
+            search.owners(place, |owner| {
+                self.candidate(text, place, owner, &mut found, undecided);
             });
             from = place + 1;
         }
@@ -134,6 +164,27 @@ impl Scanner<'_> {
             });
         }
         found
+    }
+
+    /// Takes note of what the owner of a needle finds where it is.
+    fn candidate(
+        &self,
+        text: &Text<'_>,
+        place: usize,
+        owner: Owner,
+        found: &mut Vec<Secret>,
+        undecided: &mut Option<usize>,
+    ) {
+        match self.at(text, place, owner) {
+            Outcome::No => {}
+            Outcome::Undecided { start } => *undecided = earlier(*undecided, Some(start)),
+            Outcome::Found { start, end } => {
+                found.extend(self.secret(text, start, end, owner));
+                if text.is_raw && text.has(b"-----BEGIN", start) {
+                    found.extend(rest_of_key(text, start, end, owner));
+                }
+            }
+        }
     }
 
     /// Tells what the owner of a needle finds where it is.
@@ -195,7 +246,7 @@ impl Scanner<'_> {
         let length = text.len();
         let first = length.saturating_sub(24);
         (first..length.saturating_sub(1)).find(|&start| {
-            text.begins_word(start) && self.needles.begins_needle(text.slice(start, length))
+            self.needles.begins_needle(text.slice(start, length)) && text.begins_word(start)
         })
     }
 }

@@ -6,15 +6,15 @@ use memchr::{memchr, memchr2, memrchr};
 use runtape_core::Stream;
 
 use super::counts::RedactionCounts;
-use super::edit::{Edit, apply, apply_to_line};
+use super::edit::{Edit, apply, apply_to_line_into};
 use super::groups::{Group, Verdict};
 use super::kept::Kept;
 use super::leaf::Leaf;
 use super::line::{FoundSecret, LineFinds, LineReader, Piece, group_of};
-use super::needles::Owner;
+use super::needles::{Hit, Owner, Search};
 use super::redactor::Found;
+use super::rule::Rule;
 use super::rule_set::ESCAPE;
-use super::scan::Secret;
 use super::shape::Outcome;
 use super::text::Text;
 use super::walk::{StringState, is_of_number, may_be_json};
@@ -59,6 +59,7 @@ pub(super) struct StreamFilter {
     /// The number of the first line that is held.
     first: u64,
     groups: Vec<Group>,
+    ready: Ready,
 }
 
 /// A line that is over the limit.
@@ -92,6 +93,7 @@ impl StreamFilter {
             queued: 0,
             first: 0,
             groups: Vec::new(),
+            ready: Ready::default(),
         }
     }
 
@@ -118,7 +120,8 @@ impl StreamFilter {
         let mut rest = bytes;
         if !self.carry.is_empty() || self.over_long.is_some() {
             let Some(newline) = memchr(b'\n', rest) else {
-                return self.carry(rest, at, reader, report, each);
+                self.carry(rest, at, reader, report, each);
+                return self.ready.give(self.stream, each);
             };
             let (line, after) = rest.split_at(newline + 1);
             rest = after;
@@ -131,6 +134,7 @@ impl StreamFilter {
         if !tail.is_empty() {
             self.carry(tail, at, reader, report, each);
         }
+        self.ready.give(self.stream, each);
     }
 
     /// Ends the stream.
@@ -140,6 +144,7 @@ impl StreamFilter {
         }
         self.close_all(false, reader, report, each);
         self.groups.clear();
+        self.ready.give(self.stream, each);
     }
 
     /// Lets go what has waited too long.
@@ -152,6 +157,7 @@ impl StreamFilter {
     ) {
         if self.expires_at().is_some_and(|at| at <= now) {
             self.close_all(true, reader, report, each);
+            self.ready.give(self.stream, each);
         }
     }
 
@@ -165,29 +171,37 @@ impl StreamFilter {
         each: Each<'_>,
     ) {
         let mut search = reader.needles.search(bytes);
+        let mut hits: Vec<Hit> = Vec::new();
         // Up to `passed` everything is given out; up to `from` it is known that there is nothing.
         let (mut passed, mut from) = (0, 0);
         while passed < bytes.len() {
-            let (start, end) = if self.queue.is_empty() {
+            let is_held = !self.queue.is_empty();
+            hits.clear();
+            let (start, end) = if is_held {
+                (passed, line_end(bytes, passed))
+            } else {
                 let Some(place) = search.next(from) else {
                     break;
                 };
-                let mut is_worth = false;
-                search.owners(place, |owner| {
-                    is_worth = is_worth || may_be(bytes, place, owner, reader);
-                });
-                if !is_worth {
+                if !take_hits(&search, place, reader, &mut hits) {
                     from = place + 1;
                     continue;
                 }
                 let before = bytes.get(passed..place).unwrap_or_default();
                 let start = memrchr(b'\n', before).map_or(passed, |newline| passed + newline + 1);
-                (start, line_end(bytes, place))
-            } else {
-                (passed, line_end(bytes, passed))
+                let end = line_end(bytes, place);
+                from = place + 1;
+                while let Some(place) = search.next(from).filter(|place| *place < end) {
+                    take_hits(&search, place, reader, &mut hits);
+                    from = place + 1;
+                }
+                for hit in &mut hits {
+                    hit.place -= start;
+                }
+                (start, end)
             };
             let line = bytes.get(start..end).unwrap_or_default();
-            let finds = self.read(line, reader);
+            let finds = self.read(line, (!is_held).then_some(&hits), reader);
             from = end;
             // What stays as it is goes with what is around it: many short calls would cost more than the filter.
             if self.queue.is_empty()
@@ -205,10 +219,15 @@ impl StreamFilter {
     }
 
     /// Reads a line, unless it goes on with the lines of text before it.
-    fn read<'a>(&self, line: &'a [u8], reader: LineReader<'_>) -> Option<LineFinds<'a>> {
+    fn read<'a>(
+        &self,
+        line: &'a [u8],
+        hits: Option<&Vec<Hit>>,
+        reader: LineReader<'_>,
+    ) -> Option<LineFinds<'a>> {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         let is_text = self.groups.iter().any(|group| group.shape.is_none());
-        (!is_text || may_be_json(content)).then(|| reader.read(content))
+        (!is_text || may_be_json(content)).then(|| reader.read(content, hits.map(Vec::as_slice)))
     }
 
     /// Tells whether a line stays as it is, where none is held: without a find, and with a piece at most that is added to its
@@ -229,7 +248,7 @@ impl StreamFilter {
     fn pass(&mut self, lines: &[u8], at: i64, each: Each<'_>) {
         if !lines.is_empty() {
             self.start += lines.len() as u64;
-            each(self.stream, Kept::filtered(lines), at);
+            self.ready.add(self.stream, lines, &[], at, each);
         }
     }
 
@@ -299,7 +318,10 @@ impl StreamFilter {
                 let bytes = carry.get(secret.place.clone()).unwrap_or_default();
                 // In a line of JSON numbers are not looked at.
                 let before = carry.get(..secret.place.start).unwrap_or_default();
-                if is_raw && bytes.iter().all(is_of_number) && !strings.after(before).is_within {
+                if is_raw
+                    && bytes.iter().copied().all(is_of_number)
+                    && !strings.after(before).is_within
+                {
                     continue;
                 }
                 cut = cut.max(secret.place.end);
@@ -316,11 +338,8 @@ impl StreamFilter {
             line.strings = strings.after(done);
         }
         if !done.is_empty() {
-            each(
-                self.stream,
-                Kept::filtered(&apply(done, &edits)),
-                self.last_at,
-            );
+            let done = apply(done, &edits);
+            self.ready.add(self.stream, &done, &[], self.last_at, each);
         }
         self.start += done.len() as u64;
         self.carry = rest.to_vec();
@@ -337,7 +356,7 @@ impl StreamFilter {
         if line.ends_with(b"\n") {
             self.lines(&line, at, reader, report, each);
         } else {
-            let finds = self.read(&line, reader);
+            let finds = self.read(&line, None, reader);
             self.line(&line, finds, at, reader, report, each);
         }
         // The room is used again, unless the line was a large one.
@@ -366,6 +385,7 @@ impl StreamFilter {
                     shape: None,
                     group: TEXT_GROUP,
                     leaf: Some(Leaf::plain(line, 0)),
+                    is_clean: false,
                     tails: Vec::new(),
                 };
                 return self.piece(
@@ -385,13 +405,14 @@ impl StreamFilter {
             self.groups.swap_remove(index);
             self.give_out(each);
         }
-        let finds = finds.unwrap_or_else(|| reader.read(content));
+        let finds = finds.unwrap_or_else(|| reader.read(content, None));
         self.note(&finds.found, start, reader, report);
         if finds.goes_on {
             let piece = Piece {
                 shape: None,
                 group: TEXT_GROUP,
                 leaf: Some(Leaf::plain(line, 0)),
+                is_clean: false,
                 tails: Vec::new(),
             };
             let index = self.group(TEXT_GROUP, None, reader, report, each);
@@ -594,15 +615,7 @@ impl StreamFilter {
         if !self.queue.is_empty() || holds > 0 {
             return self.keep(line, edits, at, start, holds);
         }
-        if edits.is_empty() {
-            each(self.stream, Kept::filtered(line), at);
-        } else {
-            each(
-                self.stream,
-                Kept::filtered(&apply_to_line(line, &edits)),
-                at,
-            );
-        }
+        self.ready.add(self.stream, line, &edits, at, each);
     }
 
     fn keep(&mut self, line: &[u8], edits: Vec<Edit>, at: i64, start: u64, holds: usize) {
@@ -624,12 +637,8 @@ impl StreamFilter {
             };
             self.first += 1;
             self.queued -= line.bytes.len();
-            let bytes = if line.edits.is_empty() {
-                line.bytes
-            } else {
-                apply_to_line(&line.bytes, &line.edits)
-            };
-            each(self.stream, Kept::filtered(&bytes), line.at);
+            self.ready
+                .add(self.stream, &line.bytes, &line.edits, line.at, each);
         }
     }
 
@@ -651,17 +660,81 @@ impl StreamFilter {
     }
 }
 
+/// What may be kept and is given out soon, together: each call of the receiver costs as much as a line.
+#[derive(Debug, Default)]
+struct Ready {
+    bytes: Vec<u8>,
+    at: i64,
+}
+
+impl Ready {
+    /// As much is worth a call of its own, rather than a copy.
+    const LARGE: usize = 8 * 1024;
+    /// As much is given out at the latest.
+    const MOST: usize = 64 * 1024;
+
+    /// Adds bytes with their edits, received at a time.
+    fn add(&mut self, stream: Stream, bytes: &[u8], edits: &[Edit], at: i64, each: Each<'_>) {
+        let is_other = at != self.at || self.bytes.len() > Self::MOST;
+        if !self.bytes.is_empty() && (is_other || bytes.len() > Self::LARGE) {
+            self.give(stream, each);
+        }
+        self.at = at;
+        if !edits.is_empty() {
+            apply_to_line_into(bytes, edits, &mut self.bytes);
+        } else if bytes.len() > Self::LARGE {
+            each(stream, Kept::filtered(bytes), at);
+        } else {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    /// Gives everything out. The room for it is kept, unless it is large.
+    fn give(&mut self, stream: Stream, each: Each<'_>) {
+        if !self.bytes.is_empty() {
+            each(stream, Kept::filtered(&self.bytes), self.at);
+            self.bytes.clear();
+            self.bytes.shrink_to(2 * Self::MOST);
+        }
+    }
+}
+
 /// Returns where the line ends that a place is in.
 fn line_end(bytes: &[u8], place: usize) -> usize {
     let rest = bytes.get(place..).unwrap_or_default();
     memchr(b'\n', rest).map_or(bytes.len(), |newline| place + newline + 1)
 }
 
+/// Takes note of the needles at a place whose owners may find something there; `false` if no line has to be read for it.
+pub(super) fn take_hits(
+    search: &Search<'_, '_>,
+    place: usize,
+    reader: LineReader<'_>,
+    hits: &mut Vec<Hit>,
+) -> bool {
+    let mut is_worth = false;
+    search.owners(place, |owner| {
+        if may_be(search.bytes, place, owner, reader) {
+            is_worth = true;
+            // What only says that a line has a piece finds nothing in it.
+            let is_escape = || {
+                let rest = search.bytes.get(place..).unwrap_or_default();
+                rest.starts_with(ESCAPE)
+            };
+            if owner.rule.is_some() || is_escape() {
+                hits.push(Hit { place, owner });
+            }
+        }
+    });
+    is_worth
+}
+
 /// Tells whether the owner of a needle may find something where it is, by a look at the bytes as they are
 /// written. A backslash may begin an escape, and then it is not known.
 fn may_be(bytes: &[u8], place: usize, owner: Owner, reader: LineReader<'_>) -> bool {
     const LOOK: usize = 600;
-    let rest = bytes.get(place..).unwrap_or_default();
+    let begin = place - owner.distance.min(place);
+    let rest = bytes.get(begin..).unwrap_or_default();
     if owner.rule.is_none() {
         return !rest.starts_with(ESCAPE) || matches!(rest.get(ESCAPE.len()), Some(b'2'..=b'7'));
     }
@@ -670,20 +743,21 @@ fn may_be(bytes: &[u8], place: usize, owner: Owner, reader: LineReader<'_>) -> b
     let known = slashes(rest);
     let after = rest.get(known..).unwrap_or_default();
     let length = known + memchr2(b'\\', b'\n', after).unwrap_or(after.len());
-    let first = place.saturating_sub(128);
-    let text = Text::new(bytes.get(first..place + length).unwrap_or_default()).open(true);
-    let outcome = reader.scanner().at(&text, place - first, owner);
+    let first = begin.saturating_sub(128);
+    let text = Text::new(bytes.get(first..begin + length).unwrap_or_default()).open(true);
+    let rule = owner.rule.and_then(|rule| reader.rules.rule(rule));
+    let outcome = rule.map_or(Outcome::No, |rule| {
+        rule.shape_at(&text, place - first, owner.distance)
+    });
     match outcome {
-        // An escape of another character may stand right before it.
+        // An escape of another character may stand right before it, or within it before the needle; or between a name and its value.
         Outcome::No => {
-            rest.first().is_some_and(u8::is_ascii_alphanumeric)
-                && follows_escape(bytes, place - owner.distance.min(place))
+            rest.first().is_some_and(u8::is_ascii_alphanumeric) && follows_escape(bytes, begin)
+                || memchr(b'\\', bytes.get(begin..place).unwrap_or_default()).is_some()
+                || owner.distance > 0 && follows_escape(bytes, place)
+                || bytes.get(begin + length) == Some(&b'\\') && rule.is_some_and(Rule::is_named)
         }
-        Outcome::Found { start, end } => reader
-            .scanner()
-            .secret(&text, start, end, owner)
-            .is_some_and(|Secret { .. }| true),
-        Outcome::Undecided { .. } => true,
+        Outcome::Found { .. } | Outcome::Undecided { .. } => true,
     }
 }
 

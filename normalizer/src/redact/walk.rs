@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::marker::OPENING;
+
 /// Deeper than this, a line is read as text.
 const DEEPEST: usize = 512;
 
@@ -25,10 +27,12 @@ impl Scalar<'_> {
 /// The line is not JSON.
 pub(super) struct NoJson;
 
-/// Tells whether a text could be JSON with strings in it: an object, an array or a string.
+/// Tells whether a text could be JSON with strings in it: an object, an array or a string. Text that begins with a marker
+/// is none: it was none when a secret stood there.
 pub(super) fn may_be_json(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    matches!(text.trim_ascii_start().first(), Some(b'{' | b'[' | b'"'))
+    let text = text.trim_ascii_start();
+    matches!(text.first(), Some(b'{' | b'[' | b'"')) && !text.starts_with(OPENING)
 }
 
 /// Calls `each` for every value in a line that is no container: one JSON value, or several of them.
@@ -97,7 +101,7 @@ pub(super) fn walk(line: &[u8], mut each: impl FnMut(&Scalar<'_>)) -> Result<(),
                     .unwrap_or(rest.len());
                 // No word of JSON is longer, and no number that is not all digits and signs, and a secret is.
                 let written = rest.get(..length).unwrap_or_default();
-                if length > 32 && !written.iter().all(is_of_number) {
+                if length > 32 && !written.iter().copied().all(is_of_number) {
                     return Err(NoJson);
                 }
                 each(&Scalar {
@@ -114,8 +118,8 @@ pub(super) fn walk(line: &[u8], mut each: impl FnMut(&Scalar<'_>)) -> Result<(),
 }
 
 /// Tells whether a byte can be in a number.
-pub(super) fn is_of_number(byte: &u8) -> bool {
-    byte.is_ascii_digit() || b"+-.eE".contains(byte)
+pub(super) fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"+-.eE".contains(&byte)
 }
 
 /// Whether a place in JSON is within a string, and right after a backslash.

@@ -1,10 +1,13 @@
 //! How a run ends: exactly one terminal event, from the best evidence there is.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use runtape_core::record::{CheckpointHead, UsageEntry, UsageSource};
 use runtape_core::runtime_event::{EarlierResult, ExitMismatch, ProcessExit, Warning};
-use runtape_core::{CheckpointStatus, ErrorFamily, ExpertPart, LateValue, RunError, TokenCounts};
+use runtape_core::{
+    CheckpointStatus, ErrorFamily, ExpertMessage, ExpertPart, LateValue, RunError, TokenCounts,
+};
 use serde_json::{Map, Value};
 
 use super::children::Children;
@@ -37,27 +40,30 @@ pub(super) enum HeldAnswer {
     /// A part of the root run's open step. It may be long, so that it is copied as late as can be:
     /// by then the line that it came on is gone.
     InStep(usize),
-    /// The text of a part that is a record already.
-    Recorded(String),
+    /// A part of a message that is a record already, shared with it. Most often it is not the last
+    /// one, so that it is not copied here either.
+    Recorded(Arc<ExpertMessage>, usize),
 }
 
 impl HeldAnswer {
     /// Takes the text, from among the parts of the open step if it is there.
     fn take(&mut self, parts: &[ExpertPart]) -> Option<String> {
-        match std::mem::take(self) {
+        let held = std::mem::take(self);
+        let part = match &held {
             Self::None => None,
-            Self::InStep(part) => match parts.get(part) {
-                Some(ExpertPart::TextPart(part)) => Some(part.text.clone()),
-                _ => None,
-            },
-            Self::Recorded(text) => Some(text),
+            Self::InStep(part) => parts.get(*part),
+            Self::Recorded(message, part) => message.contents.get(*part),
+        };
+        match part {
+            Some(ExpertPart::TextPart(part)) => Some(part.text.clone()),
+            _ => None,
         }
     }
 
-    /// Keeps the text, because the parts of the open step become a record.
-    pub(super) fn keep(&mut self, parts: &[ExpertPart]) {
-        if let Self::InStep(_) = self {
-            *self = self.take(parts).map_or(Self::None, Self::Recorded);
+    /// Follows the parts of the open step into the message that they have become, if any.
+    pub(super) fn follow(&mut self, message: Option<Arc<ExpertMessage>>) {
+        if let Self::InStep(part) = *self {
+            *self = message.map_or(Self::None, |message| Self::Recorded(message, part));
         }
     }
 }

@@ -3,7 +3,7 @@
 use runtape_core::run_event::{
     CompleteStreamingReasoning, StartStreamingReasoning, StreamReasoning,
 };
-use runtape_core::runtime_event::{StreamChannel, StreamText};
+use runtape_core::runtime_event::{StreamChannel, StreamText, StreamToolCall, StreamToolResult};
 use runtape_core::{
     Event, EventId, ExpertPart, RunEvent, RunEventKind, RuntimeEvent, RuntimeEventKind, ToolCallId,
     ToolName, TranscriptEntry, TranscriptKind, transcript,
@@ -54,12 +54,22 @@ impl TapeState {
             channel: StreamChannel::Text,
             delta: delta.to_owned(),
         };
+        self.stream_around(run, kind, place);
+    }
+
+    /// Streams an event around the run.
+    fn stream_around(
+        &mut self,
+        run: &mut Run,
+        kind: impl Into<RuntimeEventKind>,
+        place: TapePlace,
+    ) {
         let event = RuntimeEvent {
             id: EventId::derive_live(&run.id, Run::next(&mut run.live_events)),
             timestamp: place.at,
             job_id: self.context.job_id.clone(),
             run_id: run.id.clone(),
-            kind: RuntimeEventKind::from(kind),
+            kind: kind.into(),
         };
         self.output
             .live
@@ -162,6 +172,13 @@ impl TapeState {
         if !self.with_live {
             return;
         }
+        let begun = StreamToolCall {
+            step_number: run.step,
+            tool_call_id: id.clone(),
+            tool_name: ToolName::from_printed(name),
+            args: input.clone(),
+        };
+        self.stream_around(run, begun, place);
         let call = transcript::ToolCall {
             name: name.to_owned(),
             input: input.clone(),
@@ -181,6 +198,13 @@ impl TapeState {
         if !self.with_live {
             return;
         }
+        let answered = StreamToolResult {
+            step_number: run.step,
+            tool_call_id: id.clone(),
+            tool_name: name.clone(),
+            is_error: answer.is_error,
+        };
+        self.stream_around(run, answered, place);
         let texts: Vec<&str> = answer
             .content
             .iter()

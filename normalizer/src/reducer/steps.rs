@@ -1,6 +1,7 @@
 //! Steps: opening them, filling them, closing them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use runtape_core::record::{CheckpointHead, MessageRecord, UsageEntry, UsageSource};
 use runtape_core::{
@@ -235,15 +236,16 @@ impl TapeState {
         );
         step.held = 0;
         step.open = OpenPart::None;
-        if run.is_root() {
-            self.answer.keep(&spoken.parts);
-        }
         let spoken = spoken.or_printed(printed);
         run.index.flush();
-        self.record_spoken(run, number, spoken, continued, cut);
+        let message = self.record_spoken(run, number, spoken, continued, cut);
+        if run.is_root() {
+            self.answer.follow(message);
+        }
         self.record_answered(run, number, answered, continued);
     }
 
+    /// Writes what was said, and returns it as it was written.
     fn record_spoken(
         &mut self,
         run: &mut Run,
@@ -251,13 +253,14 @@ impl TapeState {
         spoken: Spoken,
         continued: bool,
         cut: bool,
-    ) {
-        let Some(at) = spoken.at else { return };
+    ) -> Option<Arc<ExpertMessage>> {
+        let at = spoken.at?;
         let mut message = ExpertMessage::new(run.next_message_id(), spoken.parts);
         message.timestamp = Some(at);
+        let message = Arc::new(message);
         let record = MessageRecord {
             step,
-            message: Message::from(message),
+            message: Message::from(Arc::clone(&message)),
             offsets: spoken.offsets,
             calls: spoken.notes,
             results: Vec::new(),
@@ -265,6 +268,7 @@ impl TapeState {
             cut,
         };
         self.record(run, record, spoken.until, spoken.span);
+        Some(message)
     }
 
     fn record_answered(

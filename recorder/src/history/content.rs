@@ -1,6 +1,5 @@
 //! The bytes of a session's sources: in memory where they are few, else in their files.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -168,14 +167,15 @@ impl FilteredLines<'_> {
     fn line(&mut self, place: Range<u64>, line: &[u8]) {
         // What was found is counted where the lines go on a tape: not all of them do.
         let mut uncounted = RedactionCounts::default();
-        match self.rules.redact_line(line, &mut uncounted) {
-            Cow::Borrowed(line) => self.reader.line(place, line),
-            Cow::Owned(line) => {
-                let start = self.end + self.filtered.len() as u64;
-                self.filtered.extend_from_slice(&line);
-                self.reader.line(start..start + line.len() as u64, &line);
-            }
+        let line = self.rules.keep_line(line, &mut uncounted);
+        if !line.is_changed() {
+            return self.reader.line(place, line.kept());
         }
+        let bytes = line.kept().bytes();
+        let start = self.end + self.filtered.len() as u64;
+        self.filtered.extend_from_slice(bytes);
+        let end = start + bytes.len() as u64;
+        self.reader.line(start..end, line.kept());
     }
 }
 

@@ -12,6 +12,9 @@ use runtape_core::prices::LONG_PROMPT;
 use super::facts::{Fact, RunFacts, UsageFact};
 use super::usage_cell::{UsageAmounts, UsageCell, UsageKind, quarter_of};
 
+/// A runtime and a model.
+type Names<'a> = (&'a str, Option<&'a str>);
+
 /// A run of the tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsedRun<'a> {
@@ -37,7 +40,7 @@ impl<'a> UsedRun<'a> {
     }
 
     /// Returns its runtime and its model.
-    fn names(self) -> (&'a str, Option<&'a str>) {
+    fn names(self) -> Names<'a> {
         (self.runtime, self.run.model.as_deref())
     }
 
@@ -58,12 +61,10 @@ pub(crate) fn cells_of_tree(runs: &[UsedRun<'_>]) -> Option<Vec<UsageCell>> {
         let is_reported = run.cost().or(root.cost()).is_some();
         for entry in run.entries() {
             let counts = counts(entry);
-            let prompt = counts[0]
-                .unwrap_or(0)
-                .saturating_add(counts[3].unwrap_or(0));
+            let [input, _, _, cached] = counts.map(Option::unwrap_or_default);
             let kind = UsageKind {
                 is_reported,
-                is_long: entry.source == "response" && prompt > LONG_PROMPT,
+                is_long: entry.source == "response" && input.saturating_add(cached) > LONG_PROMPT,
             };
             let amounts = UsageAmounts {
                 tokens: counts.map(Option::unwrap_or_default),
@@ -146,7 +147,7 @@ fn nanodollars(cost: f64) -> i64 {
 /// Cells while they are added up.
 #[derive(Default)]
 struct Cells<'a> {
-    sums: BTreeMap<(i64, (&'a str, Option<&'a str>), UsageKind), UsageAmounts>,
+    sums: BTreeMap<(i64, Names<'a>, UsageKind), UsageAmounts>,
 }
 
 impl<'a> Cells<'a> {
@@ -154,7 +155,7 @@ impl<'a> Cells<'a> {
     fn add(
         &mut self,
         at: i64,
-        names: (&'a str, Option<&'a str>),
+        names: Names<'a>,
         kind: UsageKind,
         amounts: UsageAmounts,
     ) -> Option<()> {

@@ -1,5 +1,6 @@
 //! Questions of an auditor, in SQL.
 
+use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
 use runtape_core::report::{Drift, DriftKind, NoticeInfo, RunInfo};
@@ -136,7 +137,7 @@ pub(crate) fn query(
             &"it would change the database, and only reading is allowed",
         ));
     }
-    let names: Vec<String> = statement.column_names().map(Into::into).collect();
+    let names = unlike(statement.column_names().map(Into::into).collect());
     let mut rows = statement.query([]).map_err(|error| bad(&error))?;
     while let Some(row) = rows.next().map_err(|error| bad(&error))? {
         let mut object = Map::new();
@@ -148,6 +149,22 @@ pub(crate) fn query(
         }
     }
     Ok(())
+}
+
+/// Makes names of columns that are all different: an object has each name once, and no column may be lost.
+fn unlike(names: Vec<String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    let mut unlike = Vec::with_capacity(names.len());
+    for name in names {
+        let mut other = name.clone();
+        let mut number = 2;
+        while !known.insert(other.clone()) {
+            other = format!("{name}:{number}");
+            number += 1;
+        }
+        unlike.push(other);
+    }
+    unlike
 }
 
 /// Makes JSON of a column; a blob becomes its hexadecimal digits.

@@ -95,6 +95,7 @@ pub(crate) fn each(
             is_error: row.get(10)?,
             duration_ms: row.get(11)?,
             result_seq: row.get::<_, Option<i64>>(12)?.map(unsigned),
+            is_running: false,
         };
         if !each(call)? {
             break;

@@ -33,19 +33,36 @@ impl Counted {
             .query_row([], |row| row.get(0))?)
     }
 
-    /// Returns a key that no row of the table ever had. A counter that somebody set back is made
-    /// right by the way.
+    /// Counts one on. A counter that somebody set back is made right by the way.
+    fn count(self) -> &'static str {
+        match self {
+            Self::Run => {
+                "UPDATE key_counter SET last = max(last, (SELECT coalesce(max(key), 0) FROM run)) + 1
+                 WHERE name = 'run'"
+            }
+            Self::Job => {
+                "UPDATE key_counter SET last = max(last, (SELECT coalesce(max(key), 0) FROM job)) + 1
+                 WHERE name = 'job'"
+            }
+            Self::Word => {
+                "UPDATE key_counter SET last = max(last, (SELECT coalesce(max(key), 0) FROM word)) + 1
+                 WHERE name = 'word'"
+            }
+        }
+    }
+
+    /// Returns a key that no row of the table ever had.
+    // Two plain statements take less work than one that inserts, updates and returns.
     pub(crate) fn next(self, connection: &Connection) -> Result<i64> {
-        let table = self.table();
-        let sql = format!(
-            "INSERT INTO key_counter (name, last)
-             VALUES ('{table}', (SELECT coalesce(max(key), 0) + 1 FROM {table}))
-             ON CONFLICT (name) DO UPDATE SET last = max(last + 1, excluded.last)
-             RETURNING last"
-        );
+        if connection.prepare_cached(self.count())?.execute([])? == 0 {
+            connection.execute(
+                "INSERT INTO key_counter (name, last) VALUES (?1, ?2)",
+                params![self.table(), self.highest(connection)? + 1],
+            )?;
+        }
         Ok(connection
-            .prepare_cached(&sql)?
-            .query_row([], |row| row.get(0))?)
+            .prepare_cached("SELECT last FROM key_counter WHERE name = ?1")?
+            .query_row([self.table()], |row| row.get(0))?)
     }
 }
 

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use runtape_core::{
-    ExpertPart, InstructionPart, Message, Record, RecordKind, RunId, ToolMessagePart, UserPart,
+    ExpertPart, InstructionPart, Message, Record, RecordKind, RunId, ToolMessagePart,
+    ToolResultPart, UserPart,
 };
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
@@ -129,7 +130,7 @@ impl RecordReader {
         };
         let mut results = tool.results();
         let result = results.find(|part| part.tool_call_id.as_str() == call);
-        Ok(result.and_then(|part| part.text()))
+        Ok(result.and_then(ToolResultPart::text))
     }
 }
 

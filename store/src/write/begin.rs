@@ -11,7 +11,7 @@ use crate::derive::facts::RunFacts;
 use crate::error::{Result, StoreError};
 use crate::format::codec;
 use crate::format::tape::TapeChunk;
-use crate::read::runs::get;
+use crate::read::runs::{get, get_root};
 use crate::store::Store;
 
 /// What is known of a root run before it begins.
@@ -236,6 +236,13 @@ impl Store {
             }
         }
         Ok(open)
+    }
+
+    /// Tells whether some process writes a run, be it this one: an open run that nobody writes has lost its
+    /// recorder, unless it never had one.
+    pub fn is_written(&self, run: &RunId) -> Result<bool> {
+        let root = self.read(|tables| get_root(tables, run))?;
+        Ok(self.open.contains_key(&root.id) || !self.tables().is_unlocked(&root.id)?)
     }
 
     /// Adds records of a root run and its children, and the output they came from: all of it or

@@ -235,8 +235,8 @@ impl Store {
         let digest = run.sealed().digest();
         if self.in_batch {
             let known = known(self.tables(), &run, &digest);
-            let put = || self.or_spoil(|tables, usage| put(tables, run, digest, usage, at));
-            let seal = known.and_then(|seal| seal.map_or_else(put, Ok));
+            let write = || self.or_spoil(|tables, usage| put(tables, run, digest, usage, at));
+            let seal = known.and_then(|seal| seal.map_or_else(write, Ok));
             return seal.map_err(|error| self.named(error));
         }
         self.write(|tables| {

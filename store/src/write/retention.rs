@@ -103,14 +103,37 @@ impl Store {
         Ok(deleted)
     }
 
+    /// Returns the root runs that ended before a time and have a tape, and how many bytes of output it holds.
+    pub fn tapes_before(&self, time: i64) -> Result<Vec<(RunId, u64)>> {
+        let roots = self.read(|tables| tables.roots_with_tapes(time))?;
+        let mut found = Vec::new();
+        for root in roots {
+            let bytes = self.read(|tables| {
+                let Some(row) = tables.find_run(&root)? else {
+                    return Ok(None);
+                };
+                let end = tape::end(tables, &row.key, &root)?;
+                let is_kept = row.seal.is_none() || end.blocks == 0;
+                Ok((!is_kept).then(|| end.lengths.total()))
+            })?;
+            found.extend(bytes.map(|bytes| (root, bytes)));
+        }
+        Ok(found)
+    }
+
     /// Drops the tapes of root runs that ended before a time; their records stay. A run that
     /// another process works on is left as it is, and named.
     pub fn drop_tapes_before(&mut self, time: i64, at: i64) -> Result<DroppedTapes> {
         let roots = self.read(|tables| tables.roots_with_tapes(time))?;
+        self.drop_tapes(&roots, at)
+    }
+
+    /// Drops the tapes of these root runs, as [`drop_tapes_before`](Self::drop_tapes_before) does.
+    pub fn drop_tapes(&mut self, roots: &[RunId], at: i64) -> Result<DroppedTapes> {
         let mut dropped = DroppedTapes::default();
         for root in roots {
             // One transaction a run, so that writers need not wait for all of them.
-            match self.with_lock(&root, |store| store.drop_tape(&root, at)) {
+            match self.with_lock(root, |store| store.drop_tape(root, at)) {
                 Ok(Some(bytes)) => {
                     dropped.tapes += 1;
                     dropped.bytes += bytes;

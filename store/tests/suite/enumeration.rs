@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use runtape_core::RecordKind;
 use runtape_store::{Options, Store};
 use rusqlite::Connection;
 
-use runtape_tests::runs::{Plan, child, run_id};
+use runtape_tests::runs::{Made, Plan, child, run_id};
 
 /// Changes that change no answer, and why nobody can tell them from what we do ourselves.
 const HARMLESS: &[(&str, &str)] = &[
@@ -22,6 +23,25 @@ const HARMLESS: &[(&str, &str)] = &[
     ("key_counter.last", "other row's"),
 ];
 
+/// A run with so many words that the index takes several pages for them.
+fn wordy() -> Made {
+    let mut made = Plan::new("wordy", 1).make();
+    let words = (0..4000_u32).map(|number| format!("w{}", number.wrapping_mul(2_654_435_761)));
+    let words: Vec<String> = words.collect();
+    for record in &mut made.records {
+        let RecordKind::Message(message) = &mut record.kind else {
+            continue;
+        };
+        let mut value = serde_json::to_value(&message.message).unwrap();
+        if let Some(text) = value.pointer_mut("/contents/0/text") {
+            *text = words.join(" ").into();
+            message.message = serde_json::from_value(value).unwrap();
+            break;
+        }
+    }
+    made
+}
+
 /// A database with rows in every table: runs that ended well and badly, a child, a run that was
 /// deleted, one whose tape was dropped, and an index that has seen them.
 fn fill(path: &Path) {
@@ -32,6 +52,7 @@ fn fill(path: &Path) {
     store.complete_search().unwrap();
     store.delete_run(&run_id("gone"), 5).unwrap();
     Plan::new("one", 3).make().store(&mut store);
+    wordy().store(&mut store);
     let two = Plan::new("two", 4).make();
     store.begin_run(&two.begin).unwrap();
     store.append(two.id(), &two.records, &two.chunks).unwrap();

@@ -316,3 +316,44 @@ fn a_head_kept_elsewhere_proves_what_was_before_it() {
     let store = Store::open(&path, &Options::default()).unwrap();
     assert!(!store.verify_head(&later.hash).unwrap().is_intact());
 }
+
+#[test]
+fn some_runs_are_verified_without_the_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    drop(fill(&path));
+    for (sql, expected) in [
+        ("SELECT 1", ""),
+        (
+            "UPDATE record_block SET body = CAST(body || x'00' AS BLOB)
+             WHERE place = (SELECT key << 32 FROM run WHERE id = 'big')",
+            "run big, record 0",
+        ),
+        (
+            "DELETE FROM tape_block WHERE place >> 32 = (SELECT key FROM run WHERE id = 'big')",
+            "run big, tape block 0: missing",
+        ),
+        (
+            "UPDATE run SET steps = steps + 1 WHERE id = 'big'",
+            "run big",
+        ),
+        ("UPDATE seal SET digest = zeroblob(32)", "seal"),
+    ] {
+        let copy = directory.path().join("copy");
+        std::fs::copy(&path, &copy).unwrap();
+        let connection = Connection::open(&copy).unwrap();
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        let store = Store::open(&copy, &Options::default()).unwrap();
+        let found = store.verify_runs(&[run_id("big")]).unwrap();
+        let said = found.faults.first().map(ToString::to_string);
+        let said = said.unwrap_or_default();
+        assert!(said.starts_with(expected), "{sql}: {said:?}");
+        assert_eq!(said.is_empty(), expected.is_empty(), "{sql}: {said:?}");
+        if !expected.starts_with("seal") {
+            let other = store.verify_runs(&[run_id("one")]).unwrap();
+            assert_eq!(other.faults, [], "{sql}");
+            assert_eq!(other.runs, 1);
+        }
+    }
+}

@@ -5,8 +5,8 @@ use runtape_core::record::UsageSource;
 use runtape_core::report::{
     CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange, FileAccess,
     FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry, ModelPrice, NetworkCall,
-    NoticeInfo, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName, SearchHit,
-    SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo,
+    NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName,
+    SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo,
     ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
@@ -143,6 +143,12 @@ pub fn run_detail() -> BoxedStrategy<RunDetail> {
             imported_at: time(),
         })),
         redaction: maybe(run_redaction()),
+        open_step: maybe(build!(OpenStep {
+            step: count(),
+            started_at: time(),
+            text: maybe(text()),
+            calls: some(tool_call_info()),
+        })),
     })
 }
 
@@ -343,6 +349,7 @@ pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
         is_error: maybe(any::<bool>()),
         duration_ms: maybe(signed()),
         result_seq: maybe(count()),
+        is_running: any::<bool>(),
     })
 }
 

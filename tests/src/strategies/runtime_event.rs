@@ -7,13 +7,14 @@ use runtape_core::runtime_event::{
     InitializeRuntime, Interaction, InteractiveToolCall, ModelFallback, PermissionDenied,
     ProcessExit, ProxyAccess, ProxyAction, RateLimit, ServerInfo, SkillConnected,
     SkillDisconnected, SkillStarting, SkillStderr, StderrText, StdoutText, StreamChannel,
-    StreamText, Task, UnparsedOutput, Warning,
+    StreamText, StreamToolCall, StreamToolResult, Task, UnparsedOutput, Warning,
 };
 use runtape_core::{RuntimeEvent, RuntimeEventKind, Stream};
 use serde_json::{Value, json};
 
 use super::leaf::{
-    count, event_id, finite, job_id, named_object, run_id, signed, text, tool_call_id,
+    count, event_id, finite, job_id, json, named_object, run_id, signed, text, tool_call_id,
+    tool_name,
 };
 use super::{add, any_tag, build, maybe, payloads, some, word};
 
@@ -182,6 +183,18 @@ pub fn runtime_event_kind(tag: &'static str) -> BoxedStrategy<RuntimeEventKind> 
         "streamText" => build!(StreamText {
             channel: word(&[StreamChannel::Text, StreamChannel::Thinking]),
             delta: text(),
+        }),
+        "streamToolCall" => build!(StreamToolCall {
+            step_number: count(),
+            tool_call_id: tool_call_id(),
+            tool_name: tool_name(),
+            args: json(),
+        }),
+        "streamToolResult" => build!(StreamToolResult {
+            step_number: count(),
+            tool_call_id: tool_call_id(),
+            tool_name: tool_name(),
+            is_error: maybe(any::<bool>()),
         }),
     } else unknown_runtime_event_kind)
 }

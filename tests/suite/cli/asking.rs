@@ -73,6 +73,8 @@ fn a_live_run_can_be_followed_from_elsewhere() {
     let followed: Vec<Value> = first
         .iter()
         .map(|line| serde_json::from_str(line).unwrap())
+        // What is seen of a step before it is over is in no record.
+        .filter(|event: &Value| !event["type"].as_str().unwrap().starts_with("stream"))
         .collect();
     assert_eq!(followed, runtape.json(&["events", "followed"]));
 }

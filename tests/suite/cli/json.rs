@@ -57,6 +57,7 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
         SchemaKind::SyncLine,
         0,
     ),
+    ("wait last", SchemaKind::RunInfo, 0),
     ("normalize {capture}", SchemaKind::Event, 0),
     ("normalize --as records {capture}", SchemaKind::Record, 0),
     ("normalize --as summary {capture}", SchemaKind::Summary, 0),

@@ -23,6 +23,8 @@ mod commands;
 mod database_file;
 #[cfg(unix)]
 mod documentation;
+#[cfg(unix)]
+mod following;
 mod harness;
 #[cfg(unix)]
 mod hostile;
@@ -31,6 +33,7 @@ mod json;
 mod killed;
 #[cfg(unix)]
 mod leash;
+mod manners;
 mod perstack;
 #[cfg(unix)]
 mod picture;

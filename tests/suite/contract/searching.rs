@@ -256,7 +256,7 @@ pub(crate) fn an_index_is_completed_in_pieces<B: Backend>() {
     for record in &mut made.records {
         if let RecordKind::Message(message) = &mut record.kind {
             let mut value = serde_json::to_value(&message.message).unwrap();
-            let text = format!("word{} {}", record.seq, "filler text ".repeat(60_000));
+            let text = format!("word{} {}", record.seq, "filler text ".repeat(22_000));
             put(&mut value, "text", &text.into());
             message.message = serde_json::from_value(value).unwrap();
         }

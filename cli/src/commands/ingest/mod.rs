@@ -83,6 +83,9 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
         };
         source.stderr = Some(stderr.clone());
     }
+    if invocation.database.is_new() {
+        invocation.tell_of_new_database();
+    }
     let store = StoreHandle::from(invocation.database.open()?);
     let database = invocation.database.clone();
     let mut report = Report::new(sources.ignored);
@@ -154,6 +157,9 @@ fn take_in_history(
         rules: Arc::clone(rules),
         ..SyncOptions::default()
     };
+    if invocation.database.is_new() {
+        invocation.tell_of_new_database();
+    }
     let mut store = invocation.database.open()?;
     sync::sync_once(&mut store, &options, invocation)
 }

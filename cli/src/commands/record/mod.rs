@@ -151,7 +151,9 @@ pub(crate) fn run(
     let runtime = args.runtime.clone().or_else(guessed);
     let is_known = runtime.is_some();
     let runtime = runtime.unwrap_or(Runtime::Generic);
+    refuse_option(program)?;
     invocation.database.check()?;
+    let is_new = invocation.database.is_new();
     let mut context = context(args, invocation)?;
     let rules = args.redaction.rules(invocation, NewKey::Make)?;
     leash::check(program).map_err(|error| CliError::Spawn {
@@ -174,7 +176,8 @@ pub(crate) fn run(
     signals.pass_on(recording.control());
     input.pass_on(&mut recording);
     write_pid(args, invocation, recording.control().process_id());
-    let mut screen = Screen::new(View::new(args, invocation.console.json));
+    let view = View::new(args, invocation.console.json);
+    let mut screen = Screen::new(view, !args.quiet);
     for shown in recording.shown() {
         screen.show(invocation, shown);
     }
@@ -190,6 +193,10 @@ pub(crate) fn run(
     let summary = summary.as_ref();
     if !args.quiet {
         report::say(invocation, &context, summary);
+        // Said at the end: what the command prints is not to be mixed with it.
+        if is_new && !invocation.database.is_new() {
+            invocation.tell_of_new_database();
+        }
     }
     report::say_unkept(invocation, &kept);
     if let Some(unshown) = &unshown {
@@ -210,6 +217,19 @@ pub(crate) fn run(
             ExitCode::from(u8::from(!completed))
         }
     })
+}
+
+/// Refuses what is no program's name but an option that is not known: all that comes after the options is taken for the
+/// command.
+fn refuse_option(program: &str) -> Result<(), CliError> {
+    if !program.starts_with('-') {
+        return Ok(());
+    }
+    let option = program.split('=').next().unwrap_or(program);
+    let message = format!(
+        "record has no option {option}: `runtape record --help` lists them, the command comes after --"
+    );
+    Err(CliError::Usage { message })
 }
 
 /// Says how the command is recorded.

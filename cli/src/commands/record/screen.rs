@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use runtape_core::Stream;
+use runtape_core::{Stream, TranscriptEntry, TranscriptKind};
 use runtape_normalizer::LiveItem;
 use runtape_recorder::process::Shown;
 
@@ -46,14 +46,17 @@ pub(super) struct Unshown {
 pub(super) struct Screen {
     printer: TranscriptPrinter,
     view: View,
+    /// A line about the run follows at the end.
+    is_summed_up: bool,
     unshown: Option<Unshown>,
 }
 
 impl Screen {
-    pub(super) fn new(view: View) -> Self {
+    pub(super) fn new(view: View, is_summed_up: bool) -> Self {
         Self {
             printer: TranscriptPrinter::default(),
             view,
+            is_summed_up,
             unshown: None,
         }
     }
@@ -131,7 +134,11 @@ impl Screen {
         match self.view {
             View::Raw | View::Nothing => return Ok(()),
             View::Conversation => {
-                for entry in entries {
+                // How the run went is said once, by the line about it at the end.
+                let is_said = |entry: &TranscriptEntry| {
+                    self.is_summed_up && matches!(entry.kind, TranscriptKind::Result(_))
+                };
+                for entry in entries.filter(|entry| !is_said(entry)) {
                     self.printer.print(console, &entry)?;
                 }
             }

@@ -61,6 +61,9 @@ pub(crate) fn run(args: &SyncArgs, invocation: &mut Invocation<'_>) -> Result<()
         memory: Some(memory(invocation)),
         ..SyncOptions::default()
     };
+    if invocation.database.is_new() {
+        invocation.tell_of_new_database();
+    }
     let mut store = invocation.database.open()?;
     // Watched from before the first look on, so that nothing changes unseen between the two.
     let changes = args.watch.then(|| Changes::new(&options.directories));

@@ -5194,6 +5194,114 @@ class StoreStats(Model):
     ]
 
 
+class StreamToolCall(Model):
+    """
+    The model called a tool, whose step goes on. Live only.
+    """
+
+    type: Annotated[
+        Literal['streamToolCall'],
+        Field(description='Tells that it is this: `streamToolCall`.'),
+    ]
+    stepNumber: Annotated[
+        int, Field(description='The step.', ge=0, le=18446744073709551615)
+    ]
+    toolCallId: Annotated[ToolCallId, Field(description='Names the call.')]
+    toolName: Annotated[ToolName, Field(description='The tool.')]
+    args: Annotated[
+        Any, Field(description='What it was given, as far as it is known, any JSON.')
+    ]
+
+
+class StreamToolCallEvent(Model):
+    """
+    The model called a tool, whose step goes on. Live only.
+    """
+
+    type: Annotated[
+        Literal['streamToolCall'],
+        Field(description='Tells that it is this: `streamToolCall`.'),
+    ]
+    id: Annotated[EventId, Field(description='Names the event.')]
+    timestamp: Annotated[
+        int,
+        Field(
+            description='When it happened, in milliseconds since 1970.',
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ]
+    jobId: Annotated[JobId, Field(description='The job.')]
+    runId: Annotated[RunId, Field(description='The run.')]
+    stepNumber: Annotated[
+        int, Field(description='The step.', ge=0, le=18446744073709551615)
+    ]
+    toolCallId: Annotated[ToolCallId, Field(description='Names the call.')]
+    toolName: Annotated[ToolName, Field(description='The tool.')]
+    args: Annotated[
+        Any, Field(description='What it was given, as far as it is known, any JSON.')
+    ]
+
+
+class StreamToolResult(Model):
+    """
+    A tool gave back its result, and the step goes on. Live only.
+    """
+
+    type: Annotated[
+        Literal['streamToolResult'],
+        Field(description='Tells that it is this: `streamToolResult`.'),
+    ]
+    stepNumber: Annotated[
+        int, Field(description='The step.', ge=0, le=18446744073709551615)
+    ]
+    toolCallId: Annotated[ToolCallId, Field(description='The call that it answers.')]
+    toolName: Annotated[ToolName, Field(description='The tool.')]
+    isError: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Whether the call failed; absent where the runtime did not tell.'
+            )
+        ),
+    ] = None
+
+
+class StreamToolResultEvent(Model):
+    """
+    A tool gave back its result, and the step goes on. Live only.
+    """
+
+    type: Annotated[
+        Literal['streamToolResult'],
+        Field(description='Tells that it is this: `streamToolResult`.'),
+    ]
+    id: Annotated[EventId, Field(description='Names the event.')]
+    timestamp: Annotated[
+        int,
+        Field(
+            description='When it happened, in milliseconds since 1970.',
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ]
+    jobId: Annotated[JobId, Field(description='The job.')]
+    runId: Annotated[RunId, Field(description='The run.')]
+    stepNumber: Annotated[
+        int, Field(description='The step.', ge=0, le=18446744073709551615)
+    ]
+    toolCallId: Annotated[ToolCallId, Field(description='The call that it answers.')]
+    toolName: Annotated[ToolName, Field(description='The tool.')]
+    isError: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Whether the call failed; absent where the runtime did not tell.'
+            )
+        ),
+    ] = None
+
+
 class SummaryRun(Model):
     """
     One run of the tree.
@@ -5328,7 +5436,10 @@ class ToolCallInfo(Model):
     seq: Annotated[
         int,
         Field(
-            description='The record of the message that made the call.',
+            description=(
+                'The record of the message that made the call; while its step goes on,'
+                ' the number that it would have.'
+            ),
             ge=0,
             le=18446744073709551615,
         ),
@@ -5405,6 +5516,15 @@ class ToolCallInfo(Model):
             le=18446744073709551615,
         ),
     ]
+    isRunning: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Whether it goes on: it was made in the step that its run is in, and'
+                ' has no result yet.'
+            )
+        ),
+    ] = None
 
 
 class ToolCallPart(Model):
@@ -6076,7 +6196,9 @@ KnownRuntimeEvent = TypeAliasType(
         | StdoutTextEvent
         | InfoEvent
         | UnparsedOutputEvent
-        | StreamTextEvent,
+        | StreamTextEvent
+        | StreamToolCallEvent
+        | StreamToolResultEvent,
         Field(
             description=(
                 "One event around a run, in Perstack's shape. Of a type that this"
@@ -6118,7 +6240,9 @@ KnownRuntimeEventKind = TypeAliasType(
         | StdoutText
         | Info
         | UnparsedOutput
-        | StreamText,
+        | StreamText
+        | StreamToolCall
+        | StreamToolResult,
         Field(
             description=(
                 'What happened around a run. Of a type that this version of the schema'
@@ -6220,6 +6344,22 @@ class NetworkCall(Model):
         ),
     ]
     call: Annotated[ToolCallInfo, Field(description='The call.')]
+
+
+class OpenStep(Model):
+    """
+    The step that a run is in, as far as it was printed. It is no part of the record before it is over.
+    """
+
+    step: Annotated[int, Field(description='The step.', ge=0, le=18446744073709551615)]
+    startedAt: Annotated[Time, Field(description='When the first of it was printed.')]
+    text: Annotated[
+        str | None,
+        Field(description='What the model said in it so far; null if nothing.'),
+    ]
+    calls: Annotated[
+        list[ToolCallInfo], Field(description='The calls that it made so far.')
+    ]
 
 
 class RunDetail(Model):
@@ -6363,6 +6503,15 @@ class RunDetail(Model):
                 'By which rules secrets were taken out of it before it was kept, and'
                 ' how many; not there for a child, and for a run from before that was'
                 ' done.'
+            )
+        ),
+    ] = None
+    openStep: Annotated[
+        OpenStep | None,
+        Field(
+            description=(
+                'The step that it is in; not there for a run that has ended, and before'
+                ' anything of a step was printed.'
             )
         ),
     ] = None
@@ -7925,6 +8074,8 @@ KNOWN: dict[str, tuple[str, frozenset[str]]] = {
                 "info",
                 "unparsedOutput",
                 "streamText",
+                "streamToolCall",
+                "streamToolResult",
             }
         ),
     ),
@@ -7959,6 +8110,8 @@ KNOWN: dict[str, tuple[str, frozenset[str]]] = {
                 "info",
                 "unparsedOutput",
                 "streamText",
+                "streamToolCall",
+                "streamToolResult",
             }
         ),
     ),

@@ -49,7 +49,7 @@ fn check(name: &str, bytes: &[u8]) -> String {
     }
     let kept = filter(&rules, &Runtime::Generic, bytes);
     // By itself, as a line of a session file.
-    if bytes.iter().filter(|byte| **byte == b'\n').count() == 1 {
+    if !bytes.trim_ascii_end().contains(&b'\n') {
         let mut counts = RedactionCounts::default();
         holds(name, bytes, &rules.redact_line(bytes, &mut counts));
     }
@@ -206,4 +206,22 @@ fn an_over_long_line_of_json_stays_json() {
             assert!(!shown.contains(&pat), "{inner}");
         }
     }
+}
+
+#[test]
+fn what_is_shorter_or_begins_otherwise_after_the_filter_is_not_read_otherwise() {
+    let begin = "-----BEGIN RSA PRIVATE KEY-----";
+    let run = "kQ7".repeat(20);
+    let token = example("sentry-user-token");
+    // A line that begins with a marker is text, as it was when the secret stood there.
+    check(
+        "a marker first",
+        format!("{token}{begin}\x7f[REDACTED:jwt:0123456789abcdef]lin_api_{run}").as_bytes(),
+    );
+    // With markers in their place, what is far from the beginning of a key is near to it.
+    let long = [example("vault-batch-token"), example("vault-service-token")].join(" ");
+    check(
+        "a run that comes nearer",
+        format!("{begin}{long} {long}{{\"a\":\"\n{run}").as_bytes(),
+    );
 }

@@ -336,6 +336,20 @@ fn credentials_in_a_url_with_escaped_slashes_are_found() {
 }
 
 #[test]
+fn a_value_named_by_a_key_of_json_within_json_is_found() {
+    let rules = definite();
+    let examples = examples(12);
+    let mut named = examples
+        .iter()
+        .filter(|one| one.rule == "environment-secret");
+    let secret = named.next().unwrap().secret.clone();
+    let inner = json!({"env": {"DEPLOY_TOKEN": secret}}).to_string();
+    let line = format!("{}\n", json!({"arguments": inner}));
+    let kept = String::from_utf8(filter(&rules, &Runtime::Generic, line.as_bytes())).unwrap();
+    assert!(!kept.contains(&secret), "{kept}");
+}
+
+#[test]
 fn values_own_rules_and_allowed_texts_are_the_callers() {
     let rules = RuleSet::new(Tier::Definite)
         .with_rule("acme-key", "acme_[A-Za-z0-9]{12}")

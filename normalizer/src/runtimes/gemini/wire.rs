@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::json::{Raw, Str, find_special, items, wire_shapes, wire_struct};
+use crate::json::{Raw, Str, find_special, items, sound_text, wire_shapes, wire_struct};
 use crate::times::iso_millis;
 use crate::verdict::VerdictWord;
 
@@ -204,7 +204,7 @@ pub(super) fn plain_fragment(bytes: &[u8]) -> Option<(i64, &str)> {
         return None;
     }
     let time = std::str::from_utf8(time).ok().and_then(iso_millis)?;
-    Some((time, std::str::from_utf8(text).ok()?))
+    Some((time, sound_text(text)?))
 }
 
 /// Returns the tag of an object in which it comes first, as it always does since 0.37.

@@ -182,12 +182,11 @@ impl Store {
         }
         let of = self.read(|tables| tables.unsearched_records())?;
         let mut progress = SearchProgress { records: 0, of };
-        while of > 0 {
-            let (count, is_more) = self.write_beside(index_some)?;
+        let mut is_more = of > 0;
+        while is_more {
+            let (count, rest) = self.write_beside(index_some)?;
             progress.records += count;
-            if !each(progress) || !is_more {
-                break;
-            }
+            is_more = each(progress) && rest;
         }
         Ok(())
     }
@@ -246,10 +245,11 @@ fn find(
     mut each: impl FnMut(SearchHit) -> bool,
 ) -> Result<SearchEnd> {
     let mut end = SearchEnd::default();
-    for way in [Some(&search.way), search.other.as_ref()]
-        .into_iter()
-        .flatten()
-    {
+    let ways = [(Some(&search.way), false), (search.other.as_ref(), true)];
+    for (way, are_parts) in ways {
+        let Some(way) = way else {
+            break;
+        };
         if way.is_nothing || end.is_found {
             break;
         }
@@ -263,7 +263,7 @@ fn find(
             end.is_found = true;
             each(hit)
         })?;
-        end.are_parts = end.is_found && !std::ptr::eq(way, &search.way);
+        end.are_parts = end.is_found && are_parts;
     }
     Ok(end)
 }

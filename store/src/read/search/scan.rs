@@ -157,14 +157,12 @@ impl Scan<'_> {
                 while let Some(open) = &give
                     && given - handed_out < threads * AHEAD
                 {
-                    match blocks.next()? {
-                        // The room is enough for all that are not handed out.
-                        Some(job) => drop(open.send((given, job))),
-                        None => {
-                            give = None;
-                            break;
-                        }
-                    }
+                    let Some(job) = blocks.next()? else {
+                        give = None;
+                        break;
+                    };
+                    // The room is enough for all that are not handed out.
+                    drop(open.send((given, job)));
                     given += 1;
                 }
                 if given == handed_out {

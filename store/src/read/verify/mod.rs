@@ -22,6 +22,7 @@ use crate::error::{Result, StoreError};
 use crate::format::chain::{self, Hash, TapeRule};
 use crate::format::links::Links;
 use crate::format::streams::StreamLengths;
+use crate::read::runs::get_root;
 use crate::store::Store;
 
 /// What cannot be seen in a chain without a head of it that was kept elsewhere.
@@ -117,6 +118,29 @@ impl Store {
     /// only against a head that was kept elsewhere: see [`verify_head`](Self::verify_head).
     pub fn verify(&self) -> Result<VerifyReport> {
         self.read(|tables| verify(tables, None))
+    }
+
+    /// Does what [`verify`](Self::verify) does for some root runs with their children: their records, their tapes, what
+    /// follows from them, and whether each is what its seal covers. The chains of seals are not followed.
+    pub fn verify_runs(&self, roots: &[RunId]) -> Result<VerifyReport> {
+        self.read(|tables| {
+            let mut verifier = Verifier::new(tables)?;
+            verifier.report.unseen = UNSEEN_WITHOUT_HEAD.to_vec();
+            for removal in tables.removals()? {
+                if removal.reason == RemovalReason::TapeDropped {
+                    verifier.dropped.insert(removal.run_id);
+                }
+            }
+            for root in roots {
+                let row = get_root(tables, root)?;
+                verifier.tree(&row.key, row.id.as_str())?;
+                let tree = tables.tree(&row.key)?;
+                if row.seal.is_some() {
+                    verifier.seal_covers(&row, &tree)?;
+                }
+            }
+            Ok(verifier.report)
+        })
     }
 
     /// Does what [`verify`](Self::verify) does, and proves that nothing sealed before `head` was

@@ -29,7 +29,7 @@ struct Terms {
     sums: HashMap<i64, u64>,
     /// Texts in the index, and terms.
     documents: u64,
-    terms: u64,
+    count: u64,
 }
 
 impl Terms {
@@ -65,7 +65,7 @@ impl Terms {
         write_varint(&mut packed, count);
         self.add_length(document, &packed);
         self.documents += 1;
-        self.terms += count;
+        self.count += count;
     }
 }
 
@@ -211,7 +211,7 @@ impl SearchCheck for IndexCheck<'_> {
                 ),
             });
         }
-        let wrong = index.faults(self.terms.documents, self.terms.terms)?;
+        let wrong = index.faults(self.terms.documents, self.terms.count)?;
         faults.extend(wrong.into_iter().map(|fault| (None, fault)));
         Ok(faults)
     }
@@ -261,7 +261,7 @@ mod tests {
         lengths.unwrap();
         assert_eq!(expected.sums, stored.sums);
         assert_eq!(
-            index.faults(expected.documents, expected.terms).unwrap(),
+            index.faults(expected.documents, expected.count).unwrap(),
             Vec::<String>::new()
         );
     }

@@ -326,7 +326,7 @@ fn a_tree_that_is_there_is_not_overwritten_unless_told() {
         (
             vec!["export", "--job", &job, "last"],
             2,
-            "belong to --format perstack",
+            "name either runs, or filters",
         ),
     ] {
         let output = runtape.run(&arguments);

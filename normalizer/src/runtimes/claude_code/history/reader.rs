@@ -14,6 +14,7 @@ use super::weave::{ThreadLine, weave};
 use super::word::is_synthetic;
 use crate::history::{Session, SessionReader};
 use crate::json::{Str, decode};
+use crate::redact::Kept;
 use crate::times::iso_millis;
 
 /// Reads the sources of one session.
@@ -80,7 +81,8 @@ impl SessionReader for Reader {
         };
     }
 
-    fn line(&mut self, place: Range<u64>, bytes: &[u8]) {
+    fn line(&mut self, place: Range<u64>, line: Kept<'_>) {
+        let bytes = line.bytes();
         if let Current::Note(agent) = &self.current {
             self.agents.on_note(agent, bytes);
             return;

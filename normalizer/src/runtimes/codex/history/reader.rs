@@ -11,6 +11,7 @@ use super::source::thread_of;
 use super::wire::{Line, Payload};
 use crate::history::{Segment, SegmentLine, Session, SessionReader};
 use crate::json::decode;
+use crate::redact::Kept;
 use crate::times::iso_millis;
 
 /// The word that a turn of `codex exec` has for how it came about, and the program's name for itself.
@@ -94,7 +95,8 @@ impl SessionReader for RolloutReader {
         }
     }
 
-    fn line(&mut self, place: Range<u64>, bytes: &[u8]) {
+    fn line(&mut self, place: Range<u64>, line: Kept<'_>) {
+        let bytes = line.bytes();
         if bytes.is_empty() {
             return;
         }

@@ -9,6 +9,7 @@ use super::blob::{Blob, BlobId, Meta, blob, meta};
 use super::words::query;
 use crate::bounds::count;
 use crate::history::{Segment, SegmentLine, Session, SessionReader, table_of};
+use crate::redact::Kept;
 
 /// How much of what the model said is kept to tell what it said last.
 const MOST_TEXT: usize = 8 << 20;
@@ -49,7 +50,8 @@ impl SessionReader for ChatReader {
         }
     }
 
-    fn line(&mut self, place: Range<u64>, bytes: &[u8]) {
+    fn line(&mut self, place: Range<u64>, line: Kept<'_>) {
+        let bytes = line.bytes();
         let source = self.sources.saturating_sub(1);
         let line = SegmentLine::Kept { source, place };
         match table_of(bytes) {

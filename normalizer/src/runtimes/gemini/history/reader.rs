@@ -18,6 +18,7 @@ use super::source::SourcePath;
 use super::words::{Speaker, directory};
 use crate::history::{SegmentLine, Session, SessionReader};
 use crate::json::{Decoded, Str, decode};
+use crate::redact::Kept;
 use crate::times::iso_millis;
 
 /// Reads the sources of one session.
@@ -102,7 +103,8 @@ impl SessionReader for GeminiSession {
         }
     }
 
-    fn line(&mut self, place: Range<u64>, bytes: &[u8]) {
+    fn line(&mut self, place: Range<u64>, line: Kept<'_>) {
+        let bytes = line.bytes();
         if bytes.trim_ascii().is_empty() {
             return;
         }

@@ -11,6 +11,7 @@ use super::sessions::{Row, RowKind, SessionRows, kind_of, time};
 use super::wire::{HeadLine, SessionLine};
 use crate::history::{NOTE, Segment, SegmentLine, Session, SessionReader, table_of};
 use crate::json::decode;
+use crate::redact::Kept;
 
 /// Reads the rows of a session and of those that it started.
 #[derive(Default)]
@@ -35,7 +36,8 @@ impl SessionReader for StateReader {
         }
     }
 
-    fn line(&mut self, place: Range<u64>, bytes: &[u8]) {
+    fn line(&mut self, place: Range<u64>, line: Kept<'_>) {
+        let bytes = line.bytes();
         let source = self.sources.saturating_sub(1);
         let line = SegmentLine::Kept { source, place };
         let Some(session) = self.sessions.get_mut(self.current) else {

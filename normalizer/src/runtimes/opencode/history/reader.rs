@@ -12,6 +12,7 @@ use super::wire::{DataRow, MessageHead, PartHead, RowLine, SessionLine};
 use crate::bounds::count;
 use crate::history::{Segment, SegmentLine, Session, SessionReader, table_of};
 use crate::json::{Str, decode};
+use crate::redact::Kept;
 
 /// Reads the rows of a session and of its sub-agents'.
 #[derive(Default)]
@@ -80,7 +81,8 @@ impl SessionReader for RowReader {
         }
     }
 
-    fn line(&mut self, place: Range<u64>, bytes: &[u8]) {
+    fn line(&mut self, place: Range<u64>, line: Kept<'_>) {
+        let bytes = line.bytes();
         let source = self.sources.saturating_sub(1);
         let line = SegmentLine::Kept { source, place };
         let Some(session) = self.sessions.get_mut(self.current) else {
