@@ -132,6 +132,15 @@ pub(crate) enum CliError {
     Record(#[from] RecordError),
     #[error(transparent)]
     Perstack(#[from] PerstackError),
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Serve(#[from] runtape_serve::ServeError),
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Html(#[from] runtape_serve::HtmlError),
+    #[error("others may read the token in {}", path.display())]
+    #[cfg(feature = "serve")]
+    OpenToken { path: PathBuf },
     #[error("--argv is not a JSON list of strings")]
     Argv(#[source] serde_json::Error),
     #[error("failed to write")]
@@ -199,6 +208,12 @@ impl CliError {
             Self::Perstack(PerstackError::NotOurs { .. }) => {
                 "name another directory, or remove it yourself"
             }
+            #[cfg(feature = "serve")]
+            Self::Serve(runtape_serve::ServeError::Listen { .. }) => {
+                "name another port: --port 0 picks one that is free"
+            }
+            #[cfg(feature = "serve")]
+            Self::OpenToken { .. } => "make it the owner's only: chmod 600, or name another file",
             Self::NoSession { .. } => "start without a session",
             Self::Secrets { .. } => {
                 "`runtape redact` takes them out; `--dry-run` shows how many of which"

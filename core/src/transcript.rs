@@ -298,6 +298,18 @@ impl TranscriptBuilder {
         Self::default()
     }
 
+    /// Creates a builder that goes on in the middle of a run, from what is known of it: its runtime,
+    /// whether no other run started it, its metadata so far, and the text of its last model message.
+    #[must_use]
+    pub fn resumed(runtime: &str, is_root: bool, metadata: Metadata, last_text: String) -> Self {
+        Self {
+            runtime: runtime.to_owned(),
+            is_root,
+            metadata,
+            last_text,
+        }
+    }
+
     /// Takes the next record and returns what it adds.
     pub fn push(&mut self, record: &Record) -> Vec<TranscriptEntry> {
         let entries = match &record.kind {

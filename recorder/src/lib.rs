@@ -53,6 +53,7 @@ mod recover;
 mod redaction;
 mod redaction_key;
 mod replay;
+mod run_detail;
 mod spool;
 mod store_handle;
 mod stored_redaction;
@@ -75,6 +76,7 @@ pub use recover::{Recovered, Recovery, Unrecovered, exit_note, lost_runs, recove
 pub use redaction::{begin_redaction, redact_records, rules_applied_to, rules_in_force};
 pub use redaction_key::{read_or_make_redaction_key, read_redaction_key, redaction_key_path};
 pub use replay::renormalize;
+pub use run_detail::{RecordOutput, output_of_record, run_detail};
 pub use spool::{
     SPOOL_EXTENSION, Spool, SpoolDirectories, SpoolOwner, adopt_spool, make_private_directory,
     run_of_spool, take_in_spool,

@@ -128,6 +128,7 @@ kinds! {
     RuntimeInfo "runtime-info" => report::RuntimeInfo;
     SchemaInfo "schema-info" => report::SchemaInfo;
     ValidationLine "validation-line" => report::ValidationLine;
+    ServeInfo "serve-info" => report::ServeInfo;
     Document "document" => report::Document;
 }
 

@@ -75,6 +75,7 @@ mod backend;
 mod derive;
 mod error;
 mod filter;
+mod filter_words;
 mod format;
 mod options;
 mod page;
@@ -89,6 +90,7 @@ mod write;
 
 pub use error::{DatabaseFault, StoreError};
 pub use filter::{CallFilter, CallSubject, RunFilter};
+pub use filter_words::{StatusWord, parse_family, parse_label};
 pub use format::streams::StreamLengths;
 pub use format::tape::TapeChunk;
 pub use options::{Options, Patience};

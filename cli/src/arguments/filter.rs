@@ -2,10 +2,8 @@
 
 use runtape_core::{ErrorFamily, Runtime};
 use runtape_normalizer::runtimes::RUNTIMES;
-use runtape_store::{RunFilter, Store};
-use serde::de::DeserializeOwned;
+use runtape_store::{RunFilter, Store, parse_family, parse_label};
 
-use crate::arguments::labels::parse_wanted;
 use crate::arguments::status::{self, StatusWord};
 use crate::arguments::words::Words;
 use crate::database::resolve_job;
@@ -50,7 +48,7 @@ pub(crate) struct TraitWords {
     runtime: Option<Runtime>,
     /// Only runs that ended this way: completed, error, interrupted, maxSteps, … or an error's name; open
     /// for those that go on
-    #[arg(long, value_name = "STATUS", value_parser = Words::new(StatusWord::parse, status::known_words), hide_possible_values = true)]
+    #[arg(long, value_name = "STATUS", value_parser = Words::new(status::parse, status::known_words), hide_possible_values = true)]
     status: Option<StatusWord>,
     /// Only runs given to this expert
     #[arg(long, value_name = "KEY")]
@@ -71,7 +69,7 @@ pub(crate) struct TraitWords {
     #[arg(long, value_name = "FAMILY", value_parser = parse_family)]
     family: Option<ErrorFamily>,
     /// Only runs with this label, as NAME=VALUE, or NAME for any value; repeatable
-    #[arg(long = "label", value_name = "LABEL", value_parser = parse_wanted)]
+    #[arg(long = "label", value_name = "LABEL", value_parser = parse_label)]
     labels: Vec<(String, Option<String>)>,
     /// Only runs that began at this time or later: an age (2d, 3h), a date, or ISO 8601
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
@@ -92,36 +90,6 @@ fn runtime_words() -> Vec<&'static str> {
         .map(|entry| entry.runtime.as_str())
         .collect()
 }
-
-fn by_name<T: DeserializeOwned>(name: &str) -> Option<T> {
-    serde_json::from_value(name.into()).ok()
-}
-
-fn parse_family(name: &str) -> Result<ErrorFamily, String> {
-    let known = FAMILIES
-        .iter()
-        .find(|known| known.eq_ignore_ascii_case(name));
-    known
-        .and_then(|known| by_name(known))
-        .ok_or_else(|| format!("expected {}", FAMILIES.join(", ")))
-}
-
-/// What failures are called.
-const FAMILIES: [&str; 13] = [
-    "auth",
-    "rateLimit",
-    "billing",
-    "overload",
-    "contextOverflow",
-    "refusal",
-    "unknownSession",
-    "modelNotFound",
-    "network",
-    "turnLimit",
-    "budget",
-    "process",
-    "other",
-];
 
 impl FilterWords {
     /// Tells whether no word was given: every run is let through.
@@ -151,7 +119,7 @@ impl TraitWords {
         let mut filter = RunFilter::default();
         filter.runtime.clone_from(&self.runtime);
         if let Some(status) = &self.status {
-            status.apply(store, &mut filter)?;
+            status::apply(status, store, &mut filter)?;
         }
         filter.expert.clone_from(&self.expert);
         filter.model.clone_from(&self.model);

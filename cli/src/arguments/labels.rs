@@ -34,15 +34,3 @@ fn parse_label(text: &str) -> Result<(String, String), String> {
     }
     Ok((name.to_owned(), value.to_owned()))
 }
-
-/// Reads a label that runs are to have: with a value, or with any.
-pub(crate) fn parse_wanted(text: &str) -> Result<(String, Option<String>), String> {
-    let (name, value) = match text.split_once('=') {
-        Some((name, value)) => (name, Some(value.to_owned())),
-        None => (text, None),
-    };
-    if name.is_empty() {
-        return Err("expected NAME=VALUE, or NAME for any value".to_owned());
-    }
-    Ok((name.to_owned(), value))
-}

@@ -16,7 +16,7 @@ use crate::database::{resolve_job, resolve_run};
 use crate::error::CliError;
 use crate::terminal::table::{bytes, plural};
 
-/// Write runs as JSON lines or as a bundle that can be verified elsewhere, or jobs for Perstack
+/// Write runs as JSON lines, as a bundle that can be verified elsewhere or for a browser, or jobs for Perstack
 ///
 /// A bundle is one file that holds the runs, their tapes and seals, and nothing of others: `runtape
 /// verify --bundle FILE` checks it on any machine. Keep the digest and the seals that this prints:
@@ -60,6 +60,9 @@ enum Format {
     Bundle,
     /// Directories that Perstack reads
     Perstack,
+    /// One run as a file for a browser, without a script
+    #[cfg(feature = "serve")]
+    Html,
 }
 
 /// What JSON lines hold.
@@ -80,6 +83,8 @@ pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<
     let runs = || chosen(args, &store);
     match (args.format, &args.output) {
         (Format::Perstack, _) => perstack(args, &store, invocation),
+        #[cfg(feature = "serve")]
+        (Format::Html, output) => html(&store, &runs()?, output.as_deref(), invocation),
         (Format::Bundle, None) => {
             let message = "a bundle needs a file: --output FILE".to_owned();
             Err(CliError::Usage { message })
@@ -153,6 +158,32 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> CliError {
         path: path.to_owned(),
         error,
     }
+}
+
+/// Writes a run for a browser.
+#[cfg(feature = "serve")]
+fn html(
+    store: &Store,
+    runs: &[RunId],
+    output: Option<&Path>,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
+    use runtape_serve::{HtmlBounds, write_html};
+    let ([run], Some(path)) = (runs, output) else {
+        let message = "name one run and a file: --format html RUN --output FILE".to_owned();
+        return Err(CliError::Usage { message });
+    };
+    let mut file = BufWriter::new(NewFile::begin(path).map_err(failed(path))?);
+    write_html(store, run, HtmlBounds::default(), &mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+    let done = file.and_then(NewFile::finish).map_err(failed(path))?;
+    let redaction = rules_applied_to(store, runs)?;
+    written(
+        invocation,
+        path,
+        done,
+        (runs.to_vec(), Vec::new(), redaction),
+    )
 }
 
 /// Writes jobs as Perstack keeps them.

@@ -39,6 +39,8 @@ mod scan;
 mod schema;
 mod search;
 mod search_index;
+#[cfg(feature = "serve")]
+mod serve;
 mod session;
 mod sessions;
 mod shell_commands;
@@ -136,6 +138,8 @@ pub(crate) enum Command {
     Wait(wait::WaitArgs),
     Checkpoint(checkpoint::CheckpointArgs),
     Search(search::SearchArgs),
+    #[cfg(feature = "serve")]
+    Serve(serve::ServeArgs),
     Usage(usage::UsageArgs),
     Prices(prices::PricesArgs),
     Tools(tools::ToolsArgs),
@@ -224,6 +228,8 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
         Command::Events(args) => events::run(&args, invocation)?,
         Command::Wait(args) => return wait::run(&args, invocation),
         Command::Checkpoint(args) => checkpoint::run(&args, invocation)?,
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args, invocation)?,
         Command::Search(args) => search::run(&args, invocation)?,
         Command::Usage(args) => usage::run(&args, invocation)?,
         Command::Prices(args) => prices::run(&args, invocation)?,

@@ -2,11 +2,9 @@
 
 use clap::ValueEnum;
 use runtape_core::report::{OpenStep, RunDetail, RunInfo, RunOrigin, RunRedaction};
-use runtape_core::{
-    Message, Record, RecordKind, RunId, Stream, TokenCounts, ToolClass, UserPart, summarize,
-};
-use runtape_recorder::following::{has_lost_its_recorder, is_recorded, open_step};
-use runtape_recorder::redaction_info;
+use runtape_core::{RunId, TokenCounts, ToolClass};
+use runtape_recorder::following::{has_lost_its_recorder, is_recorded};
+use runtape_recorder::run_detail;
 use runtape_store::Store;
 
 use crate::arguments::calls::{about, result_cell, took_cell};
@@ -83,37 +81,6 @@ impl Liveness {
     }
 }
 
-fn gather(store: &Store, run_id: RunId) -> Result<RunDetail, CliError> {
-    let run = store.run(&run_id)?;
-    let tree = store.tree(&run_id)?;
-    let children = tree
-        .into_iter()
-        .filter(|child| child.parent_run_id.as_ref() == Some(&run_id));
-    let tape = store.tape_lengths(&run_id)?;
-    let root = run.root_run_id.as_ref().unwrap_or(&run_id);
-    let exit = store.exit(&run_id)?;
-    let redaction = match run.root_run_id {
-        None => redaction_info(&store.begin_of(&run_id)?.context, exit.as_ref()),
-        Some(_) => None,
-    };
-    let records = store.records(&run_id, 0, usize::MAX)?;
-    let final_text = summarize(&records);
-    Ok(RunDetail {
-        children: children.collect(),
-        steps_ended: store.steps(&run_id, 0, usize::MAX)?,
-        query: records.iter().find_map(query).map(str::to_owned),
-        final_text: final_text.and_then(|summary| summary.final_text),
-        exit: exit.as_ref().map(runtape_recorder::exit_info),
-        stdin_bytes: tape.of(Stream::Stdin),
-        stdout_bytes: tape.of(Stream::Stdout),
-        stderr_bytes: tape.of(Stream::Stderr),
-        origin: store.origin(root)?,
-        redaction,
-        open_step: open_step(store, &run)?,
-        run,
-    })
-}
-
 pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let is_selected = args.all || !args.filter.is_empty();
     let refused = |message: &str| {
@@ -146,7 +113,7 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         },
         resolved => resolved?,
     };
-    let shown = gather(&store, run_id)?;
+    let shown = run_detail(&store, &run_id, usize::MAX)?;
     let console = &mut invocation.console;
     if console.json {
         return console.object(&shown);
@@ -170,21 +137,6 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         console.line(&plain::lines(text.trim_end()))?;
     }
     Ok(())
-}
-
-/// Returns what a record says was asked.
-fn query(record: &Record) -> Option<&str> {
-    match &record.kind {
-        RecordKind::Initialize(initialize) => initialize.query.as_deref(),
-        RecordKind::Message(message) => match &message.message {
-            Message::UserMessage(user) => user.contents.iter().find_map(|part| match part {
-                UserPart::TextPart(part) => Some(part.text.as_str()),
-                _ => None,
-            }),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// Writes the words of a command line so that a shell would read them again.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use runtape_core::prices::{Estimate, PriceTable};
-use runtape_core::report::{UsageGroup, UsageKey};
+use runtape_core::report::UsageGroup;
 use runtape_store::{Calendar, UsageBy, UsageSum};
 
 use crate::arguments::filter::FilterArgs;
@@ -144,22 +144,7 @@ impl PricedSum {
     }
 
     fn to_report(&self, by: &[UsageBy], digest: &str) -> UsageGroup {
-        let keys = by.iter().zip(&self.sum.names).map(|(by, name)| UsageKey {
-            by: by.as_str().to_owned(),
-            name: name.clone(),
-        });
-        let is_estimated = self.estimate.amount.is_some() || self.estimate.is_partial();
-        UsageGroup {
-            name: self.sum.names.first().cloned().flatten(),
-            keys: keys.collect(),
-            runs: self.sum.runs,
-            usage: self.sum.usage,
-            cost_usd: self.sum.cost_usd(),
-            estimated_cost_usd: self.estimate.dollars(),
-            unpriced_models: self.estimate.unpriced_models.iter().cloned().collect(),
-            has_unnamed_model: self.estimate.has_unnamed,
-            price_table: is_estimated.then(|| digest.to_owned()),
-        }
+        self.sum.to_group(by, &self.estimate, digest)
     }
 
     fn cells(&self) -> [Cell; 8] {

@@ -87,7 +87,7 @@ impl Cell {
     pub(crate) fn status(status: CheckpointStatus) -> Self {
         Self {
             is_whole: true,
-            ..Self::text(status::word(status)).toned(Tone::of_status(status.as_str()))
+            ..Self::text(status::StatusWord::of(status)).toned(Tone::of_status(status.as_str()))
         }
     }
 

@@ -7886,6 +7886,27 @@ export interface SnippetPart {
   [k: string]: unknown;
 }
 /**
+ * Where the page and the API are served.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "ServeInfo".
+ */
+export interface ServeInfo {
+  /**
+   * The address of the page, with the token after the `#`.
+   */
+  url: string;
+  /**
+   * The port.
+   */
+  port: number;
+  /**
+   * What every request for data must have: `Authorization: Bearer TOKEN`.
+   */
+  token: string;
+  [k: string]: unknown;
+}
+/**
  * The session to resume, or why there is none.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -8549,6 +8570,7 @@ export interface Kinds {
   "scan-line": ScanLine;
   "schema-info": SchemaInfo;
   "search-hit": SearchHit;
+  "serve-info": ServeInfo;
   "session-answer": SessionAnswer;
   "session-info": SessionInfo;
   "sql-row": SqlRow;

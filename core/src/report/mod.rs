@@ -21,6 +21,7 @@ mod redaction;
 mod run;
 mod seal;
 mod search;
+mod serving;
 mod session;
 mod tree;
 mod usage;
@@ -56,6 +57,7 @@ pub use run::{
 };
 pub use seal::{RunSeal, SealHead, SealName};
 pub use search::{SearchHit, SearchRole, SearchedRun, SnippetPart};
+pub use serving::ServeInfo;
 pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};

@@ -547,5 +547,6 @@ kinds! {
     runtime_info RuntimeInfo at_least 20;
     schema_info SchemaInfo at_least 5;
     validation_line ValidationLine at_least 40;
+    serve_info ServeInfo at_least 5;
     document Document at_least 5;
 }

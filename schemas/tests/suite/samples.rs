@@ -60,6 +60,7 @@ macro_rules! for_each_report {
             RuntimeInfo runtime_info;
             SchemaInfo schema_info;
             ValidationLine validation_line;
+            ServeInfo serve_info;
             Document document;
         }
     };

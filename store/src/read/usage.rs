@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use runtape_core::prices::ModelTokens;
+use runtape_core::prices::{Estimate, ModelTokens};
+use runtape_core::report::{UsageGroup, UsageKey};
 use runtape_core::{TokenCounts, day_name, month_name, week_name};
 
 use crate::backend::{Tables, UsageScope};
@@ -65,6 +66,22 @@ impl UsageBy {
         }
     }
 
+    /// Returns what has this name, if anything has.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [
+            Self::Day,
+            Self::Week,
+            Self::Month,
+            Self::Runtime,
+            Self::Model,
+            Self::Job,
+            Self::Session,
+            Self::Cwd,
+        ];
+        all.into_iter().find(|by| by.as_str() == name)
+    }
+
     fn dimension(self) -> UsageDimension {
         match self {
             Self::Day | Self::Week | Self::Month => UsageDimension::Quarter,
@@ -123,6 +140,28 @@ pub struct UsageSum {
 }
 
 impl UsageSum {
+    /// Returns the group as reports have it, with what its tokens are estimated to cost by a table of this
+    /// digest.
+    #[must_use]
+    pub fn to_group(&self, by: &[UsageBy], estimate: &Estimate, digest: &str) -> UsageGroup {
+        let keys = by.iter().zip(&self.names).map(|(by, name)| UsageKey {
+            by: by.as_str().to_owned(),
+            name: name.clone(),
+        });
+        let is_estimated = estimate.amount.is_some() || estimate.is_partial();
+        UsageGroup {
+            name: self.names.first().cloned().flatten(),
+            keys: keys.collect(),
+            runs: self.runs,
+            usage: self.usage,
+            cost_usd: self.cost_usd(),
+            estimated_cost_usd: estimate.dollars(),
+            unpriced_models: estimate.unpriced_models.iter().cloned().collect(),
+            has_unnamed_model: estimate.has_unnamed,
+            price_table: is_estimated.then(|| digest.to_owned()),
+        }
+    }
+
     /// Returns what runtimes reported it to cost, in US dollars.
     #[must_use]
     pub fn cost_usd(&self) -> Option<f64> {

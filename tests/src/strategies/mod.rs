@@ -30,8 +30,8 @@ pub use redaction::{config_info, redact_line, scan_line};
 pub use report::{
     adapter_command, adapter_environment, adapter_session, backup_report, doctor_report, document,
     exported_file, exported_tree, gc_report, imported_run, ingest_line, rebuilt_run, record_report,
-    recovered_run, renormalized_run, runtime_info, schema_info, store_stats, sync_line, tree_line,
-    validation_line, verify_report,
+    recovered_run, renormalized_run, runtime_info, schema_info, serve_info, store_stats, sync_line,
+    tree_line, validation_line, verify_report,
 };
 pub use run::{checkpoint, job, step, usage};
 pub use runtime_event::{runtime_event, runtime_event_kind, runtime_event_of};

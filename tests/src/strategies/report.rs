@@ -7,9 +7,9 @@ use runtape_core::report::{
     ExportedTree, FaultPlace, FormatInfo, GcReport, HistoryPlace, ImportedRun, IngestGroup,
     IngestLine, IngestOutcome, IngestSummary, IngestedFile, PromptPlace, RebuiltRun, RecordReport,
     RecoveredRun, RecoverySource, Removal, RemovalReason, RenormalizedRun, RuntimeInfo, SchemaInfo,
-    StoreStats, SyncGroup, SyncLine, SyncSummary, SyncedSource, TableStats, TreeFault, TreeLine,
-    TreeOutcome, TreeRun, TreeVintage, Unseen, ValidationCounts, ValidationFault, ValidationLine,
-    ValidationUnknown, VerifyFault, VerifyReport,
+    ServeInfo, StoreStats, SyncGroup, SyncLine, SyncSummary, SyncedSource, TableStats, TreeFault,
+    TreeLine, TreeOutcome, TreeRun, TreeVintage, Unseen, ValidationCounts, ValidationFault,
+    ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 
 use super::answer::{chain, exit, failure, run_info, run_seal, seal_head, seal_name, time};
@@ -272,6 +272,15 @@ pub fn rebuilt_run() -> BoxedStrategy<RebuiltRun> {
         notices: count(),
         unparsed: count(),
         usage_entries: count(),
+    })
+}
+
+/// Any place where something is served.
+pub fn serve_info() -> BoxedStrategy<ServeInfo> {
+    build!(ServeInfo {
+        url: text(),
+        port: any::<u16>(),
+        token: text(),
     })
 }
 

@@ -256,6 +256,8 @@ fn every_line_of_every_command_fits_its_schema() {
         fits(&runtape, &words, *kind, *code);
         covered.insert(words[0].to_owned());
     }
+    // It does not end by itself; the suite `serve` checks the line that it begins with.
+    covered.insert("serve".to_owned());
     #[cfg(unix)]
     {
         let report = fs::read(runtape.path("report")).unwrap();

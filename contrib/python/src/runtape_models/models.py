@@ -1304,6 +1304,25 @@ class SecretPlaceRecord(Model):
     ]
 
 
+class ServeInfo(Model):
+    """
+    Where the page and the API are served.
+    """
+
+    url: Annotated[
+        str, Field(description='The address of the page, with the token after the `#`.')
+    ]
+    port: Annotated[int, Field(description='The port.', ge=0, le=65535)]
+    token: Annotated[
+        str,
+        Field(
+            description=(
+                'What every request for data must have: `Authorization: Bearer TOKEN`.'
+            )
+        ),
+    ]
+
+
 class ServerInfo(Model):
     """
     What a skill's server says of itself.
@@ -7979,6 +7998,7 @@ KINDS: dict[str, Any] = {
     "scan-line": ScanLine,
     "schema-info": SchemaInfo,
     "search-hit": SearchHit,
+    "serve-info": ServeInfo,
     "session-answer": SessionAnswer,
     "session-info": SessionInfo,
     "sql-row": SqlRow,

@@ -1,0 +1,95 @@
+// Numbers and times for people.
+
+import { h } from "./dom.js";
+
+const number = new Intl.NumberFormat("en");
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** @param {number | null | undefined} value */
+export const count = (value) => (value === null || value === undefined ? "" : number.format(value));
+
+/** @param {number | null | undefined} value */
+export const short = (value) => (value === null || value === undefined ? "–" : compact.format(value));
+
+/** @param {number | null | undefined} dollars */
+export function cost(dollars) {
+  if (dollars === null || dollars === undefined) return "";
+  return `$${dollars >= 10 ? dollars.toFixed(2) : dollars.toFixed(4)}`;
+}
+
+/** @param {number | null | undefined} milliseconds */
+export function duration(milliseconds) {
+  if (milliseconds === null || milliseconds === undefined) return "";
+  const seconds = Math.max(0, milliseconds) / 1000;
+  if (seconds < 1) return `${Math.round(milliseconds)} ms`;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.floor(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds / 60) % 60)} min`;
+  return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds / 3600) % 24)} h`;
+}
+
+/** @param {number} milliseconds since then */
+function ago(milliseconds) {
+  const seconds = milliseconds / 1000;
+  if (seconds < 5) return "now";
+  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+  if (seconds < 86400 * 60) return `${Math.floor(seconds / 86400)} d ago`;
+  if (seconds < 86400 * 700) return `${Math.floor(seconds / 86400 / 30.4)} months ago`;
+  return `${Math.floor(seconds / 86400 / 365)} years ago`;
+}
+
+/** Makes a time: relative, with the exact one on hover. @param {string | null | undefined} iso */
+export function time(iso) {
+  if (!iso) return h("span");
+  const at = new Date(iso);
+  return h("time", { dateTime: iso, title: `${exact.format(at)} (${iso})` }, ago(Date.now() - at.getTime()));
+}
+
+/** Returns how long a run took, or has taken so far. @param {any} run */
+export function took(run) {
+  if (run.durationMs !== null && run.durationMs !== undefined) return run.durationMs;
+  // From a file only one time is known: no duration follows from that.
+  if (run.finishedAt) return Date.parse(run.finishedAt) - Date.parse(run.startedAt) || null;
+  return run.status === "proceeding" ? Date.now() - Date.parse(run.startedAt) : null;
+}
+
+/** Returns all tokens that are known. @param {any} usage */
+export function tokens(usage) {
+  if (!usage) return null;
+  const parts = [usage.inputTokens, usage.cachedInputTokens, usage.outputTokens].filter((part) => part !== null && part !== undefined);
+  return parts.length ? parts.reduce((sum, part) => sum + part, 0) : null;
+}
+
+/** Says what the tokens are. @param {any} usage */
+export function tokensTitle(usage) {
+  if (!usage) return "no tokens were reported";
+  const parts = [["input", usage.inputTokens], ["cached", usage.cachedInputTokens], ["output", usage.outputTokens], ["of it reasoning", usage.reasoningTokens]];
+  return parts.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => `${count(Number(value))} ${name}`).join(", ");
+}
+
+const STATUS = /** @type {Record<string, [string, string]>} */ ({
+  proceeding: ["open", "open"],
+  running: ["open", "open"],
+  completed: ["completed", "good"],
+  stoppedByError: ["error", "bad"],
+  stoppedByExceededMaxSteps: ["max steps", "warn"],
+  stoppedByMaxSteps: ["max steps", "warn"],
+  stoppedByInteractiveTool: ["interactive", "warn"],
+  stoppedByDelegate: ["delegate", "warn"],
+});
+
+/** Makes the badge of a status. @param {string} status @param {any} [error] */
+export function statusBadge(status, error) {
+  const [word, tone] = STATUS[status] ?? [status, "plain"];
+  return h("span", { class: `badge ${tone}`, title: error?.message ? `${error.name}: ${error.message}`.slice(0, 500) : status }, error?.family && error.family !== "other" ? error.family : word);
+}
+
+/** @param {number} bytes */
+export function bytes(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1 << 20) return `${(bytes / 1024).toFixed(1)} KiB`;
+  return `${(bytes / (1 << 20)).toFixed(1)} MiB`;
+}

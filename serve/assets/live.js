@@ -1,0 +1,116 @@
+// Live: a card for each run that is open, with what it is doing now.
+
+import { follow } from "./api.js";
+import { h, fill } from "./dom.js";
+import { cost, duration, short, statusBadge, time, tokens, tokensTitle, took } from "./format.js";
+import { runAddress } from "./table.js";
+import { gist, plain, visible } from "./text.js";
+
+/** Silent for so long, a run may be stuck; for much longer, nobody may be there any more. */
+const SILENT = 60_000;
+const STALE = 30 * 60_000;
+
+const DOING = /** @type {Record<string, string>} */ ({ assistant: "says", thinking: "thinks", tool_call: "calls", tool_result: "got", user: "was told", system: "notice", stderr: "stderr", stdout: "stdout" });
+
+/** @param {import("./app.js").View} view */
+export function show({ main, signal }) {
+  /** @type {Map<string, any>} */
+  const runs = new Map();
+  /** @type {Map<string, HTMLElement>} */
+  const cards = new Map();
+  const grid = h("div", { class: "cards" });
+  const ended = h("div", { class: "cards" });
+  const endedTitle = h("h2", { hidden: true }, "Ended while you watched");
+  const note = h("p", { class: "empty", role: "status" }, "Looking for open runs…");
+  fill(main, h("h1", {}, "Live"), note, grid, endedTitle, ended);
+
+  const card = (/** @type {any} */ run) => {
+    const isOpen = run.status === "proceeding";
+    const silent = run.now ? Date.now() - Date.parse(run.now.at) : Date.now() - Date.parse(run.startedAt);
+    const tone = !isOpen ? "over" : silent > STALE ? "stale" : silent > SILENT ? "silent" : "busy";
+    const now = run.now
+      ? [h("span", { class: "doing" }, DOING[run.now.kind] ?? run.now.kind), h("span", { class: "now-text" }, ...visible(gist(run.now.text, 280)))]
+      : [h("span", { class: "doing" }, "nothing yet")];
+    const facts = [
+      ["elapsed", duration(took(run))],
+      isOpen ? ["silent for", duration(silent)] : ["ended", time(run.finishedAt)],
+      ["tokens", h("span", { title: tokensTitle(run.usage) }, short(tokens(run.usage)))],
+      ["cost", cost(run.costUsd) || "–"],
+      ["steps", String(run.steps)],
+    ];
+    if (run.openChildren) facts.push(["sub-agents", String(run.openChildren)]);
+    return h(
+      "a",
+      { class: `card ${tone}`, href: runAddress(run.runId), "data-row": "", "data-run": run.runId, "aria-label": plain(`${run.runtime}: ${gist(run.prompt ?? run.runId, 100)}`) },
+      h("div", { class: "card-head" }, h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, ...visible(run.runtime)), run.model ? h("span", { class: "faint" }, ...visible(run.model)) : null, h("span", { class: "grow" }), statusBadge(run.status, run.error)),
+      h("p", { class: "prompt" }, ...visible(gist(run.prompt ?? "(the prompt is not known)", 240))),
+      h("p", { class: "now" }, ...now),
+      h("dl", { class: "facts" }, ...facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    );
+  };
+
+  const draw = (/** @type {any} */ run) => {
+    const fresh = card(run);
+    const old = cards.get(run.runId);
+    const focused = old && document.activeElement === old;
+    cards.set(run.runId, fresh);
+    const home = run.status === "proceeding" ? grid : ended;
+    if (old?.parentElement === home) old.replaceWith(fresh);
+    else {
+      old?.remove();
+      home.prepend(fresh);
+    }
+    if (focused) fresh.focus();
+  };
+
+  const say = () => {
+    const open = [...runs.values()].filter((run) => run.status === "proceeding");
+    note.hidden = open.length > 0;
+    note.textContent = "No run is open. What `runtape record` records now appears here.";
+    endedTitle.hidden = runs.size === open.length;
+    // The one that spoke last comes first.
+    const order = open.sort((a, b) => Date.parse(b.now?.at ?? b.startedAt) - Date.parse(a.now?.at ?? a.startedAt));
+    order.forEach((run, place) => {
+      const element = cards.get(run.runId);
+      if (element) element.style.order = String(place);
+    });
+  };
+
+  const clock = setInterval(() => {
+    for (const run of runs.values()) if (run.status === "proceeding") draw(run);
+    say();
+  }, 5000);
+  signal.addEventListener("abort", () => clearInterval(clock));
+
+  /** @type {Set<string>} the runs that the server has named since it was asked */
+  let named = new Set();
+  follow(
+    () => {
+      named = new Set();
+      return "live?list=1";
+    },
+    signal,
+    ({ name, data }) => {
+      if (name === "run") {
+        runs.set(data.runId, data);
+        named.add(data.runId);
+        draw(data);
+        say();
+      } else if (name === "listed") {
+        // What ended while the server could not be reached is not open any more.
+        for (const [id, run] of runs) {
+          if (run.status === "proceeding" && !named.has(id)) {
+            runs.delete(id);
+            cards.get(id)?.remove();
+            cards.delete(id);
+          }
+        }
+        say();
+      }
+    },
+    (state) => dispatchEvent(new CustomEvent("pulse", { detail: state })),
+  ).catch((error) => {
+    note.hidden = false;
+    note.textContent = error.message;
+  });
+}

@@ -1,0 +1,86 @@
+// Text of agents, harmless: control and bidi characters are made visible, links are http(s) only.
+
+import { h } from "./dom.js";
+
+// Controls but tab and line feed; marks that turn the direction of text or cannot be seen; lone surrogates.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+
+/** @param {string} character */
+function name(character) {
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0x1b) return "ESC";
+  if (code === 0x0d) return "CR";
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/**
+ * Returns the nodes of a text in which nothing is hidden. A carriage return before a line feed is no secret.
+ * @param {string} text
+ * @returns {Node[]}
+ */
+export function visible(text) {
+  const nodes = [];
+  let last = 0;
+  const plain = text.replaceAll("\r\n", "\n");
+  for (const match of plain.matchAll(HIDDEN)) {
+    if (match.index > last) nodes.push(document.createTextNode(plain.slice(last, match.index)));
+    nodes.push(h("span", { class: "hidden-character", title: "a character that cannot be seen" }, name(match[0])));
+    last = match.index + match[0].length;
+  }
+  if (last < plain.length) nodes.push(document.createTextNode(plain.slice(last)));
+  return nodes;
+}
+
+/** Returns a text in which nothing is hidden, for attributes. @param {string} text */
+export function plain(text) {
+  return text.replaceAll("\r\n", "\n").replace(HIDDEN, (character) => `⟨${name(character)}⟩`);
+}
+
+/**
+ * The same, with what is looked for marked.
+ * @param {string} text
+ * @param {string} wanted in lower case
+ * @returns {Node[]}
+ */
+export function marked(text, wanted) {
+  if (!wanted) return visible(text);
+  const nodes = [];
+  const lower = text.toLowerCase();
+  // Some letters change their length with their case: then places do not fit, and nothing is marked.
+  if (lower.length !== text.length) return visible(text);
+  let last = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) {
+    nodes.push(...visible(text.slice(last, at)), h("mark", {}, ...visible(text.slice(at, at + wanted.length))));
+    last = at + wanted.length;
+  }
+  nodes.push(...visible(text.slice(last)));
+  return nodes;
+}
+
+const LINK = /\bhttps?:\/\/[^\s<>"'`\\^{}|\u0000-\u0020\u007f-\uffff]+[^\s<>"'`\\^{}|.,;:!?()\[\]\u0000-\u0020\u007f-\uffff]/g;
+
+/**
+ * The same for what a model said: addresses of the web can be followed, by hand.
+ * @param {string} text
+ * @param {string} wanted
+ * @returns {Node[]}
+ */
+export function prose(text, wanted) {
+  const nodes = [];
+  let last = 0;
+  for (const match of text.matchAll(LINK)) {
+    nodes.push(...marked(text.slice(last, match.index), wanted));
+    const link = h("a", { href: match[0], target: "_blank", rel: "noopener noreferrer nofollow" }, ...marked(match[0], wanted));
+    nodes.push(link);
+    last = match.index + match[0].length;
+  }
+  nodes.push(...marked(text.slice(last), wanted));
+  return nodes;
+}
+
+/** Returns the first line of a text, for a row. @param {string} text @param {number} [length] */
+export function gist(text, length = 200) {
+  const trimmed = text.trimStart().slice(0, length * 2);
+  const line = trimmed.split("\n", 1)[0];
+  return line.length > length ? `${line.slice(0, length)}…` : line;
+}

@@ -1,0 +1,140 @@
+//! Questions of an auditor.
+
+use runtape_core::RuntimeEventKind;
+use runtape_store::{Calendar, FileChoice, PathPattern, Store, UsageBy};
+use serde_json::{Value, json};
+
+use super::counted;
+use crate::problem::Problem;
+use crate::question::{FILTER, PAGING, Question};
+
+/// Kinds of notices that are mere lines, shown only if they are asked for.
+const LINES: &[&str] = &["stderr", "stdout"];
+
+/// `search`: records in which a text is found, the best first.
+pub(super) fn search(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[&["q"], FILTER, PAGING])?;
+    let after = question
+        .mark("search")?
+        .map(|mark| mark.parse())
+        .transpose()?;
+    let (query, limit) = (question.need("q")?, question.limit()?);
+    let page = store.search(query, &question.filter()?, after.as_ref(), limit)?;
+    super::page("search", &page)
+}
+
+/// `usage`: tokens and cost, added up by one or two things.
+pub(super) fn usage(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[&["by", "utc"], FILTER, PAGING])?;
+    let by = usage_by(question.get("by").unwrap_or("runtime"))?;
+    let day = &*question.settings.local_day;
+    let calendar = if question.flag("utc")? {
+        Calendar::Utc
+    } else {
+        Calendar::Local(day)
+    };
+    let prices = &question.settings.prices;
+    let digest = prices.digest();
+    counted("usage", question, |_| {
+        let sums = store.usage_by(&question.filter()?, &by, calendar)?;
+        let groups = sums.iter().map(|sum| {
+            let estimate = prices.estimate(&sum.unreported);
+            sum.to_group(&by, &estimate, &digest)
+        });
+        Ok(groups.collect())
+    })
+}
+
+fn usage_by(text: &str) -> Result<Vec<UsageBy>, Problem> {
+    let by: Option<Vec<UsageBy>> = text.split(',').map(UsageBy::from_name).collect();
+    let refused = || {
+        Problem::bad_request(
+            "by takes one or two different words, like day,model: day, week, month, runtime, model, job, session, cwd",
+        )
+    };
+    match by.as_deref() {
+        Some([_]) => {}
+        Some([one, other]) if one != other => {}
+        _ => return Err(refused()),
+    }
+    by.ok_or_else(refused)
+}
+
+/// `tools`: which tools were called; each call with `calls=1`.
+pub(super) fn tools(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[&["calls", "class", "failed"], FILTER, PAGING])?;
+    let filter = question.call_filter()?;
+    if question.flag("calls")? {
+        return counted("calls", question, |limit| {
+            Ok(store.tool_calls(&filter, limit)?)
+        });
+    }
+    counted("tools", question, |limit| Ok(store.tools(&filter, limit)?))
+}
+
+/// `files`: which files tools read or wrote.
+pub(super) fn files(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[
+        &["path", "written", "directories", "class", "failed"],
+        FILTER,
+        PAGING,
+    ])?;
+    let mut choice = FileChoice::default();
+    // There is no current directory here: `./main.rs` fits nothing.
+    choice.pattern = question.get("path").map(|path| PathPattern::new(path, ""));
+    choice.written_only = question.flag("written")?;
+    choice.directories = question.flag("directories")?;
+    let filter = question.call_filter()?;
+    counted("files", question, |limit| {
+        Ok(store.files(&filter, &choice, limit)?)
+    })
+}
+
+/// `errors`: which runs failed, and why.
+pub(super) fn errors(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[FILTER, PAGING])?;
+    let filter = question.filter()?;
+    counted(
+        "errors",
+        question,
+        |limit| Ok(store.errors(&filter, limit)?),
+    )
+}
+
+/// `notices`: what runtimes reported besides.
+pub(super) fn notices(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[&["kind"], FILTER, PAGING])?;
+    let all = RuntimeEventKind::NOTICE_KINDS;
+    let kinds: Vec<&str> = match question.get("kind") {
+        None => all
+            .iter()
+            .copied()
+            .filter(|kind| !LINES.contains(kind))
+            .collect(),
+        Some(name) => {
+            let found = all.iter().find(|kind| kind.eq_ignore_ascii_case(name));
+            let refused =
+                || Problem::bad_request(format!("kind: expected one of {}", all.join(", ")));
+            vec![*found.ok_or_else(refused)?]
+        }
+    };
+    let filter = question.filter()?;
+    counted("notices", question, |limit| {
+        Ok(store.notices(&filter, &kinds, limit)?)
+    })
+}
+
+/// `drift`: output that was not understood, by kind.
+pub(super) fn drift(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[FILTER, PAGING])?;
+    let filter = question.filter()?;
+    counted("drift", question, |limit| Ok(store.drift(&filter, limit)?))
+}
+
+/// `head`: the end of the chain of seals, and how many seals no longer cover a run.
+pub(super) fn head(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[])?;
+    let (head, removals) = (store.head()?, store.removals()?.len());
+    let database = store.database_id()?;
+    Ok(json!({"head": head, "databaseId": database, "removals": removals}))
+}

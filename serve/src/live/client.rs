@@ -1,0 +1,154 @@
+//! One stream: what was there, then what comes, and a sign of life in between.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use http_body::{Body, Frame};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::time::timeout;
+
+use super::event;
+use super::follower::{Followed, Subscription};
+use crate::api::resumed_builder;
+use crate::problem::Problem;
+use crate::readers::Readers;
+use crate::stop::Stop;
+
+/// How often there is a sign of life.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long a client may take nothing; then its connection is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Records read at a time while a client catches up.
+const PAGE: u64 = 100;
+
+/// The body of a stream: what is put in a channel.
+pub(super) struct ChannelBody(Receiver<Bytes>);
+
+impl ChannelBody {
+    pub(super) fn new(events: Receiver<Bytes>) -> Self {
+        Self(events)
+    }
+}
+
+impl Body for ChannelBody {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let next = self.0.poll_recv(context);
+        next.map(|event| event.map(|event| Ok(Frame::data(event))))
+    }
+}
+
+/// The stream is over: the client is gone, or takes nothing.
+struct Over;
+
+/// Writes one stream.
+pub(super) struct Client {
+    events: Sender<Bytes>,
+    readers: Readers,
+    /// Held while a page is read to catch up, so that questions need not wait for many who do.
+    turn: Arc<Semaphore>,
+    stop: Stop,
+}
+
+impl Client {
+    pub(super) fn new(
+        events: Sender<Bytes>,
+        readers: Readers,
+        turn: Arc<Semaphore>,
+        stop: Stop,
+    ) -> Self {
+        Self {
+            events,
+            readers,
+            turn,
+            stop,
+        }
+    }
+
+    /// Writes until the client is gone, falls behind, or the server ends.
+    pub(super) async fn run(self, subscription: Subscription) {
+        let stop = self.stop.clone();
+        tokio::select! {
+            _ = self.write(subscription) => {}
+            () = stop.stopped() => {}
+        }
+    }
+
+    async fn send(&self, event: Bytes) -> Result<(), Over> {
+        match timeout(PATIENCE, self.events.send(event)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Over),
+        }
+    }
+
+    async fn write(&self, mut subscription: Subscription) -> Result<(), Over> {
+        // The head of the answer goes out with the first bytes.
+        self.send(event::KEEP_ALIVE).await?;
+        if let Some(cards) = subscription.cards.take() {
+            for card in cards {
+                self.send(card).await?;
+            }
+            self.send(event::event("listed", None, &serde_json::json!({})))
+                .await?;
+        }
+        for (followed, end) in std::mem::take(&mut subscription.runs) {
+            if self.catch_up(followed, end).await?.is_err() {
+                return self.send(event::resync("the run cannot be read")).await;
+            }
+        }
+        loop {
+            match timeout(KEEP_ALIVE, subscription.queue.next()).await {
+                Ok(Some(event)) => self.send(event).await?,
+                Ok(None) if subscription.queue.is_behind() => {
+                    return self
+                        .send(event::resync("there is more than was sent"))
+                        .await;
+                }
+                Ok(None) => return Ok(()),
+                Err(_) => self.send(event::KEEP_ALIVE).await?,
+            }
+        }
+    }
+
+    /// Sends the records that are there already, as fast as the client takes them.
+    async fn catch_up(&self, followed: Followed, end: u64) -> Result<Result<(), Problem>, Over> {
+        let mut next = followed.from;
+        while next < end {
+            // It is never closed, so there is always a turn to wait for.
+            let turn = self.turn.acquire().await.map_err(|_| Over)?;
+            let run = followed.run.clone();
+            let count = usize::try_from((end - next).min(PAGE)).unwrap_or(1);
+            let page = self.readers.ask(move |store| {
+                let info = store.run(&run)?;
+                let mut builder = resumed_builder(store, &info, next)?;
+                let records = store.records(&run, next, count)?;
+                let events = records
+                    .iter()
+                    .map(|record| event::record(record, &mut builder));
+                events.collect::<Result<Vec<Bytes>, Problem>>()
+            });
+            let events = match page.await {
+                Ok(events) if !events.is_empty() => events,
+                Ok(_) => return Ok(Err(Problem::not_found("the next record"))),
+                Err(problem) => return Ok(Err(problem)),
+            };
+            drop(turn);
+            next += events.len() as u64;
+            for event in events {
+                self.send(event).await?;
+            }
+        }
+        Ok(Ok(()))
+    }
+}

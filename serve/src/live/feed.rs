@@ -1,0 +1,82 @@
+//! One run that somebody follows.
+
+use runtape_core::{RunId, TranscriptBuilder};
+use runtape_store::Store;
+
+use super::event;
+use super::watcher::Watcher;
+use crate::api::resumed_builder;
+use crate::problem::Problem;
+
+/// Records read at a time.
+const PAGE: usize = 200;
+
+/// One run that somebody follows: read once, however many watch.
+#[derive(Debug)]
+pub(super) struct Feed {
+    run: RunId,
+    /// The record to be sent next.
+    next: u64,
+    builder: TranscriptBuilder,
+    watchers: Vec<Watcher>,
+    has_ended: bool,
+}
+
+impl Feed {
+    /// Begins at the end of what is there.
+    pub(super) fn new(store: &Store, run: &RunId) -> Result<Self, Problem> {
+        let info = store.run(run)?;
+        Ok(Self {
+            run: run.clone(),
+            next: info.records,
+            builder: resumed_builder(store, &info, info.records)?,
+            watchers: Vec::new(),
+            has_ended: false,
+        })
+    }
+
+    /// Adds a watcher; returns the first record that it will get from here.
+    pub(super) fn watch(&mut self, watcher: Watcher) -> u64 {
+        self.watchers.push(watcher);
+        self.next
+    }
+
+    /// Tells whether nobody watches any more.
+    pub(super) fn is_idle(&mut self) -> bool {
+        self.watchers.retain(|watcher| !watcher.is_over());
+        self.watchers.is_empty()
+    }
+
+    /// Sends what was added.
+    pub(super) fn poll(&mut self, store: &Store) -> Result<(), Problem> {
+        if self.has_ended {
+            return Ok(());
+        }
+        // Asked before reading: what came before the end is then surely read.
+        let info = store.run(&self.run)?;
+        if info.records < self.next {
+            self.give_up();
+            return Ok(());
+        }
+        while self.next < info.records {
+            let records = store.records(&self.run, self.next, PAGE)?;
+            if records.is_empty() {
+                break;
+            }
+            for record in records {
+                let event = event::record(&record, &mut self.builder)?;
+                self.watchers.retain(|watcher| watcher.send(&event));
+                self.next = record.seq + 1;
+            }
+        }
+        self.has_ended = info.status.is_terminal();
+        Ok(())
+    }
+
+    /// Sends everybody away: what was sent does not hold any more.
+    pub(super) fn give_up(&mut self) {
+        for watcher in self.watchers.drain(..) {
+            watcher.fall_behind();
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! `runtape serve`, end to end: the real binary, over real sockets, on all fixtures.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    dead_code,
+    reason = "a test fails by panicking, and says why it was skipped; the harness is shared"
+)]
+
+#[cfg(unix)]
+mod answers;
+#[cfg(unix)]
+mod browser;
+#[path = "../cli/harness.rs"]
+mod harness;
+#[cfg(unix)]
+mod live;
+mod page_types;
+#[cfg(unix)]
+mod security;
+#[cfg(unix)]
+mod server;
