@@ -478,7 +478,7 @@ payload! {
     /// The model called a tool, whose step goes on. Live only.
     StreamToolCall {
         /// The step.
-        step_number: u64,
+        in_step: u64,
         /// Names the call.
         tool_call_id: ToolCallId,
         /// The tool.
@@ -489,7 +489,7 @@ payload! {
     /// A tool gave back its result, and the step goes on. Live only.
     StreamToolResult {
         /// The step.
-        step_number: u64,
+        in_step: u64,
         /// The call that it answers.
         tool_call_id: ToolCallId,
         /// The tool.

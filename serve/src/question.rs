@@ -178,7 +178,7 @@ impl Question {
     }
 
     /// Returns the runs that the filter words let through.
-    pub(crate) fn filter(&self) -> Result<RunFilter, Problem> {
+    pub(crate) fn filter(&self, store: &Store) -> Result<RunFilter, Problem> {
         let of = |name: &'static str| {
             move |reason: String| Problem::bad_request(format!("{name}: {reason}"))
         };
@@ -190,7 +190,14 @@ impl Question {
         let mut filter = RunFilter::default();
         filter.runtime = self.get("runtime").map(Runtime::from_name);
         if let Some(status) = self.get("status") {
-            StatusWord::read(status).add_to(&mut filter);
+            let word = StatusWord::read(status);
+            // A word that no run ended with is mistyped.
+            if !word.is_known(store)? {
+                let known = StatusWord::KNOWN.join(", ");
+                let reason = format!("no run ended with {}, expected {known}", shown(status));
+                return Err(of("status")(reason));
+            }
+            word.add_to(&mut filter);
         }
         if let Some(label) = self.get("label") {
             filter.labels.push(parse_label(label).map_err(of("label"))?);
@@ -212,8 +219,8 @@ impl Question {
     }
 
     /// Returns the calls that the filter words let through.
-    pub(crate) fn call_filter(&self) -> Result<CallFilter, Problem> {
-        let mut filter = CallFilter::from(self.filter()?);
+    pub(crate) fn call_filter(&self, store: &Store) -> Result<CallFilter, Problem> {
+        let mut filter = CallFilter::from(self.filter(store)?);
         filter.failed_only = self.flag("failed")?;
         let class = self.get("class").map(|name| {
             ToolClass::from_name(name).ok_or_else(|| {

@@ -2,7 +2,9 @@
 
 use runtape_core::{CheckpointStatus, ErrorFamily};
 
+use crate::error::Result;
 use crate::filter::RunFilter;
+use crate::store::Store;
 
 /// Status and word, the word that is shown first.
 const WORDS: &[(&str, CheckpointStatus)] = &[
@@ -74,6 +76,18 @@ impl StatusWord {
         known.map_or("open", |(word, _)| word)
     }
 
+    /// Tells whether any run may have ended so: an error's name is known if one did.
+    pub fn is_known(&self, store: &Store) -> Result<bool> {
+        let Self::Error(name) = self else {
+            return Ok(true);
+        };
+        let filter = RunFilter {
+            error_name: Some(name.clone()),
+            ..RunFilter::default()
+        };
+        Ok(!store.runs(&filter, None, 1)?.items.is_empty())
+    }
+
     /// Lets a filter through only what ended so.
     pub fn add_to(&self, filter: &mut RunFilter) {
         match self {
@@ -102,7 +116,7 @@ const FAMILIES: [&str; 13] = [
 ];
 
 /// Reads why a run failed, by its name in any case.
-pub fn parse_family(name: &str) -> Result<ErrorFamily, String> {
+pub fn parse_family(name: &str) -> std::result::Result<ErrorFamily, String> {
     let known = FAMILIES
         .iter()
         .find(|known| known.eq_ignore_ascii_case(name));
@@ -112,7 +126,7 @@ pub fn parse_family(name: &str) -> Result<ErrorFamily, String> {
 }
 
 /// Reads a label that runs are to have: with a value, or with any.
-pub fn parse_label(text: &str) -> Result<(String, Option<String>), String> {
+pub fn parse_label(text: &str) -> std::result::Result<(String, Option<String>), String> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (text, None),

@@ -23,9 +23,7 @@ pub(crate) fn apply(
     filter: &mut RunFilter,
 ) -> Result<(), CliError> {
     if let StatusWord::Error(name) = word {
-        let mut any = RunFilter::default();
-        any.error_name = Some(name.clone());
-        if store.runs(&any, None, 1)?.items.is_empty() {
+        if !word.is_known(store)? {
             let message = format!(
                 "--status: no run ended with {name:?}; expected {}, or an error's name as `runs` shows it",
                 StatusWord::KNOWN.join(", ")

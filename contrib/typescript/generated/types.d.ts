@@ -520,6 +520,13 @@ export type RuntimeEvent = KnownRuntimeEvent | UnknownRuntimeEvent;
  */
 export type ScanLine = FoundSecret | ScanSummary;
 /**
+ * Who a record comes from.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "SearchRole".
+ */
+export type SearchRole = "user" | "instruction" | "expert" | "tool" | "error" | "notice";
+/**
  * A line of what `sync` prints: one for each session that was read or could not be, and a summary at the end.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -1687,6 +1694,24 @@ export interface Metadata {
    */
   user?: string;
   /**
+   * What the agent may do without asking, by the runtime's own word for it.
+   */
+  permissionMode?: string;
+  /**
+   * The commit that the working directory was at when the run began.
+   */
+  gitCommit?: string;
+  /**
+   * The branch that the working directory was on when the run began.
+   */
+  gitBranch?: string;
+  /**
+   * Labels that whoever started the run gave it: an object of texts.
+   */
+  labels?: {
+    [k: string]: unknown;
+  };
+  /**
    * The exit code of the process.
    */
   exitCode?: number;
@@ -1698,6 +1723,14 @@ export interface Metadata {
    * The signal that ended the process.
    */
   signal?: string;
+  /**
+   * When the process began, in milliseconds since 1970, by the clock of the recorder that ran it.
+   */
+  startedAt?: number;
+  /**
+   * When the process ended, in milliseconds since 1970, by the clock of the recorder that ran it.
+   */
+  finishedAt?: number;
   /**
    * How long the run took, in milliseconds, as the runtime reported it.
    */
@@ -4332,7 +4365,7 @@ export interface StreamToolCallEvent {
   /**
    * The step.
    */
-  stepNumber: number;
+  inStep: number;
   /**
    * Names the call.
    */
@@ -4379,7 +4412,7 @@ export interface StreamToolResultEvent {
   /**
    * The step.
    */
-  stepNumber: number;
+  inStep: number;
   /**
    * The call that it answers.
    */
@@ -5075,7 +5108,7 @@ export interface StreamToolCall {
   /**
    * The step.
    */
-  stepNumber: number;
+  inStep: number;
   /**
    * Names the call.
    */
@@ -5106,7 +5139,7 @@ export interface StreamToolResult {
   /**
    * The step.
    */
-  stepNumber: number;
+  inStep: number;
   /**
    * The call that it answers.
    */
@@ -5292,6 +5325,43 @@ export interface Failure {
   [k: string]: unknown;
 }
 /**
+ * How often runs failed in one way.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "FailureSum".
+ */
+export interface FailureSum {
+  /**
+   * What the runs have in common: a family, a name or a runtime; null for failures whose family nothing tells.
+   */
+  key: string | null;
+  /**
+   * Runs that failed so.
+   */
+  runs: number;
+  /**
+   * Runs of these that may succeed later.
+   */
+  retryable: number;
+  /**
+   * The names of the errors, in order.
+   */
+  names: string[];
+  /**
+   * Their runtimes, in order.
+   */
+  runtimes: Runtime[];
+  /**
+   * The last run that failed so.
+   */
+  runId: RunId;
+  /**
+   * When that run ended, or began where its end is not known.
+   */
+  lastAt: Time;
+  [k: string]: unknown;
+}
+/**
  * The file as a whole.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -5407,6 +5477,104 @@ export interface FaultPlaceSeal {
    * Which entry of its chain it is, counted from 1.
    */
   number: number;
+  [k: string]: unknown;
+}
+/**
+ * A call of a tool that touched a file.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "FileCall".
+ */
+export interface FileCall {
+  /**
+   * The file: a relative path of the call is taken from the directory that its run worked in. As the call named it where that directory is not known.
+   */
+  path: string;
+  /**
+   * What the tool did with it; absent where its class does not tell.
+   */
+  access?: FileAccess;
+  /**
+   * The call.
+   */
+  call: ToolCallInfo;
+  [k: string]: unknown;
+}
+/**
+ * A call of a tool.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "ToolCallInfo".
+ */
+export interface ToolCallInfo {
+  /**
+   * The job.
+   */
+  jobId: JobId;
+  /**
+   * The run.
+   */
+  runId: RunId;
+  /**
+   * The runtime.
+   */
+  runtime: Runtime;
+  /**
+   * The step.
+   */
+  step: number;
+  /**
+   * The record of the message that made the call; while its step goes on, the number that it would have.
+   */
+  seq: number;
+  /**
+   * When.
+   */
+  at: Time;
+  /**
+   * The tool's name.
+   */
+  tool: string;
+  /**
+   * What the tool is for; absent for records from before classes were known.
+   */
+  class?: ToolClass;
+  /**
+   * The directory the run worked in; absent where it is not known.
+   */
+  cwd?: string;
+  /**
+   * The shell command it ran; null for other tools, and where only a summary was printed.
+   */
+  command: string | null;
+  /**
+   * The first file it read or wrote, as the call named it; null if it names none.
+   */
+  path: string | null;
+  /**
+   * All files that it read, wrote or looked through, as the call named them.
+   */
+  paths?: string[];
+  /**
+   * The URL it fetched; null if it names none.
+   */
+  url: string | null;
+  /**
+   * Whether it failed; null if there is no result or it did not tell.
+   */
+  isError: boolean | null;
+  /**
+   * How long it took in milliseconds, where known.
+   */
+  durationMs: number | null;
+  /**
+   * The record of the result; null if there is none.
+   */
+  resultSeq: number | null;
+  /**
+   * Whether it goes on: it was made in the step that its run is in, and has no result yet.
+   */
+  isRunning?: boolean;
   [k: string]: unknown;
 }
 /**
@@ -5779,7 +5947,7 @@ export interface IngestedFile {
   [k: string]: unknown;
 }
 /**
- * What is known of a run, without its records. Unknown is null.
+ * What is known of a run, without its records. Unknown is null, or not there.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
  * via the `definition` "RunInfo".
@@ -5830,17 +5998,63 @@ export interface RunInfo {
    */
   cliVersion: string | null;
   /**
-   * When it began.
+   * When it began: by the recorder's clock where it ran the process, else as its first record says.
    */
   startedAt: Time;
   /**
-   * When it ended; null while it is open.
+   * When it ended, by the same clock; null while it is open.
    */
   finishedAt: Time | null;
   /**
-   * How long it took in milliseconds, as the runtime reported it.
+   * How long it took in milliseconds: by the recorder's clock where it ran the process, else as the runtime reported it.
    */
   durationMs: number | null;
+  /**
+   * How long it took in milliseconds, as the runtime reported it.
+   */
+  reportedDurationMs?: number;
+  /**
+   * What was asked, its first 200 characters.
+   */
+  prompt?: string;
+  /**
+   * The command line.
+   */
+  argv?: string[];
+  /**
+   * What the agent may do without asking, by the runtime's own word for it.
+   */
+  permissionMode?: string;
+  /**
+   * The machine it ran on.
+   */
+  host?: string;
+  /**
+   * The user it ran as.
+   */
+  user?: string;
+  /**
+   * The exit code of its process.
+   */
+  exitCode?: number;
+  /**
+   * The signal that ended its process.
+   */
+  signal?: string;
+  /**
+   * The commit that the directory was at when it began.
+   */
+  gitCommit?: string;
+  /**
+   * The branch that the directory was on when it began.
+   */
+  gitBranch?: string;
+  /**
+   * Labels that whoever started it gave it.
+   */
+  labels?: {
+    [k: string]: unknown;
+  };
   /**
    * Steps that ended.
    */
@@ -5995,6 +6209,63 @@ export interface Job {
   [k: string]: unknown;
 }
 /**
+ * A job with its root runs, and the session to go on with.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "JobDetail".
+ */
+export interface JobDetail {
+  /**
+   * The job.
+   */
+  jobId: JobId;
+  /**
+   * Where it stands: running while any run is open, else as its latest root run ended.
+   */
+  status: JobStatus;
+  /**
+   * The expert that the first root run was given to.
+   */
+  expertKey: string;
+  /**
+   * Root runs.
+   */
+  runs: number;
+  /**
+   * Steps of all its runs.
+   */
+  steps: number;
+  /**
+   * What all its runs used; null if nothing is known.
+   */
+  usage: SummaryUsage | null;
+  /**
+   * What its runs cost in US dollars, as far as runtimes reported it.
+   */
+  costUsd: number | null;
+  /**
+   * When its first run began.
+   */
+  startedAt: Time;
+  /**
+   * When its last run ended; null while one is open.
+   */
+  finishedAt: Time | null;
+  /**
+   * Its root runs, the latest first.
+   */
+  rootRuns: RunInfo[];
+  /**
+   * The session to resume; null if there is none.
+   */
+  sessionId: string | null;
+  /**
+   * The run that printed it.
+   */
+  sessionRunId: RunId | null;
+  [k: string]: unknown;
+}
+/**
  * What is known of a job, made from its runs. Unknown is null.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -6120,9 +6391,20 @@ export interface MetadataPatchRecord {
     argv?: string[] | null;
     host?: string | null;
     user?: string | null;
+    permissionMode?: string | null;
+    gitCommit?: string | null;
+    gitBranch?: string | null;
+    /**
+     * Labels that whoever started the run gave it: an object of texts.
+     */
+    labels?: {
+      [k: string]: unknown;
+    };
     exitCode?: number | null;
     exitUnknown?: boolean | null;
     signal?: string | null;
+    startedAt?: number | null;
+    finishedAt?: number | null;
     durationMs?: number | null;
     costUsd?: number | null;
     /**
@@ -6769,83 +7051,6 @@ export interface NetworkCall {
   [k: string]: unknown;
 }
 /**
- * A call of a tool.
- *
- * This interface was referenced by `Runtape`'s JSON-Schema
- * via the `definition` "ToolCallInfo".
- */
-export interface ToolCallInfo {
-  /**
-   * The job.
-   */
-  jobId: JobId;
-  /**
-   * The run.
-   */
-  runId: RunId;
-  /**
-   * The runtime.
-   */
-  runtime: Runtime;
-  /**
-   * The step.
-   */
-  step: number;
-  /**
-   * The record of the message that made the call; while its step goes on, the number that it would have.
-   */
-  seq: number;
-  /**
-   * When.
-   */
-  at: Time;
-  /**
-   * The tool's name.
-   */
-  tool: string;
-  /**
-   * What the tool is for; absent for records from before classes were known.
-   */
-  class?: ToolClass;
-  /**
-   * The directory the run worked in; absent where it is not known.
-   */
-  cwd?: string;
-  /**
-   * The shell command it ran; null for other tools, and where only a summary was printed.
-   */
-  command: string | null;
-  /**
-   * The first file it read or wrote, as the call named it; null if it names none.
-   */
-  path: string | null;
-  /**
-   * All files that it read, wrote or looked through, as the call named them.
-   */
-  paths?: string[];
-  /**
-   * The URL it fetched; null if it names none.
-   */
-  url: string | null;
-  /**
-   * Whether it failed; null if there is no result or it did not tell.
-   */
-  isError: boolean | null;
-  /**
-   * How long it took in milliseconds, where known.
-   */
-  durationMs: number | null;
-  /**
-   * The record of the result; null if there is none.
-   */
-  resultSeq: number | null;
-  /**
-   * Whether it goes on: it was made in the step that its run is in, and has no result yet.
-   */
-  isRunning?: boolean;
-  [k: string]: unknown;
-}
-/**
  * Something that a runtime reported besides: a retry, a rate limit, a denial, a line on stderr.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -7303,17 +7508,63 @@ export interface RunDetail {
    */
   cliVersion: string | null;
   /**
-   * When it began.
+   * When it began: by the recorder's clock where it ran the process, else as its first record says.
    */
   startedAt: Time;
   /**
-   * When it ended; null while it is open.
+   * When it ended, by the same clock; null while it is open.
    */
   finishedAt: Time | null;
   /**
-   * How long it took in milliseconds, as the runtime reported it.
+   * How long it took in milliseconds: by the recorder's clock where it ran the process, else as the runtime reported it.
    */
   durationMs: number | null;
+  /**
+   * How long it took in milliseconds, as the runtime reported it.
+   */
+  reportedDurationMs?: number;
+  /**
+   * What was asked, its first 200 characters.
+   */
+  prompt?: string;
+  /**
+   * The command line.
+   */
+  argv?: string[];
+  /**
+   * What the agent may do without asking, by the runtime's own word for it.
+   */
+  permissionMode?: string;
+  /**
+   * The machine it ran on.
+   */
+  host?: string;
+  /**
+   * The user it ran as.
+   */
+  user?: string;
+  /**
+   * The exit code of its process.
+   */
+  exitCode?: number;
+  /**
+   * The signal that ended its process.
+   */
+  signal?: string;
+  /**
+   * The commit that the directory was at when it began.
+   */
+  gitCommit?: string;
+  /**
+   * The branch that the directory was on when it began.
+   */
+  gitBranch?: string;
+  /**
+   * Labels that whoever started it gave it.
+   */
+  labels?: {
+    [k: string]: unknown;
+  };
   /**
    * Steps that ended.
    */
@@ -7359,6 +7610,10 @@ export interface RunDetail {
    */
   stepsEnded: StepInfo[];
   /**
+   * What was asked, all of it; not there if it is not known.
+   */
+  query?: string;
+  /**
    * The text of the last model message; null if there is none.
    */
   finalText: string | null;
@@ -7366,6 +7621,10 @@ export interface RunDetail {
    * How the process ended; null while the run is open, and for a child.
    */
   exit: ExitInfo | null;
+  /**
+   * Bytes of standard input on the tape; not there if there are none.
+   */
+  stdinBytes?: number;
   /**
    * Bytes of standard output on the tape.
    */
@@ -7558,7 +7817,7 @@ export interface RunSummary {
    */
   steps: number;
   /**
-   * How long the run took in milliseconds, as the runtime reported it.
+   * How long the run took in milliseconds: by the recorder's clock where it ran the process, else as the runtime reported it.
    */
   durationMs: number | null;
   /**
@@ -7851,7 +8110,7 @@ export interface SearchHit {
    */
   seq: number;
   /**
-   * The step it belongs to.
+   * The step it belongs to, 0 before the first.
    */
   step: number;
   /**
@@ -7859,9 +8118,13 @@ export interface SearchHit {
    */
   at: Time;
   /**
-   * How good it is: the lower the better.
+   * Who it comes from.
    */
-  rank: number;
+  role: SearchRole;
+  /**
+   * The record by run and number, such as `RUN#17`: `show` and `transcript` take it.
+   */
+  reference: string;
   /**
    * The text around what was found, in pieces.
    */
@@ -7883,6 +8146,35 @@ export interface SnippetPart {
    * Whether the search was for this.
    */
   isMatch: boolean;
+  [k: string]: unknown;
+}
+/**
+ * A run in which a search found something.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "SearchedRun".
+ */
+export interface SearchedRun {
+  /**
+   * The job.
+   */
+  jobId: JobId;
+  /**
+   * The run.
+   */
+  runId: RunId;
+  /**
+   * The runtime.
+   */
+  runtime: Runtime;
+  /**
+   * In how many records.
+   */
+  hits: number;
+  /**
+   * The last one of them.
+   */
+  latest: SearchHit;
   [k: string]: unknown;
 }
 /**
@@ -8543,12 +8835,15 @@ export interface Kinds {
   "event": Event;
   "exported-file": ExportedFile;
   "exported-tree": ExportedTree;
+  "failure-sum": FailureSum;
+  "file-call": FileCall;
   "file-use": FileUse;
   "gc-report": GcReport;
   "host-use": HostUse;
   "imported-run": ImportedRun;
   "ingest-line": IngestLine;
   "job": Job;
+  "job-detail": JobDetail;
   "job-info": JobInfo;
   "ledger-entry": LedgerEntry;
   "message": Message;
@@ -8570,6 +8865,7 @@ export interface Kinds {
   "scan-line": ScanLine;
   "schema-info": SchemaInfo;
   "search-hit": SearchHit;
+  "searched-run": SearchedRun;
   "serve-info": ServeInfo;
   "session-answer": SessionAnswer;
   "session-info": SessionInfo;

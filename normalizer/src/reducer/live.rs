@@ -173,7 +173,7 @@ impl TapeState {
             return;
         }
         let begun = StreamToolCall {
-            step_number: run.step,
+            in_step: run.step,
             tool_call_id: id.clone(),
             tool_name: ToolName::from_printed(name),
             args: input.clone(),
@@ -199,7 +199,7 @@ impl TapeState {
             return;
         }
         let answered = StreamToolResult {
-            step_number: run.step,
+            in_step: run.step,
             tool_call_id: id.clone(),
             tool_name: name.clone(),
             is_error: answer.is_error,

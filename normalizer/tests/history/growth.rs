@@ -111,7 +111,10 @@ pub(crate) fn hold(runtime: &Runtime, cases: &[(&str, Make)]) {
         let mut start = 0;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let end = start + line.len() as u64;
-            reader.line(start..end - 1, line.trim_ascii_end());
+            reader.line(
+                start..end - 1,
+                runtape_normalizer::Kept::as_given(line.trim_ascii_end()),
+            );
             start = end;
         }
     }

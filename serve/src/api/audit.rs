@@ -19,7 +19,7 @@ pub(super) fn search(store: &Store, question: &Question) -> Result<Value, Proble
         .map(|mark| mark.parse())
         .transpose()?;
     let (query, limit) = (question.need("q")?, question.limit()?);
-    let page = store.search(query, &question.filter()?, after.as_ref(), limit)?;
+    let page = store.search(query, &question.filter(store)?, after.as_ref(), limit)?;
     super::page("search", &page)
 }
 
@@ -36,7 +36,7 @@ pub(super) fn usage(store: &Store, question: &Question) -> Result<Value, Problem
     let prices = &question.settings.prices;
     let digest = prices.digest();
     counted("usage", question, |_| {
-        let sums = store.usage_by(&question.filter()?, &by, calendar)?;
+        let sums = store.usage_by(&question.filter(store)?, &by, calendar)?;
         let groups = sums.iter().map(|sum| {
             let estimate = prices.estimate(&sum.unreported);
             sum.to_group(&by, &estimate, &digest)
@@ -63,7 +63,7 @@ fn usage_by(text: &str) -> Result<Vec<UsageBy>, Problem> {
 /// `tools`: which tools were called; each call with `calls=1`.
 pub(super) fn tools(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[&["calls", "class", "failed"], FILTER, PAGING])?;
-    let filter = question.call_filter()?;
+    let filter = question.call_filter(store)?;
     if question.flag("calls")? {
         return counted("calls", question, |limit| {
             Ok(store.tool_calls(&filter, limit)?)
@@ -84,7 +84,7 @@ pub(super) fn files(store: &Store, question: &Question) -> Result<Value, Problem
     choice.pattern = question.get("path").map(|path| PathPattern::new(path, ""));
     choice.written_only = question.flag("written")?;
     choice.directories = question.flag("directories")?;
-    let filter = question.call_filter()?;
+    let filter = question.call_filter(store)?;
     counted("files", question, |limit| {
         Ok(store.files(&filter, &choice, limit)?)
     })
@@ -93,7 +93,7 @@ pub(super) fn files(store: &Store, question: &Question) -> Result<Value, Problem
 /// `errors`: which runs failed, and why.
 pub(super) fn errors(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[FILTER, PAGING])?;
-    let filter = question.filter()?;
+    let filter = question.filter(store)?;
     counted(
         "errors",
         question,
@@ -118,7 +118,7 @@ pub(super) fn notices(store: &Store, question: &Question) -> Result<Value, Probl
             vec![*found.ok_or_else(refused)?]
         }
     };
-    let filter = question.filter()?;
+    let filter = question.filter(store)?;
     counted("notices", question, |limit| {
         Ok(store.notices(&filter, &kinds, limit)?)
     })
@@ -127,7 +127,7 @@ pub(super) fn notices(store: &Store, question: &Question) -> Result<Value, Probl
 /// `drift`: output that was not understood, by kind.
 pub(super) fn drift(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[FILTER, PAGING])?;
-    let filter = question.filter()?;
+    let filter = question.filter(store)?;
     counted("drift", question, |limit| Ok(store.drift(&filter, limit)?))
 }
 

@@ -28,7 +28,6 @@ use crate::question::Question;
 use crate::readers::Readers;
 use crate::settings::Settings;
 
-pub(crate) use runs::RunRow;
 pub(crate) use transcript::{resumed_builder, written};
 
 /// Where the API is.

@@ -1,63 +1,22 @@
 //! Runs and jobs.
 
-use runtape_core::report::RunInfo;
-use runtape_core::{Message, RecordKind, RunId};
 use runtape_recorder::run_detail;
-use runtape_store::{Store, StoreError};
-use serde::Serialize;
+use runtape_store::Store;
 use serde_json::Value;
 
 use super::BASE;
 use crate::cursor;
-use crate::cut::{beginning, cut_object, in_query};
+use crate::cut::{cut_object, in_query};
 use crate::problem::Problem;
 use crate::question::{FILTER, PAGING, Question};
 
 /// Steps in the description of a run; `steps` has all of them.
 const STEPS: usize = 500;
 
-/// Bytes of a prompt in a list.
-const LONGEST_PROMPT: usize = 400;
-
-/// Records among which the first word of a run's user is looked for.
-const FIRST_RECORDS: u64 = 8;
-
-/// A run in a list, with what it was asked.
-#[derive(Debug, Serialize)]
-pub(crate) struct RunRow {
-    #[serde(flatten)]
-    pub(crate) run: RunInfo,
-    /// The beginning of what the user said first; null where nobody knows.
-    pub(crate) prompt: Option<String>,
-}
-
-impl RunRow {
-    pub(crate) fn new(store: &Store, run: RunInfo) -> Result<Self, StoreError> {
-        let prompt = prompt(store, &run.run_id)?;
-        Ok(Self { run, prompt })
-    }
-}
-
-/// Returns the beginning of what the user said first.
-fn prompt(store: &Store, run: &RunId) -> Result<Option<String>, StoreError> {
-    for seq in 0..FIRST_RECORDS {
-        let Some(record) = store.record(run, seq)? else {
-            break;
-        };
-        if let RecordKind::Message(message) = &record.kind
-            && let Message::UserMessage(user) = &message.message
-        {
-            let text = user.text();
-            return Ok(Some(beginning(text.trim(), LONGEST_PROMPT).to_owned()));
-        }
-    }
-    Ok(None)
-}
-
 /// `runs`: those that began last first.
 pub(super) fn list(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[FILTER, PAGING, &["children", "text"]])?;
-    let mut filter = question.filter()?;
+    let mut filter = question.filter(store)?;
     filter.roots_only = !question.flag("children")?;
     filter.text = question.get("text").map(str::to_owned);
     let after = question
@@ -68,8 +27,7 @@ pub(super) fn list(store: &Store, question: &Question) -> Result<Value, Problem>
     let next = page
         .next
         .map(|mark| cursor::write("runs", &mark.to_string()));
-    let rows = page.items.into_iter().map(|run| RunRow::new(store, run));
-    super::list(&rows.collect::<Result<Vec<_>, _>>()?, next)
+    super::list(&page.items, next)
 }
 
 /// `runs/{run}`: what is known of it.
@@ -77,9 +35,6 @@ pub(super) fn one(store: &Store, question: &Question) -> Result<Value, Problem> 
     question.takes(&[&["part", "from"]])?;
     let run = question.run(store)?;
     let mut detail = serde_json::to_value(run_detail(store, &run, STEPS)?)?;
-    if let Value::Object(fields) = &mut detail {
-        fields.insert("prompt".to_owned(), prompt(store, &run)?.into());
-    }
     if let Some(part) = question.get("part") {
         return super::records::text_part(&detail, part, question);
     }
@@ -121,7 +76,7 @@ pub(super) fn jobs(store: &Store, question: &Question) -> Result<Value, Problem>
         .mark("jobs")?
         .map(|mark| mark.parse())
         .transpose()?;
-    let page = store.jobs(&question.filter()?, after.as_ref(), question.limit()?)?;
+    let page = store.jobs(&question.filter(store)?, after.as_ref(), question.limit()?)?;
     super::page("jobs", &page)
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::event;
 use super::watcher::Watcher;
-use crate::api::{RunRow, resumed_builder};
+use crate::api::resumed_builder;
 use crate::cut::beginning;
 use crate::problem::Problem;
 
@@ -139,7 +139,7 @@ fn card(store: &Store, tree: OpenTree) -> Result<Bytes, Problem> {
             now = seen;
         }
     }
-    let mut data = serde_json::to_value(RunRow::new(store, tree.root)?)?;
+    let mut data = serde_json::to_value(tree.root)?;
     if let Value::Object(fields) = &mut data {
         fields.insert("now".to_owned(), now.map(|(_, now)| now).into());
         fields.insert("openChildren".to_owned(), tree.children.len().into());

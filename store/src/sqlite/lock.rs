@@ -117,6 +117,8 @@ impl RunLock {
         // A database that may only be read can still be asked.
         let file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            // Who may not ask is not told that a recorder died that may be at work.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
             opened => opened,
         };
         let failed = |source| StoreError::File {

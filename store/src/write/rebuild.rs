@@ -8,7 +8,8 @@ use runtape_core::report::RebuiltRun;
 
 use super::kept_usage;
 use crate::backend::{BareRun, Opening, RunKey, Tables};
-use crate::derive::facts::{Fact, FactFolder};
+use crate::derive::cells::{self, FIRST_WIDTH};
+use crate::derive::facts::{Fact, FactFolder, RunFacts};
 use crate::derive::words::Words;
 use crate::error::{Result, StoreError};
 use crate::read::search::Indexer;
@@ -140,8 +141,8 @@ fn rebuild_tree(tables: &dyn Tables, root: &RunId) -> Result<RebuiltRun> {
     Ok(rebuilt)
 }
 
-/// Writes the columns of all runs anew that follow from their records, and nothing else: some were added that
-/// records from before fill. A run whose records cannot be read stays as it is, and `verify` names it.
+/// Fills in the columns that were added and follow from the records of all runs. A run whose records cannot be read, or
+/// whose other columns say something else than its records, stays as it is: it was changed, and `verify` names it.
 pub(crate) fn fill_runs(tables: &dyn Tables) -> Result<()> {
     let mut runs = Vec::new();
     tables.each_run(&mut |key, id| {
@@ -157,12 +158,23 @@ pub(crate) fn fill_runs(tables: &dyn Tables) -> Result<()> {
             Ok(())
         });
         match read {
-            Ok(()) => tables.update_run(&key, &folder.run)?,
-            Err(StoreError::Damaged { .. }) => {}
+            Ok(()) if is_as_written(tables, &key, &folder.run)? => {
+                tables.update_run(&key, &folder.run)?;
+            }
+            Ok(()) | Err(StoreError::Damaged { .. }) => {}
             Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Tells whether the columns that a run always had say what its records say.
+fn is_as_written(tables: &dyn Tables, key: &RunKey, facts: &RunFacts) -> Result<bool> {
+    let stored = tables.stored_run(key)?.cells;
+    let started_at = tables.run_at(key)?.map_or(0, |run| run.started_at);
+    let expected = cells::cells(facts, started_at);
+    let mut both = expected.iter().zip(&stored).take(FIRST_WIDTH);
+    Ok(both.all(|(expected, stored)| expected == stored))
 }
 
 /// Makes the rows anew that follow from the records of one run.

@@ -185,13 +185,13 @@ pub fn runtime_event_kind(tag: &'static str) -> BoxedStrategy<RuntimeEventKind> 
             delta: text(),
         }),
         "streamToolCall" => build!(StreamToolCall {
-            step_number: count(),
+            in_step: count(),
             tool_call_id: tool_call_id(),
             tool_name: tool_name(),
             args: json(),
         }),
         "streamToolResult" => build!(StreamToolResult {
-            step_number: count(),
+            in_step: count(),
             tool_call_id: tool_call_id(),
             tool_name: tool_name(),
             is_error: maybe(any::<bool>()),

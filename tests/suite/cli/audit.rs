@@ -32,16 +32,19 @@ const ANSWERS: [(&str, &[&str]); 22] = [
     ),
     (
         "What did it cost, day by day?",
-        &["2026-12-01", "total", "0.0139"],
+        &["2026-12-01", "total", "cost $"],
     ),
-    ("What did each job cost?", &["job", "total", "0.0139"]),
+    (
+        "What did each job cost?",
+        &["nightly-tests", "docs", "total"],
+    ),
     (
         "What did each model cost, day by day?",
         &["claude-sonnet-4-5", "2026-12-01", "total"],
     ),
     (
         "Which run was the dearest, and which took longest?",
-        &["0.0075", "claude-code"],
+        &["0.0096", "Write the file.", "12.0s", "hermes"],
     ),
     (
         "What was asked in each run?",
@@ -49,11 +52,11 @@ const ANSWERS: [(&str, &[&str]); 22] = [
     ),
     (
         "With which flags and permissions did it run?",
-        &["--output-format", "permission"],
+        &["--output-format stream-json", "permission"],
     ),
     (
         "Who ran it, on which host, at which commit?",
-        &["dev", "5f1c0de"],
+        &[r#""user":"dev""#, r#""host":"#, r#""git_commit":"5f1c0de"#],
     ),
     (
         "Which permissions were denied?",
@@ -64,8 +67,14 @@ const ANSWERS: [(&str, &[&str]); 22] = [
         "What did one command print?",
         &["boom: bad thing", "partial output"],
     ),
-    ("Was the record altered?", &["head"]),
-    ("How can one run be given away, provably?", &["bundle"]),
+    (
+        "Was the record altered?",
+        &["head", "intact: all is as it was written"],
+    ),
+    (
+        "How can one run be given away, provably?",
+        &["blake3", "seal", "intact: all is as it was written"],
+    ),
     (
         "What changed between two steps?",
         &["/stepNumber: 1 -> 2", "/usage/outputTokens"],

@@ -55,8 +55,8 @@ fn programs(sample: &Sample) -> String {
     format!("{}:/usr/bin:/bin", directory.display())
 }
 
-/// Makes the database that an auditor asks: all captures of the sample, one with a secret that was kept, and a run that was
-/// recorded in a directory under version control.
+/// Makes the databases that an auditor asks: `fleet.db` with all captures of the sample, as the runs of two jobs, and
+/// `recorded.db` with a run that was recorded in a directory under version control, and has a secret that was kept.
 fn fleet(sample: &Sample, programs: &Path) {
     let git = sample.runtape.path("proj/.git");
     fs::create_dir_all(git.join("refs/heads")).unwrap();
@@ -64,10 +64,9 @@ fn fleet(sample: &Sample, programs: &Path) {
     let commit = "5f1c0de5f1c0de5f1c0de5f1c0de5f1c0de5f1c0";
     fs::write(git.join("refs/heads/main"), format!("{commit}\n")).unwrap();
     let lines = [
-        "runtape ingest *-*.stdout",
-        "runtape ingest --redact=off leaky.stdout",
-        "cd proj && runtape record --run-id nightly --job nightly -- claude -p 'Print the kernel greeting.' \
-         --output-format stream-json --verbose --permission-mode acceptEdits",
+        "runtape ingest --job nightly-tests claude-code-*.stdout hermes-*.stdout",
+        "runtape ingest --job docs cursor-*.stdout gemini-*.stdout opencode-*.stdout",
+        "cd proj && runtape record --redact=off --db ../recorded.db --run-id nightly --runtime claude-code -- cat ../leaky.stdout",
     ];
     for line in lines {
         let mut command = Command::new("sh");
@@ -76,11 +75,18 @@ fn fleet(sample: &Sample, programs: &Path) {
             .prepare(command)
             .env("RUNTAPE_DB", sample.runtape.path("fleet.db"))
             .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+            .env("USER", "dev")
             .stdin(Stdio::null())
             .output()
             .unwrap();
         assert!(output.status.success(), "{line}: {output:?}");
     }
+}
+
+/// Returns the name of this machine, which differs from one to the next.
+fn host() -> String {
+    let output = Command::new("uname").arg("-n").output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// Makes a capture in which a tool printed a secret, and a file with the secret alone.
@@ -114,7 +120,9 @@ fn see(sample: &Sample, path: &str, page: &str, line: &str) -> String {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let mut text = sample.plain(&String::from_utf8(output.stdout).unwrap());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let text = text.replace(&format!("\"host\":\"{}\"", host()), "\"host\":\"build-7\"");
+    let mut text = sample.plain(&text);
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

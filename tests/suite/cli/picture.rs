@@ -10,7 +10,7 @@ use crate::sample::Sample;
 
 /// What is typed in the picture.
 const COMMANDS: &[&str] = &[
-    "runtape runs --limit 6",
+    "runtape runs --exact --limit 6",
     "runtape transcript last",
     "runtape usage --by runtime",
 ];
@@ -123,6 +123,21 @@ rect {{ fill: #16191d; stroke: #30363d }} text {{ fill: #d9dee3 }}
     svg
 }
 
+/// Breaks a line where a terminal would. Only lines without styles are longer than it is wide.
+fn wrapped(line: &str) -> Vec<String> {
+    if line.contains('\u{1b}') {
+        return vec![line.to_owned()];
+    }
+    let characters: Vec<char> = line.chars().collect();
+    let rows = characters.chunks(COLUMNS).map(|row| row.iter().collect());
+    let rows: Vec<String> = rows.collect();
+    if rows.is_empty() {
+        vec![String::new()]
+    } else {
+        rows
+    }
+}
+
 /// Returns the lines of the picture: each command with what it prints.
 fn lines(sample: &Sample) -> Vec<String> {
     let directory = sample.runtape.path("picture-bin");
@@ -145,7 +160,7 @@ fn lines(sample: &Sample) -> Vec<String> {
         assert!(output.status.success(), "{line}");
         let text = sample.plain(&String::from_utf8(output.stdout).unwrap());
         lines.push(format!("\u{1b}[32m$\u{1b}[0m \u{1b}[1m{line}\u{1b}[0m"));
-        lines.extend(text.lines().map(str::to_owned));
+        lines.extend(text.lines().flat_map(wrapped));
         lines.push(String::new());
     }
     lines.pop();

@@ -15,6 +15,7 @@ use crate::harness::{Runtape, fixtures, stderr};
 const DROPPED: &[&str] = &[
     "at",
     "startedAt",
+    "finishedAt",
     "retryAt",
     "runId",
     "jobId",
@@ -25,6 +26,8 @@ const DROPPED: &[&str] = &[
     "host",
     "user",
     "cwd",
+    "gitBranch",
+    "gitCommit",
     "timestamp",
 ];
 

@@ -91,7 +91,13 @@ impl Sample {
     pub(crate) fn new() -> Self {
         let runtape = Runtape::new();
         // Keys are random, and markers and ids follow from them.
-        for database in ["runtape.db", "another.db", "leaky.db", "fleet.db"] {
+        for database in [
+            "runtape.db",
+            "another.db",
+            "leaky.db",
+            "fleet.db",
+            "recorded.db",
+        ] {
             let key = runtape.path(&format!("{database}.redaction-key"));
             fs::write(&key, "2a".repeat(32)).unwrap();
             fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();

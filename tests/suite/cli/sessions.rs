@@ -257,8 +257,7 @@ fn runs_are_shown_in_one_object_each_as_they_are_asked_for() {
     assert_eq!(both[1]["usage"]["inputTokens"], 0);
 
     for (arguments, reason) in [
-        (&["show"][..], "name a run"),
-        (&["show", &first, &second], "without --as summary"),
+        (&["show", &first, &second][..], "without --as summary"),
         (&["show", "--all"], "without --as summary"),
         (
             &["show", "last", "--session", session],

@@ -1,6 +1,7 @@
 //! What happens now, with real recorders.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -47,7 +48,7 @@ impl Stream {
             }
             let line = line.trim_end();
             if let Some(text) = line.strip_prefix("event: ") {
-                name = text.to_owned();
+                text.clone_into(&mut name);
             } else if let Some(text) = line.strip_prefix("id: ") {
                 id = Some(text.to_owned());
             } else if let Some(text) = line.strip_prefix("data: ") {
@@ -78,10 +79,10 @@ fn line(number: usize) -> Value {
 fn record(runtape: &Runtape, name: &str, words: usize, pause: &str) -> Child {
     let mut text = String::new();
     for number in 0..words {
-        text.push_str(&format!("{}\n", line(number)));
+        let _ = writeln!(text, "{}", line(number));
     }
     let result = json!({"type": "result", "subtype": "success", "is_error": false, "result": "done", "session_id": "s", "num_turns": words, "duration_ms": 1});
-    text.push_str(&format!("{result}\n"));
+    let _ = writeln!(text, "{result}");
     let lines = runtape.path(&format!("{name}.lines"));
     std::fs::write(&lines, text).unwrap();
     let body = format!(
@@ -206,11 +207,11 @@ fn the_end_of_a_run_is_told_to_who_watches_the_list() {
     let mut list = Stream::open(&server, "list=1", "");
     list.expect("listed");
     let mut recorder = record(&runtape, "short", 3, "0.3");
-    let mut last = Value::Null;
-    while last["status"] != "completed" {
+    let mut newest = Value::Null;
+    while newest["status"] != "completed" {
         let card = list.expect("run").data;
         if card["runId"] == "short" {
-            last = card;
+            newest = card;
         }
     }
     assert!(recorder.wait().unwrap().success());
@@ -335,7 +336,7 @@ fn clients_that_do_not_read_cost_little() {
     for number in 0..3000 {
         let mut line = line(number);
         line["message"]["content"][0]["text"] = "many words ".repeat(1000).into();
-        text.push_str(&format!("{line}\n"));
+        let _ = writeln!(text, "{line}");
     }
     let lines = runtape.path("lines");
     std::fs::write(&lines, text).unwrap();

@@ -1,5 +1,6 @@
 //! A server of the real binary, and a client that sends exactly the bytes that it is told to.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Stdio};
@@ -92,10 +93,10 @@ impl Server {
     pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
-            text.push_str(&format!("Host: 127.0.0.1:{}\r\n", self.port));
+            let _ = write!(text, "Host: 127.0.0.1:{}\r\n", self.port);
         }
         for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(text, "{name}: {value}\r\n");
         }
         self.send(format!("{text}\r\n").as_bytes())
     }
@@ -161,7 +162,7 @@ impl Drop for Server {
 /// Reads an answer to the end of the connection.
 pub(crate) fn read_answer(stream: &mut TcpStream) -> Answer {
     let mut bytes = Vec::new();
-    let mut buffer = [0; 65536];
+    let mut buffer = vec![0; 65536];
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         bytes.extend_from_slice(&buffer[..count]);
     }

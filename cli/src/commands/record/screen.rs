@@ -134,9 +134,11 @@ impl Screen {
         match self.view {
             View::Raw | View::Nothing => return Ok(()),
             View::Conversation => {
-                // How the run went is said once, by the line about it at the end.
-                let is_said = |entry: &TranscriptEntry| {
-                    self.is_summed_up && matches!(entry.kind, TranscriptKind::Result(_))
+                // That a run went well is said once, by the line about it at the end. Why one failed may be all that
+                // its command printed: it belongs to the conversation.
+                let is_said = |entry: &TranscriptEntry| match &entry.kind {
+                    TranscriptKind::Result(result) => self.is_summed_up && !result.is_error,
+                    _ => false,
                 };
                 for entry in entries.filter(|entry| !is_said(entry)) {
                     self.printer.print(console, &entry)?;

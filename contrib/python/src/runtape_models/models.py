@@ -1278,6 +1278,15 @@ class SealName(Model):
     ]
 
 
+SearchRole = TypeAliasType(
+    "SearchRole",
+    Annotated[
+        Literal['user', 'instruction', 'expert', 'tool', 'error', 'notice'],
+        Field(description='Who a record comes from.', title='SearchRole'),
+    ],
+)
+
+
 class SecretPlaceContext(Model):
     """
     In what was known of the run before it began: command line, prompt, directory.
@@ -2800,9 +2809,22 @@ class MetadataPatchRecordSet(Model):
     argv: list[str] | None = None
     host: str | None = None
     user: str | None = None
+    permissionMode: str | None = None
+    gitCommit: str | None = None
+    gitBranch: str | None = None
+    labels: Annotated[
+        Any | None,
+        Field(
+            description=(
+                'Labels that whoever started the run gave it: an object of texts.'
+            )
+        ),
+    ] = None
     exitCode: int | None = None
     exitUnknown: bool | None = None
     signal: str | None = None
+    startedAt: int | None = None
+    finishedAt: int | None = None
     durationMs: int | None = None
     costUsd: float | None = None
     rawUsage: Annotated[
@@ -3338,6 +3360,40 @@ class Failure(Model):
     retryAt: Annotated[
         Time | None,
         Field(description='Not before this time; null if the runtime gave none.'),
+    ]
+
+
+class FailureSum(Model):
+    """
+    How often runs failed in one way.
+    """
+
+    key: Annotated[
+        str | None,
+        Field(
+            description=(
+                'What the runs have in common: a family, a name or a runtime; null for'
+                ' failures whose family nothing tells.'
+            )
+        ),
+    ]
+    runs: Annotated[
+        int, Field(description='Runs that failed so.', ge=0, le=18446744073709551615)
+    ]
+    retryable: Annotated[
+        int,
+        Field(
+            description='Runs of these that may succeed later.',
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+    names: Annotated[list[str], Field(description='The names of the errors, in order.')]
+    runtimes: Annotated[list[Runtime], Field(description='Their runtimes, in order.')]
+    runId: Annotated[RunId, Field(description='The last run that failed so.')]
+    lastAt: Annotated[
+        Time,
+        Field(description='When that run ended, or began where its end is not known.'),
     ]
 
 
@@ -4214,6 +4270,39 @@ class Metadata(Model):
     argv: Annotated[list[str] | None, Field(description='The command line.')] = None
     host: Annotated[str | None, Field(description='The machine it ran on.')] = None
     user: Annotated[str | None, Field(description='The user it ran as.')] = None
+    permissionMode: Annotated[
+        str | None,
+        Field(
+            description=(
+                "What the agent may do without asking, by the runtime's own word"
+                " for it."
+            )
+        ),
+    ] = None
+    gitCommit: Annotated[
+        str | None,
+        Field(
+            description=(
+                'The commit that the working directory was at when the run began.'
+            )
+        ),
+    ] = None
+    gitBranch: Annotated[
+        str | None,
+        Field(
+            description=(
+                'The branch that the working directory was on when the run began.'
+            )
+        ),
+    ] = None
+    labels: Annotated[
+        Any | None,
+        Field(
+            description=(
+                'Labels that whoever started the run gave it: an object of texts.'
+            )
+        ),
+    ] = None
     exitCode: Annotated[
         int | None, Field(description='The exit code of the process.')
     ] = None
@@ -4222,6 +4311,24 @@ class Metadata(Model):
     ] = None
     signal: Annotated[
         str | None, Field(description='The signal that ended the process.')
+    ] = None
+    startedAt: Annotated[
+        int | None,
+        Field(
+            description=(
+                'When the process began, in milliseconds since 1970, by the clock of'
+                ' the recorder that ran it.'
+            )
+        ),
+    ] = None
+    finishedAt: Annotated[
+        int | None,
+        Field(
+            description=(
+                'When the process ended, in milliseconds since 1970, by the clock of'
+                ' the recorder that ran it.'
+            )
+        ),
     ] = None
     durationMs: Annotated[
         int | None,
@@ -4772,7 +4879,7 @@ class ResultNote(Model):
 
 class RunInfo(Model):
     """
-    What is known of a run, without its records. Unknown is null.
+    What is known of a run, without its records. Unknown is null, or not there.
     """
 
     jobId: Annotated[JobId, Field(description='The job.')]
@@ -4799,18 +4906,76 @@ class RunInfo(Model):
     sessionId: Annotated[str | None, Field(description='The session to resume.')]
     cwd: Annotated[str | None, Field(description='The directory it worked in.')]
     cliVersion: Annotated[str | None, Field(description="The agent CLI's version.")]
-    startedAt: Annotated[Time, Field(description='When it began.')]
+    startedAt: Annotated[
+        Time,
+        Field(
+            description=(
+                "When it began: by the recorder's clock where it ran the process, else"
+                " as its first record says."
+            )
+        ),
+    ]
     finishedAt: Annotated[
-        Time | None, Field(description='When it ended; null while it is open.')
+        Time | None,
+        Field(description='When it ended, by the same clock; null while it is open.'),
     ]
     durationMs: Annotated[
+        int | None,
+        Field(
+            description=(
+                "How long it took in milliseconds: by the recorder's clock where it ran"
+                " the process, else as the runtime reported it."
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ]
+    reportedDurationMs: Annotated[
         int | None,
         Field(
             description='How long it took in milliseconds, as the runtime reported it.',
             ge=-9223372036854775808,
             le=9223372036854775807,
         ),
-    ]
+    ] = None
+    prompt: Annotated[
+        str | None, Field(description='What was asked, its first 200 characters.')
+    ] = None
+    argv: Annotated[list[str] | None, Field(description='The command line.')] = None
+    permissionMode: Annotated[
+        str | None,
+        Field(
+            description=(
+                "What the agent may do without asking, by the runtime's own word"
+                " for it."
+            )
+        ),
+    ] = None
+    host: Annotated[str | None, Field(description='The machine it ran on.')] = None
+    user: Annotated[str | None, Field(description='The user it ran as.')] = None
+    exitCode: Annotated[
+        int | None,
+        Field(
+            description='The exit code of its process.',
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    signal: Annotated[
+        str | None, Field(description='The signal that ended its process.')
+    ] = None
+    gitCommit: Annotated[
+        str | None,
+        Field(description='The commit that the directory was at when it began.'),
+    ] = None
+    gitBranch: Annotated[
+        str | None,
+        Field(description='The branch that the directory was on when it began.'),
+    ] = None
+    labels: Annotated[
+        dict[str, Any] | None,
+        Field(description='Labels that whoever started it gave it.'),
+    ] = None
     steps: Annotated[
         int, Field(description='Steps that ended.', ge=0, le=18446744073709551615)
     ]
@@ -4941,14 +5106,42 @@ class SearchHit(Model):
     runtime: Annotated[Runtime, Field(description='The runtime.')]
     seq: Annotated[int, Field(description='The record.', ge=0, le=18446744073709551615)]
     step: Annotated[
-        int, Field(description='The step it belongs to.', ge=0, le=18446744073709551615)
+        int,
+        Field(
+            description='The step it belongs to, 0 before the first.',
+            ge=0,
+            le=18446744073709551615,
+        ),
     ]
     at: Annotated[Time, Field(description='When it happened.')]
-    rank: Annotated[float, Field(description='How good it is: the lower the better.')]
+    role: Annotated[SearchRole, Field(description='Who it comes from.')]
+    reference: Annotated[
+        str,
+        Field(
+            description=(
+                'The record by run and number, such as `RUN#17`: `show` and'
+                ' `transcript` take it.'
+            )
+        ),
+    ]
     snippet: Annotated[
         list[SnippetPart],
         Field(description='The text around what was found, in pieces.'),
     ]
+
+
+class SearchedRun(Model):
+    """
+    A run in which a search found something.
+    """
+
+    jobId: Annotated[JobId, Field(description='The job.')]
+    runId: Annotated[RunId, Field(description='The run.')]
+    runtime: Annotated[Runtime, Field(description='The runtime.')]
+    hits: Annotated[
+        int, Field(description='In how many records.', ge=0, le=18446744073709551615)
+    ]
+    latest: Annotated[SearchHit, Field(description='The last one of them.')]
 
 
 class SecretPlaceTape(Model):
@@ -5222,7 +5415,7 @@ class StreamToolCall(Model):
         Literal['streamToolCall'],
         Field(description='Tells that it is this: `streamToolCall`.'),
     ]
-    stepNumber: Annotated[
+    inStep: Annotated[
         int, Field(description='The step.', ge=0, le=18446744073709551615)
     ]
     toolCallId: Annotated[ToolCallId, Field(description='Names the call.')]
@@ -5252,7 +5445,7 @@ class StreamToolCallEvent(Model):
     ]
     jobId: Annotated[JobId, Field(description='The job.')]
     runId: Annotated[RunId, Field(description='The run.')]
-    stepNumber: Annotated[
+    inStep: Annotated[
         int, Field(description='The step.', ge=0, le=18446744073709551615)
     ]
     toolCallId: Annotated[ToolCallId, Field(description='Names the call.')]
@@ -5271,7 +5464,7 @@ class StreamToolResult(Model):
         Literal['streamToolResult'],
         Field(description='Tells that it is this: `streamToolResult`.'),
     ]
-    stepNumber: Annotated[
+    inStep: Annotated[
         int, Field(description='The step.', ge=0, le=18446744073709551615)
     ]
     toolCallId: Annotated[ToolCallId, Field(description='The call that it answers.')]
@@ -5306,7 +5499,7 @@ class StreamToolResultEvent(Model):
     ]
     jobId: Annotated[JobId, Field(description='The job.')]
     runId: Annotated[RunId, Field(description='The run.')]
-    stepNumber: Annotated[
+    inStep: Annotated[
         int, Field(description='The step.', ge=0, le=18446744073709551615)
     ]
     toolCallId: Annotated[ToolCallId, Field(description='The call that it answers.')]
@@ -6088,6 +6281,32 @@ FaultPlace = TypeAliasType(
 )
 
 
+class FileCall(Model):
+    """
+    A call of a tool that touched a file.
+    """
+
+    path: Annotated[
+        str,
+        Field(
+            description=(
+                'The file: a relative path of the call is taken from the directory that'
+                ' its run worked in. As the call named it where that directory is not'
+                ' known.'
+            )
+        ),
+    ]
+    access: Annotated[
+        FileAccess | None,
+        Field(
+            description=(
+                'What the tool did with it; absent where its class does not tell.'
+            )
+        ),
+    ] = None
+    call: Annotated[ToolCallInfo, Field(description='The call.')]
+
+
 class IngestedFile(Model):
     """
     What became of one file.
@@ -6184,6 +6403,54 @@ class InstructionMessage(Model):
             le=9223372036854775807,
         ),
     ] = None
+
+
+class JobDetail(Model):
+    """
+    A job with its root runs, and the session to go on with.
+    """
+
+    jobId: Annotated[JobId, Field(description='The job.')]
+    status: Annotated[
+        JobStatus,
+        Field(
+            description=(
+                'Where it stands: running while any run is open, else as its latest'
+                ' root run ended.'
+            )
+        ),
+    ]
+    expertKey: Annotated[
+        str, Field(description='The expert that the first root run was given to.')
+    ]
+    runs: Annotated[int, Field(description='Root runs.', ge=0, le=18446744073709551615)]
+    steps: Annotated[
+        int, Field(description='Steps of all its runs.', ge=0, le=18446744073709551615)
+    ]
+    usage: Annotated[
+        SummaryUsage | None,
+        Field(description='What all its runs used; null if nothing is known.'),
+    ]
+    costUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'What its runs cost in US dollars, as far as runtimes reported it.'
+            )
+        ),
+    ]
+    startedAt: Annotated[Time, Field(description='When its first run began.')]
+    finishedAt: Annotated[
+        Time | None,
+        Field(description='When its last run ended; null while one is open.'),
+    ]
+    rootRuns: Annotated[
+        list[RunInfo], Field(description='Its root runs, the latest first.')
+    ]
+    sessionId: Annotated[
+        str | None, Field(description='The session to resume; null if there is none.')
+    ]
+    sessionRunId: Annotated[RunId | None, Field(description='The run that printed it.')]
 
 
 KnownRuntimeEvent = TypeAliasType(
@@ -6410,18 +6677,76 @@ class RunDetail(Model):
     sessionId: Annotated[str | None, Field(description='The session to resume.')]
     cwd: Annotated[str | None, Field(description='The directory it worked in.')]
     cliVersion: Annotated[str | None, Field(description="The agent CLI's version.")]
-    startedAt: Annotated[Time, Field(description='When it began.')]
+    startedAt: Annotated[
+        Time,
+        Field(
+            description=(
+                "When it began: by the recorder's clock where it ran the process, else"
+                " as its first record says."
+            )
+        ),
+    ]
     finishedAt: Annotated[
-        Time | None, Field(description='When it ended; null while it is open.')
+        Time | None,
+        Field(description='When it ended, by the same clock; null while it is open.'),
     ]
     durationMs: Annotated[
+        int | None,
+        Field(
+            description=(
+                "How long it took in milliseconds: by the recorder's clock where it ran"
+                " the process, else as the runtime reported it."
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ]
+    reportedDurationMs: Annotated[
         int | None,
         Field(
             description='How long it took in milliseconds, as the runtime reported it.',
             ge=-9223372036854775808,
             le=9223372036854775807,
         ),
-    ]
+    ] = None
+    prompt: Annotated[
+        str | None, Field(description='What was asked, its first 200 characters.')
+    ] = None
+    argv: Annotated[list[str] | None, Field(description='The command line.')] = None
+    permissionMode: Annotated[
+        str | None,
+        Field(
+            description=(
+                "What the agent may do without asking, by the runtime's own word"
+                " for it."
+            )
+        ),
+    ] = None
+    host: Annotated[str | None, Field(description='The machine it ran on.')] = None
+    user: Annotated[str | None, Field(description='The user it ran as.')] = None
+    exitCode: Annotated[
+        int | None,
+        Field(
+            description='The exit code of its process.',
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    signal: Annotated[
+        str | None, Field(description='The signal that ended its process.')
+    ] = None
+    gitCommit: Annotated[
+        str | None,
+        Field(description='The commit that the directory was at when it began.'),
+    ] = None
+    gitBranch: Annotated[
+        str | None,
+        Field(description='The branch that the directory was on when it began.'),
+    ] = None
+    labels: Annotated[
+        dict[str, Any] | None,
+        Field(description='Labels that whoever started it gave it.'),
+    ] = None
     steps: Annotated[
         int, Field(description='Steps that ended.', ge=0, le=18446744073709551615)
     ]
@@ -6478,6 +6803,10 @@ class RunDetail(Model):
     ] = None
     children: Annotated[list[RunInfo], Field(description='The runs that it started.')]
     stepsEnded: Annotated[list[StepInfo], Field(description='The steps that ended.')]
+    query: Annotated[
+        str | None,
+        Field(description='What was asked, all of it; not there if it is not known.'),
+    ] = None
     finalText: Annotated[
         str | None,
         Field(description='The text of the last model message; null if there is none.'),
@@ -6490,6 +6819,16 @@ class RunDetail(Model):
             )
         ),
     ]
+    stdinBytes: Annotated[
+        int | None,
+        Field(
+            description=(
+                'Bytes of standard input on the tape; not there if there are none.'
+            ),
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ] = None
     stdoutBytes: Annotated[
         int,
         Field(
@@ -6609,7 +6948,8 @@ class RunSummary(Model):
         int | None,
         Field(
             description=(
-                'How long the run took in milliseconds, as the runtime reported it.'
+                "How long the run took in milliseconds: by the recorder's clock where"
+                " it ran the process, else as the runtime reported it."
             ),
             ge=-9223372036854775808,
             le=9223372036854775807,
@@ -7971,12 +8311,15 @@ KINDS: dict[str, Any] = {
     "event": Event,
     "exported-file": ExportedFile,
     "exported-tree": ExportedTree,
+    "failure-sum": FailureSum,
+    "file-call": FileCall,
     "file-use": FileUse,
     "gc-report": GcReport,
     "host-use": HostUse,
     "imported-run": ImportedRun,
     "ingest-line": IngestLine,
     "job": Job,
+    "job-detail": JobDetail,
     "job-info": JobInfo,
     "ledger-entry": LedgerEntry,
     "message": Message,
@@ -7998,6 +8341,7 @@ KINDS: dict[str, Any] = {
     "scan-line": ScanLine,
     "schema-info": SchemaInfo,
     "search-hit": SearchHit,
+    "searched-run": SearchedRun,
     "serve-info": ServeInfo,
     "session-answer": SessionAnswer,
     "session-info": SessionInfo,
@@ -8168,9 +8512,14 @@ NULLABLE: dict[str, frozenset[str]] = {
             "argv",
             "host",
             "user",
+            "permissionMode",
+            "gitCommit",
+            "gitBranch",
             "exitCode",
             "exitUnknown",
             "signal",
+            "startedAt",
+            "finishedAt",
             "durationMs",
             "costUsd",
             "usageUnknown",

@@ -90,7 +90,7 @@ mod tests {
             ("\"a b\"", "a b"),
             ("foo(", ""),
             ("(a OR b) c", "a|b c"),
-            ("a OR foo(", ""),
+            ("a OR foo(", "or foo"),
             ("a NOT b", "a"),
             ("said:naïve", "naive"),
             ("検索x", "検 索 x*"),
