@@ -106,11 +106,11 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn head(commit: Option<&str>, branch: Option<&str>) -> Option<GitHead> {
-        Some(GitHead {
+    fn head(commit: Option<&str>, branch: Option<&str>) -> GitHead {
+        GitHead {
             commit: commit.map(str::to_owned),
             branch: branch.map(str::to_owned),
-        })
+        }
     }
 
     #[test]
@@ -122,14 +122,22 @@ mod tests {
         fs::create_dir_all(&below).unwrap();
         assert_eq!(git_head(&below), None, "no repository");
         write(&git.join("HEAD"), "ref: refs/heads/main\n");
-        assert_eq!(git_head(&below), head(None, Some("main")), "no commit yet");
+        assert_eq!(
+            git_head(&below),
+            Some(head(None, Some("main"))),
+            "no commit yet"
+        );
         let packed = format!("# pack-refs with: peeled\n{TWO} refs/heads/main\n^{ONE}\n");
         write(&git.join("packed-refs"), &packed);
-        assert_eq!(git_head(&below), head(Some(TWO), Some("main")), "packed");
+        assert_eq!(
+            git_head(&below),
+            Some(head(Some(TWO), Some("main"))),
+            "packed"
+        );
         write(&git.join("refs/heads/main"), &format!("{ONE}\n"));
-        assert_eq!(git_head(top), head(Some(ONE), Some("main")), "loose");
+        assert_eq!(git_head(top), Some(head(Some(ONE), Some("main"))), "loose");
         write(&git.join("HEAD"), &format!("{TWO}\n"));
-        assert_eq!(git_head(top), head(Some(TWO), None), "detached");
+        assert_eq!(git_head(top), Some(head(Some(TWO), None)), "detached");
     }
 
     #[test]
@@ -143,14 +151,14 @@ mod tests {
         write(&main.join("refs/heads/topic/one"), ONE);
         let other = directory.path().join("other");
         write(&other.join(".git"), &format!("gitdir: {}\n", own.display()));
-        assert_eq!(git_head(&other), head(Some(ONE), Some("topic/one")));
+        assert_eq!(git_head(&other), Some(head(Some(ONE), Some("topic/one"))));
         write(
             &other.join(".git"),
             "gitdir: ../main/.git/worktrees/other\n",
         );
         assert_eq!(
             git_head(&other),
-            head(Some(ONE), Some("topic/one")),
+            Some(head(Some(ONE), Some("topic/one"))),
             "relative"
         );
     }

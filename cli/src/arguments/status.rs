@@ -22,14 +22,14 @@ pub(crate) fn apply(
     store: &Store,
     filter: &mut RunFilter,
 ) -> Result<(), CliError> {
-    if let StatusWord::Error(name) = word {
-        if !word.is_known(store)? {
-            let message = format!(
-                "--status: no run ended with {name:?}; expected {}, or an error's name as `runs` shows it",
-                StatusWord::KNOWN.join(", ")
-            );
-            return Err(CliError::Usage { message });
-        }
+    if let StatusWord::Error(name) = word
+        && !word.is_known(store)?
+    {
+        let message = format!(
+            "--status: no run ended with {name:?}; expected {}, or an error's name as `runs` shows it",
+            StatusWord::KNOWN.join(", ")
+        );
+        return Err(CliError::Usage { message });
     }
     word.add_to(filter);
     Ok(())

@@ -1,5 +1,6 @@
 //! `runtape errors`: what failed.
 
+use runtape_core::Runtime;
 use runtape_store::{FailureBy, RunInfo, Store};
 
 use crate::arguments::filter::FilterArgs;
@@ -110,7 +111,7 @@ fn count(
         "last run",
     ]);
     for sum in &sums {
-        let runtimes: Vec<&str> = sum.runtimes.iter().map(|name| name.as_str()).collect();
+        let runtimes: Vec<&str> = sum.runtimes.iter().map(Runtime::as_str).collect();
         table.row(vec![
             Cell::text(sum.key.as_deref().unwrap_or("(unknown)")),
             Cell::number(sum.runs),

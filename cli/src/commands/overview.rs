@@ -45,8 +45,8 @@ pub(super) fn run(invocation: &mut Invocation<'_>) -> Result<(), CliError> {
         console.line("nothing is recorded yet")?;
         return next(invocation, &[("runtape record -- COMMAND", "record a run")]);
     };
-    let lost = runs::lost(&store, &page.items)?;
-    runs::print(console, &page.items, &lost, false)?;
+    let without_recorder = runs::lost(&store, &page.items)?;
+    runs::print(console, &page.items, &without_recorder, false)?;
     let mut week = RunFilter::default();
     week.roots_only = true;
     week.since = Some(times::now() - 7 * 86_400_000);

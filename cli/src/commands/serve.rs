@@ -78,7 +78,7 @@ fn refuse_open(path: &Path) -> Result<(), CliError> {
         error,
     };
     let mode = fs::metadata(path).map_err(failed)?.permissions().mode();
-    if mode & 0o077 == 0 {
+    if mode.trailing_zeros() >= 6 {
         return Ok(());
     }
     Err(CliError::OpenToken { path: path.into() })

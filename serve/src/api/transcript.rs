@@ -48,6 +48,9 @@ pub(crate) fn resumed_builder(
     run: &RunInfo,
     before: u64,
 ) -> Result<TranscriptBuilder, StoreError> {
+    if before == 0 {
+        return Ok(TranscriptBuilder::new());
+    }
     let mut metadata = Metadata::default();
     if let Some(session) = &run.session_id {
         metadata.set("sessionId", session.as_str());
@@ -56,11 +59,7 @@ pub(crate) fn resumed_builder(
         metadata.set("costUsd", cost);
     }
     let is_root = run.parent_run_id.is_none();
-    let last = if before == 0 {
-        String::new()
-    } else {
-        last_text(store, run, before)?
-    };
+    let last = last_text(store, run, before)?;
     Ok(TranscriptBuilder::resumed(
         run.runtime.as_str(),
         is_root,

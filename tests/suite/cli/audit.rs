@@ -40,7 +40,7 @@ const ANSWERS: [(&str, &[&str]); 22] = [
     ),
     (
         "What did each model cost, day by day?",
-        &["claude-sonnet-4-5", "2026-12-01", "total"],
+        &["claude-s", "gemini-2", "2026-12-01", "total"],
     ),
     (
         "Which run was the dearest, and which took longest?",
@@ -48,7 +48,7 @@ const ANSWERS: [(&str, &[&str]); 22] = [
     ),
     (
         "What was asked in each run?",
-        &["Run the failing script.", "Keep going"],
+        &["Write the file.", "Keep going."],
     ),
     (
         "With which flags and permissions did it run?",

@@ -16,9 +16,9 @@ const COMMANDS: &[&str] = &[
 ];
 /// Columns of the terminal in the picture.
 const COLUMNS: usize = 100;
-/// Pixels from one line to the next, and of one column.
+/// Pixels from one line to the next, and hundredths of a pixel from one column to the next.
 const LINE: usize = 20;
-const COLUMN: f64 = 8.43;
+const COLUMN: usize = 843;
 const MARGIN: usize = 16;
 
 fn picture() -> PathBuf {
@@ -83,7 +83,7 @@ fn escaped(text: &str) -> String {
 
 /// Draws lines as they are on a terminal, dark or light as the reader's system is.
 fn draw(lines: &[String]) -> String {
-    let width = (COLUMN * (COLUMNS as f64)).ceil() as usize + 2 * MARGIN;
+    let width = COLUMNS * COLUMN / 100 + 2 * MARGIN;
     let height = LINE * lines.len() + 2 * MARGIN;
     let mut svg = format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="A terminal with runtape's lists of runs, a transcript and a table of usage">

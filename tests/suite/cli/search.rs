@@ -70,7 +70,8 @@ fn says(text: &str, id: usize) -> String {
         json!({"type": "result", "subtype": "success", "is_error": false, "session_id": session,
             "result": text, "num_turns": 1, "duration_ms": 1}),
     ];
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let [init, said, result] = lines;
+    format!("{init}\n{said}\n{result}\n")
 }
 
 /// A database with all fixtures, and for each text a run that says it and one that does not; returns

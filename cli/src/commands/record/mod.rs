@@ -39,6 +39,10 @@ use crate::terminal::times;
 /// What the command prints is stored as it comes, and so is what it is given on standard input, unless that
 /// is a terminal: where the runtime reads its prompt there, it is what was asked. Exits as the command did. If the recorder is killed, the command and what it started are ended, too.
 #[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct RecordArgs {
     /// The runtime; guessed from the command's name, `generic` for any other program
     #[arg(long, value_name = "RUNTIME")]

@@ -81,9 +81,12 @@ mod tests {
             .map(|(start, _)| start..start + word.len())
             .collect();
         let parts = around(text, &mut places).into_iter();
-        let parts = parts.map(|part| match part.is_match {
-            true => format!("[{}]", part.text),
-            false => part.text,
+        let parts = parts.map(|part| {
+            if part.is_match {
+                format!("[{}]", part.text)
+            } else {
+                part.text
+            }
         });
         parts.collect()
     }
