@@ -58,6 +58,19 @@ pub(super) struct Piece<'a> {
     pub(super) tails: Vec<(Range<usize>, Vec<u8>)>,
 }
 
+impl<'a> Piece<'a> {
+    /// A line of text: all of them are pieces of one.
+    pub(super) fn of_text(line: &'a [u8]) -> Self {
+        Self {
+            shape: None,
+            group: 0,
+            leaf: Some(Leaf::plain(line, 0)),
+            is_clean: false,
+            tails: Vec::new(),
+        }
+    }
+}
+
 /// Finds the secrets of lines.
 #[derive(Clone, Copy)]
 pub(super) struct LineReader<'r> {

@@ -9,7 +9,6 @@ use super::counts::RedactionCounts;
 use super::edit::{Edit, apply, apply_to_line_into};
 use super::groups::{Group, Verdict};
 use super::kept::Kept;
-use super::leaf::Leaf;
 use super::line::{FoundSecret, LineFinds, LineReader, Piece, group_of};
 use super::needles::{Hit, Owner, Search};
 use super::redactor::Found;
@@ -29,8 +28,6 @@ const MOST_GROUPS: usize = 64;
 const OVERLAP: usize = 8 * 1024;
 /// How much of an over-long line is filtered at a time.
 const PART: usize = 1024 * 1024;
-/// The group of lines of text.
-const TEXT_GROUP: u64 = 0;
 
 /// What is done with what may be kept.
 pub(super) type Each<'e> = &'e mut dyn FnMut(Stream, Kept<'_>, i64);
@@ -381,13 +378,7 @@ impl StreamFilter {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         if let Some(index) = self.groups.iter().position(|group| group.shape.is_none()) {
             if finds.is_none() {
-                let piece = Piece {
-                    shape: None,
-                    group: TEXT_GROUP,
-                    leaf: Some(Leaf::plain(line, 0)),
-                    is_clean: false,
-                    tails: Vec::new(),
-                };
+                let piece = Piece::of_text(line);
                 return self.piece(
                     index,
                     line,
@@ -408,14 +399,8 @@ impl StreamFilter {
         let finds = finds.unwrap_or_else(|| reader.read(content, None));
         self.note(&finds.found, start, reader, report);
         if finds.goes_on {
-            let piece = Piece {
-                shape: None,
-                group: TEXT_GROUP,
-                leaf: Some(Leaf::plain(line, 0)),
-                is_clean: false,
-                tails: Vec::new(),
-            };
-            let index = self.group(TEXT_GROUP, None, reader, report, each);
+            let piece = Piece::of_text(line);
+            let index = self.group(piece.group, piece.shape, reader, report, each);
             return self.piece(
                 index,
                 line,
