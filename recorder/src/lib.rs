@@ -72,7 +72,7 @@ pub use private_file::{
 #[cfg(unix)]
 pub use process::{Recorded, Recording, RecordingOptions};
 pub use recorder::{Finished, Recorder, RecorderOptions};
-pub use recover::{Recovered, Recovery, Unrecovered, exit_note, lost_runs, recover, recover_where};
+pub use recover::{Recovered, Recovery, Unrecovered, exit_note, recover, recover_where};
 pub use redaction::{begin_redaction, redact_records, rules_applied_to, rules_in_force};
 pub use redaction_key::{read_or_make_redaction_key, read_redaction_key, redaction_key_path};
 pub use replay::renormalize;

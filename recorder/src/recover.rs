@@ -1,7 +1,5 @@
 //! Closing runs whose recorder died: from their tape, and from what was spooled after it.
 
-use std::collections::BTreeSet;
-
 use runtape_core::{Record, RunId, RunSummary, Summarizer};
 use runtape_normalizer::{Exit, Kept};
 use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
@@ -49,14 +47,6 @@ pub struct Recovery {
 /// others from it. `now` is in milliseconds since 1970.
 pub fn recover(store: &mut Store, now: i64) -> Result<Recovery, RecordError> {
     recover_where(store, now, |_| true)
-}
-
-/// Returns the runs whose recorder died, and that nobody has closed yet.
-pub fn lost_runs(store: &Store) -> Result<BTreeSet<RunId>, RecordError> {
-    let open = store.open_runs()?.into_iter();
-    // A session that may go on has no recorder that could have died.
-    let lost = open.filter(|run| !is_history_only(&run.begin.context));
-    Ok(lost.map(|run| run.begin.run_id).collect())
 }
 
 /// Closes those runs whose recorder died and that a condition lets through: a run whose

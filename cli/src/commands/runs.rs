@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use clap::ValueEnum;
 use runtape_core::report::RunInfo;
 use runtape_core::{RunId, TokenCounts};
+use runtape_recorder::following::has_lost_its_recorder;
 use runtape_store::Store;
 
 use crate::arguments::filter::FilterArgs;
@@ -104,11 +105,12 @@ pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<()
 
 /// Returns those of the open runs whose recorder died.
 pub(super) fn lost(store: &Store, runs: &[RunInfo]) -> Result<BTreeSet<RunId>, CliError> {
-    if runs.iter().all(|run| run.status.is_terminal()) {
-        return Ok(BTreeSet::new());
+    let mut lost = BTreeSet::new();
+    for run in runs.iter().filter(|run| !run.status.is_terminal()) {
+        if has_lost_its_recorder(store, &run.run_id)? {
+            lost.insert(run.run_id.clone());
+        }
     }
-    let mut lost = runtape_recorder::lost_runs(store)?;
-    lost.retain(|lost| runs.iter().any(|run| run.run_id == *lost));
     Ok(lost)
 }
 

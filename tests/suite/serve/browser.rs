@@ -93,7 +93,7 @@ fn ingest(runtape: &Runtape, name: &str, prompt: &str, lines: &[String]) {
 }
 
 fn long_run(runtape: &Runtape) {
-    let mut lines = vec![system("opus", "/work/project")];
+    let mut lines = vec![system("opus", "/home/dev/project")];
     for number in 0..3500 {
         let call = json!([
             {"type": "text", "text": format!("Now needle {number} of the haystack. {}", "word ".repeat(number % 90))},
