@@ -49,6 +49,8 @@ use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
+#[cfg(feature = "postgres")]
+use crate::postgres::Postgres;
 use crate::read::search::WordQuery;
 use crate::sqlite::Sqlite;
 
@@ -272,6 +274,10 @@ pub(crate) trait Tables: fmt::Debug {
     fn end_reading(&self) -> Result<()>;
     /// Begins a transaction that writes.
     fn begin_writing(&self) -> Result<()>;
+    /// Begins one in which several runs may be sealed.
+    fn begin_batch(&self) -> Result<()> {
+        self.begin_writing()
+    }
     /// Makes the transaction visible and lasting.
     fn commit(&self) -> Result<()>;
     /// Undoes the transaction, unless a failure did.
@@ -537,6 +543,9 @@ pub(crate) trait Tables: fmt::Debug {
 pub(crate) enum Backend {
     /// A file, or memory.
     Sqlite(Box<Sqlite>),
+    /// A server.
+    #[cfg(feature = "postgres")]
+    Postgres(Box<Postgres>),
 }
 
 impl Backend {
@@ -544,6 +553,8 @@ impl Backend {
     pub(crate) fn tables(&self) -> &dyn Tables {
         match self {
             Self::Sqlite(sqlite) => sqlite.as_ref(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(postgres) => postgres.as_ref(),
         }
     }
 }

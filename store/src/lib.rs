@@ -80,6 +80,8 @@ mod format;
 mod options;
 mod page;
 mod pattern;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod read;
 mod search_query;
 #[cfg(test)]
@@ -107,7 +109,7 @@ pub use runtape_core::report::{
     ToolCallInfo, ToolUse, Unseen, VerifyFault, VerifyReport,
 };
 pub use sqlite::Erased;
-pub use store::Store;
+pub use store::{Store, server_address};
 pub use write::begin::{BeginRun, OpenRun};
 pub use write::import::{BundleImport, Import, Trust};
 pub use write::put::PreparedRun;

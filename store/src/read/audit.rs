@@ -44,6 +44,8 @@ impl Store {
     pub fn query(&self, sql: &str, mut each: impl FnMut(Map<String, Value>) -> bool) -> Result<()> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.show_texts(sql)?,
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => {}
         }
         self.read(|tables| tables.query(sql, &mut each))
     }

@@ -7,6 +7,8 @@ use runtape_core::report::{Removal, SealHead, SealName, StoreStats};
 use super::verify;
 use crate::backend::Backend;
 use crate::error::Result;
+#[cfg(feature = "postgres")]
+use crate::error::StoreError;
 use crate::format::chain;
 use crate::store::Store;
 
@@ -41,18 +43,45 @@ impl Store {
         self.read(|tables| tables.removals())
     }
 
-    /// Returns where the database is, by its own path without links; `None` in memory.
+    /// Returns where the database file is, by its own path without links; `None` in memory, and on a server.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.path(),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => None,
         }
     }
 
-    /// Returns how many bytes a database file takes, without its log.
+    /// Returns what the database is called in messages: its path, or the address of its server without the password.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => {
+                let path = sqlite.path().unwrap_or_else(|| Path::new(":memory:"));
+                path.display().to_string()
+            }
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(postgres) => postgres.name().to_owned(),
+        }
+    }
+
+    /// Tells whether the database is on a server.
+    #[must_use]
+    pub fn is_server(&self) -> bool {
+        match &self.backend {
+            Backend::Sqlite(_) => false,
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => true,
+        }
+    }
+
+    /// Returns how many bytes the database takes; a file is counted without its log.
     pub fn size(&self) -> Result<u64> {
         self.read(|_| match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.size(),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(postgres) => postgres.size(),
         })
     }
 
@@ -60,6 +89,9 @@ impl Store {
     pub fn file_fault(&self) -> Result<Option<String>> {
         self.read(|_| match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.file_fault(),
+            // Its files are the server's business.
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => Ok(None),
         })
     }
 
@@ -68,6 +100,12 @@ impl Store {
     pub fn backup(&self, target: impl AsRef<Path>) -> Result<()> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.backup(target.as_ref()),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => Err(StoreError::OnlyFile {
+                path: self.name().into(),
+                what: "be copied as a file",
+                instead: "use the server's own tools (pg_dump, pg_basebackup), or `runtape pull` into a file",
+            }),
         }
     }
 }

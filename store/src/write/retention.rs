@@ -172,6 +172,8 @@ impl Store {
         self.write_in_file(Sqlite::drop_unused)?;
         let erased = match &mut self.backend {
             Backend::Sqlite(sqlite) => sqlite.erase(),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(postgres) => postgres.erase(),
         };
         erased.map_err(|error| self.named(error))
     }
@@ -180,6 +182,8 @@ impl Store {
     fn write_in_file(&mut self, work: fn(&Sqlite) -> Result<()>) -> Result<()> {
         self.transact(|backend| match backend {
             Backend::Sqlite(sqlite) => work(sqlite),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => Ok(()),
         })
     }
 }

@@ -1,0 +1,135 @@
+//! The database on a PostgreSQL server: SQL, migrations, leases, and nothing else.
+//!
+//! `tables.rs` implements the seam with the functions of the other files, one per table. A run's key is the id of its root
+//! run and its number in the tree. Many recorders on many machines write at once:
+//!
+//! - who writes a tree has a *lease* on it (`lease.rs`), and everything written to the tree is fenced by it;
+//! - rows wait in `pending.rs` until they are asked for or the transaction ends (`transaction.rs`), so that an append is
+//!   one statement;
+//! - seals form 64 chains, one of which is locked while a tree is sealed; an *epoch* (`epochs.rs`) is one hash over the
+//!   ends of all.
+//!
+//! The schema is made and changed by [`migrate`](schema::migrate) and never by opening.
+
+mod address;
+mod columns;
+mod connection;
+mod audit;
+mod calls;
+mod check;
+mod condition;
+mod epochs;
+mod facts;
+mod fault;
+mod lease;
+mod ledger;
+mod list;
+mod pending;
+mod records;
+mod rows;
+mod runs;
+mod schema;
+mod seals;
+mod search;
+mod sessions;
+mod stats;
+mod steps;
+mod sums;
+mod tables;
+mod tape;
+mod tls;
+mod transaction;
+mod usage_sums;
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio_postgres::Row;
+
+use crate::error::Result;
+use crate::options::{Options, Patience};
+
+use self::address::Address;
+use self::connection::{Connection, Value};
+use self::lease::Leases;
+use self::transaction::Transaction;
+
+/// A database on a server.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    link: Arc<Mutex<Link>>,
+    name: String,
+    transaction: RefCell<Transaction>,
+    /// Which rows of sums this store adds to.
+    share: i32,
+}
+
+/// The connection, and what is known to those who share it: the store, and who renews its leases.
+#[derive(Debug)]
+struct Link {
+    connection: Connection,
+    /// A transaction is open on the server: nobody else may ask anything meanwhile.
+    is_busy: bool,
+    leases: Leases,
+}
+
+/// Waits for the connection. Who panicked while holding it left it no worse than a lost one.
+fn hold(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
+    link.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns how long a server that is away is waited for. A failover takes some twenty seconds.
+fn patience(options: &Options) -> Duration {
+    match options.patience {
+        Patience::Minute => Duration::from_mins(1),
+        Patience::Seconds => Duration::from_secs(10),
+    }
+}
+
+impl Postgres {
+    /// Opens a database that was made by [`migrate`](Self::migrate).
+    pub(crate) fn open(address: &str, options: &Options) -> Result<Self> {
+        let address = Address::parse(address)?;
+        let name = address.name.clone();
+        let open = || {
+            let mut connection = Connection::open(address, options.read_only, patience(options))?;
+            schema::check(&mut connection)?;
+            let share = lease::share();
+            Ok(Self {
+                name: connection.name().to_owned(),
+                link: Arc::new(Mutex::new(Link {
+                    connection,
+                    is_busy: false,
+                    leases: Leases::default(),
+                })),
+                transaction: RefCell::default(),
+                share,
+            })
+        };
+        open().map_err(|error: crate::StoreError| error.in_file(name.as_ref()))
+    }
+
+    /// Returns what the server is called in messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the rows that a query gives, with all that this transaction has written.
+    fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        self.flush()?;
+        self.rows_beside(sql, values)
+    }
+
+    /// Returns the one row that a query gives, if it gives any.
+    fn row(&self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>> {
+        Ok(self.rows(sql, values)?.into_iter().next())
+    }
+
+    /// Changes something at once, after all that this transaction has written.
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+        self.begin_now()?;
+        self.flush()?;
+        hold(&self.link).connection.execute(sql, values)
+    }
+}

@@ -1,0 +1,333 @@
+//! Transactions: begun on the server only when they must be, and ended whatever happens.
+
+use std::collections::{HashMap, HashSet};
+
+use runtape_core::RunId;
+use tokio_postgres::Row;
+
+use super::connection::Value;
+use super::fault::is_away;
+use super::pending::{Pending, RunCells};
+use super::{Link, Postgres, hold, lease};
+use crate::error::{Result, StoreError};
+use crate::format::chain::Hash;
+
+/// How much is held before it is written.
+const MOST_PENDING: usize = 8 << 20;
+
+/// What is going on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mode {
+    #[default]
+    Idle,
+    Reading,
+    Writing,
+}
+
+/// A transaction of this store.
+#[derive(Debug, Default)]
+pub(super) struct Transaction {
+    mode: Mode,
+    /// It has begun on the server, too.
+    is_begun: bool,
+    /// Several runs may be sealed in it.
+    pub(super) is_batch: bool,
+    pub(super) pending: Pending,
+    /// Trees whose lease was found to be held in it.
+    fenced: HashSet<RunId>,
+    /// Ends of the chains that it has locked.
+    pub(super) ends: HashMap<i32, (u64, Hash)>,
+}
+
+impl Postgres {
+    /// Begins to read from one state, or to write. The server learns of it when it must.
+    fn begin(&self, mode: Mode) -> Result<()> {
+        let mut link = hold(&self.link);
+        if link.is_busy {
+            // Nobody ended the last one: it is undone.
+            link.connection.hang_up();
+            link.is_busy = false;
+        }
+        link.release_leases();
+        drop(link);
+        *self.transaction.borrow_mut() = Transaction {
+            mode,
+            ..Transaction::default()
+        };
+        Ok(())
+    }
+
+    pub(super) fn begin_to_read(&self) -> Result<()> {
+        self.begin(Mode::Reading)
+    }
+
+    pub(super) fn begin_to_write(&self) -> Result<()> {
+        self.begin(Mode::Writing)
+    }
+
+    pub(super) fn begin_batch(&self) -> Result<()> {
+        self.begin(Mode::Writing)?;
+        self.transaction.borrow_mut().is_batch = true;
+        Ok(())
+    }
+
+    /// Begins the transaction on the server, if it has not begun.
+    pub(super) fn begin_now(&self) -> Result<()> {
+        let mut transaction = self.transaction.borrow_mut();
+        if transaction.is_begun || transaction.mode == Mode::Idle {
+            return Ok(());
+        }
+        let sql = match transaction.mode {
+            Mode::Reading => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            _ => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+        };
+        let mut link = hold(&self.link);
+        link.connection.reconnect()?;
+        match link.connection.batch(sql) {
+            // Nothing was begun: it may as well begin in another connection.
+            Err(error) if is_away(&error) => {
+                link.connection.reconnect()?;
+                link.connection.batch(sql)?;
+            }
+            result => result?,
+        }
+        link.is_busy = true;
+        transaction.is_begun = true;
+        Ok(())
+    }
+
+    /// Returns the rows that a query gives, without what this transaction has not written yet.
+    pub(super) fn rows_beside(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        let (mode, is_begun) = {
+            let transaction = self.transaction.borrow();
+            (transaction.mode, transaction.is_begun)
+        };
+        if mode == Mode::Reading {
+            self.begin_now()?;
+            return hold(&self.link).connection.rows(sql, values);
+        }
+        let mut link = hold(&self.link);
+        if is_begun {
+            return link.connection.rows(sql, values);
+        }
+        // No transaction: what was lost is asked again.
+        link.connection.reconnect()?;
+        match link.connection.rows(sql, values) {
+            Err(error) if is_away(&error) => {
+                link.connection.reconnect()?;
+                link.connection.rows(sql, values)
+            }
+            result => result,
+        }
+    }
+
+    /// Writes what this transaction has not written yet.
+    pub(super) fn flush(&self) -> Result<()> {
+        if self.transaction.borrow().pending.is_empty() {
+            return Ok(());
+        }
+        self.begin_now()?;
+        let mut pending = std::mem::take(&mut self.transaction.borrow_mut().pending);
+        for root in &pending.roots {
+            self.fence(root)?;
+        }
+        let mut link = hold(&self.link);
+        for part in pending.statements() {
+            link.connection.execute(&part.sql, &part.values)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is held, if that is much.
+    pub(super) fn flush_much(&self, bytes: usize) -> Result<()> {
+        let is_much = {
+            let pending = &mut self.transaction.borrow_mut().pending;
+            pending.bytes += bytes;
+            pending.bytes > MOST_PENDING
+        };
+        if is_much { self.flush() } else { Ok(()) }
+    }
+
+    /// Notes what stands in a run's columns now.
+    pub(super) fn change_run(&self, run: &crate::backend::RunKey, cells: RunCells) {
+        self.transaction.borrow_mut().pending.change_run(run, cells);
+    }
+
+    /// Refuses to write a tree that this store has a lease on, and lost. Nobody can take it over until the transaction ends.
+    pub(super) fn fence(&self, root: &RunId) -> Result<()> {
+        if self.transaction.borrow().fenced.contains(root) {
+            return Ok(());
+        }
+        let mut link = hold(&self.link);
+        let Some(lease) = link.leases.of(root) else {
+            return Ok(());
+        };
+        drop(link);
+        self.begin_now()?;
+        link = hold(&self.link);
+        let values: [Value<'_>; 3] = [&root.as_str(), &lease.epoch, &lease.writes];
+        let rows = link.connection.rows_soon(lease::FENCE, &values)?;
+        if rows.is_empty() {
+            return Err(link.taken_over(root));
+        }
+        self.transaction.borrow_mut().fenced.insert(root.clone());
+        Ok(())
+    }
+
+    /// Makes the transaction visible and lasting.
+    pub(super) fn commit_all(&self) -> Result<()> {
+        if !self.transaction.borrow().is_begun && self.commit_at_once()? {
+            self.end();
+            return Ok(());
+        }
+        self.flush()?;
+        if !self.transaction.borrow().is_begun {
+            self.end();
+            return Ok(());
+        }
+        let fenced: Vec<RunId> = self.transaction.borrow().fenced.iter().cloned().collect();
+        let mut link = hold(&self.link);
+        let number = link.connection.rows_soon(TRANSACTION, &[])?;
+        let number = number.first().map(|row| row.try_get::<_, String>(0)).transpose()?;
+        let committed = match link.connection.batch("COMMIT") {
+            Err(error) if is_away(&error) => link.was_committed(number.as_deref(), error),
+            result => result,
+        };
+        link.is_busy = false;
+        if committed.is_ok() {
+            for root in &fenced {
+                link.leases.wrote(root);
+            }
+        }
+        drop(link);
+        self.end();
+        committed
+    }
+
+    /// Writes all there is to write in one statement, if that is possible; returns whether it was.
+    fn commit_at_once(&self) -> Result<bool> {
+        let mut transaction = self.transaction.borrow_mut();
+        let mut roots = transaction.pending.roots.iter();
+        let (Some(root), None) = (roots.next().cloned(), roots.next()) else {
+            return Ok(false);
+        };
+        let mut link = hold(&self.link);
+        let Some(lease) = link.leases.of(&root) else {
+            return Ok(false);
+        };
+        let name = root.as_str();
+        let values: Vec<Value<'_>> = vec![&name, &lease.epoch, &lease.writes];
+        let Some(part) = transaction.pending.fenced(lease::FENCE, values) else {
+            return Ok(false);
+        };
+        link.connection.reconnect()?;
+        let rows = match link.connection.rows_soon(&part.sql, &part.values) {
+            Err(error) if is_away(&error) => {
+                // Whether it was done is written down with it.
+                link.connection.reconnect()?;
+                match link.writes_of(&root, lease.epoch)? {
+                    Some(writes) if writes == lease.writes + 1 => {
+                        link.leases.wrote(&root);
+                        return Ok(true);
+                    }
+                    Some(writes) if writes == lease.writes => {
+                        link.connection.rows_soon(&part.sql, &part.values)?
+                    }
+                    _ => Vec::new(),
+                }
+            }
+            result => result?,
+        };
+        if rows.is_empty() {
+            return Err(link.taken_over(&root));
+        }
+        link.leases.wrote(&root);
+        Ok(true)
+    }
+
+    /// Undoes the transaction, unless a failure did.
+    pub(super) fn undo(&self) {
+        let is_begun = self.transaction.borrow().is_begun;
+        if is_begun {
+            let mut link = hold(&self.link);
+            if link.connection.is_open() && link.connection.batch("ROLLBACK").is_err() {
+                link.connection.hang_up();
+            }
+            link.is_busy = false;
+        }
+        self.end();
+    }
+
+    /// Forgets the transaction, which is over.
+    fn end(&self) {
+        *self.transaction.borrow_mut() = Transaction::default();
+        hold(&self.link).release_leases();
+    }
+
+    /// Begins a part of the transaction that may be undone by itself.
+    pub(super) fn begin_part(&self) -> Result<()> {
+        self.begin_now()?;
+        self.flush()?;
+        hold(&self.link).connection.batch("SAVEPOINT part")
+    }
+
+    pub(super) fn keep_part(&self) -> Result<()> {
+        self.flush()?;
+        hold(&self.link).connection.batch("RELEASE SAVEPOINT part")
+    }
+
+    pub(super) fn undo_part(&self) {
+        let mut transaction = self.transaction.borrow_mut();
+        transaction.pending = Pending::default();
+        // What was locked in the part is not any more.
+        transaction.fenced.clear();
+        transaction.ends.clear();
+        drop(transaction);
+        let mut link = hold(&self.link);
+        let undone = link
+            .connection
+            .batch("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part");
+        if undone.is_err() {
+            link.connection.hang_up();
+        }
+    }
+}
+
+/// Names the transaction, so that one whose end was not seen can be asked for.
+const TRANSACTION: &str = "SELECT coalesce(pg_current_xact_id_if_assigned()::text, '')";
+
+impl Link {
+    /// Finds out whether a transaction was committed whose connection was lost at that moment.
+    fn was_committed(&mut self, number: Option<&str>, lost: StoreError) -> Result<()> {
+        let Some(number) = number.filter(|number| !number.is_empty()) else {
+            // It wrote nothing.
+            return Ok(());
+        };
+        self.connection.reconnect()?;
+        for _ in 0..20 {
+            let sql = "SELECT pg_xact_status($1::text::xid8)";
+            let rows = self.connection.rows_soon(sql, &[&number])?;
+            let status = rows.first().map(|row| row.try_get::<_, Option<String>>(0));
+            match status.transpose()?.flatten().as_deref() {
+                Some("committed") => return Ok(()),
+                // The server has not noticed yet that nobody is there.
+                Some("in progress") => std::thread::sleep(std::time::Duration::from_millis(100)),
+                _ => break,
+            }
+        }
+        Err(lost)
+    }
+
+    /// Returns how often a tree was written under a lease, if it is still held.
+    fn writes_of(&mut self, root: &RunId, epoch: i64) -> Result<Option<i64>> {
+        let sql = "SELECT writes FROM lease WHERE root_id = $1 AND epoch = $2";
+        let rows = self.connection.rows_soon(sql, &[&root.as_str(), &epoch])?;
+        Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
+    }
+
+    /// Notes that somebody else writes a tree now.
+    fn taken_over(&mut self, root: &RunId) -> StoreError {
+        self.leases.lose(root);
+        StoreError::TakenOver { run: root.clone() }
+    }
+}
