@@ -65,8 +65,8 @@ pub(crate) struct Postgres {
     looked_for_epoch: Cell<Option<Instant>>,
     /// How many chains of seals there are.
     chains: u32,
-    /// Which rows of sums this store adds to.
-    share: i32,
+    /// Which rows of sums this store adds to while it has no chain locked.
+    own_share: i32,
 }
 
 /// The connection, and what is known to those who share it: the store, and who renews its leases.
@@ -99,7 +99,6 @@ impl Postgres {
         let open = || {
             let mut connection = Connection::open(address, options.read_only, patience(options))?;
             let chains = schema::check(&mut connection)?;
-            let share = lease::share();
             Ok(Self {
                 name: connection.name().to_owned(),
                 link: Arc::new(Mutex::new(Link {
@@ -110,10 +109,23 @@ impl Postgres {
                 transaction: RefCell::default(),
                 looked_for_epoch: Cell::default(),
                 chains,
-                share,
+                own_share: lease::share(chains),
             })
         };
         open().map_err(|error: crate::StoreError| error.in_file(name.as_ref()))
+    }
+
+    /// Returns how long a server that is away is waited for.
+    pub(crate) fn patience(&self) -> Duration {
+        hold(&self.link).connection.patience()
+    }
+
+    /// Returns which rows of sums this transaction adds to: those of a chain that it has locked, which nobody else adds
+    /// to meanwhile, or some that few others do.
+    fn share(&self) -> i32 {
+        let transaction = self.transaction.borrow();
+        let locked = transaction.ends.keys().min().copied();
+        locked.unwrap_or(self.own_share)
     }
 
     /// Returns what the server is called in messages.
