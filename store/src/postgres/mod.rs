@@ -110,6 +110,16 @@ impl Postgres {
         open().map_err(|error: crate::StoreError| error.in_file(name.as_ref()))
     }
 
+    /// Makes the tables, or brings them up to date; returns the versions before and after.
+    pub(crate) fn migrate(address: &str) -> Result<(i64, i64)> {
+        schema::migrate(address, schema::Layout::Whole)
+    }
+
+    /// Makes the tables in parts.
+    pub(crate) fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
+        schema::migrate(address, schema::Layout::Partitioned(parts))
+    }
+
     /// Returns what the server is called in messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
