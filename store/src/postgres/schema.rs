@@ -80,8 +80,8 @@ fn version(connection: &mut Connection) -> Result<i64> {
     })
 }
 
-/// Refuses a database that is not of this version.
-pub(super) fn check(connection: &mut Connection) -> Result<()> {
+/// Refuses a database that is not of this version. Returns how many chains of seals it has.
+pub(super) fn check(connection: &mut Connection) -> Result<u32> {
     let found = version(connection)?;
     let path = connection.name().into();
     match found {
@@ -96,7 +96,14 @@ pub(super) fn check(connection: &mut Connection) -> Result<()> {
             found,
             needed: NEWEST,
         }),
-        _ => Ok(()),
+        _ => {
+            let sql = "SELECT value FROM runtape WHERE name = 'chains'";
+            let rows = connection.rows_soon(sql, &[])?;
+            let value = rows.first().map(|row| row.try_get::<_, String>(0));
+            let chains = value.transpose()?.and_then(|value| value.parse().ok());
+            let damaged = || StoreError::damaged(connection.name(), "it does not say how many chains it has");
+            chains.filter(|chains| *chains > 0).ok_or_else(damaged)
+        }
     }
 }
 
@@ -132,7 +139,8 @@ pub(super) fn migrate(address: &str, layout: Layout) -> Result<(i64, i64)> {
             let sql = "INSERT INTO chain_head SELECT chain, 0, decode(repeat('00', 32), 'hex')
                        FROM generate_series(0, $1::bigint - 1) AS chain";
             connection.execute(sql, &[&CHAINS])?;
-            let sql = "INSERT INTO runtape VALUES ('chains', $1::bigint::text)";
+            let sql = "INSERT INTO runtape VALUES ('chains', $1::bigint::text),
+                       ('id', replace(gen_random_uuid()::text, '-', ''))";
             connection.execute(sql, &[&CHAINS])?;
         }
         let sql = "INSERT INTO runtape VALUES ('schema', $1::bigint::text)
