@@ -45,6 +45,8 @@ pub(super) struct Transaction {
     pub(super) seals: Vec<SealEntry>,
     /// The next numbers in trees that are not written yet.
     numbers: HashMap<RunId, i64>,
+    /// How many sessions it has locked for itself.
+    pub(super) own_sessions: usize,
 }
 
 impl Postgres {
