@@ -117,6 +117,16 @@ impl Postgres {
         open().map_err(|error: crate::StoreError| error.in_file(name.as_ref()))
     }
 
+    /// Makes the tables, or brings them up to date; returns the versions before and after.
+    pub(crate) fn migrate(address: &str) -> Result<(i64, i64)> {
+        schema::migrate(address, schema::Layout::Whole)
+    }
+
+    /// Makes the tables in parts.
+    pub(crate) fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
+        schema::migrate(address, schema::Layout::Partitioned(parts))
+    }
+
     /// Returns how long a server that is away is waited for.
     pub(crate) fn patience(&self) -> Duration {
         hold(&self.link).connection.patience()
