@@ -17,5 +17,8 @@ mod full;
 mod hanging;
 mod killed;
 mod own_server;
+mod schema;
+mod sums;
 mod taken_over;
+mod views;
 mod writers;
