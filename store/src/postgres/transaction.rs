@@ -39,14 +39,23 @@ pub(super) struct Transaction {
     fenced: HashSet<RunId>,
     /// Ends of the chains that it has locked.
     pub(super) ends: HashMap<i32, (u64, Hash)>,
+    /// How many sessions it has locked for itself.
+    pub(super) own_sessions: usize,
     /// It has sealed something.
     pub(super) has_sealed: bool,
     /// Entries of chains that are not written yet.
     pub(super) seals: Vec<SealEntry>,
     /// The next numbers in trees that are not written yet.
     numbers: HashMap<RunId, i64>,
-    /// How many sessions it has locked for itself.
-    pub(super) own_sessions: usize,
+    /// What was known when a part began that may be undone by itself.
+    before: Option<Known>,
+}
+
+/// What a transaction knows of rows that it has locked.
+#[derive(Debug)]
+struct Known {
+    fenced: HashSet<RunId>,
+    ends: HashMap<i32, (u64, Hash)>,
 }
 
 impl Postgres {
@@ -391,6 +400,11 @@ impl Postgres {
     pub(super) fn begin_part(&self) -> Result<()> {
         self.begin_now()?;
         self.flush()?;
+        let mut transaction = self.transaction.borrow_mut();
+        transaction.before = Some(Known {
+            fenced: transaction.fenced.clone(),
+            ends: transaction.ends.clone(),
+        });
         hold(&self.link).connection.batch("SAVEPOINT part")
     }
 
@@ -405,8 +419,10 @@ impl Postgres {
         transaction.seals.clear();
         transaction.numbers.clear();
         // What was locked in the part is not any more.
-        transaction.fenced.clear();
-        transaction.ends.clear();
+        if let Some(before) = transaction.before.take() {
+            transaction.fenced = before.fenced;
+            transaction.ends = before.ends;
+        }
         drop(transaction);
         let mut link = hold(&self.link);
         let undone = link

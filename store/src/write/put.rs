@@ -262,6 +262,9 @@ impl Store {
 
 /// Returns the seal of a run that is stored already. Another run under the same id is an error.
 fn known(tables: &dyn Tables, run: &PreparedRun, digest: &Hash) -> Result<Option<SealName>> {
+    if let Some(root) = run.runs.first() {
+        tables.lock_chain(&root.id)?;
+    }
     for part in &run.runs {
         let Some(found) = tables.find_run(&part.id)? else {
             continue;
