@@ -63,6 +63,8 @@ pub(crate) struct Postgres {
     link: Arc<Mutex<Link>>,
     name: String,
     transaction: RefCell<Transaction>,
+    /// Whether this user may delete blocks, once it was asked.
+    may_delete_blocks: Cell<Option<bool>>,
     /// When this store last looked whether it is time for an epoch.
     looked_for_epoch: Cell<Option<Instant>>,
     /// How many chains of seals there are.
@@ -109,6 +111,7 @@ impl Postgres {
                     leases: Leases::default(),
                 })),
                 transaction: RefCell::default(),
+                may_delete_blocks: Cell::default(),
                 looked_for_epoch: Cell::default(),
                 chains,
                 own_share: lease::share(chains),
@@ -119,12 +122,12 @@ impl Postgres {
 
     /// Makes the tables, or brings them up to date; returns the versions before and after.
     pub(crate) fn migrate(address: &str) -> Result<(i64, i64)> {
-        schema::migrate(address, schema::Layout::Whole)
+        schema::migrate(address, schema::Layout::Whole, schema::CHAINS)
     }
 
     /// Makes the tables in parts.
     pub(crate) fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
-        schema::migrate(address, schema::Layout::Partitioned(parts))
+        schema::migrate(address, schema::Layout::Partitioned(parts), schema::CHAINS)
     }
 
     /// Returns how long a server that is away is waited for.

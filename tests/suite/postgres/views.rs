@@ -1,8 +1,9 @@
 //! The views of a server are those of a file: the same columns, and the same rows for the same runs.
 
+use runtape_core::RecordKind;
 use runtape_store::{Options, Store, StoreError};
 use runtape_tests::postgres::{Database, Layout};
-use runtape_tests::runs::{Plan, child};
+use runtape_tests::runs::{Made, Plan, child};
 use serde_json::{Map, Value, json};
 
 /// Returns the views and columns that VIEWS.md documents.
@@ -31,6 +32,16 @@ fn rows(store: &Store, sql: &str) -> Vec<Map<String, Value>> {
     rows
 }
 
+/// Gives a run a label.
+fn label(made: &mut Made, value: &str) {
+    let patch = made.records.iter_mut().find_map(|record| match &mut record.kind {
+        RecordKind::Metadata(patch) => Some(patch),
+        _ => None,
+    });
+    let labels = json!({"team": value, "other": ""});
+    patch.unwrap().set.set("labels", labels);
+}
+
 /// Runs with all that views tell of: children, failures, sessions with several runs, labels, and texts that a server
 /// cannot keep as they are.
 fn fill(store: &mut Store) {
@@ -42,7 +53,7 @@ fn fill(store: &mut Store) {
             ..Plan::new(&format!("run-{number}"), 3)
         };
         let mut made = plan.make();
-        made.begin.labels.insert("team".to_owned(), "a\0\\u0000 \u{fdd0}".to_owned());
+        label(&mut made, "a\0\\u0000 \u{fdd0}");
         let middle = made.records.len() / 2;
         let records = child(&made, &format!("child-{number}"));
         made.records.splice(middle..middle, records);

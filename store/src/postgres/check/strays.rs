@@ -104,16 +104,17 @@ pub(in crate::postgres) fn strays(pg: &Postgres) -> Result<Vec<String>> {
             Some(count) => faults.push(format!("{count} {fault}")),
         }
     }
-    // Counts what the database says of itself rightly: two things, and nothing else.
+    // Counts what the database says of itself rightly: three things, and nothing else.
     let sql = format!(
         "SELECT sum(CASE
             WHEN name = 'schema' AND value = '{NEWEST}' THEN 1
             WHEN name = 'chains' AND value = (SELECT count(*)::text FROM chain_head)
                 AND (SELECT min(chain) = 0 AND max(chain) = count(*) - 1 FROM chain_head) THEN 1
+            WHEN name = 'id' AND value ~ '^[0-9a-f]{{32}}$' THEN 1
             ELSE 100
          END) FROM runtape"
     );
-    if number(&sql)? != Some(2) {
+    if number(&sql)? != Some(3) {
         faults.push("table runtape does not say what this database is".to_owned());
     }
     Ok(faults)
