@@ -98,6 +98,26 @@ impl Store {
         Err(StoreError::NoServers)
     }
 
+    /// Makes the tables of a database on a server, or brings them up to date. Nothing else does, so that no recorder that
+    /// was updated holds up those who read. Returns the versions of the schema before and after; 0 is none.
+    #[cfg(feature = "postgres")]
+    pub fn migrate(address: &str) -> Result<(i64, i64)> {
+        Postgres::migrate(address)
+    }
+
+    /// Refuses to: there are no servers in this build.
+    #[cfg(not(feature = "postgres"))]
+    pub fn migrate(_: &str) -> Result<(i64, i64)> {
+        Err(StoreError::NoServers)
+    }
+
+    /// Makes the tables in parts, by a hash of the root run's id: what a server that shards refuses is refused there, too.
+    #[doc(hidden)]
+    #[cfg(feature = "postgres")]
+    pub fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
+        Postgres::migrate_partitioned(address, parts)
+    }
+
     /// Refuses what can be no database, whatever may be there later: a name that means something
     /// else to `SQLite`, a directory, a device. Opening it would be refused for the same reason.
     pub fn check_path(path: impl AsRef<Path>) -> Result<()> {

@@ -12,12 +12,12 @@
 //! The schema is made and changed by [`migrate`](schema::migrate) and never by opening.
 
 mod address;
-mod columns;
-mod connection;
 mod audit;
 mod calls;
 mod check;
+mod columns;
 mod condition;
+mod connection;
 mod epochs;
 mod facts;
 mod fault;
@@ -33,6 +33,7 @@ mod seals;
 mod search;
 mod sessions;
 mod stats;
+mod status;
 mod steps;
 mod sums;
 mod tables;
@@ -49,17 +50,25 @@ use tokio_postgres::Row;
 
 use crate::error::Result;
 use crate::options::{Options, Patience};
+use crate::server_name::ServerName;
 
 use self::address::Address;
 use self::connection::{Connection, Value};
 use self::lease::Leases;
+pub(crate) use self::schema::shard_sql;
 use self::transaction::Transaction;
+
+/// Returns what the database of an address is called.
+pub(crate) fn name_of(address: &str) -> Result<ServerName> {
+    Ok(Address::parse(address)?.server_name())
+}
 
 /// A database on a server.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     link: Arc<Mutex<Link>>,
     name: String,
+    place: String,
     transaction: RefCell<Transaction>,
     /// Which rows of sums this store adds to.
     share: i32,
@@ -92,6 +101,7 @@ impl Postgres {
     pub(crate) fn open(address: &str, options: &Options) -> Result<Self> {
         let address = Address::parse(address)?;
         let name = address.name.clone();
+        let place = address.server_name().place();
         let open = || {
             let mut connection = Connection::open(address, options.read_only, patience(options))?;
             schema::check(&mut connection)?;
@@ -103,6 +113,7 @@ impl Postgres {
                     is_busy: false,
                     leases: Leases::default(),
                 })),
+                place,
                 transaction: RefCell::default(),
                 share,
             })
@@ -113,6 +124,11 @@ impl Postgres {
     /// Returns what the server is called in messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns where the database is, the same for whoever connects.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
     }
 
     /// Returns the rows that a query gives, with all that this transaction has written.
