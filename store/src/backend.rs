@@ -45,6 +45,7 @@ use crate::derive::words::Words;
 use crate::error::Result;
 use crate::filter::{CallFilter, RunFilter};
 use crate::format::chain::{Hash, TapeRule};
+use crate::format::epochs::Epoch;
 use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
@@ -401,6 +402,11 @@ pub(crate) trait Tables: fmt::Debug {
 
     /// Returns the end of the chain that a root run belongs to: chain, number and hash of the last entry.
     fn end_of_chain(&self, run: &RunId) -> Result<(u32, Option<(u64, Hash)>)>;
+    /// Keeps others from sealing the same root run at the same time: what is found of it after that, nobody else is about
+    /// to write. Where one writer comes after the other, there is nothing to do.
+    fn lock_chain(&self, _run: &RunId) -> Result<()> {
+        Ok(())
+    }
     /// Adds an entry to its chain.
     fn insert_seal(&self, entry: &SealEntry) -> Result<()>;
     /// Returns an entry.
@@ -409,8 +415,24 @@ pub(crate) trait Tables: fmt::Debug {
     fn each_seal(&self, each: &mut dyn FnMut(SealEntry) -> Result<bool>) -> Result<()>;
     /// Returns what the chains say of a run besides the seal that covers it.
     fn seals_of_run(&self, run: &RunId) -> Result<Vec<SealEntry>>;
-    /// Returns the last entry of the chain whose end is the head.
+    /// Returns the last entry of the chain whose end is the head, where there is one chain.
     fn last_seal(&self) -> Result<Option<SealEntry>>;
+    /// Tells whether the head is an epoch, since there are several chains.
+    fn has_epochs(&self) -> bool {
+        false
+    }
+    /// Returns the last epoch.
+    fn last_epoch(&self) -> Result<Option<Epoch>> {
+        Ok(None)
+    }
+    /// Calls `each` with all epochs in order.
+    fn each_epoch(&self, _each: &mut dyn FnMut(Epoch) -> Result<()>) -> Result<()> {
+        Ok(())
+    }
+    /// Returns the number of the epoch with a hash.
+    fn epoch_with_hash(&self, _hash: &Hash) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// Returns the entry with a hash.
     fn seal_with_hash(&self, hash: &Hash) -> Result<Option<SealName>>;
     /// Writes the id of a run beside its seal, which covers it no longer.

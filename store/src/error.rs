@@ -357,6 +357,18 @@ impl StoreError {
         self
     }
 
+    /// Tells whether the same may succeed in a moment: the server was away, or another writer was in the way.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Database {
+                fault: DatabaseFault::Away | DatabaseFault::Busy,
+                ..
+            }
+        )
+    }
+
     /// What is stored of a run cannot be read back.
     pub(crate) fn damaged(place: impl Into<String>, fault: impl Into<String>) -> Self {
         Self::Damaged {

@@ -209,6 +209,37 @@ impl Store {
         result.map_err(|error| self.named(error))
     }
 
+    /// Does something that may be done again: where the server was away for a moment, or two writers were in each
+    /// other's way, it is. What is in a batch is not, for the batch is lost as a whole.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn patiently<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let patience = match &self.backend {
+            Backend::Postgres(postgres) if !self.in_batch => postgres.patience(),
+            _ => return work(self),
+        };
+        let begin = std::time::Instant::now();
+        loop {
+            match work(self) {
+                Err(error) if error.may_pass() && begin.elapsed() < patience => {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Does something: a file is not away.
+    #[cfg(not(feature = "postgres"))]
+    pub(crate) fn patiently<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        work(self)
+    }
+
     /// Writes what cannot be refused any more: all of it or nothing. In a batch a failure spoils
     /// the whole of it, which spares a copy of every page that is changed.
     pub(crate) fn write_surely<T>(

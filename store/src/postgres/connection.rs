@@ -27,7 +27,7 @@ const MOST_STATEMENTS: usize = 256;
 /// What is set for each connection. A writer that was stopped in the middle of a transaction must not hold up the others
 /// for long, and times are read as they were written.
 const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '60s';
-    SET lock_timeout = '60s'; SET timezone = 'UTC'; SET client_min_messages = 'error';
+    SET timezone = 'UTC'; SET client_min_messages = 'error';
     SET standard_conforming_strings = on; SET extra_float_digits = 1";
 
 /// A connection, or what is needed to make it again.
@@ -106,7 +106,9 @@ impl Connection {
                 })?
             }
         };
-        let mut settings = SETTINGS.to_owned();
+        // Who waits for another writer is told so before the answer is given up.
+        let lock_timeout = self.patience.as_millis() * 4 / 5;
+        let mut settings = format!("{SETTINGS}; SET lock_timeout = {lock_timeout}");
         if self.read_only {
             settings.push_str("; SET default_transaction_read_only = on");
         }

@@ -21,6 +21,8 @@ pub(super) fn fault_of(error: &Error) -> DatabaseFault {
         Some("57") if *state != SqlState::QUERY_CANCELED => DatabaseFault::Away,
         Some("28") => DatabaseFault::NotAllowed,
         Some("40") => DatabaseFault::Busy,
+        // Another writer was quicker: who looks again finds what it wrote.
+        _ if *state == SqlState::UNIQUE_VIOLATION => DatabaseFault::Busy,
         _ if *state == SqlState::LOCK_NOT_AVAILABLE => DatabaseFault::Busy,
         _ if *state == SqlState::QUERY_CANCELED => DatabaseFault::Busy,
         // A server that was the first one and is a standby now: another one is about to take its place.

@@ -193,10 +193,11 @@ fn owner() -> String {
     format!("{} on {}", std::process::id(), host.as_deref().unwrap_or("?"))
 }
 
-/// Returns a number that differs between stores: whose rows of sums are whose.
-pub(super) fn share() -> i32 {
+/// Returns a number that differs between stores, and is none of a chain: whose rows of sums are whose.
+pub(super) fn share(chains: u32) -> i32 {
     use std::hash::{BuildHasher, RandomState};
-    i32::try_from(RandomState::new().hash_one(std::process::id()) % 64).unwrap_or(0)
+    let random = RandomState::new().hash_one(std::process::id()) % 64;
+    i32::try_from(u64::from(chains) + random).unwrap_or(0)
 }
 
 impl Postgres {

@@ -42,9 +42,9 @@ mod tls;
 mod transaction;
 mod usage_sums;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
@@ -70,8 +70,12 @@ pub(crate) struct Postgres {
     name: String,
     place: String,
     transaction: RefCell<Transaction>,
-    /// Which rows of sums this store adds to.
-    share: i32,
+    /// When this store last looked whether it is time for an epoch.
+    looked_for_epoch: Cell<Option<Instant>>,
+    /// How many chains of seals there are.
+    chains: u32,
+    /// Which rows of sums this store adds to while it has no chain locked.
+    own_share: i32,
 }
 
 /// The connection, and what is known to those who share it: the store, and who renews its leases.
@@ -104,8 +108,7 @@ impl Postgres {
         let place = address.server_name().place();
         let open = || {
             let mut connection = Connection::open(address, options.read_only, patience(options))?;
-            schema::check(&mut connection)?;
-            let share = lease::share();
+            let chains = schema::check(&mut connection)?;
             Ok(Self {
                 name: connection.name().to_owned(),
                 link: Arc::new(Mutex::new(Link {
@@ -115,10 +118,25 @@ impl Postgres {
                 })),
                 place,
                 transaction: RefCell::default(),
-                share,
+                looked_for_epoch: Cell::default(),
+                chains,
+                own_share: lease::share(chains),
             })
         };
         open().map_err(|error: crate::StoreError| error.in_file(name.as_ref()))
+    }
+
+    /// Returns how long a server that is away is waited for.
+    pub(crate) fn patience(&self) -> Duration {
+        hold(&self.link).connection.patience()
+    }
+
+    /// Returns which rows of sums this transaction adds to: those of a chain that it has locked, which nobody else adds
+    /// to meanwhile, or some that few others do.
+    fn share(&self) -> i32 {
+        let transaction = self.transaction.borrow();
+        let locked = transaction.ends.keys().min().copied();
+        locked.unwrap_or(self.own_share)
     }
 
     /// Returns what the server is called in messages.
@@ -140,6 +158,33 @@ impl Postgres {
     /// Returns the one row that a query gives, if it gives any.
     fn row(&self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>> {
         Ok(self.rows(sql, values)?.into_iter().next())
+    }
+
+    /// Returns what tells this database from others.
+    pub(crate) fn database_id(&self) -> Result<Option<String>> {
+        let row = self.row("SELECT value FROM runtape WHERE name = 'id'", &[])?;
+        row.map(|row| columns::text(&row, 0)).transpose()
+    }
+
+    /// Returns how many bytes the tables take.
+    pub(crate) fn size(&self) -> Result<u64> {
+        let sql = "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+                   WHERE relkind = 'r' AND relnamespace = (
+                       SELECT relnamespace FROM pg_class WHERE oid = to_regclass('runtape')
+                   )";
+        let row = self.row(sql, &[])?;
+        row.map_or(Ok(0), |row| columns::count(&row, 0))
+    }
+
+    /// Writes the tables anew without what was deleted from them. The server's log, its standbys and its backups still
+    /// have it.
+    pub(crate) fn erase(&self) -> Result<crate::Erased> {
+        let mut link = hold(&self.link);
+        link.connection.reconnect()?;
+        for table in schema::TREE_TABLES {
+            link.connection.batch_slowly(&format!("VACUUM (FULL) {table}"))?;
+        }
+        Ok(crate::Erased { is_complete: true })
     }
 
     /// Changes something at once, after all that this transaction has written.

@@ -13,8 +13,8 @@ const STEPS: [&str; 1] = [concat!(include_str!("schema.sql"), include_str!("view
 /// The newest version.
 pub(super) const NEWEST: i64 = 1;
 
-/// How many chains of seals a new database has.
-const CHAINS: i64 = 64;
+/// How many chains of seals a new database has, unless somebody measures what that is good for.
+pub(super) const CHAINS: u32 = 64;
 
 /// Tables of trees, which may be spread by the id of the root run.
 pub(super) const TREE_TABLES: [&str; 11] = [
@@ -80,8 +80,8 @@ fn version(connection: &mut Connection) -> Result<i64> {
     })
 }
 
-/// Refuses a database that is not of this version.
-pub(super) fn check(connection: &mut Connection) -> Result<()> {
+/// Refuses a database that is not of this version. Returns how many chains of seals it has.
+pub(super) fn check(connection: &mut Connection) -> Result<u32> {
     let found = version(connection)?;
     let path = connection.name().into();
     match found {
@@ -96,12 +96,19 @@ pub(super) fn check(connection: &mut Connection) -> Result<()> {
             found,
             needed: NEWEST,
         }),
-        _ => Ok(()),
+        _ => {
+            let sql = "SELECT value FROM runtape WHERE name = 'chains'";
+            let rows = connection.rows_soon(sql, &[])?;
+            let value = rows.first().map(|row| row.try_get::<_, String>(0));
+            let chains = value.transpose()?.and_then(|value| value.parse().ok());
+            let damaged = || StoreError::damaged(connection.name(), "it does not say how many chains it has");
+            chains.filter(|chains| *chains > 0).ok_or_else(damaged)
+        }
     }
 }
 
 /// Makes the schema, or brings it up to date: all of it or nothing. Returns the versions before and after.
-pub(super) fn migrate(address: &str, layout: Layout) -> Result<(i64, i64)> {
+pub(super) fn migrate(address: &str, layout: Layout, chains: u32) -> Result<(i64, i64)> {
     let address = Address::parse(address)?;
     let name = address.name.clone();
     let work = || {
@@ -131,9 +138,10 @@ pub(super) fn migrate(address: &str, layout: Layout) -> Result<(i64, i64)> {
         if before == 0 {
             let sql = "INSERT INTO chain_head SELECT chain, 0, decode(repeat('00', 32), 'hex')
                        FROM generate_series(0, $1::bigint - 1) AS chain";
-            connection.execute(sql, &[&CHAINS])?;
-            let sql = "INSERT INTO runtape VALUES ('chains', $1::bigint::text)";
-            connection.execute(sql, &[&CHAINS])?;
+            connection.execute(sql, &[&i64::from(chains)])?;
+            let sql = "INSERT INTO runtape VALUES ('chains', $1::bigint::text),
+                       ('id', replace(gen_random_uuid()::text, '-', ''))";
+            connection.execute(sql, &[&i64::from(chains)])?;
         }
         let sql = "INSERT INTO runtape VALUES ('schema', $1::bigint::text)
                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";

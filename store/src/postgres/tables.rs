@@ -22,6 +22,7 @@ use crate::derive::words::Words;
 use crate::error::{Result, StoreError};
 use crate::filter::{CallFilter, RunFilter};
 use crate::format::chain::{Hash, TapeRule};
+use crate::format::epochs::Epoch;
 use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
@@ -274,6 +275,10 @@ impl Tables for Postgres {
         seals::end(self, run)
     }
 
+    fn lock_chain(&self, run: &RunId) -> Result<()> {
+        seals::end(self, run).map(drop)
+    }
+
     fn insert_seal(&self, entry: &SealEntry) -> Result<()> {
         seals::insert(self, entry)
     }
@@ -291,7 +296,23 @@ impl Tables for Postgres {
     }
 
     fn last_seal(&self) -> Result<Option<SealEntry>> {
-        seals::last(self)
+        Ok(None)
+    }
+
+    fn has_epochs(&self) -> bool {
+        true
+    }
+
+    fn last_epoch(&self) -> Result<Option<Epoch>> {
+        epochs::last(self)
+    }
+
+    fn each_epoch(&self, each: &mut dyn FnMut(Epoch) -> Result<()>) -> Result<()> {
+        epochs::each(self, each)
+    }
+
+    fn epoch_with_hash(&self, hash: &Hash) -> Result<Option<u64>> {
+        epochs::with_hash(self, hash)
     }
 
     fn seal_with_hash(&self, hash: &Hash) -> Result<Option<SealName>> {

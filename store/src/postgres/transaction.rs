@@ -7,10 +7,12 @@ use tokio_postgres::Row;
 
 use super::connection::Value;
 use super::fault::is_away;
-use super::pending::{Pending, RunCells};
-use super::{Link, Postgres, hold, lease};
+use super::pending::{Into, Pending, RunCells};
+use super::rows::Cell;
+use super::{Link, Postgres, hold, lease, seals};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
+use crate::format::seals::SealEntry;
 
 /// How much is held before it is written.
 const MOST_PENDING: usize = 8 << 20;
@@ -37,6 +39,21 @@ pub(super) struct Transaction {
     fenced: HashSet<RunId>,
     /// Ends of the chains that it has locked.
     pub(super) ends: HashMap<i32, (u64, Hash)>,
+    /// It has sealed something.
+    pub(super) has_sealed: bool,
+    /// Entries of chains that are not written yet.
+    pub(super) seals: Vec<SealEntry>,
+    /// The next numbers in trees that are not written yet.
+    numbers: HashMap<RunId, i64>,
+    /// What was known when a part began that may be undone by itself.
+    before: Option<Known>,
+}
+
+/// What a transaction knows of rows that it has locked.
+#[derive(Debug)]
+struct Known {
+    fenced: HashSet<RunId>,
+    ends: HashMap<i32, (u64, Hash)>,
 }
 
 impl Postgres {
@@ -123,11 +140,21 @@ impl Postgres {
 
     /// Writes what this transaction has not written yet.
     pub(super) fn flush(&self) -> Result<()> {
-        if self.transaction.borrow().pending.is_empty() {
-            return Ok(());
+        {
+            let transaction = self.transaction.borrow();
+            if transaction.pending.is_empty() && transaction.seals.is_empty() {
+                return Ok(());
+            }
         }
         self.begin_now()?;
-        let mut pending = std::mem::take(&mut self.transaction.borrow_mut().pending);
+        let (mut pending, seals, numbers) = {
+            let mut transaction = self.transaction.borrow_mut();
+            (
+                std::mem::take(&mut transaction.pending),
+                std::mem::take(&mut transaction.seals),
+                std::mem::take(&mut transaction.numbers),
+            )
+        };
         for root in &pending.roots {
             self.fence(root)?;
         }
@@ -135,6 +162,101 @@ impl Postgres {
         for part in pending.statements() {
             link.connection.execute(&part.sql, &part.values)?;
         }
+        let (roots, numbers): (Vec<String>, Vec<i64>) = numbers
+            .into_iter()
+            .filter(|(_, number)| *number > 1)
+            .map(|(root, number)| (root.to_string(), number))
+            .unzip();
+        if !roots.is_empty() {
+            link.connection.execute(SET_NUMBERS, &[&roots, &numbers])?;
+        }
+        drop(link);
+        if seals.is_empty() {
+            return Ok(());
+        }
+        seals::write(self, &seals)
+    }
+
+    /// Adds a row to a table; `bytes` is about how large it is.
+    pub(super) fn add<'a>(
+        &self,
+        table: Into,
+        root: &RunId,
+        cells: impl IntoIterator<Item = Cell<'a>>,
+        bytes: usize,
+    ) -> Result<()> {
+        self.transaction.borrow_mut().pending.add(table, root, cells);
+        self.flush_much(bytes)
+    }
+
+    /// Adds the row of a tree, which has no other runs yet.
+    pub(super) fn add_root<'a>(
+        &self,
+        root: &RunId,
+        cells: impl IntoIterator<Item = Cell<'a>>,
+    ) -> Result<()> {
+        self.transaction.borrow_mut().numbers.insert(root.clone(), 1);
+        self.add(Into::Root, root, cells, 200)
+    }
+
+    /// Returns the next number in a tree, which nobody else gets.
+    pub(super) fn next_number(&self, root: &RunId) -> Result<i64> {
+        if let Some(next) = self.transaction.borrow_mut().numbers.get_mut(root) {
+            *next += 1;
+            return Ok(*next - 1);
+        }
+        self.begin_now()?;
+        self.fence(root)?;
+        let sql = "UPDATE root SET next_no = next_no + 1 WHERE root_id = $1 RETURNING next_no - 1";
+        let row = self.row(sql, &[&root.as_str()])?;
+        let damaged = || StoreError::damaged(format!("run {root}"), "its tree has no row");
+        Ok(row.ok_or_else(damaged)?.try_get(0)?)
+    }
+
+    /// Notes what came of a call that is written.
+    pub(super) fn answer_call<'a>(
+        &self,
+        root: &RunId,
+        cells: impl IntoIterator<Item = Cell<'a>>,
+    ) {
+        self.transaction.borrow_mut().pending.answer_call(root, cells);
+    }
+
+    /// Notes that a run is about to be written, and of which session it is.
+    pub(super) fn note_run(&self, run: &RunId, session: Option<&str>) {
+        self.transaction.borrow_mut().pending.runs.insert(run.clone());
+        self.note_session(session);
+    }
+
+    /// Notes that a run of a session is about to be written.
+    pub(super) fn note_session(&self, session: Option<&str>) {
+        if let Some(session) = session {
+            let pending = &mut self.transaction.borrow_mut().pending;
+            if !pending.sessions.contains(session) {
+                pending.sessions.insert(session.to_owned());
+            }
+        }
+    }
+
+    /// Tells whether a run is about to be written.
+    pub(super) fn is_pending_run(&self, run: &RunId) -> bool {
+        self.transaction.borrow().pending.runs.contains(run)
+    }
+
+    /// Tells whether something of a tree is about to be written.
+    pub(super) fn is_pending_tree(&self, root: &RunId) -> bool {
+        self.transaction.borrow().pending.roots.contains(root)
+    }
+
+    /// Tells whether a run of a session is about to be written.
+    pub(super) fn is_pending_session(&self, session: &str) -> bool {
+        self.transaction.borrow().pending.sessions.contains(session)
+    }
+
+    /// Changes rows of a tree, if this store may.
+    pub(super) fn change_tree(&self, root: &RunId, sql: &str, values: &[Value<'_>]) -> Result<()> {
+        self.fence(root)?;
+        self.execute(sql, values)?;
         Ok(())
     }
 
@@ -200,13 +322,21 @@ impl Postgres {
             }
         }
         drop(link);
+        let has_sealed = self.transaction.borrow().has_sealed;
         self.end();
+        if has_sealed && committed.is_ok() {
+            self.make_epoch_by_the_way();
+        }
         committed
     }
 
     /// Writes all there is to write in one statement, if that is possible; returns whether it was.
     fn commit_at_once(&self) -> Result<bool> {
         let mut transaction = self.transaction.borrow_mut();
+        let has_children = transaction.numbers.values().any(|next| *next > 1);
+        if has_children || !transaction.seals.is_empty() {
+            return Ok(false);
+        }
         let mut roots = transaction.pending.roots.iter();
         let (Some(root), None) = (roots.next().cloned(), roots.next()) else {
             return Ok(false);
@@ -268,6 +398,11 @@ impl Postgres {
     pub(super) fn begin_part(&self) -> Result<()> {
         self.begin_now()?;
         self.flush()?;
+        let mut transaction = self.transaction.borrow_mut();
+        transaction.before = Some(Known {
+            fenced: transaction.fenced.clone(),
+            ends: transaction.ends.clone(),
+        });
         hold(&self.link).connection.batch("SAVEPOINT part")
     }
 
@@ -279,9 +414,13 @@ impl Postgres {
     pub(super) fn undo_part(&self) {
         let mut transaction = self.transaction.borrow_mut();
         transaction.pending = Pending::default();
+        transaction.seals.clear();
+        transaction.numbers.clear();
         // What was locked in the part is not any more.
-        transaction.fenced.clear();
-        transaction.ends.clear();
+        if let Some(before) = transaction.before.take() {
+            transaction.fenced = before.fenced;
+            transaction.ends = before.ends;
+        }
         drop(transaction);
         let mut link = hold(&self.link);
         let undone = link
@@ -292,6 +431,10 @@ impl Postgres {
         }
     }
 }
+
+/// Notes which numbers come next in trees that were just written.
+const SET_NUMBERS: &str = "UPDATE root SET next_no = x.next_no
+     FROM unnest($1::text[], $2::bigint[]) AS x (root_id, next_no) WHERE root.root_id = x.root_id";
 
 /// Names the transaction, so that one whose end was not seen can be asked for.
 const TRANSACTION: &str = "SELECT coalesce(pg_current_xact_id_if_assigned()::text, '')";

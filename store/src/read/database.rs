@@ -26,12 +26,33 @@ impl Store {
     /// Returns the end of the chain of seals; absent while nothing was sealed. Keep it elsewhere:
     /// against it, `verify` finds even changes by someone who computed all hashes anew.
     pub fn head(&self) -> Result<Option<SealHead>> {
+        self.make_epoch()?;
         self.read(verify::head)
     }
 
-    /// Returns what tells this database from others: the hash of its first seal, which never
-    /// changes; absent while nothing was sealed. A copy has the same.
+    /// Sees to it that there is an epoch over all that was sealed on a server.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a file has no epochs")
+    )]
+    pub(crate) fn make_epoch(&self) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Backend::Postgres(postgres) = &self.backend
+            && !self.read_only
+            && !self.in_batch
+        {
+            return postgres.make_epoch().map_err(|error| self.named(error));
+        }
+        Ok(())
+    }
+
+    /// Returns what tells this database from others. Of a file: the hash of its first seal, which never changes; absent
+    /// while nothing was sealed, and a copy has the same. Of a server: a name that it was given when it was made.
     pub fn database_id(&self) -> Result<Option<String>> {
+        #[cfg(feature = "postgres")]
+        if let Backend::Postgres(postgres) = &self.backend {
+            return self.read(|_| postgres.database_id());
+        }
         self.read(|tables| {
             let first = tables.seal(SealName::in_first_chain(1))?;
             Ok(first.map(|first| chain::hex(&first.hash)))

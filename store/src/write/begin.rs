@@ -115,9 +115,10 @@ impl Store {
         if self.open.contains_key(run) {
             return self.same_begin(begin);
         }
-        let lock = self.tables().lock(run)?;
+        let lock = self.patiently(|store| store.tables().lock(run))?;
         let context = codec::pack(&json(run, &begin.context)?);
-        let created = self.write(|tables| {
+        let created = self.patiently(|store| store.write(|tables| {
+            // Also one that was made a moment ago by a statement whose answer was lost.
             if tables.find_run(run)?.is_some() {
                 return Ok(false);
             }
@@ -136,11 +137,11 @@ impl Store {
             };
             tables.insert_run(&new)?;
             Ok(true)
-        })?;
+        }))?;
         if !created {
             self.same_begin(begin)?;
         }
-        let run_row = self.read(|tables| get(tables, run))?;
+        let run_row = self.patiently(|store| store.read(|tables| get(tables, run)))?;
         let state = if created {
             Some(TreeState::new(run_row))
         } else {
@@ -251,7 +252,9 @@ impl Store {
     /// What was returned from here survives the death of the process. The same again changes
     /// nothing; other content under the same number, or a gap, is an error.
     pub fn append(&mut self, root: &RunId, records: &[Record], chunks: &[TapeChunk]) -> Result<()> {
-        self.with_tree(root, |tables, state| state.append(tables, records, chunks))
+        self.patiently(|store| {
+            store.with_tree(root, |tables, state| state.append(tables, records, chunks))
+        })
     }
 
     /// Does some work on a tree in one transaction; after a failure its state is read again.
@@ -298,7 +301,7 @@ impl Store {
         at: i64,
     ) -> Result<SealName> {
         let packed = codec::pack(&json(root, exit)?);
-        let seal = self.with_tree(root, |tables, state| {
+        let seal = self.patiently(|store| store.with_tree(root, |tables, state| {
             state.append(tables, records, chunks)?;
             if let Some(seal) = state.root.seal {
                 let stored = value(root, "exit", state.root.exit.as_deref())?;
@@ -311,7 +314,7 @@ impl Store {
                 return Ok(seal);
             }
             self::seal(tables, state, Some(&packed), at)
-        })?;
+        }))?;
         if let Some(lock) = self.open.remove(root).and_then(|tree| tree.lock) {
             lock.retire();
         }

@@ -169,7 +169,8 @@ pub(super) fn chain() -> BoxedStrategy<u32> {
 pub(super) fn seal_head() -> BoxedStrategy<SealHead> {
     build!(SealHead {
         name: seal_name(),
-        hash: text()
+        hash: text(),
+        is_epoch: any::<bool>()
     })
 }
 
