@@ -166,8 +166,8 @@ pub(crate) enum UsageScope<'a> {
     Tree(&'a RunKey),
     /// Those of trees that are not among the sums that are kept, and that a filter lets through.
     Unsettled(&'a RunFilter),
-    /// Those of sealed trees that are to be among them, and are not.
-    Waiting,
+    /// Those of sealed trees that are to be among them, and are not: [`Tables::roots_to_settle`] named them.
+    Waiting(&'a [RunKey]),
     /// Those of trees that are.
     Settled,
 }
@@ -495,13 +495,19 @@ pub(crate) trait Tables: fmt::Debug {
     fn clear_kept_usage(&self) -> Result<()>;
     /// Notes whether a tree is among the sums.
     fn set_settled(&self, root: &RunKey, settlement: Settlement) -> Result<()>;
-    /// Tells whether a tree is among the sums.
+    /// Notes of several trees that they are among the sums.
+    fn set_all_settled(&self, roots: &[RunKey]) -> Result<()> {
+        let mut roots = roots.iter();
+        roots.try_for_each(|root| self.set_settled(root, Settlement::Kept))
+    }
+    /// Tells whether a tree is among the sums. Until the transaction ends, nobody else changes that.
     fn is_settled(&self, root: &RunKey) -> Result<bool>;
     /// Counts the sealed trees that are pending, as far as that many.
     fn waiting_trees(&self, most: u32) -> Result<u32>;
-    /// Returns the roots of sealed trees that are pending.
+    /// Returns the roots of sealed trees that are pending, and that nobody else is about to settle or to change: none of
+    /// them changes until the transaction ends.
     fn roots_to_settle(&self) -> Result<Vec<RunKey>>;
-    /// Tells whether there is a run of a session.
+    /// Tells whether there is a run of a session, or may be one before the transaction ends.
     fn has_session(&self, session: &str) -> Result<bool>;
     /// Returns the roots of trees among the sums that have a run of a session after this time and id.
     fn settled_after(&self, session: &str, at: i64, run: &RunId) -> Result<Vec<RunKey>>;

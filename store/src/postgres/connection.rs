@@ -9,7 +9,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls, Row, SimpleQueryMessage, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -234,6 +234,18 @@ impl Connection {
             .client()
             .and_then(|client| self.wait(None, client.batch_execute(sql)));
         self.checked(result)
+    }
+
+    /// Returns the columns that a query of somebody's own gives, without running it: it must be one statement.
+    pub(super) fn describe(&mut self, sql: &str) -> Result<Vec<(String, Type)>> {
+        let result = self
+            .client()
+            .and_then(|client| self.wait(None, client.prepare(sql)));
+        let statement = self.checked(result)?;
+        let columns = statement.columns().iter();
+        Ok(columns
+            .map(|column| (column.name().to_owned(), column.type_().clone()))
+            .collect())
     }
 
     /// Returns what a query of somebody's own gives, as text.

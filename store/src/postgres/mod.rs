@@ -25,6 +25,7 @@ mod lease;
 mod ledger;
 mod list;
 mod pending;
+mod query;
 mod records;
 mod rows;
 mod runs;
@@ -32,6 +33,7 @@ mod schema;
 mod seals;
 mod search;
 mod sessions;
+mod settling;
 mod stats;
 mod status;
 mod steps;
@@ -124,6 +126,16 @@ impl Postgres {
             })
         };
         open().map_err(|error: crate::StoreError| error.in_file(name.as_ref()))
+    }
+
+    /// Makes the tables, or brings them up to date; returns the versions before and after.
+    pub(crate) fn migrate(address: &str) -> Result<(i64, i64)> {
+        schema::migrate(address, schema::Layout::Whole)
+    }
+
+    /// Makes the tables in parts.
+    pub(crate) fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
+        schema::migrate(address, schema::Layout::Partitioned(parts))
     }
 
     /// Returns how long a server that is away is waited for.

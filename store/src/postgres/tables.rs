@@ -8,8 +8,8 @@ use runtape_core::{CheckpointId, JobId, RunId, Stream};
 use serde_json::{Map, Value};
 
 use super::{
-    Postgres, audit, calls, check, epochs, facts, ledger, list, records, runs, schema, seals,
-    search, sessions, stats, steps, tape, usage_sums,
+    Postgres, audit, calls, check, epochs, facts, ledger, list, query, records, runs, schema,
+    seals, search, sessions, settling, stats, steps, tape, usage_sums,
 };
 use crate::backend::{
     self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rules,
@@ -432,24 +432,28 @@ impl Tables for Postgres {
         runs::set(self, root, "summed", &number)
     }
 
+    fn set_all_settled(&self, roots: &[RunKey]) -> Result<()> {
+        settling::set_all_settled(self, roots)
+    }
+
     fn is_settled(&self, root: &RunKey) -> Result<bool> {
-        usage_sums::is_settled(self, root)
+        settling::is_settled(self, root)
     }
 
     fn waiting_trees(&self, most: u32) -> Result<u32> {
-        usage_sums::waiting(self, most)
+        settling::waiting(self, most)
     }
 
     fn roots_to_settle(&self) -> Result<Vec<RunKey>> {
-        usage_sums::to_settle(self)
+        settling::to_settle(self)
     }
 
     fn has_session(&self, session: &str) -> Result<bool> {
-        sessions::has_run(self, session)
+        settling::has_session(self, session)
     }
 
     fn settled_after(&self, session: &str, at: i64, run: &RunId) -> Result<Vec<RunKey>> {
-        usage_sums::settled_after(self, session, at, run.as_str())
+        settling::settled_after(self, session, at, run)
     }
 
     fn each_call(
@@ -482,7 +486,7 @@ impl Tables for Postgres {
     }
 
     fn query(&self, sql: &str, each: &mut dyn FnMut(Map<String, Value>) -> bool) -> Result<()> {
-        audit::query(self, sql, each)
+        query::query(self, sql, each)
     }
 
     fn partly_searched(&self, most: usize) -> Result<Vec<PartlySearched>> {

@@ -121,7 +121,8 @@ fn condition(scope: UsageScope<'_>) -> Condition {
             condition.terms.push(of_trees(UNSETTLED));
             condition
         }
-        UsageScope::Waiting => {
+        // Nobody else writes meanwhile: they are the ones that were named.
+        UsageScope::Waiting(_) => {
             let mut condition = Condition::default();
             condition.terms.push(of_trees(WAITING));
             condition
