@@ -337,6 +337,11 @@ pub(crate) trait Tables: fmt::Debug {
     /// Deletes the row of a run, and its job if that was the last one.
     fn delete_run(&self, run: &RunKey) -> Result<()>;
 
+    /// Tells whether blocks may be taken away, so that few are made of many small ones: a recorder may have no right to.
+    fn may_delete_blocks(&self) -> Result<bool> {
+        Ok(true)
+    }
+
     /// Adds a block of records.
     fn insert_record_block(&self, run: &RunKey, block: &RecordBlock) -> Result<()>;
     /// Returns the last block that begins at or before a record.

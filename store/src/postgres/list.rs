@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 
 use super::columns::{count, counts, get, job_id, kept, maybe_text, size, text};
 use super::condition::{Condition, select};
-use super::sums::{bounded_sum, cost_sum, counted_of_runs};
+use super::sums::{COUNTED, bounded_sum, cost_sum, counted_of_runs};
 use super::{Postgres, runs};
 use crate::backend::Selection;
 use crate::derive::cells::status;
@@ -113,7 +113,7 @@ fn with_ids(pg: &Postgres, ids: &[String]) -> Result<Vec<JobInfo>> {
     let sql = format!(
         "SELECT run.job_id, count(*) FILTER (WHERE run.status IS NULL), {},
             min(run.started_at), max(run.finished_at), count(*) FILTER (WHERE run.run_no = 0), {}, {}, {}, {}
-         FROM run WHERE run.job_id = ANY($1) GROUP BY run.job_id",
+         FROM run {COUNTED} WHERE run.job_id = ANY($1) GROUP BY run.job_id",
         bounded_sum("run.steps"),
         cost_sum("run.cost_usd"),
         end("ASC", "coalesce(main.expert, main.runtime)"),

@@ -72,6 +72,8 @@ pub(crate) struct Postgres {
     name: String,
     place: String,
     transaction: RefCell<Transaction>,
+    /// Whether this user may delete blocks, once it was asked.
+    may_delete_blocks: Cell<Option<bool>>,
     /// When this store last looked whether it is time for an epoch.
     looked_for_epoch: Cell<Option<Instant>>,
     /// How many chains of seals there are.
@@ -120,6 +122,7 @@ impl Postgres {
                 })),
                 place,
                 transaction: RefCell::default(),
+                may_delete_blocks: Cell::default(),
                 looked_for_epoch: Cell::default(),
                 chains,
                 own_share: lease::share(chains),

@@ -11,7 +11,7 @@ use super::columns::{
 };
 use super::pending::{Into, RUN_CELLS, RunCells, cell};
 use super::rows::{Cell, Kind};
-use super::sums::counted_of_run;
+use super::sums::{COUNTED, counted_of_run};
 use super::{Postgres, Value};
 use crate::backend::{BareRun, NewRun, Opening, RunKey, RunRow};
 use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH, RunNames, StoredRun};
@@ -320,7 +320,7 @@ pub(super) static INFO: LazyLock<String> = LazyLock::new(|| {
     format!(
         "run.job_id, run.run_id, CASE WHEN run.run_no <> 0 THEN run.root_id END, parent.run_id,
             run.runtime, root.seal_chain, root.seal_number, {columns}
-         FROM run JOIN root ON root.root_id = run.root_id
+         FROM run JOIN root ON root.root_id = run.root_id {COUNTED}
          LEFT JOIN run AS parent ON parent.root_id = run.root_id AND parent.run_no = run.parent_no"
     )
 });

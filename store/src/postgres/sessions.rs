@@ -2,7 +2,7 @@
 
 use super::columns::{count, counts, get, kept, key, maybe_text, runtime, size, text};
 use super::condition::{Condition, select};
-use super::sums::{cost_sum, counted_of_runs};
+use super::sums::{COUNTED, cost_sum, counted_of_runs};
 use super::Postgres;
 use crate::backend::{Selection, SessionRow};
 use crate::error::Result;
@@ -90,7 +90,7 @@ fn from_runs(
          CROSS JOIN LATERAL ({}) AS latest
          CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE run.run_no = 0), min(run.started_at), {}, {}
-            FROM run AS main JOIN run ON run.root_id = main.root_id WHERE {ROOTS}
+            FROM run AS main JOIN run ON run.root_id = main.root_id {COUNTED} WHERE {ROOTS}
          ) AS sums
          ORDER BY asked.place",
         root("ASC"),

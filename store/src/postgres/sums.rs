@@ -24,24 +24,17 @@ pub(super) const COUNTERS: [&str; 4] = [
     "cached_input_tokens",
 ];
 
-/// Writes what counts of a run's usage, as the view `v_runs` has it: what its columns say, unless
-/// other runs of the same session may have reported some of it, too.
+/// Joins what counts of a run's usage, as the view `v_runs` has it: what its columns say, unless other runs of the same
+/// session may have reported some of it, too.
+pub(super) const COUNTED: &str =
+    "JOIN counted_run AS counted ON counted.root_id = run.root_id AND counted.run_no = run.run_no";
+
+/// Writes what counts of a run's usage, where [`COUNTED`] is joined.
 pub(super) fn counted_of_run(counter: &str) -> String {
-    format!(
-        "CASE WHEN run.session IS NULL OR run.{counter} IS NULL OR NOT EXISTS (
-            SELECT 1 FROM run AS other
-            WHERE md5(other.session) = md5(run.session) AND other.session = run.session
-                AND (other.root_id <> run.root_id OR other.run_no <> run.run_no)
-         ) THEN run.{counter} ELSE (
-            SELECT coalesce({}, 0) FROM counted_usage AS entry
-            WHERE entry.root_id = run.root_id AND entry.run_no = run.run_no
-                AND NOT entry.is_repeated
-         ) END",
-        bounded_sum(&format!("entry.{counter}"))
-    )
+    format!("counted.{counter}")
 }
 
-/// Writes sums over runs of what counts of each one's usage.
+/// Writes sums over runs of what counts of each one's usage, where [`COUNTED`] is joined.
 pub(super) fn counted_of_runs() -> String {
     let sum = |counter: &str| bounded_sum(&counted_of_run(counter));
     COUNTERS.map(sum).join(", ")

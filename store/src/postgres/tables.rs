@@ -159,6 +159,10 @@ impl Tables for Postgres {
         runs::delete(self, run)
     }
 
+    fn may_delete_blocks(&self) -> Result<bool> {
+        records::may_delete(self)
+    }
+
     fn insert_record_block(&self, run: &RunKey, block: &RecordBlock) -> Result<()> {
         records::insert(self, run, block)
     }

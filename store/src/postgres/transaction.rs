@@ -39,6 +39,8 @@ pub(super) struct Transaction {
     fenced: HashSet<RunId>,
     /// Ends of the chains that it has locked.
     pub(super) ends: HashMap<i32, (u64, Hash)>,
+    /// How many sessions it has locked for itself.
+    pub(super) own_sessions: usize,
     /// It has sealed something.
     pub(super) has_sealed: bool,
     /// Entries of chains that are not written yet.

@@ -293,7 +293,8 @@ pub(super) fn change(pg: &Postgres, cells: &[UsageCell], is_taken_away: bool) ->
             column.push(sum.saturating_mul(sign));
         }
     }
-    let mut values: Vec<Value<'_>> = vec![&pg.share, &spans, &starts, &kinds, &runtimes, &models];
+    let share = pg.share();
+    let mut values: Vec<Value<'_>> = vec![&share, &spans, &starts, &kinds, &runtimes, &models];
     values.extend(columns.iter().map(|column| column as Value<'_>));
     let arrays: Vec<String> = (7..7 + SUMS.len()).map(|n| format!("${n}::bigint[]")).collect();
     let (arrays, names) = (arrays.join(", "), SUMS.join(", "));

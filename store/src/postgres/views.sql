@@ -63,7 +63,8 @@ $$;
 -- The ledger with what counts of it. Which numbers count follows from the order of the runs of a session: an entry that
 -- an earlier run of the session reported, too, does not, and a total of a whole session counts what it holds beyond the
 -- last total that was stated before. Earlier is what began earlier; of two that began at once, the one whose id comes
--- first. The entry is looked up before its run, for a session may have many runs.
+-- first. A session may have many runs: they are read in the order of their index, and only as far as need be. That its id
+-- is the same is asked in a way from which the server does not conclude that there are hardly any.
 CREATE VIEW counted_usage AS
 SELECT
     usage.root_id,
@@ -105,16 +106,20 @@ SELECT
 FROM usage
 JOIN run ON run.root_id = usage.root_id AND run.run_no = usage.run_no
 LEFT JOIN LATERAL (
-    SELECT earlier.seq, earlier.input_tokens, earlier.output_tokens, earlier.reasoning_tokens,
-        earlier.cached_input_tokens
+    SELECT earlier.*
     FROM run AS earlier_run
-    JOIN usage AS earlier ON earlier.root_id = earlier_run.root_id AND earlier.run_no = earlier_run.run_no
+    CROSS JOIN LATERAL (
+        SELECT last.seq, last.input_tokens, last.output_tokens, last.reasoning_tokens, last.cached_input_tokens
+        FROM usage AS last
+        WHERE last.root_id = earlier_run.root_id AND last.run_no = earlier_run.run_no
+            AND (last.of_session OR last.key = 'total')
+            AND (earlier_run.started_at, earlier_run.run_id, last.seq) < (run.started_at, run.run_id, usage.seq)
+        ORDER BY last.seq DESC LIMIT 1
+    ) AS earlier
     WHERE usage.of_session
-        AND md5(earlier_run.session) = md5(run.session) AND earlier_run.session = run.session
-        AND (earlier.of_session OR earlier.key = 'total')
+        AND md5(earlier_run.session) = md5(run.session) AND coalesce(earlier_run.session = run.session, false)
         AND (earlier_run.started_at, earlier_run.run_id) <= (run.started_at, run.run_id)
-        AND (earlier_run.started_at, earlier_run.run_id, earlier.seq) < (run.started_at, run.run_id, usage.seq)
-    ORDER BY earlier_run.started_at DESC, earlier_run.run_id DESC, earlier.seq DESC LIMIT 1
+    ORDER BY earlier_run.started_at DESC, earlier_run.run_id DESC LIMIT 1
 ) AS before ON true;
 
 CREATE VIEW v_usage AS
@@ -159,30 +164,36 @@ CREATE VIEW counted_run AS
 SELECT
     run.root_id,
     run.run_no,
-    CASE WHEN shared.is_it AND run.input_tokens IS NOT NULL THEN (
-        SELECT coalesce(runtape_sum(sum(entry.input_tokens)), 0) FROM counted_usage AS entry
-        WHERE entry.root_id = run.root_id AND entry.run_no = run.run_no AND NOT entry.is_repeated
-    ) ELSE run.input_tokens END AS input_tokens,
-    CASE WHEN shared.is_it AND run.output_tokens IS NOT NULL THEN (
-        SELECT coalesce(runtape_sum(sum(entry.output_tokens)), 0) FROM counted_usage AS entry
-        WHERE entry.root_id = run.root_id AND entry.run_no = run.run_no AND NOT entry.is_repeated
-    ) ELSE run.output_tokens END AS output_tokens,
-    CASE WHEN shared.is_it AND run.reasoning_tokens IS NOT NULL THEN (
-        SELECT coalesce(runtape_sum(sum(entry.reasoning_tokens)), 0) FROM counted_usage AS entry
-        WHERE entry.root_id = run.root_id AND entry.run_no = run.run_no AND NOT entry.is_repeated
-    ) ELSE run.reasoning_tokens END AS reasoning_tokens,
-    CASE WHEN shared.is_it AND run.cached_input_tokens IS NOT NULL THEN (
-        SELECT coalesce(runtape_sum(sum(entry.cached_input_tokens)), 0) FROM counted_usage AS entry
-        WHERE entry.root_id = run.root_id AND entry.run_no = run.run_no AND NOT entry.is_repeated
-    ) ELSE run.cached_input_tokens END AS cached_input_tokens
+    CASE WHEN session.is_shared AND run.input_tokens IS NOT NULL
+        THEN coalesce(counted.input_tokens, 0) ELSE run.input_tokens END AS input_tokens,
+    CASE WHEN session.is_shared AND run.output_tokens IS NOT NULL
+        THEN coalesce(counted.output_tokens, 0) ELSE run.output_tokens END AS output_tokens,
+    CASE WHEN session.is_shared AND run.reasoning_tokens IS NOT NULL
+        THEN coalesce(counted.reasoning_tokens, 0) ELSE run.reasoning_tokens END AS reasoning_tokens,
+    CASE WHEN session.is_shared AND run.cached_input_tokens IS NOT NULL
+        THEN coalesce(counted.cached_input_tokens, 0) ELSE run.cached_input_tokens END AS cached_input_tokens
 FROM run
 CROSS JOIN LATERAL (
-    SELECT run.session IS NOT NULL AND EXISTS (
-        SELECT 1 FROM run AS other
-        WHERE md5(other.session) = md5(run.session) AND other.session = run.session
-            AND (other.root_id <> run.root_id OR other.run_no <> run.run_no)
-    ) AS is_it
-) AS shared;
+    -- Asked once, and not for each column.
+    SELECT run.session IS NOT NULL AND (
+        SELECT count(*) > 1 FROM (
+            SELECT 1 FROM run AS other
+            WHERE md5(other.session) = md5(run.session) AND coalesce(other.session = run.session, false)
+            ORDER BY other.started_at, other.run_id LIMIT 2
+        ) AS first_two
+    ) AS is_shared
+    OFFSET 0
+) AS session
+CROSS JOIN LATERAL (
+    SELECT
+        runtape_sum(sum(entry.input_tokens)) AS input_tokens,
+        runtape_sum(sum(entry.output_tokens)) AS output_tokens,
+        runtape_sum(sum(entry.reasoning_tokens)) AS reasoning_tokens,
+        runtape_sum(sum(entry.cached_input_tokens)) AS cached_input_tokens
+    FROM counted_usage AS entry
+    WHERE session.is_shared AND entry.root_id = run.root_id AND entry.run_no = run.run_no
+        AND NOT entry.is_repeated
+) AS counted;
 
 CREATE VIEW v_runs AS
 SELECT

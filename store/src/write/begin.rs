@@ -72,10 +72,12 @@ pub(crate) fn seal(
     if let Some(exit) = exit {
         tables.set_exit(&root.key, exit)?;
     }
-    for run in tables.tree(&root.key)? {
-        merge::records(tables, &run)?;
+    if tables.may_delete_blocks()? {
+        for run in tables.tree(&root.key)? {
+            merge::records(tables, &run)?;
+        }
+        merge::tape(tables, root)?;
     }
-    merge::tape(tables, root)?;
     let seal = sealing::seal(tables, &root.key, at)?;
     kept_usage::settle_many(tables)?;
     Ok(seal)

@@ -24,7 +24,7 @@ impl Layout {
     pub fn migrate(self, address: &str) {
         let migrated = match self {
             Self::Whole => Store::migrate(address),
-            Self::Partitioned => Store::migrate(address),
+            Self::Partitioned => Store::migrate_partitioned(address, 8),
         };
         migrated.unwrap_or_else(|error| panic!("{error}"));
     }

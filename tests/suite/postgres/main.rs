@@ -17,5 +17,8 @@ mod full;
 mod hanging;
 mod killed;
 mod own_server;
+mod roles;
 mod taken_over;
+mod tampering;
+mod tls;
 mod writers;
