@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use runtape_core::RunId;
 use runtape_normalizer::redact::RuleSet;
-use runtape_store::{BeginRun, Import, Store, StoreError};
+use runtape_store::{BeginRun, DatabaseFault, Import, Store, StoreError};
 
 use crate::error::RecordError;
 use crate::redaction::filter_begin;
@@ -18,6 +18,11 @@ use crate::stored_redaction::{in_batch, secrets_in, write_filtered};
 const BATCH_TIME: Duration = Duration::from_millis(500);
 /// The most runs of one transaction.
 const BATCH_RUNS: usize = 64;
+
+/// How often a transaction is tried again that may go well another time.
+const TRIES: u32 = 5;
+/// How long to wait before the first of these times.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What became of a root run on its way to another store.
 #[derive(Debug)]
@@ -47,8 +52,18 @@ pub fn transfer(
     mut each: impl FnMut(&RunId, Transferred),
 ) -> Result<(), RecordError> {
     let mut rest = roots;
+    let mut failures = 0;
     while !rest.is_empty() {
-        let (done, outcomes) = batch(source, target, rest, rules, &clock)?;
+        let (done, outcomes) = match batch(source, target, rest, rules, &clock) {
+            // A server may be away for a moment, or others in the way.
+            Err(error) if may_pass(&error) && failures < TRIES => {
+                failures += 1;
+                std::thread::sleep(PAUSE * failures);
+                continue;
+            }
+            result => result?,
+        };
+        failures = 0;
         let (now, after) = rest.split_at(done);
         for (root, outcome) in now.iter().zip(outcomes) {
             each(root, outcome);
@@ -128,6 +143,17 @@ fn failed(error: RecordError) -> Result<Transferred, RecordError> {
         error if is_of_store(&error) => Err(error),
         error => Ok(Transferred::Failed(error)),
     }
+}
+
+/// Tells whether the same may succeed in a moment.
+fn may_pass(error: &RecordError) -> bool {
+    matches!(
+        error,
+        RecordError::Store(StoreError::Database {
+            fault: DatabaseFault::Away | DatabaseFault::Busy,
+            ..
+        })
+    )
 }
 
 /// Tells whether an error has nothing to do with the run at hand: the next one would meet it, too.
