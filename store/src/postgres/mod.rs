@@ -133,12 +133,12 @@ impl Postgres {
 
     /// Makes the tables, or brings them up to date; returns the versions before and after.
     pub(crate) fn migrate(address: &str) -> Result<(i64, i64)> {
-        schema::migrate(address, schema::Layout::Whole)
+        schema::migrate(address, schema::Layout::Whole, schema::CHAINS)
     }
 
     /// Makes the tables in parts.
     pub(crate) fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
-        schema::migrate(address, schema::Layout::Partitioned(parts))
+        schema::migrate(address, schema::Layout::Partitioned(parts), schema::CHAINS)
     }
 
     /// Returns how long a server that is away is waited for.

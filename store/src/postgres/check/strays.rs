@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::postgres::Postgres;
 use crate::postgres::columns::get;
+use crate::postgres::schema::NEWEST;
 
 /// Tables whose rows are of a run, and of a root run.
 const OF_RUNS: [&str; 7] = [
@@ -103,19 +104,21 @@ pub(in crate::postgres) fn strays(pg: &Postgres) -> Result<Vec<String>> {
             Some(count) => faults.push(format!("{count} {fault}")),
         }
     }
-    if number(WHAT_IT_IS)? != Some(2) {
+    // Counts what the database says of itself rightly: three things, and nothing else.
+    let sql = format!(
+        "SELECT sum(CASE
+            WHEN name = 'schema' AND value = '{NEWEST}' THEN 1
+            WHEN name = 'chains' AND value = (SELECT count(*)::text FROM chain_head)
+                AND (SELECT min(chain) = 0 AND max(chain) = count(*) - 1 FROM chain_head) THEN 1
+            WHEN name = 'id' AND value ~ '^[0-9a-f]{{32}}$' THEN 1
+            ELSE 100
+         END) FROM runtape"
+    );
+    if number(&sql)? != Some(3) {
         faults.push("table runtape does not say what this database is".to_owned());
     }
     Ok(faults)
 }
-
-/// Counts what the database says of itself rightly: two things, and nothing else.
-const WHAT_IT_IS: &str = "SELECT sum(CASE
-        WHEN name = 'schema' AND value = '1' THEN 1
-        WHEN name = 'chains' AND value = (SELECT count(*)::text FROM chain_head)
-            AND (SELECT min(chain) = 0 AND max(chain) = count(*) - 1 FROM chain_head) THEN 1
-        ELSE 100
-     END) FROM runtape";
 
 /// Makes right what follows from other rows, and deletes rows that belong to nothing.
 pub(in crate::postgres) fn repair(pg: &Postgres) -> Result<()> {
