@@ -49,8 +49,6 @@ pub(super) struct Transaction {
     numbers: HashMap<RunId, i64>,
     /// What was known when a part began that may be undone by itself.
     before: Option<Known>,
-    /// How many sessions it has locked for itself.
-    pub(super) own_sessions: usize,
 }
 
 /// What a transaction knows of rows that it has locked.
