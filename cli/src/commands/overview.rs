@@ -13,7 +13,7 @@ const RUNS: usize = 5;
 
 pub(super) fn run(invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     if invocation.database.is_new() {
-        let path = invocation.database.path().display().to_string();
+        let path = invocation.database.name();
         let console = &mut invocation.console;
         if !console.json {
             console.line(&format!(

@@ -12,12 +12,12 @@
 //! The schema is made and changed by [`migrate`](schema::migrate) and never by opening.
 
 mod address;
-mod columns;
-mod connection;
 mod audit;
 mod calls;
 mod check;
+mod columns;
 mod condition;
+mod connection;
 mod epochs;
 mod facts;
 mod fault;
@@ -35,6 +35,7 @@ mod search;
 mod sessions;
 mod settling;
 mod stats;
+mod status;
 mod steps;
 mod sums;
 mod tables;
@@ -51,17 +52,25 @@ use tokio_postgres::Row;
 
 use crate::error::Result;
 use crate::options::{Options, Patience};
+use crate::server_name::ServerName;
 
 use self::address::Address;
 use self::connection::{Connection, Value};
 use self::lease::Leases;
+pub(crate) use self::schema::shard_sql;
 use self::transaction::Transaction;
+
+/// Returns what the database of an address is called.
+pub(crate) fn name_of(address: &str) -> Result<ServerName> {
+    Ok(Address::parse(address)?.server_name())
+}
 
 /// A database on a server.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     link: Arc<Mutex<Link>>,
     name: String,
+    place: String,
     transaction: RefCell<Transaction>,
     /// Whether this user may delete blocks, once it was asked.
     may_delete_blocks: Cell<Option<bool>>,
@@ -100,6 +109,7 @@ impl Postgres {
     pub(crate) fn open(address: &str, options: &Options) -> Result<Self> {
         let address = Address::parse(address)?;
         let name = address.name.clone();
+        let place = address.server_name().place();
         let open = || {
             let mut connection = Connection::open(address, options.read_only, patience(options))?;
             let chains = schema::check(&mut connection)?;
@@ -110,6 +120,7 @@ impl Postgres {
                     is_busy: false,
                     leases: Leases::default(),
                 })),
+                place,
                 transaction: RefCell::default(),
                 may_delete_blocks: Cell::default(),
                 looked_for_epoch: Cell::default(),
@@ -146,6 +157,11 @@ impl Postgres {
     /// Returns what the server is called in messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns where the database is, the same for whoever connects.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
     }
 
     /// Returns the rows that a query gives, with all that this transaction has written.

@@ -49,6 +49,8 @@ mod same_records;
 mod sample;
 #[cfg(unix)]
 mod search;
+#[cfg(all(unix, feature = "postgres"))]
+mod server;
 mod sessions;
 #[cfg(unix)]
 mod snapshots;

@@ -250,7 +250,7 @@ fn options(
         },
         timeout: args.timeout,
         grace: args.grace,
-        spool: spool_directory::directories(),
+        spool: spool_directory::directories(&invocation.database),
         foreground: true,
         leash: leash::this_binary(),
         rules: Arc::clone(rules),
