@@ -60,6 +60,8 @@ mod standard_input;
 mod sync;
 #[cfg(unix)]
 mod trouble;
+#[cfg(target_os = "linux")]
+mod terminal;
 #[cfg(unix)]
 mod unshown;
 mod usage;

@@ -13,6 +13,7 @@ mod signals;
 use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -177,7 +178,8 @@ pub(crate) fn run(
     let program = (program.as_str(), arguments);
     let stdin = input.stdio();
     let mut recording = spawn(invocation, options, runtime, &context, program, stdin)?;
-    signals.pass_on(recording.control());
+    let interrupts = recording.take_interrupts();
+    let answering = signals.pass_on(recording.control(), interrupts);
     input.pass_on(&mut recording);
     write_pid(args, invocation, recording.control().process_id());
     let view = View::new(args, invocation.console.json);
@@ -192,6 +194,8 @@ pub(crate) fn run(
         kept,
     } = recording.wait();
     // What the session file adds is a gift: without it the run is what was printed.
+    // What is said about an interrupt is said before the summary.
+    let _ = answering.map(JoinHandle::join);
     let joined = history::join(args, invocation, &context, &kept, &rules);
     let summary = joined.or(summary);
     let summary = summary.as_ref();
