@@ -10,6 +10,7 @@ mod doctor_history;
 mod doctor_redaction;
 mod drift;
 mod errors;
+mod estimates;
 mod events;
 mod export;
 mod files;

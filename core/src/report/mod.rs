@@ -60,4 +60,4 @@ pub use search::{SearchHit, SearchRole, SearchedRun, SnippetPart};
 pub use serving::ServeInfo;
 pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
-pub use usage::{DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};
+pub use usage::{CostEstimate, DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};

@@ -1,6 +1,7 @@
 //! What was used, added up: the smallest sums that usage is told by.
 
 use runtape_core::TokenCounts;
+use runtape_core::prices::CacheWrite;
 
 /// How many quarters of an hour a day has.
 pub(crate) const QUARTERS_OF_DAY: i64 = 96;
@@ -29,6 +30,12 @@ pub(crate) enum UsageDimension {
     Session,
     /// That of the run, else that of its root run.
     Cwd,
+    /// Those of the root run, as JSON.
+    Labels,
+    /// The run itself, by its id.
+    Run,
+    /// Its root run, by its id.
+    Root,
 }
 
 /// What sums are kept by.
@@ -71,6 +78,8 @@ pub(crate) struct UsageKind {
     pub(crate) is_reported: bool,
     /// They are of a response with a long prompt.
     pub(crate) is_long: bool,
+    /// The input tokens were written to a cache. There are no others among these then, and none of these among the others.
+    pub(crate) write: CacheWrite,
 }
 
 /// Sums that can be added and taken away again.
@@ -127,6 +136,7 @@ impl UsageAmounts {
             output_tokens: known(output, outputs),
             reasoning_tokens: known(reasoning, reasonings),
             cached_input_tokens: known(cached, cached_inputs),
+            ..TokenCounts::default()
         }
     }
 }
