@@ -19,7 +19,8 @@ use crate::error::{Result, StoreError};
 
 /// Finds the lease held, for as long as the transaction lasts, and renews it. Its values are the tree, the epoch, and how
 /// often it was written.
-pub(super) const FENCE: &str = "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = writes + 1
+pub(super) const FENCE: &str =
+    "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = writes + 1
      WHERE root_id = $1 AND epoch = $2 AND writes = $3 RETURNING root_id, writes";
 
 /// Takes a lease that nobody holds. An epoch is the time at which it began, or comes after the one before: one of a lease
@@ -96,7 +97,11 @@ impl Link {
     }
 
     fn renew_leases(&mut self) -> Result<()> {
-        let held = self.leases.held.iter().filter(|(_, lease)| lease.epoch >= 0);
+        let held = self
+            .leases
+            .held
+            .iter()
+            .filter(|(_, lease)| lease.epoch >= 0);
         let (roots, epochs): (Vec<String>, Vec<i64>) = held
             .map(|(root, lease)| (root.to_string(), lease.epoch))
             .unzip();
@@ -147,9 +152,15 @@ impl RunLock {
     fn give_back(&self, sql: &'static str) {
         let mut link = hold(&self.link);
         // Of a lease that was given back already there is nothing to give back.
-        let is_ours = link.leases.held.get(&self.run).is_some_and(|lease| lease.epoch == self.epoch);
+        let is_ours = link
+            .leases
+            .held
+            .get(&self.run)
+            .is_some_and(|lease| lease.epoch == self.epoch);
         if link.leases.held.remove(&self.run).is_some() && is_ours {
-            link.leases.returned.push((self.run.clone(), self.epoch, sql));
+            link.leases
+                .returned
+                .push((self.run.clone(), self.epoch, sql));
         }
         link.release_leases();
     }
@@ -167,7 +178,10 @@ impl backend::RunLock for RunLock {
         let mut link = hold(&self.link);
         let note = kept(note);
         let values: [Value<'_>; 3] = [&self.run.as_str(), &self.epoch, &note.as_ref()];
-        let left = link.connection.execute(sql, &values).map_err(io::Error::other)?;
+        let left = link
+            .connection
+            .execute(sql, &values)
+            .map_err(io::Error::other)?;
         if left == 0 {
             return Err(io::Error::other("somebody else writes the run now"));
         }
@@ -177,9 +191,16 @@ impl backend::RunLock for RunLock {
     fn note(&self) -> io::Result<Option<String>> {
         let sql = "SELECT note FROM lease WHERE root_id = $1";
         let mut link = hold(&self.link);
-        let rows = link.connection.rows_soon(sql, &[&self.run.as_str()]).map_err(io::Error::other)?;
+        let rows = link
+            .connection
+            .rows_soon(sql, &[&self.run.as_str()])
+            .map_err(io::Error::other)?;
         let note = rows.first().map(|row| row.try_get::<_, Option<String>>(0));
-        Ok(note.transpose().map_err(io::Error::other)?.flatten().map(super::columns::told))
+        Ok(note
+            .transpose()
+            .map_err(io::Error::other)?
+            .flatten()
+            .map(super::columns::told))
     }
 
     fn retire(self: Box<Self>) {
@@ -189,8 +210,14 @@ impl backend::RunLock for RunLock {
 
 /// Names this process to those who look who writes what.
 fn owner() -> String {
-    let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
-    format!("{} on {}", std::process::id(), host.as_deref().unwrap_or("?"))
+    let host = nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok());
+    format!(
+        "{} on {}",
+        std::process::id(),
+        host.as_deref().unwrap_or("?")
+    )
 }
 
 /// Returns a number that differs between stores, and is none of a chain: whose rows of sums are whose.
@@ -211,12 +238,16 @@ impl Postgres {
         if !link.is_busy {
             link.connection.reconnect()?;
         }
-        let rows = link.connection.rows_soon(TAKE, &[&run.as_str(), &owner()])?;
+        let rows = link
+            .connection
+            .rows_soon(TAKE, &[&run.as_str(), &owner()])?;
         let Some(row) = rows.first() else {
             return Err(StoreError::Locked { run: run.clone() });
         };
         let epoch: i64 = row.try_get(0)?;
-        link.leases.held.insert(run.clone(), Lease { epoch, writes: 0 });
+        link.leases
+            .held
+            .insert(run.clone(), Lease { epoch, writes: 0 });
         if !link.leases.are_renewed {
             link.leases.are_renewed = true;
             let weak = Arc::downgrade(&self.link);

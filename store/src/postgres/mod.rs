@@ -197,7 +197,8 @@ impl Postgres {
         let mut link = hold(&self.link);
         link.connection.reconnect()?;
         for table in schema::TREE_TABLES {
-            link.connection.batch_slowly(&format!("VACUUM (FULL) {table}"))?;
+            link.connection
+                .batch_slowly(&format!("VACUUM (FULL) {table}"))?;
         }
         Ok(crate::Erased { is_complete: true })
     }
