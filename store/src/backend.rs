@@ -173,6 +173,8 @@ pub(crate) enum UsageScope<'a> {
     Runs(&'a RunFilter),
     /// A root run and its children.
     Tree(&'a RunKey),
+    /// Those that have one of these names in a dimension: run, root, job or session.
+    Listed(UsageDimension, &'a [&'a str]),
     /// Those of trees that are not among the sums that are kept, and that a filter lets through.
     Unsettled(&'a RunFilter),
     /// Those of sealed trees that are to be among them, and are not: [`Tables::roots_to_settle`] named them.

@@ -9,6 +9,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use crate::error::{Result, StoreError};
+use crate::server_name::ServerName;
 
 /// How long connecting may take, for each address of a host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -70,7 +71,8 @@ impl Address {
                 Protection::Tls { roots }
             }
             Some(other) => {
-                let fault = format!("sslmode={other} is none: write disable, require or verify-full");
+                let fault =
+                    format!("sslmode={other} is none: write disable, require or verify-full");
                 return Err(bad(fault));
             }
         };
@@ -128,8 +130,44 @@ fn name(config: &Config) -> String {
     });
     let hosts: Vec<String> = hosts.collect();
     let user = config.get_user().map(|user| format!("{user}@"));
-    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
-    format!("postgres://{}{}/{database}", user.unwrap_or_default(), hosts.join(","))
+    let database = config
+        .get_dbname()
+        .or(config.get_user())
+        .unwrap_or_default();
+    format!(
+        "postgres://{}{}/{database}",
+        user.unwrap_or_default(),
+        hosts.join(",")
+    )
+}
+
+/// The port where none is named.
+const PORT: u16 = 5432;
+
+impl Address {
+    /// Returns what the database is called.
+    pub(super) fn server_name(&self) -> ServerName {
+        let config = &self.config;
+        let ports = config.get_ports();
+        let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| {
+            let host = match host {
+                Host::Tcp(host) => host.clone(),
+                #[cfg(unix)]
+                Host::Unix(path) => path.display().to_string(),
+            };
+            let port = ports.get(at).or_else(|| ports.first());
+            (host, port.copied().unwrap_or(PORT))
+        });
+        let database = config.get_dbname().or(config.get_user());
+        let password = config.get_password().map(String::from_utf8_lossy);
+        ServerName {
+            name: self.name.clone(),
+            hosts: hosts.collect(),
+            database: database.unwrap_or_default().to_owned(),
+            user: config.get_user().map(str::to_owned),
+            password: password.map(std::borrow::Cow::into_owned),
+        }
+    }
 }
 
 /// Reads what stands in an address as `%XX`.
@@ -169,7 +207,10 @@ mod tests {
             ("postgres://localhost,db.example.com/db", tls(None)),
             ("postgres://localhost/db?hostaddr=192.0.2.1", tls(None)),
             ("postgres://db.example.com/db?sslmode=prefer", tls(None)),
-            ("postgres://db.example.com/db?sslmode=disable", Protection::None),
+            (
+                "postgres://db.example.com/db?sslmode=disable",
+                Protection::None,
+            ),
             (
                 "postgres://db.example.com/db?sslrootcert=%2Fetc%2Fca.pem&application_name=x",
                 tls(Some("/etc/ca.pem")),
@@ -179,6 +220,26 @@ mod tests {
             let protection = Address::parse(address).unwrap().protection;
             assert_eq!(protection, expected, "{address}");
         }
+    }
+
+    #[test]
+    fn a_place_is_the_same_whoever_connects() {
+        let place = |address: &str| Address::parse(address).unwrap().server_name().place();
+        let expected = "postgres://db.example.com:5432/runs";
+        for address in [
+            "postgres://db.example.com/runs",
+            "postgresql://me:s3cret@db.example.com:5432/runs?sslmode=require",
+            "postgres://you@db.example.com/runs?password=s3cret",
+        ] {
+            assert_eq!(place(address), expected, "{address}");
+        }
+        assert_ne!(place("postgres://db.example.com:5433/runs"), expected);
+        assert_ne!(place("postgres://db.example.com/others"), expected);
+        let name = Address::parse("postgres://me@%2Ftmp%2Fs/runs?password=a%20b").unwrap();
+        let name = name.server_name();
+        assert_eq!(name.hosts, [("/tmp/s".to_owned(), 5432)]);
+        assert_eq!(name.password.as_deref(), Some("a b"));
+        assert!(!format!("{name:?}").contains("a b"));
     }
 
     #[test]

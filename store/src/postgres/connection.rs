@@ -147,7 +147,9 @@ impl Connection {
 
     /// Tells whether there is a connection, as far as is known.
     pub(super) fn is_open(&self) -> bool {
-        self.client.as_ref().is_some_and(|client| !client.is_closed())
+        self.client
+            .as_ref()
+            .is_some_and(|client| !client.is_closed())
     }
 
     /// Connects again where the connection was lost, as often as patience allows.
@@ -200,16 +202,19 @@ impl Connection {
 
     /// Returns the rows that a query gives. There is no limit to how long that may take.
     pub(super) fn rows(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
-        let result = self.prepared(sql).and_then(|statement| {
-            self.wait(None, self.client()?.query(&statement, values))
-        });
+        let result = self
+            .prepared(sql)
+            .and_then(|statement| self.wait(None, self.client()?.query(&statement, values)));
         self.checked(result)
     }
 
     /// Returns the rows that a statement gives that should not take long.
     pub(super) fn rows_soon(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
         let result = self.prepared(sql).and_then(|statement| {
-            self.wait(Some(self.patience), self.client()?.query(&statement, values))
+            self.wait(
+                Some(self.patience),
+                self.client()?.query(&statement, values),
+            )
         });
         self.checked(result)
     }
@@ -217,7 +222,10 @@ impl Connection {
     /// Executes a statement; returns how many rows it changed.
     pub(super) fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
         let result = self.prepared(sql).and_then(|statement| {
-            self.wait(Some(self.patience), self.client()?.execute(&statement, values))
+            self.wait(
+                Some(self.patience),
+                self.client()?.execute(&statement, values),
+            )
         });
         self.checked(result)
     }

@@ -20,7 +20,8 @@ use crate::error::{Result, StoreError};
 /// Finds the lease held, for as long as the transaction lasts, and renews it. Its values are the tree, the epoch, the
 /// mark of the last write, and that of this one: a mark is never given twice, so that it tells whether exactly this write
 /// was done when the answer to it was lost.
-pub(super) const FENCE: &str = "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = $4
+pub(super) const FENCE: &str =
+    "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = $4
      WHERE root_id = $1 AND epoch = $2 AND writes = $3 RETURNING root_id, writes";
 
 /// Returns a mark for a write.
@@ -31,8 +32,8 @@ pub(super) fn mark() -> i64 {
     i64::try_from(number >> 1).unwrap_or(i64::MAX).max(1)
 }
 
-/// Takes a lease that nobody holds, or that this store was given without hearing of it. An epoch is the time at which it began, or comes after the one before: one of a lease
-/// that is gone is never given again.
+/// Takes a lease that nobody holds, or that this store was given without hearing of it. An epoch is the time at which it
+/// began, or comes after the one before: one of a lease that is gone is never given again.
 const TAKE: &str = "INSERT INTO lease AS held (root_id, epoch, owner, until, writes)
      VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1e6)::bigint, $2,
         clock_timestamp() + interval '60 s', 0)
@@ -106,7 +107,11 @@ impl Link {
     }
 
     fn renew_leases(&mut self) -> Result<()> {
-        let held = self.leases.held.iter().filter(|(_, lease)| lease.epoch >= 0);
+        let held = self
+            .leases
+            .held
+            .iter()
+            .filter(|(_, lease)| lease.epoch >= 0);
         let (roots, epochs): (Vec<String>, Vec<i64>) = held
             .map(|(root, lease)| (root.to_string(), lease.epoch))
             .unzip();
@@ -157,9 +162,15 @@ impl RunLock {
     fn give_back(&self, sql: &'static str) {
         let mut link = hold(&self.link);
         // Of a lease that was given back already there is nothing to give back.
-        let is_ours = link.leases.held.get(&self.run).is_some_and(|lease| lease.epoch == self.epoch);
+        let is_ours = link
+            .leases
+            .held
+            .get(&self.run)
+            .is_some_and(|lease| lease.epoch == self.epoch);
         if link.leases.held.remove(&self.run).is_some() && is_ours {
-            link.leases.returned.push((self.run.clone(), self.epoch, sql));
+            link.leases
+                .returned
+                .push((self.run.clone(), self.epoch, sql));
         }
         link.release_leases();
     }
@@ -177,7 +188,10 @@ impl backend::RunLock for RunLock {
         let mut link = hold(&self.link);
         let note = kept(note);
         let values: [Value<'_>; 3] = [&self.run.as_str(), &self.epoch, &note.as_ref()];
-        let left = link.connection.execute(sql, &values).map_err(io::Error::other)?;
+        let left = link
+            .connection
+            .execute(sql, &values)
+            .map_err(io::Error::other)?;
         if left == 0 {
             return Err(io::Error::other("somebody else writes the run now"));
         }
@@ -187,9 +201,16 @@ impl backend::RunLock for RunLock {
     fn note(&self) -> io::Result<Option<String>> {
         let sql = "SELECT note FROM lease WHERE root_id = $1";
         let mut link = hold(&self.link);
-        let rows = link.connection.rows_soon(sql, &[&self.run.as_str()]).map_err(io::Error::other)?;
+        let rows = link
+            .connection
+            .rows_soon(sql, &[&self.run.as_str()])
+            .map_err(io::Error::other)?;
         let note = rows.first().map(|row| row.try_get::<_, Option<String>>(0));
-        Ok(note.transpose().map_err(io::Error::other)?.flatten().map(super::columns::told))
+        Ok(note
+            .transpose()
+            .map_err(io::Error::other)?
+            .flatten()
+            .map(super::columns::told))
     }
 
     fn retire(self: Box<Self>) {
@@ -199,8 +220,15 @@ impl backend::RunLock for RunLock {
 
 /// Names a store to those who look who writes what: its process, and what tells it from all other stores.
 pub(super) fn owner() -> String {
-    let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
-    format!("{} on {} ({:x})", std::process::id(), host.as_deref().unwrap_or("?"), mark())
+    let host = nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok());
+    format!(
+        "{} on {} ({:x})",
+        std::process::id(),
+        host.as_deref().unwrap_or("?"),
+        mark()
+    )
 }
 
 /// Returns a number that differs between stores, and is none of a chain: whose rows of sums are whose.
@@ -221,12 +249,16 @@ impl Postgres {
         if !link.is_busy {
             link.connection.reconnect()?;
         }
-        let rows = link.connection.rows_soon(TAKE, &[&run.as_str(), &self.owner])?;
+        let rows = link
+            .connection
+            .rows_soon(TAKE, &[&run.as_str(), &self.owner])?;
         let Some(row) = rows.first() else {
             return Err(StoreError::Locked { run: run.clone() });
         };
         let epoch: i64 = row.try_get(0)?;
-        link.leases.held.insert(run.clone(), Lease { epoch, writes: 0 });
+        link.leases
+            .held
+            .insert(run.clone(), Lease { epoch, writes: 0 });
         if !link.leases.are_renewed {
             link.leases.are_renewed = true;
             let weak = Arc::downgrade(&self.link);

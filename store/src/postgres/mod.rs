@@ -12,12 +12,12 @@
 //! The schema is made and changed by [`migrate`](schema::migrate) and never by opening.
 
 mod address;
-mod columns;
-mod connection;
 mod audit;
 mod calls;
 mod check;
+mod columns;
 mod condition;
+mod connection;
 mod epochs;
 mod facts;
 mod fault;
@@ -35,6 +35,7 @@ mod search;
 mod sessions;
 mod settling;
 mod stats;
+mod status;
 mod steps;
 mod sums;
 mod tables;
@@ -52,17 +53,25 @@ use tokio_postgres::Row;
 use crate::backend::Rights;
 use crate::error::Result;
 use crate::options::{Options, Patience};
+use crate::server_name::ServerName;
 
 use self::address::Address;
 use self::connection::{Connection, Value};
 use self::lease::Leases;
+pub(crate) use self::schema::shard_sql;
 use self::transaction::Transaction;
+
+/// Returns what the database of an address is called.
+pub(crate) fn name_of(address: &str) -> Result<ServerName> {
+    Ok(Address::parse(address)?.server_name())
+}
 
 /// A database on a server.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     link: Arc<Mutex<Link>>,
     name: String,
+    place: String,
     transaction: RefCell<Transaction>,
     /// What this store is called where it has a lease.
     owner: String,
@@ -103,6 +112,7 @@ impl Postgres {
     pub(crate) fn open(address: &str, options: &Options) -> Result<Self> {
         let address = Address::parse(address)?;
         let name = address.name.clone();
+        let place = address.server_name().place();
         let open = || {
             let mut connection = Connection::open(address, options.read_only, patience(options))?;
             let chains = schema::check(&mut connection)?;
@@ -113,6 +123,7 @@ impl Postgres {
                     is_busy: false,
                     leases: Leases::default(),
                 })),
+                place,
                 transaction: RefCell::default(),
                 owner: lease::owner(),
                 rights: Cell::default(),
@@ -169,6 +180,11 @@ impl Postgres {
         &self.name
     }
 
+    /// Returns where the database is, the same for whoever connects.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
     /// Returns the rows that a query gives, with all that this transaction has written.
     fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
         self.flush()?;
@@ -202,7 +218,8 @@ impl Postgres {
         let mut link = hold(&self.link);
         link.connection.reconnect()?;
         for table in schema::TREE_TABLES {
-            link.connection.batch_slowly(&format!("VACUUM (FULL) {table}"))?;
+            link.connection
+                .batch_slowly(&format!("VACUUM (FULL) {table}"))?;
         }
         Ok(crate::Erased { is_complete: true })
     }

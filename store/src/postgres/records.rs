@@ -67,7 +67,11 @@ pub(super) fn lengths(pg: &Postgres, run: &RunKey) -> Result<Vec<(u64, usize)>> 
 /// Deletes the block that begins at a record.
 pub(super) fn delete_one(pg: &Postgres, run: &RunKey, first_seq: u64) -> Result<()> {
     let sql = "DELETE FROM record_block WHERE root_id = $1 AND run_no = $2 AND first_seq = $3";
-    pg.change_tree(&run.root, sql, &[&run.root.as_str(), &run.number, &signed(first_seq)])
+    pg.change_tree(
+        &run.root,
+        sql,
+        &[&run.root.as_str(), &run.number, &signed(first_seq)],
+    )
 }
 
 /// Deletes all records of a run.

@@ -187,7 +187,10 @@ impl Postgres {
         cells: impl IntoIterator<Item = Cell<'a>>,
         bytes: usize,
     ) -> Result<()> {
-        self.transaction.borrow_mut().pending.add(table, root, cells);
+        self.transaction
+            .borrow_mut()
+            .pending
+            .add(table, root, cells);
         self.flush_much(bytes)
     }
 
@@ -197,7 +200,10 @@ impl Postgres {
         root: &RunId,
         cells: impl IntoIterator<Item = Cell<'a>>,
     ) -> Result<()> {
-        self.transaction.borrow_mut().numbers.insert(root.clone(), 1);
+        self.transaction
+            .borrow_mut()
+            .numbers
+            .insert(root.clone(), 1);
         self.add(Into::Root, root, cells, 200)
     }
 
@@ -216,17 +222,20 @@ impl Postgres {
     }
 
     /// Notes what came of a call that is written.
-    pub(super) fn answer_call<'a>(
-        &self,
-        root: &RunId,
-        cells: impl IntoIterator<Item = Cell<'a>>,
-    ) {
-        self.transaction.borrow_mut().pending.answer_call(root, cells);
+    pub(super) fn answer_call<'a>(&self, root: &RunId, cells: impl IntoIterator<Item = Cell<'a>>) {
+        self.transaction
+            .borrow_mut()
+            .pending
+            .answer_call(root, cells);
     }
 
     /// Notes that a run is about to be written, and of which session it is.
     pub(super) fn note_run(&self, run: &RunId, session: Option<&str>) {
-        self.transaction.borrow_mut().pending.runs.insert(run.clone());
+        self.transaction
+            .borrow_mut()
+            .pending
+            .runs
+            .insert(run.clone());
         self.note_session(session);
     }
 
@@ -295,7 +304,10 @@ impl Postgres {
         if rows.is_empty() {
             return Err(link.refused(root, lease));
         }
-        self.transaction.borrow_mut().fenced.insert(root.clone(), mark);
+        self.transaction
+            .borrow_mut()
+            .fenced
+            .insert(root.clone(), mark);
         Ok(())
     }
 
@@ -313,14 +325,19 @@ impl Postgres {
         let fenced = self.transaction.borrow().fenced.clone();
         let mut link = hold(&self.link);
         let number = link.connection.rows_soon(TRANSACTION, &[])?;
-        let number = number.first().map(|row| row.try_get::<_, String>(0)).transpose()?;
+        let number = number
+            .first()
+            .map(|row| row.try_get::<_, String>(0))
+            .transpose()?;
         let committed = match link.connection.batch("COMMIT") {
             Err(error) if is_away(&error) => link.was_committed(number.as_deref(), error),
             result => result,
         };
         link.is_busy = false;
         if committed.is_ok() {
-            fenced.iter().for_each(|(root, mark)| link.leases.wrote(root, *mark));
+            fenced
+                .iter()
+                .for_each(|(root, mark)| link.leases.wrote(root, *mark));
         }
         drop(link);
         let has_sealed = self.transaction.borrow().has_sealed;

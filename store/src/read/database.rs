@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use runtape_core::report::{Removal, SealHead, SealName, StoreStats};
+use runtape_core::report::{Removal, SealHead, SealName, ServerStatus, StoreStats};
 
 use super::verify;
 use crate::backend::Backend;
@@ -33,7 +33,11 @@ impl Store {
     /// Sees to it that there is an epoch over all that was sealed on a server.
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a file has no epochs")
+        expect(
+            clippy::unnecessary_wraps,
+            clippy::unused_self,
+            reason = "a file has no epochs"
+        )
     )]
     pub(crate) fn make_epoch(&self) -> Result<()> {
         #[cfg(feature = "postgres")]
@@ -57,6 +61,18 @@ impl Store {
             let first = tables.seal(SealName::in_first_chain(1))?;
             Ok(first.map(|first| chain::hex(&first.hash)))
         })
+    }
+
+    /// Returns the statements that spread the tables of a database on a server over the machines of a Citus cluster.
+    #[cfg(feature = "postgres")]
+    pub fn shard_sql() -> Result<String> {
+        Ok(crate::postgres::shard_sql())
+    }
+
+    /// Refuses to: there are no servers in this build.
+    #[cfg(not(feature = "postgres"))]
+    pub fn shard_sql() -> Result<String> {
+        Err(crate::StoreError::NoServers)
     }
 
     /// Returns what was removed from the database, in order.
@@ -87,6 +103,16 @@ impl Store {
         }
     }
 
+    /// Returns the [place](crate::ServerName::place) of a database on a server; `None` of one in a file.
+    #[must_use]
+    pub fn server_place(&self) -> Option<&str> {
+        match &self.backend {
+            Backend::Sqlite(_) => None,
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(postgres) => Some(postgres.place()),
+        }
+    }
+
     /// Tells whether the database is on a server.
     #[must_use]
     pub fn is_server(&self) -> bool {
@@ -95,6 +121,19 @@ impl Store {
             #[cfg(feature = "postgres")]
             Backend::Postgres(_) => true,
         }
+    }
+
+    /// Tells how the server is that the database is on; `None` of one in a file. `clock` gives the time in milliseconds
+    /// since 1970, with which the server's is compared.
+    pub fn server_status(&self, clock: &dyn Fn() -> i64) -> Result<Option<ServerStatus>> {
+        self.read(|_| match &self.backend {
+            Backend::Sqlite(_) => {
+                let _ = clock;
+                Ok(None)
+            }
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(postgres) => postgres.status(clock).map(Some),
+        })
     }
 
     /// Returns how many bytes the database takes; a file is counted without its log.

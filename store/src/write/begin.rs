@@ -119,27 +119,29 @@ impl Store {
         }
         let lock = self.patiently(|store| store.lock(run))?;
         let context = codec::pack(&json(run, &begin.context)?);
-        let created = self.patiently(|store| store.write(|tables| {
-            // Also one that was made a moment ago by a statement whose answer was lost.
-            if tables.find_run(run)?.is_some() {
-                return Ok(false);
-            }
-            let new = NewRun {
-                id: run,
-                job: &begin.job_id,
-                runtime: &begin.runtime,
-                root: None,
-                parent: None,
-                started_at: begin.started_at,
-                context: Some(&context),
-                facts: None,
-                exit: None,
-                seal: None,
-                is_settled: false,
-            };
-            tables.insert_run(&new)?;
-            Ok(true)
-        }))?;
+        let created = self.patiently(|store| {
+            store.write(|tables| {
+                // Also one that was made a moment ago by a statement whose answer was lost.
+                if tables.find_run(run)?.is_some() {
+                    return Ok(false);
+                }
+                let new = NewRun {
+                    id: run,
+                    job: &begin.job_id,
+                    runtime: &begin.runtime,
+                    root: None,
+                    parent: None,
+                    started_at: begin.started_at,
+                    context: Some(&context),
+                    facts: None,
+                    exit: None,
+                    seal: None,
+                    is_settled: false,
+                };
+                tables.insert_run(&new)?;
+                Ok(true)
+            })
+        })?;
         if !created {
             self.same_begin(begin)?;
         }
@@ -303,20 +305,22 @@ impl Store {
         at: i64,
     ) -> Result<SealName> {
         let packed = codec::pack(&json(root, exit)?);
-        let seal = self.patiently(|store| store.with_tree(root, |tables, state| {
-            state.append(tables, records, chunks)?;
-            if let Some(seal) = state.root.seal {
-                let stored = value(root, "exit", state.root.exit.as_deref())?;
-                if stored != *exit {
-                    return Err(StoreError::Conflict {
-                        run: root.clone(),
-                        what: "its exit".to_owned(),
-                    });
+        let seal = self.patiently(|store| {
+            store.with_tree(root, |tables, state| {
+                state.append(tables, records, chunks)?;
+                if let Some(seal) = state.root.seal {
+                    let stored = value(root, "exit", state.root.exit.as_deref())?;
+                    if stored != *exit {
+                        return Err(StoreError::Conflict {
+                            run: root.clone(),
+                            what: "its exit".to_owned(),
+                        });
+                    }
+                    return Ok(seal);
                 }
-                return Ok(seal);
-            }
-            self::seal(tables, state, Some(&packed), at)
-        }))?;
+                self::seal(tables, state, Some(&packed), at)
+            })
+        })?;
         if let Some(lock) = self.open.remove(root).and_then(|tree| tree.lock) {
             lock.retire();
         }

@@ -58,7 +58,13 @@ fn a_full_disk_is_told_and_loses_nothing() {
         }
     }
     let refusal = refusal.expect("the disk was not full");
-    let is_full = matches!(refusal, StoreError::Database { fault: DatabaseFault::Full, .. });
+    let is_full = matches!(
+        refusal,
+        StoreError::Database {
+            fault: DatabaseFault::Full,
+            ..
+        }
+    );
     assert!(is_full, "{refusal}");
     println!("after {acknowledged} records: {refusal}");
     assert!(refusal.to_string().contains("no space left"), "{refusal}");
@@ -69,7 +75,9 @@ fn a_full_disk_is_told_and_loses_nothing() {
     assert_eq!(store.verify().unwrap().faults, []);
     // Somebody frees some room, and the writer goes on where it was.
     ballast.run("DROP SCHEMA other CASCADE");
-    store.append(made.id(), &made.records, &made.chunks).unwrap();
+    store
+        .append(made.id(), &made.records, &made.chunks)
+        .unwrap();
     store.finish_run(made.id(), &json!({"code": 0}), 1).unwrap();
     drop(store);
     check_exactly(&address, &[made]);
