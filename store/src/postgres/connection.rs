@@ -91,18 +91,20 @@ impl Connection {
         self.client = None;
         self.statements.clear();
         let config = &self.address.config;
+        // The driver's own limit ends when the connection is made: a server that hangs says nothing after that.
+        let most = Some(self.patience);
         let client = match &self.address.protection {
-            Protection::None => self.runtime.block_on(async {
+            Protection::None => self.wait(most, async {
                 let (client, driver) = config.connect(NoTls).await?;
                 tokio::spawn(driver);
-                Ok::<_, tokio_postgres::Error>(client)
+                Ok(client)
             })?,
             Protection::Tls { roots } => {
                 let tls = MakeRustlsConnect::new(tls::settings(roots.as_deref())?);
-                self.runtime.block_on(async {
+                self.wait(most, async {
                     let (client, driver) = config.connect(tls).await?;
                     tokio::spawn(driver);
-                    Ok::<_, tokio_postgres::Error>(client)
+                    Ok(client)
                 })?
             }
         };

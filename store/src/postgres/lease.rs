@@ -17,20 +17,29 @@ use super::{Link, Postgres, hold};
 use crate::backend;
 use crate::error::{Result, StoreError};
 
-/// Finds the lease held, for as long as the transaction lasts, and renews it. Its values are the tree, the epoch, and how
-/// often it was written.
+/// Finds the lease held, for as long as the transaction lasts, and renews it. Its values are the tree, the epoch, the
+/// mark of the last write, and that of this one: a mark is never given twice, so that it tells whether exactly this write
+/// was done when the answer to it was lost.
 pub(super) const FENCE: &str =
-    "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = writes + 1
+    "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = $4
      WHERE root_id = $1 AND epoch = $2 AND writes = $3 RETURNING root_id, writes";
 
-/// Takes a lease that nobody holds. An epoch is the time at which it began, or comes after the one before: one of a lease
-/// that is gone is never given again.
+/// Returns a mark for a write.
+pub(super) fn mark() -> i64 {
+    use std::hash::{BuildHasher, RandomState};
+    // What each of them gives differs from all others, in this process and elsewhere.
+    let number = RandomState::new().hash_one(std::time::SystemTime::now());
+    i64::try_from(number >> 1).unwrap_or(i64::MAX).max(1)
+}
+
+/// Takes a lease that nobody holds, or that this store was given without hearing of it. An epoch is the time at which it
+/// began, or comes after the one before: one of a lease that is gone is never given again.
 const TAKE: &str = "INSERT INTO lease AS held (root_id, epoch, owner, until, writes)
      VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1e6)::bigint, $2,
         clock_timestamp() + interval '60 s', 0)
      ON CONFLICT (root_id) DO UPDATE SET epoch = greatest(held.epoch + 1, excluded.epoch),
         owner = excluded.owner, until = excluded.until, writes = 0
-     WHERE held.until < clock_timestamp() RETURNING epoch";
+     WHERE held.until < clock_timestamp() OR held.owner = excluded.owner RETURNING epoch";
 
 /// Gives a lease back; a note about the run stays for whoever takes it next.
 const RELEASE: &str = "UPDATE lease SET until = '-infinity' WHERE root_id = $1 AND epoch = $2";
@@ -49,6 +58,7 @@ const PAUSE: Duration = Duration::from_secs(15);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lease {
     pub(super) epoch: i64,
+    /// The mark of the last write that is known here; 0 before the first.
     pub(super) writes: i64,
 }
 
@@ -67,10 +77,10 @@ impl Leases {
         self.held.get(root).copied()
     }
 
-    /// Notes that a tree was written once more.
-    pub(super) fn wrote(&mut self, root: &RunId) {
+    /// Notes the mark of the last write to a tree.
+    pub(super) fn wrote(&mut self, root: &RunId, mark: i64) {
         if let Some(lease) = self.held.get_mut(root) {
-            lease.writes += 1;
+            lease.writes = mark;
         }
     }
 
@@ -208,15 +218,16 @@ impl backend::RunLock for RunLock {
     }
 }
 
-/// Names this process to those who look who writes what.
-fn owner() -> String {
+/// Names a store to those who look who writes what: its process, and what tells it from all other stores.
+pub(super) fn owner() -> String {
     let host = nix::unistd::gethostname()
         .ok()
         .and_then(|name| name.into_string().ok());
     format!(
-        "{} on {}",
+        "{} on {} ({:x})",
         std::process::id(),
-        host.as_deref().unwrap_or("?")
+        host.as_deref().unwrap_or("?"),
+        mark()
     )
 }
 
@@ -240,7 +251,7 @@ impl Postgres {
         }
         let rows = link
             .connection
-            .rows_soon(TAKE, &[&run.as_str(), &owner()])?;
+            .rows_soon(TAKE, &[&run.as_str(), &self.owner])?;
         let Some(row) = rows.first() else {
             return Err(StoreError::Locked { run: run.clone() });
         };

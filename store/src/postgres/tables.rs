@@ -12,8 +12,9 @@ use super::{
     seals, search, sessions, settling, stats, steps, tape, usage_sums,
 };
 use crate::backend::{
-    self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rules,
-    RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Stretch, Tables, UsageScope,
+    self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rights,
+    Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Stretch, Tables,
+    UsageScope,
 };
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
@@ -151,8 +152,8 @@ impl Tables for Postgres {
         runs::delete(self, run)
     }
 
-    fn may_delete_blocks(&self) -> Result<bool> {
-        records::may_delete(self)
+    fn rights(&self) -> Result<Rights> {
+        self.known_rights()
     }
 
     fn insert_record_block(&self, run: &RunKey, block: &RecordBlock) -> Result<()> {

@@ -72,7 +72,7 @@ pub(crate) fn seal(
     if let Some(exit) = exit {
         tables.set_exit(&root.key, exit)?;
     }
-    if tables.may_delete_blocks()? {
+    if tables.rights()?.deletes_blocks {
         for run in tables.tree(&root.key)? {
             merge::records(tables, &run)?;
         }
@@ -117,7 +117,7 @@ impl Store {
         if self.open.contains_key(run) {
             return self.same_begin(begin);
         }
-        let lock = self.patiently(|store| store.tables().lock(run))?;
+        let lock = self.patiently(|store| store.lock(run))?;
         let context = codec::pack(&json(run, &begin.context)?);
         let created = self.patiently(|store| {
             store.write(|tables| {
@@ -176,7 +176,7 @@ impl Store {
         let lock = if self.open.contains_key(run) {
             None
         } else {
-            Some(self.tables().lock(run)?)
+            Some(self.patiently(|store| store.lock(run))?)
         };
         // The run is read again now that nobody else can delete or replace it.
         let begin = self.begin_of(run)?;
@@ -222,7 +222,7 @@ impl Store {
 
     fn note_error(&self, doing: &'static str, source: std::io::Error) -> StoreError {
         StoreError::File {
-            path: self.path().map(Into::into).unwrap_or_default(),
+            path: self.path().map_or_else(|| self.name().into(), Into::into),
             doing,
             source,
         }

@@ -159,9 +159,9 @@ fn a_reader_can_only_read() {
     let made = Plan::new("one", 12).make();
     {
         let mut store = open(&server, "ann");
+        // The second one is in no epoch yet, and nobody has looked for words in either.
+        Plan::new("zero", 1).make().store(&mut store);
         made.store(&mut store);
-        // One that nobody has looked for words in.
-        store.head().unwrap();
     }
     let before = contents(&owner, &[]);
     for options in [Options::default(), Options::read_only()] {
@@ -172,7 +172,7 @@ fn a_reader_can_only_read() {
                 .unwrap()
                 .items
                 .len(),
-            1
+            2
         );
         assert_eq!(
             store.records(made.id(), 0, usize::MAX).unwrap(),
@@ -181,12 +181,12 @@ fn a_reader_can_only_read() {
         assert_eq!(store.tape(made.id()).unwrap(), made.chunks);
         assert_eq!(
             store.tool_calls(&CallFilter::default(), 99).unwrap().len(),
-            12
+            13
         );
         assert_eq!(store.verify().unwrap().faults, []);
         assert!(store.head().unwrap().is_some());
         let found = store.search("naively", &RunFilter::default(), None, 5);
-        assert_eq!(found.unwrap().items.len(), 1);
+        assert_eq!(found.unwrap().items.len(), 2);
         let begun = store.begin_run(&Plan::new("two", 1).make().begin);
         assert!(begun.as_ref().is_err_and(is_not_allowed), "{begun:?}");
         let deleted = store.delete_run(made.id(), 5);

@@ -79,6 +79,10 @@ fn fill(address: &str) {
         ..Plan::new("three", 2)
     };
     three.make().store(&mut store);
+    // So that the runs are among the sums of usage, which otherwise wait for more.
+    store
+        .rebuild_all(|_, rebuilt| drop(rebuilt.unwrap()))
+        .unwrap();
     let open = Plan::new("open", 4).make();
     store.begin_run(&open.begin).unwrap();
     store
@@ -86,10 +90,6 @@ fn fill(address: &str) {
         .unwrap();
     store
         .leave_note(open.id(), &json!({"why": "full"}))
-        .unwrap();
-    // So that the runs are among the sums of usage, which otherwise wait for more.
-    store
-        .rebuild_all(|_, rebuilt| drop(rebuilt.unwrap()))
         .unwrap();
     store.complete_search().unwrap();
     assert_eq!(store.verify().unwrap().faults, []);
