@@ -3,18 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use runtape_core::{CheckpointId, JobId, RunId};
-use runtape_store::{Options, Patience, RunFilter, Store, StoreError};
+use runtape_store::{Options, Patience, RunFilter, Store, StoreError, server_address};
 
 use crate::error::CliError;
 use crate::platform::data_directory;
+use crate::server::Server;
 
 /// How many candidates an ambiguous id names.
 const CANDIDATES: usize = 5;
 
-/// The database that commands work on.
+/// The database that commands work on: a file, or one on a server.
 #[derive(Clone, Debug)]
-pub(crate) struct Database {
-    path: PathBuf,
+pub(crate) enum Database {
+    /// A file.
+    File(PathBuf),
+    /// A database on a server.
+    Server(Box<Server>),
 }
 
 impl Database {
@@ -22,17 +26,76 @@ impl Database {
     pub(crate) fn find(named: Option<PathBuf>) -> Result<Self, CliError> {
         let default = || Some(data_directory()?.join("runtape").join("runtape.db"));
         let path = named.or_else(default).ok_or(CliError::NoDatabase)?;
-        Ok(Self { path })
+        match server_address(&path) {
+            Some(address) => Ok(Self::Server(Box::new(Server::new(address)?))),
+            None => Ok(Self::File(path)),
+        }
     }
 
-    /// Tells whether opening it for writing would make it.
+    /// Tells whether opening it for writing would make it. One on a server is made by `db migrate` and nothing else.
     pub(crate) fn is_new(&self) -> bool {
-        !self.path.exists()
+        match self {
+            Self::File(path) => !path.exists(),
+            Self::Server(_) => false,
+        }
     }
 
-    /// Returns where it is.
+    /// Returns what to print: where it is, without a password.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Server(server) => server.name().to_owned(),
+        }
+    }
+
+    /// Returns what opens it: a path, or an address, which may have a password in it and is not to be printed.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        match self {
+            Self::File(path) => path,
+            Self::Server(server) => Path::new(server.address()),
+        }
+    }
+
+    /// Returns the server, if it is on one.
+    pub(crate) fn server(&self) -> Option<&Server> {
+        match self {
+            Self::File(_) => None,
+            Self::Server(server) => Some(server),
+        }
+    }
+
+    /// Returns the path of something that lies beside it, such as the key: `runs.db.NAME`, or `NAME` in a directory of
+    /// this user's for a server.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        match self {
+            Self::File(path) => {
+                let mut path = path.as_os_str().to_owned();
+                path.push(".");
+                path.push(name);
+                path.into()
+            }
+            Self::Server(server) => server.directory().join(name),
+        }
+    }
+
+    /// Makes the directory of what lies beside a database on a server, and returns it. Beside a file nothing is missing.
+    pub(crate) fn own_directory(&self) -> Option<PathBuf> {
+        let directory = self.server()?.directory();
+        // Whoever writes there says what is wrong.
+        let _ = runtape_recorder::create_private_directory(directory, true);
+        Some(directory.to_owned())
+    }
+
+    /// Tells whether both are the same, as far as their names tell.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(one), Self::File(other)) => {
+                let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                real(one) == real(other)
+            }
+            (Self::Server(one), Self::Server(other)) => one.place() == other.place(),
+            _ => false,
+        }
     }
 
     /// Opens it for writing, making it and its directory if need be.
@@ -49,10 +112,8 @@ impl Database {
 
     fn open_with(&self, options: &Options) -> Result<Store, CliError> {
         self.check()?;
-        if let Some(directory) = self
-            .path
-            .parent()
-            .filter(|path| !path.as_os_str().is_empty())
+        if let Self::File(path) = self
+            && let Some(directory) = path.parent().filter(|path| !path.as_os_str().is_empty())
         {
             runtape_recorder::create_private_directory(directory, true).map_err(|error| {
                 CliError::Directory {
@@ -61,12 +122,12 @@ impl Database {
                 }
             })?;
         }
-        Ok(Store::open(&self.path, options)?)
+        Ok(Store::open(self.path(), options)?)
     }
 
     /// Refuses what can be no database.
     pub(crate) fn check(&self) -> Result<(), CliError> {
-        Store::check_path(&self.path).map_err(|error| CliError::Usage {
+        Store::check_path(self.path()).map_err(|error| CliError::Usage {
             message: format!("--db: {error}"),
         })
     }
@@ -76,7 +137,7 @@ impl Database {
         self.must_exist()?;
         let mut options = Options::default();
         options.create = false;
-        Ok(Store::open(&self.path, &options)?)
+        Ok(Store::open(self.path(), &options)?)
     }
 
     /// Opens it for a search, which completes its index first if it may.
@@ -92,17 +153,15 @@ impl Database {
     /// Opens it for reading.
     pub(crate) fn read(&self) -> Result<Store, CliError> {
         self.must_exist()?;
-        Ok(Store::open(&self.path, &Options::read_only())?)
+        Ok(Store::open(self.path(), &Options::read_only())?)
     }
 
     fn must_exist(&self) -> Result<(), CliError> {
         self.check()?;
-        if self.path.exists() {
-            return Ok(());
+        match self {
+            Self::File(path) if !path.exists() => Err(CliError::Empty { path: path.clone() }),
+            _ => Ok(()),
         }
-        Err(CliError::Empty {
-            path: self.path.clone(),
-        })
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum CliError {
     },
     #[error("there is no directory for the database")]
     NoDatabase,
+    #[error("there is no directory for what lies beside the database {name} on this machine")]
+    NoServerDirectory { name: String },
     #[error("there is no database at {}", path.display())]
     Empty { path: PathBuf },
     #[error("no run {text:?}")]
@@ -177,6 +179,7 @@ impl CliError {
         let hint = match self {
             Self::Argv(_) => r#"write it like --argv '["claude","-p","hello"]'"#,
             Self::NoDatabase => "name one with --db or $RUNTAPE_DB",
+            Self::NoServerDirectory { .. } => "set HOME, or XDG_DATA_HOME",
             Self::Empty { .. } | Self::NoRuns => {
                 "record something first: `runtape record -- COMMAND` or `runtape ingest FILE`"
             }

@@ -4,7 +4,7 @@
 pub(crate) const FAILED: u8 = 1;
 /// The command line cannot be understood. clap exits with the same.
 pub(crate) const USAGE: u8 = 2;
-/// Data is not as it should be: `validate`, `verify`, `doctor`, `scan` and `import` say what.
+/// Data is not as it should be: `validate`, `verify`, `doctor`, `scan`, `import`, `push` and `pull` say what.
 pub(crate) const FAULTS: u8 = 3;
 /// `wait` has waited for as long as it was told to. `timeout` exits with the same.
 pub(crate) const TIMED_OUT: u8 = 124;
@@ -22,6 +22,6 @@ Exit codes:
   0  done
   1  failed, or nothing found
   2  the command line cannot be understood
-  3  data faults found (validate, verify, doctor, import), secrets found (scan)
+  3  data faults found (validate, verify, doctor, import, push), secrets found (scan)
 `wait` exits with 0 if the run completed, 1 if not, 124 if it goes on after --timeout.
 `record` exits as the command it records did: its code, or 128 and the signal's number.";

@@ -2,11 +2,13 @@
 
 mod arguments;
 mod commands;
+mod completion;
 mod database;
 mod digest;
 mod error;
 mod exit_codes;
 mod platform;
+mod server;
 mod settings;
 mod spool_directory;
 mod terminal;
@@ -33,8 +35,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Debug, Parser)]
 #[command(name = "runtape", version, after_help = exit_codes::HELP)]
 pub(crate) struct Arguments {
-    /// The database; by default in the platform's data directory
-    #[arg(long, global = true, value_name = "FILE", env = "RUNTAPE_DB")]
+    /// The database: a file, or postgres://… for one on a server; by default a file in the platform's data directory
+    // The address of a server may have its password in it: help does not repeat the variable.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE|URL",
+        env = "RUNTAPE_DB",
+        hide_env_values = true
+    )]
     db: Option<PathBuf>,
     /// Print one JSON object a line instead of text for people
     #[arg(long, global = true)]
@@ -87,7 +96,11 @@ fn run(
     console = console.with_color(arguments.color.unwrap_or(show.color));
     console.rows = rows;
     console.is_paged = is_paged;
-    let mut invocation = Invocation { console, database };
+    let mut invocation = Invocation {
+        console,
+        database: database.clone(),
+    };
+    invocation.warn_of_password(&database);
     let code = match arguments.command {
         Some(command) => commands::run(command, &mut invocation)?,
         None => commands::overview(&mut invocation)?,
@@ -102,6 +115,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::record::run_mode() {
         return code;
     }
+    completion::answer();
     let arguments = Arguments::parse();
     let show = match SettingsFile::find().read() {
         Ok(settings) => settings.show,

@@ -27,7 +27,7 @@
 //!
 //! Many finished outputs at a time go through [`store_captures`], runs that come as records through
 //! [`store_records`]. [`recover`] closes runs whose recorder died, [`renormalize`] makes a run's records
-//! anew from its tape, [`following`] sees runs that other processes record, [`perstack`] writes and reads Perstack's job trees. The parts are in the crates
+//! anew from its tape, [`transfer`] copies runs to another store, [`following`] sees runs that other processes record, [`perstack`] writes and reads Perstack's job trees. The parts are in the crates
 //! this one re-exports: the model in [`core`], bytes to records in [`normalizer`], persistence in
 //! [`store`].
 //!
@@ -57,6 +57,7 @@ mod run_detail;
 mod spool;
 mod store_handle;
 mod stored_redaction;
+mod transfer;
 
 pub use batch_writer::BatchWriter;
 pub use capture::{Capture, Found, Stored, store_captures};
@@ -83,4 +84,5 @@ pub use spool::{
 };
 pub use store_handle::StoreHandle;
 pub use stored_redaction::{find_markers, find_secrets, import_bundle, redact_run};
+pub use transfer::{Transferred, transfer};
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

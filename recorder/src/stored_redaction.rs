@@ -172,10 +172,7 @@ pub fn import_bundle(
         let mut with_secrets = BTreeMap::new();
         let imported = store.import_bundle_but(bundle, trust, now, |bundle| {
             for root in bundle.sealed_runs()? {
-                let begin = bundle.begin_of(&root)?;
-                let mut counts = RedactionCounts::default();
-                filter_begin(rules, &begin, &mut counts);
-                counts.add(&count(bundle, &begin, rules)?);
+                let counts = secrets_in(bundle, &root, rules)?;
                 if counts.total() > 0 {
                     with_secrets.insert(root, counts);
                 }
@@ -197,8 +194,21 @@ pub fn import_bundle(
     Ok(imports)
 }
 
+/// Counts what would be taken out of a root run: of what was known before it began, and of its output or records.
+pub(crate) fn secrets_in(
+    store: &Store,
+    root: &RunId,
+    rules: &Arc<RuleSet>,
+) -> Result<RedactionCounts, StoreError> {
+    let begin = store.begin_of(root)?;
+    let mut counts = RedactionCounts::default();
+    filter_begin(rules, &begin, &mut counts);
+    counts.add(&count(store, &begin, rules)?);
+    Ok(counts)
+}
+
 /// Does some work in one transaction, whatever kind of error it ends with.
-fn in_batch<T>(
+pub(crate) fn in_batch<T>(
     store: &mut Store,
     work: impl FnOnce(&mut Store) -> Result<T, RecordError>,
 ) -> Result<T, RecordError> {
@@ -273,7 +283,7 @@ fn count(
 }
 
 /// Writes a run of one store to another without its secrets, which are `counts`, and seals it.
-fn write_filtered(
+pub(crate) fn write_filtered(
     source: &Store,
     target: &mut Store,
     begin: &BeginRun,

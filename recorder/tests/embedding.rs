@@ -19,7 +19,7 @@ const _: () = {
 };
 
 /// Crates that belong to the binary: parsing of arguments, a progress bar, validation, an allocator,
-/// signal handlers.
+/// signal handlers; and those that only a database on a server needs (feature `postgres`).
 const ONLY_IN_THE_BINARY: &[&str] = &[
     "clap",
     "clap_builder",
@@ -28,6 +28,9 @@ const ONLY_IN_THE_BINARY: &[&str] = &[
     "mimalloc",
     "libmimalloc-sys",
     "signal-hook",
+    "tokio",
+    "tokio-postgres",
+    "rustls",
     "runtape",
     "runtape-schemas",
     "runtape-tests",

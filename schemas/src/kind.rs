@@ -107,6 +107,7 @@ kinds! {
     IngestLine "ingest-line" => report::IngestLine;
     SyncLine "sync-line" => report::SyncLine;
     ImportedRun "imported-run" => report::ImportedRun;
+    CopyLine "copy-line" => report::CopyLine;
     ExportedFile "exported-file" => report::ExportedFile;
     TreeLine "tree-line" => report::TreeLine;
     ExportedTree "exported-tree" => report::ExportedTree;
@@ -121,6 +122,8 @@ kinds! {
     ConfigInfo "config-info" => report::ConfigInfo;
     RebuiltRun "rebuilt-run" => report::RebuiltRun;
     BackupReport "backup-report" => report::BackupReport;
+    DatabaseStatus "database-status" => report::DatabaseStatus;
+    MigrationReport "migration-report" => report::MigrationReport;
     DoctorReport "doctor-report" => report::DoctorReport;
     AdapterSession "adapter-session" => report::AdapterSession;
     AdapterEnvironment "adapter-environment" => report::AdapterEnvironment;

@@ -15,17 +15,18 @@
     reason = "a bench prints, and may fail in any way"
 )]
 
-use std::env;
+mod mix;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use runtape_core::{JobId, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit};
-use runtape_recorder::{Capture, RecordError, store_captures};
+use runtape_recorder::Capture;
 use runtape_store::{Options, RunFilter, Search, SearchMode, Store};
 use runtape_tests::synthetic::{LongRun, Replica, Replicator};
 use rusqlite::{Connection, TransactionBehavior, params};
+
+use self::mix::{BATCH, Run, SEED, argument, lines, number, some_runs, store_all};
 
 /// The one the binary has.
 #[global_allocator]
@@ -42,75 +43,8 @@ const ROUNDS: usize = 5;
 const MIX_ROUNDS: usize = 11;
 /// How often indexing is measured: it takes several times as long as all the rest.
 const INDEX_ROUNDS: usize = 3;
-/// What one transaction holds, on both sides.
-const BATCH: usize = 256 * 1024;
 /// How much CPU completing the search index may take, against the ingest.
 const MOST_FOR_INDEX: f64 = 1.3;
-const SEED: u64 = 20;
-const AT: i64 = 1_700_000_000_000;
-
-struct Run {
-    runtime: Runtime,
-    context: Context,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-    exit: Exit,
-}
-
-impl Run {
-    fn new(number: usize, replica: Replica) -> Self {
-        let id = format!("run{number:08}");
-        let mut context = Context::new(JobId::parse(&*id).unwrap(), RunId::parse(&*id).unwrap());
-        context.argv = replica.argv;
-        Self {
-            runtime: Runtime::from_name(&replica.runtime),
-            context,
-            stdout: replica.stdout,
-            stderr: replica.stderr,
-            exit: Exit::with_code(replica.exit_code.unwrap_or(0)),
-        }
-    }
-
-    fn capture(&self) -> Capture {
-        let streams = [
-            (Stream::Stdout, &self.stdout),
-            (Stream::Stderr, &self.stderr),
-        ];
-        let output = streams.map(|(stream, bytes)| (stream, AT, bytes.clone()));
-        Capture {
-            runtime: self.runtime.clone(),
-            context: self.context.clone(),
-            started_at: AT,
-            output: output.into(),
-            exit: self.exit.clone(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.stdout.len() + self.stderr.len()
-    }
-}
-
-/// Returns the word after a flag on the command line.
-fn argument(flag: &str) -> Option<String> {
-    env::args().skip_while(|word| word != flag).nth(1)
-}
-
-fn number(flag: &str, usual: usize) -> usize {
-    argument(flag).map_or(usual, |number| number.parse().unwrap())
-}
-
-fn some_runs(replicas: impl Iterator<Item = Replica>, bytes: usize) -> Vec<Run> {
-    let (mut size, most) = (0, number("--bytes", bytes));
-    let some = replicas.take_while(|replica| {
-        size += replica.stdout.len() + replica.stderr.len();
-        size < most
-    });
-    (0..)
-        .zip(some)
-        .map(|(number, replica)| Run::new(number, replica))
-        .collect()
-}
 
 fn long_runs(runtime: &str) -> Vec<Run> {
     let most = number("--bytes", BYTES);
@@ -153,16 +87,7 @@ fn raw(path: &Path, runs: &[Run]) -> Duration {
         )
         .unwrap();
     let begin = Instant::now();
-    let mut lines = runs.iter().enumerate().flat_map(|(run, made)| {
-        [&made.stdout, &made.stderr]
-            .into_iter()
-            .flat_map(move |stream| {
-                let lines = stream.split_inclusive(|byte| *byte == b'\n');
-                lines
-                    .enumerate()
-                    .map(move |(number, line)| (run, number, line))
-            })
-    });
+    let mut lines = lines(runs);
     let mut is_more = true;
     while is_more {
         let transaction = connection
@@ -196,15 +121,7 @@ fn ingest(path: &Path, runs: &[Run]) -> Duration {
     // A reader of files hands its buffers over.
     let captures: Vec<Capture> = runs.iter().map(Run::capture).collect();
     let begin = Instant::now();
-    let captures = captures.into_iter().map(|capture| ((), Some(capture)));
-    store_captures::<_, RecordError>(
-        &mut store,
-        captures,
-        &std::sync::Arc::default(),
-        || AT,
-        |_, (), stored| stored.unwrap().map(drop),
-    )
-    .unwrap();
+    store_all(&mut store, captures);
     begin.elapsed()
 }
 

@@ -45,10 +45,13 @@ use crate::derive::words::Words;
 use crate::error::Result;
 use crate::filter::{CallFilter, RunFilter};
 use crate::format::chain::{Hash, TapeRule};
+use crate::format::epochs::Epoch;
 use crate::format::records::RecordBlock;
 use crate::format::seals::SealEntry;
 use crate::format::tape::TapeBlock;
 use crate::page::PageMark;
+#[cfg(feature = "postgres")]
+use crate::postgres::Postgres;
 use crate::read::search::WordQuery;
 use crate::sqlite::Sqlite;
 
@@ -146,6 +149,15 @@ pub(crate) struct Rules {
     pub(crate) are_current: bool,
 }
 
+/// What a user of a server may do that can be left undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    /// Blocks may be taken away, so that few are made of many small ones.
+    pub(crate) deletes_blocks: bool,
+    /// The search index may be completed.
+    pub(crate) indexes: bool,
+}
+
 /// Which runs a list is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'a> {
@@ -161,10 +173,12 @@ pub(crate) enum UsageScope<'a> {
     Runs(&'a RunFilter),
     /// A root run and its children.
     Tree(&'a RunKey),
+    /// Those that have one of these names in a dimension: run, root, job or session.
+    Listed(UsageDimension, &'a [&'a str]),
     /// Those of trees that are not among the sums that are kept, and that a filter lets through.
     Unsettled(&'a RunFilter),
-    /// Those of sealed trees that are to be among them, and are not.
-    Waiting,
+    /// Those of sealed trees that are to be among them, and are not: [`Tables::roots_to_settle`] named them.
+    Waiting(&'a [RunKey]),
     /// Those of trees that are.
     Settled,
 }
@@ -272,6 +286,10 @@ pub(crate) trait Tables: fmt::Debug {
     fn end_reading(&self) -> Result<()>;
     /// Begins a transaction that writes.
     fn begin_writing(&self) -> Result<()>;
+    /// Begins one in which several runs may be sealed.
+    fn begin_batch(&self) -> Result<()> {
+        self.begin_writing()
+    }
     /// Makes the transaction visible and lasting.
     fn commit(&self) -> Result<()>;
     /// Undoes the transaction, unless a failure did.
@@ -329,6 +347,14 @@ pub(crate) trait Tables: fmt::Debug {
     fn stored_run(&self, run: &RunKey) -> Result<StoredRun>;
     /// Deletes the row of a run, and its job if that was the last one.
     fn delete_run(&self, run: &RunKey) -> Result<()>;
+
+    /// Returns what may be done here for the sake of size and speed.
+    fn rights(&self) -> Result<Rights> {
+        Ok(Rights {
+            deletes_blocks: true,
+            indexes: true,
+        })
+    }
 
     /// Adds a block of records.
     fn insert_record_block(&self, run: &RunKey, block: &RecordBlock) -> Result<()>;
@@ -395,6 +421,11 @@ pub(crate) trait Tables: fmt::Debug {
 
     /// Returns the end of the chain that a root run belongs to: chain, number and hash of the last entry.
     fn end_of_chain(&self, run: &RunId) -> Result<(u32, Option<(u64, Hash)>)>;
+    /// Keeps others from sealing the same root run at the same time: what is found of it after that, nobody else is about
+    /// to write. Where one writer comes after the other, there is nothing to do.
+    fn lock_chain(&self, _run: &RunId) -> Result<()> {
+        Ok(())
+    }
     /// Adds an entry to its chain.
     fn insert_seal(&self, entry: &SealEntry) -> Result<()>;
     /// Returns an entry.
@@ -403,8 +434,24 @@ pub(crate) trait Tables: fmt::Debug {
     fn each_seal(&self, each: &mut dyn FnMut(SealEntry) -> Result<bool>) -> Result<()>;
     /// Returns what the chains say of a run besides the seal that covers it.
     fn seals_of_run(&self, run: &RunId) -> Result<Vec<SealEntry>>;
-    /// Returns the last entry of the chain whose end is the head.
+    /// Returns the last entry of the chain whose end is the head, where there is one chain.
     fn last_seal(&self) -> Result<Option<SealEntry>>;
+    /// Tells whether the head is an epoch, since there are several chains.
+    fn has_epochs(&self) -> bool {
+        false
+    }
+    /// Returns the last epoch.
+    fn last_epoch(&self) -> Result<Option<Epoch>> {
+        Ok(None)
+    }
+    /// Calls `each` with all epochs in order.
+    fn each_epoch(&self, _each: &mut dyn FnMut(Epoch) -> Result<()>) -> Result<()> {
+        Ok(())
+    }
+    /// Returns the number of the epoch with a hash.
+    fn epoch_with_hash(&self, _hash: &Hash) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// Returns the entry with a hash.
     fn seal_with_hash(&self, hash: &Hash) -> Result<Option<SealName>>;
     /// Writes the id of a run beside its seal, which covers it no longer.
@@ -467,13 +514,19 @@ pub(crate) trait Tables: fmt::Debug {
     fn clear_kept_usage(&self) -> Result<()>;
     /// Notes whether a tree is among the sums.
     fn set_settled(&self, root: &RunKey, settlement: Settlement) -> Result<()>;
-    /// Tells whether a tree is among the sums.
+    /// Notes of several trees that they are among the sums.
+    fn set_all_settled(&self, roots: &[RunKey]) -> Result<()> {
+        let mut roots = roots.iter();
+        roots.try_for_each(|root| self.set_settled(root, Settlement::Kept))
+    }
+    /// Tells whether a tree is among the sums. Until the transaction ends, nobody else changes that.
     fn is_settled(&self, root: &RunKey) -> Result<bool>;
     /// Counts the sealed trees that are pending, as far as that many.
     fn waiting_trees(&self, most: u32) -> Result<u32>;
-    /// Returns the roots of sealed trees that are pending.
+    /// Returns the roots of sealed trees that are pending, and that nobody else is about to settle or to change: none of
+    /// them changes until the transaction ends.
     fn roots_to_settle(&self) -> Result<Vec<RunKey>>;
-    /// Tells whether there is a run of a session.
+    /// Tells whether there is a run of a session, or may be one before the transaction ends.
     fn has_session(&self, session: &str) -> Result<bool>;
     /// Returns the roots of trees among the sums that have a run of a session after this time and id.
     fn settled_after(&self, session: &str, at: i64, run: &RunId) -> Result<Vec<RunKey>>;
@@ -537,6 +590,9 @@ pub(crate) trait Tables: fmt::Debug {
 pub(crate) enum Backend {
     /// A file, or memory.
     Sqlite(Box<Sqlite>),
+    /// A server.
+    #[cfg(feature = "postgres")]
+    Postgres(Box<Postgres>),
 }
 
 impl Backend {
@@ -544,6 +600,8 @@ impl Backend {
     pub(crate) fn tables(&self) -> &dyn Tables {
         match self {
             Self::Sqlite(sqlite) => sqlite.as_ref(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(postgres) => postgres.as_ref(),
         }
     }
 }

@@ -38,6 +38,57 @@ pub enum StoreError {
         /// The schema this build reads.
         needed: i64,
     },
+    /// The server has no database of ours, and opening one makes none.
+    #[error(
+        "{}: there is no runtape database yet: run `runtape --db … db migrate` once, with a user who may create tables",
+        path.display()
+    )]
+    NotMigrated {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The database on the server is of an older version, and opening it does not change that.
+    #[error(
+        "{}: the database has schema {found}, this build needs {needed}: run `runtape --db … db migrate` once, with a user who may change tables",
+        path.display()
+    )]
+    NotMigratedTo {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The schema this build needs.
+        needed: i64,
+    },
+    /// The address of a server cannot be used. It is not repeated here, for it may have a password.
+    #[error("bad address of a server: {fault}")]
+    BadAddress {
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// The address of a server, and this build knows no servers.
+    #[error(
+        "this build of runtape cannot use a server: name a file, or build it with the feature `postgres`"
+    )]
+    NoServers,
+    /// Only a database in a file can do that.
+    #[error("{}: a database on a server cannot {what}: {instead}", path.display())]
+    OnlyFile {
+        /// The database.
+        path: PathBuf,
+        /// What was asked for.
+        what: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// Another process writes the run by now: this one was away for too long.
+    #[error(
+        "run {run} was taken over by another process while this one was silent for more than a minute: nothing more of it is written here"
+    )]
+    TakenOver {
+        /// The run.
+        run: RunId,
+    },
     /// A write in a batch failed half-way, and the batch went on: none of it was stored.
     #[error(
         "a write failed earlier in the same batch, so none of the batch was stored: store it again"
@@ -267,6 +318,10 @@ pub enum DatabaseFault {
     Busy,
     /// A file from elsewhere asked for more work than its size can be worth.
     Endless,
+    /// The server cannot be reached, or the connection to it was lost.
+    Away,
+    /// The server does not let this user in, or not do that.
+    NotAllowed,
     /// Anything else.
     Other,
 }
@@ -282,6 +337,10 @@ impl std::fmt::Display for DatabaseFault {
             Self::NoDatabase => "this is no database: name another file",
             Self::Busy => "the database was locked for too long: try again",
             Self::Endless => "reading it takes more work than a file of its size can be worth",
+            Self::Away => "the server cannot be reached: check that it runs, and its address",
+            Self::NotAllowed => {
+                "the server refuses it: check user, password and the rights of the user"
+            }
             Self::Other => "the database failed",
         })
     }
@@ -296,6 +355,18 @@ impl StoreError {
             file.clone_into(path);
         }
         self
+    }
+
+    /// Tells whether the same may succeed in a moment: the server was away, or another writer was in the way.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Database {
+                fault: DatabaseFault::Away | DatabaseFault::Busy,
+                ..
+            }
+        )
     }
 
     /// What is stored of a run cannot be read back.

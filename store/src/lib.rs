@@ -80,8 +80,11 @@ mod format;
 mod options;
 mod page;
 mod pattern;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod read;
 mod search_query;
+mod server_name;
 #[cfg(test)]
 mod several_chains;
 mod sqlite;
@@ -99,15 +102,16 @@ pub use pattern::{NamePattern, PathPattern};
 pub use read::failures::FailureBy;
 pub use read::files::FileChoice;
 pub use read::search::{Search, SearchEnd, SearchMode, SearchProgress};
-pub use read::usage::{Calendar, UsageBy, UsageSum};
+pub use read::usage::{Calendar, UsageBy, UsageOf, UsageSum};
 pub use runtape_core::report::{
-    DailyUsage, Drift, FailureSum, FaultPlace, FileCall, FileUse, HostUse, JobInfo, LedgerEntry,
-    NetworkCall, NoticeInfo, RebuiltRun, Removal, RemovalReason, RunInfo, RunOrigin, RunSeal,
-    SealHead, SealName, SearchHit, SearchRole, SnippetPart, StepInfo, StoreStats, TableStats,
-    ToolCallInfo, ToolUse, Unseen, VerifyFault, VerifyReport,
+    DailyUsage, Drift, FailureSum, FaultPlace, FileCall, FileUse, HostUse, JobInfo, LeaseInfo,
+    LedgerEntry, NetworkCall, NoticeInfo, RebuiltRun, Removal, RemovalReason, RunInfo, RunOrigin,
+    RunSeal, SealHead, SealName, SearchHit, SearchRole, ServerStatus, SnippetPart, StepInfo,
+    StoreStats, TableStats, ToolCallInfo, ToolUse, Unseen, VerifyFault, VerifyReport,
 };
+pub use server_name::ServerName;
 pub use sqlite::Erased;
-pub use store::Store;
+pub use store::{Store, server_address};
 pub use write::begin::{BeginRun, OpenRun};
 pub use write::import::{BundleImport, Import, Trust};
 pub use write::put::PreparedRun;

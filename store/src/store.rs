@@ -6,9 +6,11 @@ use std::path::Path;
 
 use runtape_core::RunId;
 
-use crate::backend::{Backend, Tables};
+use crate::backend::{Backend, RunLock, Tables};
 use crate::error::{Result, StoreError};
 use crate::options::Options;
+#[cfg(feature = "postgres")]
+use crate::postgres::Postgres;
 use crate::sqlite::{self, Sqlite};
 use crate::write::append::OpenTree;
 use crate::write::kept_usage::UnwrittenUsage;
@@ -29,6 +31,14 @@ pub struct Store {
     usage: RefCell<UnwrittenUsage>,
     /// Root runs that this store writes.
     pub(crate) open: BTreeMap<RunId, OpenTree>,
+}
+
+/// Returns the address of a server, if it is one: everything else is the path of a file.
+#[must_use]
+pub fn server_address(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    let is_one = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    is_one.then_some(text)
 }
 
 /// Ends a transaction that is given up, however that came about.
@@ -61,8 +71,12 @@ impl Drop for Undo<'_> {
 }
 
 impl Store {
-    /// Opens a database file, making and migrating it as the options say.
+    /// Opens a database file, making and migrating it as the options say; or, given `postgres://…`, the database on a
+    /// server (feature `postgres`), which [`migrate`](Self::migrate) has made.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        if let Some(address) = server_address(path.as_ref()) {
+            return Self::open_server(address, options);
+        }
         let sqlite = Sqlite::open(path.as_ref(), options)?;
         Ok(Self::over(
             Backend::Sqlite(Box::new(sqlite)),
@@ -70,9 +84,46 @@ impl Store {
         ))
     }
 
+    #[cfg(feature = "postgres")]
+    fn open_server(address: &str, options: &Options) -> Result<Self> {
+        let postgres = Postgres::open(address, options)?;
+        Ok(Self::over(
+            Backend::Postgres(Box::new(postgres)),
+            options.read_only,
+        ))
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn open_server(_: &str, _: &Options) -> Result<Self> {
+        Err(StoreError::NoServers)
+    }
+
+    /// Makes the tables of a database on a server, or brings them up to date. Nothing else does, so that no recorder that
+    /// was updated holds up those who read. Returns the versions of the schema before and after; 0 is none.
+    #[cfg(feature = "postgres")]
+    pub fn migrate(address: &str) -> Result<(i64, i64)> {
+        Postgres::migrate(address)
+    }
+
+    /// Refuses to: there are no servers in this build.
+    #[cfg(not(feature = "postgres"))]
+    pub fn migrate(_: &str) -> Result<(i64, i64)> {
+        Err(StoreError::NoServers)
+    }
+
+    /// Makes the tables in parts, by a hash of the root run's id: what a server that shards refuses is refused there, too.
+    #[doc(hidden)]
+    #[cfg(feature = "postgres")]
+    pub fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
+        Postgres::migrate_partitioned(address, parts)
+    }
+
     /// Refuses what can be no database, whatever may be there later: a name that means something
     /// else to `SQLite`, a directory, a device. Opening it would be refused for the same reason.
     pub fn check_path(path: impl AsRef<Path>) -> Result<()> {
+        if server_address(path.as_ref()).is_some() {
+            return Ok(());
+        }
         sqlite::check_path(path.as_ref())
     }
 
@@ -100,8 +151,12 @@ impl Store {
 
     /// Adds the database's name to an error.
     pub(crate) fn named(&self, error: StoreError) -> StoreError {
-        let path = self.path().unwrap_or_else(|| Path::new(":memory:"));
-        error.in_file(path)
+        error.in_file(self.name().as_ref())
+    }
+
+    /// Takes the lock of a run.
+    pub(crate) fn lock(&self, run: &RunId) -> Result<Option<Box<dyn RunLock>>> {
+        self.tables().lock(run).map_err(|error| self.named(error))
     }
 
     /// Reads from one state of the database, however others write meanwhile.
@@ -131,7 +186,7 @@ impl Store {
         if self.in_batch {
             return work(self);
         }
-        let begun = self.tables().begin_writing();
+        let begun = self.tables().begin_batch();
         begun.map_err(|error| self.named(error))?;
         self.in_batch = true;
         let before: Vec<RunId> = self.open.keys().cloned().collect();
@@ -157,6 +212,37 @@ impl Store {
             }
         }
         result.map_err(|error| self.named(error))
+    }
+
+    /// Does something that may be done again: where the server was away for a moment, or two writers were in each
+    /// other's way, it is. What is in a batch is not, for the batch is lost as a whole.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn patiently<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let patience = match &self.backend {
+            Backend::Postgres(postgres) if !self.in_batch => postgres.patience(),
+            _ => return work(self),
+        };
+        let begin = std::time::Instant::now();
+        loop {
+            match work(self) {
+                Err(error) if error.may_pass() && begin.elapsed() < patience => {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Does something: a file is not away.
+    #[cfg(not(feature = "postgres"))]
+    pub(crate) fn patiently<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        work(self)
     }
 
     /// Writes what cannot be refused any more: all of it or nothing. In a batch a failure spoils
@@ -237,6 +323,8 @@ impl Store {
     pub(crate) fn count_steps(&mut self, each: impl FnMut() -> bool + Send + 'static) {
         match &mut self.backend {
             Backend::Sqlite(sqlite) => sqlite.count_steps(each),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => drop(each),
         }
     }
 }

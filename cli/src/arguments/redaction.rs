@@ -4,15 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use runtape_normalizer::redact::{RedactionKey, RuleSet, Tier};
-use runtape_recorder::{read_or_make_redaction_key, read_redaction_key, redaction_key_path};
+use runtape_recorder::{read_or_make_redaction_key, read_redaction_key};
 
 use crate::commands::Invocation;
 use crate::database::Database;
 use crate::error::CliError;
+use crate::server::Server;
 use crate::settings::{RedactSettings, SettingsFile};
 
 /// The variable that names the file of the key.
 const KEY_VARIABLE: &str = "RUNTAPE_REDACTION_KEY_FILE";
+
+/// The least number of characters of a server's password that is looked for wherever it stands.
+const SHORTEST_PASSWORD: usize = 12;
 
 /// What is taken out before anything is kept.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -60,10 +64,22 @@ impl RedactionArgs {
         invocation: &mut Invocation<'_>,
         new_key: NewKey,
     ) -> Result<Arc<RuleSet>, CliError> {
+        let database = invocation.database.clone();
+        self.rules_for(&database, invocation, new_key)
+    }
+
+    /// Returns the rules for what is about to be kept in another database than the one of the command: its key is that
+    /// of the markers.
+    pub(crate) fn rules_for(
+        &self,
+        database: &Database,
+        invocation: &mut Invocation<'_>,
+        new_key: NewKey,
+    ) -> Result<Arc<RuleSet>, CliError> {
         let mut settings = SettingsFile::find().read()?.redact;
         settings.tier = self.redact.unwrap_or(settings.tier);
         settings.commitment &= !self.no_commitment;
-        rules(&settings, &self.redact_env, invocation, new_key)
+        rules(&settings, &self.redact_env, database, invocation, new_key)
     }
 }
 
@@ -82,13 +98,15 @@ impl TierArgs {
         let configured = Some(settings.tier).filter(|tier| *tier != Tier::Off);
         settings.tier = self.tier.or(configured).unwrap_or(Tier::Definite);
         settings.commitment &= !self.no_commitment;
-        rules(&settings, &self.redact_env, invocation, new_key)
+        let database = invocation.database.clone();
+        rules(&settings, &self.redact_env, &database, invocation, new_key)
     }
 }
 
 fn rules(
     settings: &RedactSettings,
     named: &[String],
+    database: &Database,
     invocation: &mut Invocation<'_>,
     new_key: NewKey,
 ) -> Result<Arc<RuleSet>, CliError> {
@@ -110,6 +128,11 @@ fn rules(
             rules = rules.with_value(name, &value)?;
         }
     }
+    // An agent that prints its environment must not have it recorded. A short one may be a word.
+    let password = database.server().and_then(Server::password);
+    if let Some(password) = password.filter(|text| text.chars().count() >= SHORTEST_PASSWORD) {
+        rules = rules.with_value("RUNTAPE_DB", password)?;
+    }
     let variables: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -120,9 +143,9 @@ fn rules(
     );
     if settings.commitment {
         // Nothing is made beside what can be no database.
-        invocation.database.check()?;
-        let path = key_path(&invocation.database);
-        match key(&invocation.database, new_key) {
+        database.check()?;
+        let path = key_path(database);
+        match key(database, new_key) {
             Ok(Some(key)) => rules = rules.with_key(key),
             Ok(None) => {}
             // Recording goes on: without a key the secrets are taken out all the same.
@@ -138,7 +161,7 @@ fn rules(
 /// Returns where the key is: the file that `$RUNTAPE_REDACTION_KEY_FILE` names, else beside the database.
 pub(crate) fn key_path(database: &Database) -> PathBuf {
     let named = std::env::var_os(KEY_VARIABLE).filter(|path| !path.is_empty());
-    named.map_or_else(|| redaction_key_path(database.path()), PathBuf::from)
+    named.map_or_else(|| database.beside("redaction-key"), PathBuf::from)
 }
 
 /// Returns the key, if there is one or it may be made.

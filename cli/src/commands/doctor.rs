@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use runtape_core::Runtime;
 use runtape_core::report::{CheckLevel, DoctorCheck, DoctorReport};
 use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
+use runtape_store::Store;
 
 use super::runtimes::on_path;
-use super::{doctor_history, doctor_redaction};
+use super::{doctor_history, doctor_redaction, doctor_server};
 use crate::commands::Invocation;
 use crate::database::Database;
 use crate::error::{CliError, with_causes};
@@ -174,7 +175,10 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &mut Invocation<'_>) -> Result<
 }
 
 fn database(checks: &mut Checks, database: &Database) {
-    let path = database.path();
+    let path = match database {
+        Database::File(path) => path,
+        Database::Server(server) => return doctor_server::tell(checks, database, server),
+    };
     if !path.exists() {
         let message = format!("no database yet at {}", path.display());
         let hint = "`runtape record` and `runtape ingest` make it";
@@ -231,6 +235,11 @@ fn database(checks: &mut Checks, database: &Database) {
             with_causes(&error),
         ),
     }
+    lost_runs(checks, &store);
+}
+
+/// Says how many runs will not go on.
+pub(super) fn lost_runs(checks: &mut Checks, store: &Store) {
     if let Ok(open) = store.open_runs()
         && !open.is_empty()
     {

@@ -245,6 +245,7 @@ fn delete(
     invocation: &mut Invocation<'_>,
 ) -> Vec<RunId> {
     let owner = SpoolOwner::of(store).ok();
+    let directories = spool_directory::directories(&invocation.database);
     let bar = ProgressBar::new(runs.len() as u64);
     let mut deleted = Vec::new();
     for run in runs {
@@ -253,9 +254,7 @@ fn delete(
             // Somebody else deleted it meanwhile.
             Ok(()) | Err(StoreError::UnknownRun { .. }) => owner
                 .as_ref()
-                .map_or(Ok(()), |owner| {
-                    spool_directory::directories().remove_of(owner, &run)
-                })
+                .map_or(Ok(()), |owner| directories.remove_of(owner, &run))
                 .map_err(|error| format!("its spool file: {error}")),
             Err(error) => Err(with_causes(&error)),
         };

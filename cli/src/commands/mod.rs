@@ -4,12 +4,15 @@ mod backup;
 mod checkpoint;
 mod completions;
 mod config;
+mod db;
 mod diff;
 mod doctor;
 mod doctor_history;
 mod doctor_redaction;
+mod doctor_server;
 mod drift;
 mod errors;
+mod estimates;
 mod events;
 mod export;
 mod files;
@@ -26,6 +29,7 @@ mod overview;
 mod paperclip;
 mod perstack_files;
 mod prices;
+mod push;
 mod raw;
 mod rebuild;
 #[cfg(unix)]
@@ -66,6 +70,7 @@ use clap::Subcommand;
 
 use crate::database::Database;
 use crate::error::CliError;
+use crate::server::Server;
 use crate::terminal::console::Console;
 use crate::terminal::plain;
 
@@ -111,8 +116,15 @@ impl Invocation<'_> {
 
     /// Tells of a database that this command makes: somebody may have mistyped the name of another.
     pub(crate) fn tell_of_new_database(&mut self) {
-        let path = self.database.path().display().to_string();
-        self.note(&format!("new database: {path}"));
+        let name = self.database.name();
+        self.note(&format!("new database: {name}"));
+    }
+
+    /// Tells of a password that is not used, though it may have been meant.
+    pub(crate) fn warn_of_password(&mut self, database: &Database) {
+        if let Some(warning) = database.server().and_then(Server::warning) {
+            self.warn(warning);
+        }
     }
 
     /// Tells a person that something is wrong, though the command goes on.
@@ -162,11 +174,14 @@ pub(crate) enum Command {
     Gc(gc::GcArgs),
     Diff(diff::DiffArgs),
     Session(session::SessionArgs),
+    Push(push::PushArgs),
+    Pull(push::PullArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
     Validate(validate::ValidateArgs),
     Schema(schema::SchemaArgs),
     Runtimes(runtimes::RuntimesArgs),
+    Db(db::DbArgs),
     Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
     Paperclip(paperclip::PaperclipArgs),
@@ -253,11 +268,14 @@ pub(crate) fn run(command: Command, invocation: &mut Invocation<'_>) -> Result<E
         Command::Gc(args) => gc::run(&args, invocation)?,
         Command::Diff(args) => diff::run(&args, invocation)?,
         Command::Session(args) => session::run(&args, invocation)?,
+        Command::Push(args) => push::push(&args, invocation)?,
+        Command::Pull(args) => push::pull(&args, invocation)?,
         Command::Export(args) => export::run(&args, invocation)?,
         Command::Import(args) => import::run(&args, invocation)?,
         Command::Validate(args) => validate::run(&args, invocation)?,
         Command::Schema(args) => schema::run(&args, invocation)?,
         Command::Runtimes(args) => runtimes::run(&args, invocation)?,
+        Command::Db(args) => db::run(&args, invocation)?,
         Command::Doctor(args) => doctor::run(&args, invocation)?,
         Command::Config(args) => config::run(&args, invocation)?,
         Command::Paperclip(args) => paperclip::run(&args, invocation)?,

@@ -51,7 +51,8 @@ pub(crate) fn run(args: &RecoverArgs, invocation: &mut Invocation<'_>) -> Result
     // Closed from its tape, a run would not have what is in its spool file.
     let mut waiting = BTreeSet::new();
     let named = args.spool.iter().map(|path| (path.clone(), true));
-    let found = spool_directory::directories()
+    let directories = spool_directory::directories(&invocation.database);
+    let found = directories
         .files(&owner)
         .into_iter()
         .map(|path| (path, false));
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &RecoverArgs, invocation: &mut Invocation<'_>) -> Result
             }
         }
     }
-    owner.tidy();
+    directories.tidy(&owner);
     let is_wanted = |run: &RunId| !waiting.contains(run);
     let recovery = runtape_recorder::recover_where(&mut store, times::now(), is_wanted)?;
     for run in recovery.closed {

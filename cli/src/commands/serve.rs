@@ -144,6 +144,7 @@ pub(crate) fn run(args: &ServeArgs, invocation: &mut Invocation<'_>) -> Result<(
     settings.allowed_hosts.clone_from(&args.allow_host);
     settings.has_page = !args.json_only;
     settings.prices = Arc::new(args.prices.table()?.into_owned());
+    // For a server this has its password in it: it is not printed.
     let path = invocation.database.path().to_owned();
     let server = Server::bind(settings, move |access| {
         let mut options = Options::read_only();

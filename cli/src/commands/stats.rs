@@ -15,7 +15,7 @@ pub(crate) struct StatsArgs {}
 pub(crate) fn run(_: &StatsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
     let stats = store.stats()?;
-    let path = invocation.database.path().display().to_string();
+    let path = invocation.database.name();
     let console = &mut invocation.console;
     if console.json {
         return console.object(&stats);

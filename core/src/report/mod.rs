@@ -15,12 +15,14 @@ mod failure;
 mod health;
 mod history;
 mod ingest;
+mod moving;
 mod output;
 mod recording;
 mod redaction;
 mod run;
 mod seal;
 mod search;
+mod server;
 mod serving;
 mod session;
 mod tree;
@@ -45,6 +47,7 @@ pub use history::{SyncGroup, SyncLine, SyncSummary, SyncedSource};
 pub use ingest::{
     ImportedRun, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile,
 };
+pub use moving::{CopiedRun, CopyLine, CopyOutcome, CopySummary};
 pub use output::{Document, ExportedFile, RawOutput, SqlRow};
 pub use recording::{ExitInfo, RecordReport, RecoveredRun, RecoverySource, RenormalizedRun};
 pub use redaction::{
@@ -57,7 +60,8 @@ pub use run::{
 };
 pub use seal::{RunSeal, SealHead, SealName};
 pub use search::{SearchHit, SearchRole, SearchedRun, SnippetPart};
+pub use server::{DatabaseStatus, LeaseInfo, MigrationReport, ServerStatus};
 pub use serving::ServeInfo;
 pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
-pub use usage::{DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};
+pub use usage::{CostEstimate, DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};

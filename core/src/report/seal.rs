@@ -64,6 +64,10 @@ pub struct SealHead {
     pub name: SealName,
     /// The hash over it and all entries of its chain before it, in hexadecimal digits.
     pub hash: String,
+    /// The hash is over the ends of several chains, as a server has them, and over all such hashes before it; the number
+    /// counts those. Not there for an entry of a chain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_epoch: bool,
 }
 
 /// The seal that covers a root run and its children.
@@ -105,6 +109,7 @@ mod tests {
             let head = SealHead {
                 name,
                 hash: "00".to_owned(),
+                is_epoch: false,
             };
             let mut value = value;
             value["hash"] = json!("00");

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use runtape_store::{Store, StoreError};
+use runtape_store::{ServerName, Store, StoreError, server_address};
 
 /// The database that a spool file belongs to: it is taken into no other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolOwner {
     /// The database's [id](Store::database_id), if it had one and could be asked.
     pub id: Option<String>,
-    /// Its own path, without links; absent in memory.
+    /// Its own path, without links, or the [place](ServerName::place) of one on a server; absent in memory.
     pub path: Option<PathBuf>,
 }
 
@@ -35,25 +35,42 @@ impl SpoolOwner {
     pub fn of(store: &Store) -> Result<Self, StoreError> {
         Ok(Self {
             id: store.database_id()?,
-            path: store.path().map(Path::to_owned),
+            path: match store.server_place() {
+                Some(place) => Some(place.into()),
+                None => store.path().map(Path::to_owned),
+            },
         })
     }
 
     /// Names a database that cannot be asked, by where it should be.
     #[must_use]
     pub fn at(path: &Path) -> Self {
-        Self {
-            id: None,
-            path: Some(without_links(path)),
-        }
+        // An address may have a password, which must not get into a spool file: one that cannot be read is no place.
+        let path = match server_address(path) {
+            Some(address) => ServerName::parse(address)
+                .ok()
+                .map(|name| name.place().into()),
+            None => Some(without_links(path)),
+        };
+        Self { id: None, path }
     }
 
-    /// Returns where spool files of the database lie: beside it.
+    /// Returns where spool files of the database lie: beside it. There is no such place beside a server's.
     #[must_use]
     pub fn directory(&self) -> Option<PathBuf> {
+        if self.is_on_server() {
+            return None;
+        }
         let mut name = self.path.clone()?.into_os_string();
         name.push(".spool");
         Some(name.into())
+    }
+
+    /// Tells whether the database is on a server.
+    pub(crate) fn is_on_server(&self) -> bool {
+        self.path
+            .as_deref()
+            .is_some_and(|path| server_address(path).is_some())
     }
 
     /// Tells why a spool file of this owner must not be taken into another database; `None` if it

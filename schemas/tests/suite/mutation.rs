@@ -526,6 +526,7 @@ kinds! {
     ingest_line IngestLine at_least 165;
     sync_line SyncLine at_least 40;
     imported_run ImportedRun at_least 5;
+    copy_line CopyLine at_least 20;
     exported_file ExportedFile at_least 10;
     tree_line TreeLine at_least 15;
     exported_tree ExportedTree at_least 15;
@@ -540,6 +541,8 @@ kinds! {
     config_info ConfigInfo at_least 5;
     rebuilt_run RebuiltRun at_least 20;
     backup_report BackupReport at_least 5;
+    database_status DatabaseStatus at_least 30;
+    migration_report MigrationReport at_least 5;
     doctor_report DoctorReport at_least 30;
     adapter_session AdapterSession at_least 5;
     adapter_environment AdapterEnvironment at_least 5;

@@ -39,6 +39,7 @@ macro_rules! for_each_report {
             IngestLine ingest_line;
             SyncLine sync_line;
             ImportedRun imported_run;
+            CopyLine copy_line;
             ExportedFile exported_file;
             TreeLine tree_line;
             ExportedTree exported_tree;
@@ -53,6 +54,8 @@ macro_rules! for_each_report {
             ConfigInfo config_info;
             RebuiltRun rebuilt_run;
             BackupReport backup_report;
+            DatabaseStatus database_status;
+            MigrationReport migration_report;
             DoctorReport doctor_report;
             AdapterSession adapter_session;
             AdapterEnvironment adapter_environment;

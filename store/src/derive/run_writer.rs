@@ -20,7 +20,7 @@ pub(crate) struct RunWriter {
 }
 
 /// What is to be written of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     plain: Vec<PlainBlock>,
     blocks: Vec<RecordBlock>,

@@ -3,6 +3,7 @@
 pub(crate) mod chain;
 pub(crate) mod codec;
 pub(crate) mod depth;
+pub(crate) mod epochs;
 pub(crate) mod links;
 pub(crate) mod records;
 pub(crate) mod seals;

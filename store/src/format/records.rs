@@ -14,7 +14,7 @@ use crate::error::{Result, StoreError};
 pub(crate) const TARGET: usize = 128 << 10;
 
 /// A block as it is stored.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RecordBlock {
     pub(crate) first_seq: u64,
     pub(crate) count: u64,
@@ -25,7 +25,7 @@ pub(crate) struct RecordBlock {
 }
 
 /// A block that is not compressed yet: that can be done on another thread.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlainBlock {
     first_seq: u64,
     count: u64,

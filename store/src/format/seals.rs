@@ -113,6 +113,7 @@ impl SealEntry {
         SealHead {
             name: self.name,
             hash: chain::hex(&self.hash),
+            is_epoch: false,
         }
     }
 

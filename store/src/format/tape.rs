@@ -69,7 +69,7 @@ impl TapeEnd {
 }
 
 /// A block as it is stored.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TapeBlock {
     pub(crate) number: u64,
     pub(crate) starts: StreamLengths,

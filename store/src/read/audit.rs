@@ -1,5 +1,7 @@
 //! Questions of an auditor: what was reported, what failed, what was used.
 
+use std::collections::HashSet;
+
 use runtape_core::RunId;
 use runtape_core::report::{DailyUsage, LedgerEntry, NoticeInfo, RunInfo};
 use serde_json::{Map, Value};
@@ -44,7 +46,25 @@ impl Store {
     pub fn query(&self, sql: &str, mut each: impl FnMut(Map<String, Value>) -> bool) -> Result<()> {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.show_texts(sql)?,
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => {}
         }
         self.read(|tables| tables.query(sql, &mut each))
     }
+}
+
+/// Makes names of columns that are all different: an object has each name once, and no column may be lost.
+pub(crate) fn unlike(names: Vec<String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    let mut unlike = Vec::with_capacity(names.len());
+    for name in names {
+        let mut other = name.clone();
+        let mut number = 2;
+        while !known.insert(other.clone()) {
+            other = format!("{name}:{number}");
+            number += 1;
+        }
+        unlike.push(other);
+    }
+    unlike
 }

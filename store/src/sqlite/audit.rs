@@ -1,6 +1,5 @@
 //! Questions of an auditor, in SQL.
 
-use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 
 use runtape_core::report::{Drift, DriftKind, NoticeInfo, RunInfo};
@@ -14,6 +13,7 @@ use super::{list, runs};
 use crate::backend::EndedRoot;
 use crate::error::{Result, StoreError};
 use crate::filter::RunFilter;
+use crate::read::audit::unlike;
 
 /// Returns what runtimes reported besides, the latest first; of some kinds only if any is named.
 pub(crate) fn notices(
@@ -65,7 +65,7 @@ pub(crate) fn errors(
     list::latest(connection, &condition, limit)
 }
 
-/// Returns lines that were not understood, by kind, the most frequent first.
+/// Returns lines that were not understood, by kind, the most frequent first. The first one is shown.
 pub(crate) fn unparsed_lines(
     connection: &Connection,
     filter: &RunFilter,
@@ -73,10 +73,17 @@ pub(crate) fn unparsed_lines(
 ) -> Result<Vec<Drift>> {
     let condition = Condition::of(filter);
     let sql = format!(
-        "SELECT output.runtime, output.cli_version, output.tag, output.reason, count(*),
-                count(DISTINCT output.run_id), output.run_id, output.seq, output.excerpt
-         FROM v_unparsed AS output JOIN run ON run.id = output.run_id
-         WHERE {} GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT {}",
+        "WITH line AS (
+            SELECT output.*, row_number() OVER (
+                PARTITION BY output.runtime, output.cli_version, output.tag, output.reason
+                ORDER BY run.started_at, run.id, output.seq
+            ) AS place
+            FROM v_unparsed AS output JOIN run ON run.id = output.run_id WHERE {}
+         )
+         SELECT runtime, cli_version, tag, reason, count(*), count(DISTINCT run_id),
+            max(run_id) FILTER (WHERE place = 1), max(seq) FILTER (WHERE place = 1),
+            max(excerpt) FILTER (WHERE place = 1)
+         FROM line GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT {}",
         condition.sql(),
         columns::limit(limit),
     );
@@ -149,22 +156,6 @@ pub(crate) fn query(
         }
     }
     Ok(())
-}
-
-/// Makes names of columns that are all different: an object has each name once, and no column may be lost.
-fn unlike(names: Vec<String>) -> Vec<String> {
-    let mut known = HashSet::new();
-    let mut unlike = Vec::with_capacity(names.len());
-    for name in names {
-        let mut other = name.clone();
-        let mut number = 2;
-        while !known.insert(other.clone()) {
-            other = format!("{name}:{number}");
-            number += 1;
-        }
-        unlike.push(other);
-    }
-    unlike
 }
 
 /// Makes JSON of a column; a blob becomes its hexadecimal digits.

@@ -87,10 +87,7 @@ fn write_chain(
     for (name, entry) in entries {
         let before = name.before();
         if last.is_none() || last != before {
-            let hash = match before {
-                Some(before) => stand_in(source, *name, before)?,
-                None => BEFORE_ALL,
-            };
+            let hash = hash_before(source, *name)?;
             target.insert_left_out(*name, &hash)?;
         }
         target.insert_seal(entry)?;
@@ -100,7 +97,10 @@ fn write_chain(
 }
 
 /// Returns the hash of the entry before another, which itself may have been left out.
-fn stand_in(source: &dyn Tables, name: SealName, before: SealName) -> Result<Hash> {
+pub(super) fn hash_before(source: &dyn Tables, name: SealName) -> Result<Hash> {
+    let Some(before) = name.before() else {
+        return Ok(BEFORE_ALL);
+    };
     if let Some(entry) = source.seal(before)? {
         return Ok(entry.hash);
     }

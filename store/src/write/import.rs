@@ -18,7 +18,7 @@ use crate::sqlite::Sqlite;
 use crate::store::Store;
 
 /// The key in a run's context that says where the run was before it was imported.
-const ORIGIN: &str = "origin";
+pub(super) const ORIGIN: &str = "origin";
 
 /// What to do with a bundle that is not as it was sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,22 +143,22 @@ impl Store {
     }
 }
 
-/// A root run on its way in.
-struct Arrival<'a> {
-    source: &'a dyn Tables,
-    root: RunRow,
-    seal: Option<SealEntry>,
-    is_verified: bool,
-    /// The hashes of the bundle cover what ours do; those of an older schema may not.
-    is_current: bool,
-    /// The chains of the bundle say that the run's tape was dropped.
-    is_tapeless: bool,
-    at: i64,
+/// A root run on its way in: of a bundle, or of another store.
+pub(super) struct Arrival<'a> {
+    pub(super) source: &'a dyn Tables,
+    pub(super) root: RunRow,
+    pub(super) seal: Option<SealEntry>,
+    pub(super) is_verified: bool,
+    /// The hashes there cover what ours do; those of an older schema may not.
+    pub(super) is_current: bool,
+    /// The chains there say that the run's tape was dropped.
+    pub(super) is_tapeless: bool,
+    pub(super) at: i64,
 }
 
 impl Arrival<'_> {
     /// Returns what the run is to begin with here.
-    fn begin(&self) -> Result<BeginRun> {
+    pub(super) fn begin(&self) -> Result<BeginRun> {
         Ok(BeginRun {
             context: self.context()?,
             ..begin_of(&self.root)?
@@ -182,7 +182,8 @@ impl Arrival<'_> {
         })
     }
 
-    fn enter(&self, store: &mut Store) -> Result<Import> {
+    /// Stores the run, unless it is there with the same content.
+    pub(super) fn enter(&self, store: &mut Store) -> Result<Import> {
         let tree = self.source.tree(&self.root.key)?;
         let conflict = |run: &RunId| StoreError::Conflict {
             run: run.clone(),
@@ -235,7 +236,7 @@ impl Arrival<'_> {
             is_same &= verify::is_tree_intact(target, &row, self.is_tapeless)?;
         }
         if !is_same {
-            let fault = "the bundle was changed while it was read";
+            let fault = "it is not what its seal covers: it was changed, maybe while it was read";
             return Err(StoreError::invalid(&self.root.id, fault));
         }
         Ok(())
@@ -305,7 +306,12 @@ fn exit_of(row: &RunRow) -> Result<Value> {
 }
 
 /// Tells whether two root runs are the same, with all their records, children and output.
-fn same(source: &dyn Tables, one: &RunRow, target: &dyn Tables, other: &RunRow) -> Result<bool> {
+pub(super) fn same(
+    source: &dyn Tables,
+    one: &RunRow,
+    target: &dyn Tables,
+    other: &RunRow,
+) -> Result<bool> {
     let is_alike = other.root.is_none()
         && other.seal.is_some()
         && one.job == other.job

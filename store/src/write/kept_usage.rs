@@ -143,14 +143,13 @@ pub(crate) fn settle(tables: &dyn Tables) -> Result<()> {
     if roots.is_empty() {
         return Ok(());
     }
-    let cells = tables.usage_cells(UsageScope::Waiting, &KEPT_DIMENSIONS)?;
+    let cells = tables.usage_cells(UsageScope::Waiting(&roots), &KEPT_DIMENSIONS)?;
     if !can_be_kept(&cells) {
         // Some of the trees have absurd numbers: which ones is told one by one.
         return roots.iter().try_for_each(|root| settle_tree(tables, root));
     }
     tables.add_usage(&cells)?;
-    let mut roots = roots.iter();
-    roots.try_for_each(|root| tables.set_settled(root, Settlement::Kept))
+    tables.set_all_settled(&roots)
 }
 
 fn settle_tree(tables: &dyn Tables, root: &RunKey) -> Result<()> {

@@ -4,6 +4,7 @@
 pub(crate) mod append;
 pub(crate) mod begin;
 mod bundle;
+mod copy_run;
 pub(crate) mod import;
 pub(crate) mod kept_usage;
 mod merge;

@@ -26,7 +26,7 @@ use crate::read::sealed;
 use crate::store::Store;
 
 /// A root run and its children, ready to be written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PreparedRun {
     job: JobId,
     runtime: Runtime,
@@ -40,7 +40,7 @@ pub struct PreparedRun {
     used: Option<Vec<UsageCell>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Prepared {
     id: RunId,
     /// The position of the run that started this one.
@@ -239,6 +239,15 @@ impl Store {
             let seal = known.and_then(|seal| seal.map_or_else(write, Ok));
             return seal.map_err(|error| self.named(error));
         }
+        // A file takes it at once, or not at all: only for a server it must be there a second time.
+        if self.is_server() {
+            return self.patiently(|store| store.put_alone(run.clone(), digest, at));
+        }
+        self.put_alone(run, digest, at)
+    }
+
+    /// Writes a run in a transaction of its own.
+    fn put_alone(&mut self, run: PreparedRun, digest: Hash, at: i64) -> Result<SealName> {
         self.write(|tables| {
             if let Some(seal) = known(tables, &run, &digest)? {
                 return Ok(seal);
@@ -253,6 +262,9 @@ impl Store {
 
 /// Returns the seal of a run that is stored already. Another run under the same id is an error.
 fn known(tables: &dyn Tables, run: &PreparedRun, digest: &Hash) -> Result<Option<SealName>> {
+    if let Some(root) = run.runs.first() {
+        tables.lock_chain(&root.id)?;
+    }
     for part in &run.runs {
         let Some(found) = tables.find_run(&part.id)? else {
             continue;

@@ -49,7 +49,7 @@ impl Store {
         if self.open.contains_key(root) {
             return Err(StoreError::Locked { run: root.clone() });
         }
-        let lock = self.tables().lock(root)?;
+        let lock = self.lock(root)?;
         let done = work(self);
         // A lock that is not there is free: nothing of the run's name stays behind.
         if let Some(lock) = lock {
@@ -172,6 +172,8 @@ impl Store {
         self.write_in_file(Sqlite::drop_unused)?;
         let erased = match &mut self.backend {
             Backend::Sqlite(sqlite) => sqlite.erase(),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(postgres) => postgres.erase(),
         };
         erased.map_err(|error| self.named(error))
     }
@@ -180,6 +182,8 @@ impl Store {
     fn write_in_file(&mut self, work: fn(&Sqlite) -> Result<()>) -> Result<()> {
         self.transact(|backend| match backend {
             Backend::Sqlite(sqlite) => work(sqlite),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => Ok(()),
         })
     }
 }

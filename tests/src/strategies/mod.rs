@@ -8,6 +8,7 @@ mod answer;
 mod event;
 mod leaf;
 mod message;
+mod moving;
 mod record;
 mod redaction;
 mod report;
@@ -25,6 +26,7 @@ pub use answer::{
 pub use event::{event, run_event, run_event_of};
 pub use leaf::{json, metadata, text};
 pub use message::{message, message_part};
+pub use moving::{copy_line, database_status, migration_report};
 pub use record::{record, record_of};
 pub use redaction::{config_info, redact_line, scan_line};
 pub use report::{

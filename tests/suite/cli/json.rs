@@ -167,6 +167,12 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("files --written", SchemaKind::FileUse, 0),
     ("files --calls", SchemaKind::FileCall, 0),
     ("backup {copy}", SchemaKind::BackupReport, 0),
+    ("push {pushed}", SchemaKind::CopyLine, 0),
+    ("pull {pushed}", SchemaKind::CopyLine, 0),
+    ("db status", SchemaKind::DatabaseStatus, 0),
+    ("db migrate", SchemaKind::MigrationReport, 0),
+    #[cfg(feature = "postgres")]
+    ("db shard-sql", SchemaKind::Document, 0),
     ("gc --run last --dry-run", SchemaKind::GcReport, 0),
     ("gc --run last", SchemaKind::GcReport, 0),
     #[cfg(unix)]

@@ -20,6 +20,8 @@ mod care;
 mod clock;
 mod commands;
 #[cfg(unix)]
+mod completion;
+#[cfg(unix)]
 mod database_file;
 #[cfg(unix)]
 mod documentation;
@@ -49,6 +51,8 @@ mod same_records;
 mod sample;
 #[cfg(unix)]
 mod search;
+#[cfg(all(unix, feature = "postgres"))]
+mod server;
 mod sessions;
 #[cfg(unix)]
 mod snapshots;
@@ -58,6 +62,8 @@ mod spool;
 mod standard_input;
 #[cfg(unix)]
 mod sync;
+#[cfg(target_os = "linux")]
+mod terminal;
 #[cfg(unix)]
 mod trouble;
 #[cfg(unix)]

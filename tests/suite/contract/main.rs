@@ -27,9 +27,17 @@ mod streams;
 mod usage;
 
 use runtape_store::{Options, Store};
+#[cfg(unix)]
+use runtape_tests::postgres::{Database, Layout};
 
 /// Something that a store can be in, and that is gone when it is dropped.
 trait Backend: Sync {
+    /// How many chains its seals form.
+    const CHAINS: u32;
+    /// Tells whether such a store can be made here; if not, that was said.
+    fn is_there() -> bool {
+        true
+    }
     /// Makes a store that has nothing in it.
     fn fresh() -> Self;
     /// Opens it, maybe once more.
@@ -42,6 +50,8 @@ trait Backend: Sync {
 struct SqliteFile(tempfile::TempDir);
 
 impl Backend for SqliteFile {
+    const CHAINS: u32 = 1;
+
     fn fresh() -> Self {
         // Where files are in memory, if there is such a place.
         let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
@@ -56,6 +66,41 @@ impl Backend for SqliteFile {
 
     fn open_to_read(&self) -> Store {
         Store::open(self.0.path().join("db"), &Options::read_only()).unwrap()
+    }
+}
+
+/// A database on a server, whose tables are in one piece each or in eight.
+#[cfg(unix)]
+struct OnServer<const PARTITIONED: bool>(Database);
+
+#[cfg(unix)]
+type PostgresServer = OnServer<false>;
+#[cfg(unix)]
+type PartitionedServer = OnServer<true>;
+
+#[cfg(unix)]
+impl<const PARTITIONED: bool> Backend for OnServer<PARTITIONED> {
+    const CHAINS: u32 = 64;
+
+    fn is_there() -> bool {
+        runtape_tests::postgres::is_there()
+    }
+
+    fn fresh() -> Self {
+        let layout = if PARTITIONED {
+            Layout::Partitioned
+        } else {
+            Layout::Whole
+        };
+        Self(Database::fresh(layout).unwrap())
+    }
+
+    fn open(&self) -> Store {
+        Store::open(self.0.address(), &Options::default()).unwrap()
+    }
+
+    fn open_to_read(&self) -> Store {
+        Store::open(self.0.address(), &Options::read_only()).unwrap()
     }
 }
 
@@ -162,7 +207,9 @@ macro_rules! hold_to_the_contract {
             $(mod $module {
                 $(#[test]
                 fn $test() {
-                    crate::$module::$test::<crate::$backend>();
+                    if <crate::$backend as crate::Backend>::is_there() {
+                        crate::$module::$test::<crate::$backend>();
+                    }
                 })*
             })*
         }
@@ -170,3 +217,7 @@ macro_rules! hold_to_the_contract {
 }
 
 hold_to_the_contract!(sqlite, SqliteFile);
+#[cfg(unix)]
+hold_to_the_contract!(postgres, PostgresServer);
+#[cfg(unix)]
+hold_to_the_contract!(postgres_partitioned, PartitionedServer);

@@ -153,6 +153,7 @@ fn take_in_history(
     let options = SyncOptions {
         directories: history.directories.clone(),
         memory: Some(sync::memory(invocation)),
+        scratch: invocation.database.own_directory(),
         files: history.file.iter().cloned().collect(),
         rules: Arc::clone(rules),
         ..SyncOptions::default()

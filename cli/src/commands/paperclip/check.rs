@@ -131,13 +131,15 @@ impl CheckRequest {
 
 /// Tells whether runs can be stored, without making anything.
 fn writable(database: &Database) -> DoctorCheck {
-    let path = database.path();
-    let place = path.display();
-    let fault = if path.exists() {
-        let opened = database.open_existing();
-        opened.err().map(|error| with_causes(&error))
-    } else {
-        (!can_be_made(path)).then(|| format!("it cannot be made at {place}"))
+    let place = database.name();
+    let fault = match database {
+        Database::File(path) if !path.exists() => {
+            (!can_be_made(path)).then(|| format!("it cannot be made at {place}"))
+        }
+        _ => {
+            let opened = database.open_existing();
+            opened.err().map(|error| with_causes(&error))
+        }
     };
     match fault {
         None => check(

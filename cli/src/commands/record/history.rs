@@ -36,6 +36,7 @@ pub(super) fn join(
         directories: usual_directories(&home()?, &runtimes, |name| std::env::var_os(name)),
         since: Some(run.started_at - SLACK),
         only: Some(context.run_id.clone()),
+        scratch: invocation.database.own_directory(),
         rules: Arc::clone(rules),
         ..SyncOptions::default()
     };

@@ -59,6 +59,7 @@ pub(crate) fn run(args: &SyncArgs, invocation: &mut Invocation<'_>) -> Result<()
         since: args.since,
         is_dry_run: args.dry_run,
         memory: Some(memory(invocation)),
+        scratch: invocation.database.own_directory(),
         ..SyncOptions::default()
     };
     if invocation.database.is_new() {
@@ -79,9 +80,7 @@ pub(crate) fn run(args: &SyncArgs, invocation: &mut Invocation<'_>) -> Result<()
 
 /// Returns the file that remembers what was read into this database.
 pub(crate) fn memory(invocation: &Invocation<'_>) -> PathBuf {
-    let mut path = invocation.database.path().as_os_str().to_owned();
-    path.push(".history");
-    path.into()
+    invocation.database.beside("history")
 }
 
 /// Returns the user's home directory.

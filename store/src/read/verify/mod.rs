@@ -39,6 +39,8 @@ struct Verifier<'a> {
     dropped: HashSet<RunId>,
     /// Root runs by their seals.
     sealed: HashMap<SealName, RunKey>,
+    /// Ends of chains that epochs name, and were not come by yet.
+    ends: HashMap<SealName, Hash>,
     /// Whether entries of the chains may have been left out.
     may_be_bundle: bool,
     search: Box<dyn SearchCheck + 'a>,
@@ -117,6 +119,7 @@ impl Store {
     /// Someone who computes all hashes anew, or cuts off the last seals with their runs, is found
     /// only against a head that was kept elsewhere: see [`verify_head`](Self::verify_head).
     pub fn verify(&self) -> Result<VerifyReport> {
+        self.make_epoch()?;
         self.read(|tables| verify(tables, None))
     }
 
@@ -144,10 +147,12 @@ impl Store {
     }
 
     /// Does what [`verify`](Self::verify) does, and proves that nothing sealed before `head` was
-    /// changed since: `head`, 64 hexadecimal digits, must be the hash of a seal. It stands for the
-    /// chain of that seal; where there are others, the report says what is unseen in them.
+    /// changed since: `head`, 64 hexadecimal digits, must be the hash of a seal, or of an epoch. A seal
+    /// stands for its chain; where there are others, the report says what is unseen in them. An epoch stands for all
+    /// chains, as far as they went then.
     pub fn verify_head(&self, head: &str) -> Result<VerifyReport> {
         let head = hash(head)?;
+        self.make_epoch()?;
         self.read(|tables| verify(tables, Some(&head)))
     }
 }
@@ -171,8 +176,11 @@ fn hash(head: &str) -> Result<Hash> {
     Ok(*hash.as_bytes())
 }
 
-/// Returns the end of the chain of seals, if there is any entry.
+/// Returns the end of the chain of seals, or the last epoch over several; if there is any.
 pub(crate) fn head(tables: &dyn Tables) -> Result<Option<SealHead>> {
+    if tables.has_epochs() {
+        return Ok(tables.last_epoch()?.map(|last| last.head()));
+    }
     Ok(tables.last_seal()?.map(|last| last.head()))
 }
 
@@ -185,6 +193,7 @@ impl<'a> Verifier<'a> {
             reach: StreamLengths::default(),
             dropped: HashSet::new(),
             sealed: HashMap::new(),
+            ends: HashMap::new(),
             may_be_bundle: false,
             search: tables.search_check()?,
         })
@@ -229,6 +238,7 @@ impl<'a> Verifier<'a> {
         tables.each_root(&mut |root, id| self.tree(root, id))?;
         self.kept_usage()?;
         self.index()?;
+        self.epochs()?;
         let links = self.seals()?;
         self.report.head = self::head(self.tables)?;
         if let Some(head) = head {

@@ -6,6 +6,7 @@ use super::{UNSEEN_WITHOUT_HEAD, Verifier};
 use crate::backend::{RunKey, RunRow, Tables};
 use crate::error::Result;
 use crate::format::chain::{self, Hash};
+use crate::format::epochs::Epoch;
 use crate::format::links::{Before, Links};
 use crate::format::seals::SealEntry;
 use crate::read::sealed;
@@ -59,6 +60,7 @@ impl Verifier<'_> {
             }
             Ok(true)
         })?;
+        self.unmet_ends(&links);
         for name in links.unused() {
             self.fault(FaultPlace::Seal(name), "missing");
         }
@@ -81,6 +83,16 @@ impl Verifier<'_> {
             }
         };
         let is_right = self.seal(seal, &before)?;
+        if is_right
+            && self
+                .ends
+                .remove(&seal.name)
+                .is_some_and(|hash| hash != seal.hash)
+        {
+            let fault = "changed: an epoch has another hash of it";
+            self.fault(FaultPlace::Seal(seal.name), fault);
+            return Ok(false);
+        }
         if is_right {
             links.pass(seal);
         }
@@ -187,8 +199,53 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Looks for a head that was kept elsewhere. It says nothing of chains other than its own.
+    /// Follows the epochs, and notes which entries they say there are.
+    pub(super) fn epochs(&mut self) -> Result<()> {
+        let tables = self.tables;
+        let mut last: Option<Epoch> = None;
+        let mut is_broken = false;
+        tables.each_epoch(&mut |epoch| {
+            if is_broken {
+                return Ok(());
+            }
+            if let Some(fault) = epoch.fault_after(last.as_ref()) {
+                let fault = format!("epoch {}: {fault}", epoch.number);
+                self.fault(FaultPlace::File, fault);
+                is_broken = true;
+                return Ok(());
+            }
+            let known = last.as_ref().map_or(&[][..], |last| &last.ends);
+            for (chain, end) in (0_u32..).zip(&epoch.ends) {
+                let at = usize::try_from(chain).unwrap_or(usize::MAX);
+                if end.number > 0 && known.get(at) != Some(end) {
+                    let name = SealName {
+                        chain,
+                        number: end.number,
+                    };
+                    self.ends.insert(name, end.hash);
+                }
+            }
+            last = Some(epoch);
+            Ok(())
+        })
+    }
+
+    /// Names entries that epochs say there are, in chains that were followed to their end.
+    fn unmet_ends(&mut self, links: &Links) {
+        let mut unmet: Vec<SealName> = self.ends.drain().map(|(name, _)| name).collect();
+        unmet.retain(|name| !links.is_broken(name.chain));
+        unmet.sort_unstable();
+        for name in unmet {
+            self.fault(FaultPlace::Seal(name), "missing: an epoch names it");
+        }
+    }
+
+    /// Looks for a head that was kept elsewhere. A seal says nothing of chains other than its own.
     pub(super) fn head(&mut self, head: &Hash, links: &Links) -> Result<()> {
+        if self.tables.epoch_with_hash(head)?.is_some() {
+            // Every epoch was followed, and each end that one names was found.
+            return Ok(());
+        }
         if let Some(name) = self.tables.seal_with_hash(head)? {
             if links.has_others_than(name.chain) {
                 self.report.unseen = UNSEEN_WITHOUT_HEAD.to_vec();

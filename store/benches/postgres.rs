@@ -1,0 +1,366 @@
+//! A server against what it could do at best: `cargo bench -p runtape-store --bench postgres`.
+//!
+//! - ingest of the mix against plain `COPY` of the same raw lines, in transactions of the same size;
+//! - an append of a live run against an `INSERT` of one row with commit;
+//! - 32 writers that seal at once against the same with one chain;
+//! - lists, checkpoints and searches at a million records against ten thousand.
+//!
+//! Both sides on one server, in one process, in turn; ratios of medians. The server is one of its own, set as it comes,
+//! or that of `RUNTAPE_TEST_PG_URL`; where there is none, it says so. Ends with failure if a requirement is missed.
+//! `-- --only WORD` measures what has the word in its name; `--bytes N --rounds N --records N` say how much.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    reason = "a bench prints, and may fail in any way"
+)]
+
+mod mix;
+
+use std::cell::Cell;
+use std::pin::pin;
+use std::process::ExitCode;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use runtape_core::CheckpointId;
+use runtape_store::{Options, PreparedRun, RunFilter, Store};
+use runtape_tests::postgres::{Care, Server, own_server};
+use runtape_tests::runs::{Made, Plan, run_id};
+use runtape_tests::synthetic::Replicator;
+use tokio::runtime::Runtime;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, NoTls};
+
+use self::mix::{BATCH, Run, SEED, argument, lines, number, some_runs, store_all};
+
+/// The one the binary has.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const MIX_BYTES: usize = 16_000_000;
+const ROUNDS: usize = 7;
+const WRITERS: usize = 32;
+const LEAST_INGEST: f64 = 0.5;
+const MOST_APPEND: f64 = 3.0;
+const LEAST_SEALING: f64 = 5.0;
+const MOST_QUERY: f64 = 3.0;
+
+/// The plain way: a connection of the driver's own.
+struct Plain {
+    client: Client,
+    runtime: Runtime,
+}
+
+impl Plain {
+    fn connect(address: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let client = runtime.block_on(async {
+            let (client, driver) = tokio_postgres::connect(address, NoTls).await.unwrap();
+            tokio::spawn(driver);
+            client
+        });
+        Self { client, runtime }
+    }
+
+    fn batch(&self, sql: &str) {
+        self.runtime
+            .block_on(self.client.batch_execute(sql))
+            .unwrap();
+    }
+
+    /// Copies the lines one row a line.
+    fn copy(&self, runs: &[Run]) -> Duration {
+        self.batch(
+            "DROP TABLE IF EXISTS line;
+             CREATE TABLE line (run bigint NOT NULL, number bigint NOT NULL, body bytea NOT NULL)",
+        );
+        let begin = Instant::now();
+        let mut lines = lines(runs).peekable();
+        self.runtime.block_on(async {
+            while lines.peek().is_some() {
+                self.client.batch_execute("BEGIN").await.unwrap();
+                let sink = self.client.copy_in("COPY line FROM STDIN BINARY");
+                let types = [Type::INT8, Type::INT8, Type::BYTEA];
+                let mut writer = pin!(BinaryCopyInWriter::new(sink.await.unwrap(), &types));
+                let mut size = 0;
+                while size < BATCH {
+                    let Some((run, number, line)) = lines.next() else {
+                        break;
+                    };
+                    size += line.len();
+                    let (run, number) = (run as i64, number as i64);
+                    let row = writer.as_mut().write(&[&run, &number, &line]);
+                    row.await.unwrap();
+                }
+                writer.as_mut().finish().await.unwrap();
+                self.client.batch_execute("COMMIT").await.unwrap();
+            }
+        });
+        begin.elapsed()
+    }
+
+    /// Inserts single rows; returns how long each took.
+    fn insert(&self, bodies: &[Vec<u8>]) -> Vec<Duration> {
+        self.batch(
+            "DROP TABLE IF EXISTS line;
+             CREATE TABLE line (run bigint NOT NULL, number bigint NOT NULL, body bytea NOT NULL,
+                PRIMARY KEY (run, number))",
+        );
+        self.runtime.block_on(async {
+            let sql = "INSERT INTO line VALUES (1, $1, $2)";
+            let insert = self.client.prepare(sql).await.unwrap();
+            let mut times = Vec::new();
+            for (number, body) in bodies.iter().enumerate() {
+                let begin = Instant::now();
+                let number = number as i64;
+                let done = self.client.execute(&insert, &[&number, body]);
+                done.await.unwrap();
+                times.push(begin.elapsed());
+            }
+            times
+        })
+    }
+}
+
+/// A server, and how many databases were made on it.
+struct Databases {
+    server: Server,
+    count: Cell<u32>,
+}
+
+impl Databases {
+    /// Makes a database with some number of chains; returns its address.
+    fn fresh_with(&self, chains: u32) -> String {
+        let number = self.count.get() + 1;
+        self.count.set(number);
+        let name = format!("bench_{number}");
+        let sql = format!("CREATE DATABASE {name}");
+        self.server.sql("postgres").run(&sql);
+        let address = self.server.address(&name);
+        Store::migrate_with_chains(&address, chains).unwrap();
+        address
+    }
+
+    fn fresh(&self) -> String {
+        self.fresh_with(64)
+    }
+}
+
+fn open(address: &str) -> Store {
+    Store::open(address, &Options::default()).unwrap()
+}
+
+/// Writes a run at once.
+fn put(store: &mut Store, made: &Made) {
+    let exit = serde_json::json!({"code": 0});
+    let run = PreparedRun::new(&made.begin, &made.records, &exit).unwrap();
+    let chunks = made.chunks.iter();
+    let run = run.with_output(chunks.map(|chunk| (chunk.stream, chunk.received_at, &*chunk.bytes)));
+    store.put_run(run, 1).unwrap();
+}
+
+fn middle(mut times: Vec<Duration>, part: f64) -> Duration {
+    times.sort_unstable();
+    let last = times.len() - 1;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is a place in a list"
+    )]
+    let place = (last as f64 * part).round() as usize;
+    times[place]
+}
+
+/// Ingests the mix; returns how quick that is against copying its lines.
+fn ingest(databases: &Databases, what: &str, runs: &[Run]) -> f64 {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..number("--rounds", ROUNDS) {
+        let database = databases.fresh();
+        theirs.push(Plain::connect(&database).copy(runs));
+        let mut store = open(&database);
+        let captures = runs.iter().map(Run::capture).collect();
+        let begin = Instant::now();
+        store_all(&mut store, captures);
+        ours.push(begin.elapsed());
+    }
+    let bytes: usize = runs.iter().map(Run::len).sum();
+    let speed = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
+    let (ours, theirs) = (middle(ours, 0.5), middle(theirs, 0.5));
+    let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
+    println!(
+        "{what:28} {:5} runs {:6.1} MB/s, COPY of raw lines {:6.1} MB/s, ratio {ratio:.2}",
+        runs.len(),
+        speed(ours),
+        speed(theirs),
+    );
+    ratio
+}
+
+/// Appends the records of a long run a few at a time; returns the ratios of the middle and of the slow ones.
+fn append(databases: &Databases) -> (f64, f64) {
+    let database = databases.fresh();
+    let plan = Plan::new("live", 200).make();
+    let mut store = open(&database);
+    let plain = Plain::connect(&database);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    store.begin_run(&plan.begin).unwrap();
+    let body = vec![7; 1000];
+    for records in plan.records.chunks(5) {
+        let begin = Instant::now();
+        store.append(plan.id(), records, &[]).unwrap();
+        ours.push(begin.elapsed());
+    }
+    theirs.extend(plain.insert(&vec![body; ours.len()]));
+    let ratio = |part: f64| {
+        let (ours, theirs) = (middle(ours.clone(), part), middle(theirs.clone(), part));
+        let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
+        println!(
+            "live append, p{:<2.0} ratio {ratio:.2} ({ours:.2?} against {theirs:.2?} for an INSERT with commit, {} each)",
+            part * 100.0,
+            plan.records.len() / 5,
+        );
+        ratio
+    };
+    (ratio(0.5), ratio(0.99))
+}
+
+/// Seals runs with many writers at once; returns how many a second.
+fn seal(database: &str, each: usize) -> f64 {
+    let ready = Barrier::new(WRITERS + 1);
+    let mut begin = Instant::now();
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let ready = &ready;
+                scope.spawn(move || {
+                    let mut store = open(database);
+                    let runs: Vec<_> = (0..each)
+                        .map(|run| Plan::new(&format!("w{writer}-{run}"), 1).make())
+                        .collect();
+                    for run in &runs {
+                        store.begin_run(&run.begin).unwrap();
+                        store.append(run.id(), &run.records, &[]).unwrap();
+                    }
+                    ready.wait();
+                    for run in &runs {
+                        let exit = serde_json::json!({"code": 0});
+                        store.finish_run(run.id(), &exit, 1).unwrap();
+                    }
+                })
+            })
+            .collect();
+        ready.wait();
+        begin = Instant::now();
+        for writer in writers {
+            writer.join().unwrap();
+        }
+    });
+    (WRITERS * each) as f64 / begin.elapsed().as_secs_f64()
+}
+
+fn best(times: usize, mut work: impl FnMut()) -> Duration {
+    let time = |work: &mut dyn FnMut()| {
+        let begin = Instant::now();
+        work();
+        begin.elapsed()
+    };
+    (0..times)
+        .map(|_| time(&mut work))
+        .min()
+        .unwrap_or_default()
+}
+
+/// Times queries on a database of about so many records: the first page of runs, a checkpoint, a search.
+fn queries(databases: &Databases, records: usize) -> [Duration; 4] {
+    let database = databases.fresh();
+    let mut store = open(&database);
+    let count = records / 110;
+    for first in (0..count).step_by(100) {
+        store
+            .batch(|store| {
+                for number in first..(first + 100).min(count) {
+                    let mut plan = Plan::new(&format!("r{number}"), 20);
+                    plan.at += i64::try_from(number).unwrap() * 60_000;
+                    put(store, &plan.make());
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+    store.complete_search().unwrap();
+    Plain::connect(&database).batch("ANALYZE");
+    let middle = run_id(&format!("r{}", count / 2));
+    let id = CheckpointId::derive(&middle, 10);
+    let filter = RunFilter::default();
+    [
+        best(20, || drop(store.runs(&filter, None, 50).unwrap())),
+        best(20, || drop(store.checkpoint_head(&middle, None).unwrap())),
+        best(20, || drop(store.checkpoint(&id).unwrap())),
+        best(3, || {
+            drop(store.search("file42", &filter, None, 20).unwrap())
+        }),
+    ]
+}
+
+fn main() -> ExitCode {
+    let Some(server) = own_server(Care::AsByDefault, &[]) else {
+        return ExitCode::SUCCESS;
+    };
+    let databases = Databases {
+        server,
+        count: Cell::new(0),
+    };
+    let only = argument("--only").unwrap_or_default();
+    let mut missed = false;
+    let all = Replicator::with_long_lines(SEED);
+    let usual = Replicator::new(SEED);
+    if "the whole mix".contains(&only) {
+        let runs = some_runs(all.mix(), MIX_BYTES);
+        missed |= ingest(&databases, "the whole mix", &runs) < LEAST_INGEST;
+    }
+    if "the mix, no long lines".contains(&only) {
+        ingest(
+            &databases,
+            "the mix, no long lines",
+            &some_runs(usual.mix(), MIX_BYTES),
+        );
+    }
+    if "live append".contains(&only) {
+        let (middle, slow) = append(&databases);
+        missed |= middle > MOST_APPEND || slow > MOST_APPEND;
+    }
+    if "sealing".contains(&only) {
+        let each = number("--runs", 20);
+        let (many, one) = (databases.fresh(), databases.fresh_with(1));
+        let (many, one) = (seal(&many, each), seal(&one, each));
+        let ratio = many / one;
+        println!(
+            "sealing, {WRITERS} writers: ratio {ratio:.2} ({many:.0} a second against {one:.0} with one chain)"
+        );
+        missed |= ratio < LEAST_SEALING;
+    }
+    if "queries".contains(&only) {
+        let (few, many) = (10_000, number("--records", 1_000_000));
+        let (small, large) = (queries(&databases, few), queries(&databases, many));
+        println!("at {many} records against {few}:");
+        let names = [
+            "list 50 runs",
+            "head of the last checkpoint",
+            "checkpoint by id",
+            "search",
+        ];
+        for (name, (large, small)) in names.iter().zip(large.iter().zip(&small)) {
+            let ratio = large.as_secs_f64() / small.as_secs_f64().max(1e-9);
+            println!("{name}: ratio {ratio:.2} ({large:.2?} against {small:.2?})");
+            missed |= ratio > MOST_QUERY;
+        }
+    }
+    ExitCode::from(u8::from(missed))
+}

@@ -1,0 +1,268 @@
+//! One connection to a server: asked one thing at a time, by whoever holds it.
+//!
+//! The driver is asynchronous, and everything else here is not. So a connection has a little runtime of its own, which
+//! runs while an answer is waited for. It must not be used, or dropped, inside of an asynchronous task.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::io;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, NoTls, Row, SimpleQueryMessage, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{Address, Protection};
+use super::fault::{away, is_away};
+use super::tls;
+use crate::error::{Result, StoreError};
+
+/// A value that goes into a statement.
+pub(crate) type Value<'a> = &'a (dyn ToSql + Sync);
+
+/// How many statements are kept prepared.
+const MOST_STATEMENTS: usize = 256;
+
+/// What is set for each connection. A writer that was stopped in the middle of a transaction must not hold up the others
+/// for long, and times are read as they were written.
+const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '60s';
+    SET timezone = 'UTC'; SET client_min_messages = 'error';
+    SET standard_conforming_strings = on; SET extra_float_digits = 1";
+
+/// A connection, or what is needed to make it again.
+pub(crate) struct Connection {
+    address: Address,
+    read_only: bool,
+    /// How long an answer to what is written is waited for, and a server that is away.
+    patience: Duration,
+    /// Absent where none is open.
+    client: Option<Client>,
+    statements: HashMap<String, Statement>,
+    // Last, for its tasks are those of the client.
+    runtime: Runtime,
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection")
+            .field("name", &self.address.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// Connects to a server.
+    pub(super) fn open(address: Address, read_only: bool, patience: Duration) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|source| StoreError::File {
+                path: address.name.clone().into(),
+                doing: "start what a connection needs",
+                source,
+            })?;
+        let mut connection = Self {
+            address,
+            read_only,
+            patience,
+            client: None,
+            statements: HashMap::new(),
+            runtime,
+        };
+        connection.connect()?;
+        Ok(connection)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.address.name
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// Tells whether the connection is encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.address.protection != Protection::None
+    }
+
+    fn connect(&mut self) -> Result<()> {
+        self.client = None;
+        self.statements.clear();
+        let config = &self.address.config;
+        // The driver's own limit ends when the connection is made: a server that hangs says nothing after that.
+        let most = Some(self.patience);
+        let client = match &self.address.protection {
+            Protection::None => self.wait(most, async {
+                let (client, driver) = config.connect(NoTls).await?;
+                tokio::spawn(driver);
+                Ok(client)
+            })?,
+            Protection::Tls { roots } => {
+                let tls = MakeRustlsConnect::new(tls::settings(roots.as_deref())?);
+                self.wait(most, async {
+                    let (client, driver) = config.connect(tls).await?;
+                    tokio::spawn(driver);
+                    Ok(client)
+                })?
+            }
+        };
+        // Who waits for another writer is told so before the answer is given up.
+        let lock_timeout = self.patience.as_millis() * 4 / 5;
+        let mut settings = format!("{SETTINGS}; SET lock_timeout = {lock_timeout}");
+        if self.read_only {
+            settings.push_str("; SET default_transaction_read_only = on");
+        }
+        self.wait(Some(self.patience), client.batch_execute(&settings))?;
+        self.client = Some(client);
+        Ok(())
+    }
+
+    /// Waits for an answer, at most that long.
+    fn wait<T>(
+        &self,
+        most: Option<Duration>,
+        answer: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        self.runtime.block_on(async {
+            match most {
+                None => Ok(answer.await?),
+                Some(most) => match tokio::time::timeout(most, answer).await {
+                    Ok(answer) => Ok(answer?),
+                    Err(_) => Err(away(
+                        io::ErrorKind::TimedOut,
+                        "the server has the connection open and does not answer",
+                    )),
+                },
+            }
+        })
+    }
+
+    /// Gives the connection up, whatever is going on in it.
+    pub(super) fn hang_up(&mut self) {
+        self.client = None;
+        self.statements.clear();
+    }
+
+    /// Tells whether there is a connection, as far as is known.
+    pub(super) fn is_open(&self) -> bool {
+        self.client
+            .as_ref()
+            .is_some_and(|client| !client.is_closed())
+    }
+
+    /// Connects again where the connection was lost, as often as patience allows.
+    pub(super) fn reconnect(&mut self) -> Result<()> {
+        if self.is_open() {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match self.connect() {
+                Err(error) if is_away(&error) && begin.elapsed() + pause < self.patience => {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_secs(2));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn client(&self) -> Result<&Client> {
+        self.client.as_ref().ok_or_else(|| {
+            away(
+                io::ErrorKind::NotConnected,
+                "the connection was lost: what was begun in it is undone",
+            )
+        })
+    }
+
+    /// Returns a statement that is prepared.
+    fn prepared(&mut self, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.wait(Some(self.patience), self.client()?.prepare(sql))?;
+        if self.statements.len() >= MOST_STATEMENTS {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Looks at what came of a request: a connection that failed is not used again.
+    fn checked<T>(&mut self, result: Result<T>) -> Result<T> {
+        if result.as_ref().is_err_and(is_away) {
+            self.hang_up();
+        }
+        result
+    }
+
+    /// Returns the rows that a query gives. There is no limit to how long that may take.
+    pub(super) fn rows(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        let result = self
+            .prepared(sql)
+            .and_then(|statement| self.wait(None, self.client()?.query(&statement, values)));
+        self.checked(result)
+    }
+
+    /// Returns the rows that a statement gives that should not take long.
+    pub(super) fn rows_soon(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        let result = self.prepared(sql).and_then(|statement| {
+            self.wait(
+                Some(self.patience),
+                self.client()?.query(&statement, values),
+            )
+        });
+        self.checked(result)
+    }
+
+    /// Executes a statement; returns how many rows it changed.
+    pub(super) fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+        let result = self.prepared(sql).and_then(|statement| {
+            self.wait(
+                Some(self.patience),
+                self.client()?.execute(&statement, values),
+            )
+        });
+        self.checked(result)
+    }
+
+    /// Executes statements without values.
+    pub(super) fn batch(&mut self, sql: &str) -> Result<()> {
+        let result = self
+            .client()
+            .and_then(|client| self.wait(Some(self.patience), client.batch_execute(sql)));
+        self.checked(result)
+    }
+
+    /// Executes statements without values that may take as long as they take.
+    pub(super) fn batch_slowly(&mut self, sql: &str) -> Result<()> {
+        let result = self
+            .client()
+            .and_then(|client| self.wait(None, client.batch_execute(sql)));
+        self.checked(result)
+    }
+
+    /// Returns the columns that a query of somebody's own gives, without running it: it must be one statement.
+    pub(super) fn describe(&mut self, sql: &str) -> Result<Vec<(String, Type)>> {
+        let result = self
+            .client()
+            .and_then(|client| self.wait(None, client.prepare(sql)));
+        let statement = self.checked(result)?;
+        let columns = statement.columns().iter();
+        Ok(columns
+            .map(|column| (column.name().to_owned(), column.type_().clone()))
+            .collect())
+    }
+
+    /// Returns what a query of somebody's own gives, as text.
+    pub(super) fn texts(&mut self, sql: &str) -> Result<Vec<SimpleQueryMessage>> {
+        let result = self
+            .client()
+            .and_then(|client| self.wait(None, client.simple_query(sql)));
+        self.checked(result)
+    }
+}
