@@ -1,15 +1,22 @@
 //! One run that somebody follows.
 
+use std::time::{Duration, Instant};
+
+use runtape_core::report::RunInfo;
 use runtape_core::{RunId, TranscriptBuilder};
 use runtape_store::Store;
 
 use super::event;
+use super::open_step;
 use super::watcher::Watcher;
 use crate::api::resumed_builder;
 use crate::problem::Problem;
 
 /// Records read at a time.
 const PAGE: usize = 200;
+
+/// How often the step that a run is in is looked at.
+const STEP_INTERVAL: Duration = Duration::from_millis(400);
 
 /// One run that somebody follows: read once, however many watch.
 #[derive(Debug)]
@@ -20,6 +27,9 @@ pub(super) struct Feed {
     builder: TranscriptBuilder,
     watchers: Vec<Watcher>,
     has_ended: bool,
+    /// How long the tape was when the open step was sent, and when that was.
+    shown_tape: u64,
+    shown_at: Instant,
 }
 
 impl Feed {
@@ -32,6 +42,8 @@ impl Feed {
             builder: resumed_builder(store, &info, info.records)?,
             watchers: Vec::new(),
             has_ended: false,
+            shown_tape: 0,
+            shown_at: Instant::now(),
         })
     }
 
@@ -70,6 +82,23 @@ impl Feed {
             }
         }
         self.has_ended = info.status.is_terminal();
+        self.show_open_step(store, &info)
+    }
+
+    /// Sends what the step has so far that the run is in: it is on the tape, and becomes records when it is over.
+    fn show_open_step(&mut self, store: &Store, info: &RunInfo) -> Result<(), Problem> {
+        if self.has_ended || self.shown_at.elapsed() < STEP_INTERVAL {
+            return Ok(());
+        }
+        let tape = open_step::tape_length(store, info)?;
+        if tape == self.shown_tape {
+            return Ok(());
+        }
+        let step = open_step::of(store, info, tape)?;
+        let event = event::open_step(&self.run, step.as_ref());
+        self.watchers.retain(|watcher| watcher.send(&event));
+        self.shown_tape = tape;
+        self.shown_at = Instant::now();
         Ok(())
     }
 

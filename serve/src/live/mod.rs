@@ -5,6 +5,8 @@
 //!
 //! - `record`, with `id: RUN.SEQ`: a record and the transcript entries it makes. Of each run every record is
 //!   sent once and in order, so whoever comes back with the number after its last one misses nothing.
+//! - `open`: what the step has so far that a run is in, whenever more was printed. It becomes records when it is over,
+//!   so it has no id, and each one takes the place of the one before.
 //! - `run`: an open run, with what it is doing, whenever that changed; once more when it ends. `listed` says
 //!   that all of them were sent.
 //! - `resync`: the client fell behind, or a run was made anew. The stream ends; the client comes back.
@@ -18,6 +20,7 @@ mod client;
 mod event;
 mod feed;
 mod follower;
+mod open_step;
 mod watcher;
 
 use std::sync::Arc;
@@ -106,7 +109,7 @@ impl Live {
         let mut runs = wanted_runs(question.get("runs").unwrap_or_default())?;
         if let Some((run, seq)) = last_event(headers) {
             let same = runs.iter_mut().filter(|followed| followed.run == run);
-            same.for_each(|followed| followed.from = seq + 1);
+            same.for_each(|followed| followed.from = seq.saturating_add(1));
         }
         let (reply, subscription) = oneshot::channel();
         let subscribe = Subscribe {
