@@ -107,6 +107,19 @@ impl Question {
         number.transpose()
     }
 
+    /// Returns the part of an answer that is wanted, and the byte of it to begin with.
+    pub(crate) fn part(&self) -> Result<Option<(&str, usize)>, Problem> {
+        let from = self.number("from")?;
+        let Some(part) = self.get("part") else {
+            return match from {
+                None => Ok(None),
+                Some(_) => Err(Problem::bad_request("from: say of which part")),
+            };
+        };
+        let from = usize::try_from(from.unwrap_or(0)).unwrap_or(usize::MAX);
+        Ok(Some((part, from)))
+    }
+
     /// Returns whether something is wanted: 1 or 0.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.get(name) {

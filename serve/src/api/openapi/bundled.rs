@@ -12,6 +12,8 @@ pub(super) fn bundled(mut document: Value, bundle: &Value, bundle_id: &str) -> V
     }
     lead(&mut document, bundle_id);
     if let Some(Value::Object(schemas)) = document.pointer_mut("/components/schemas") {
+        let is_free = |name: &String| !schemas.contains_key(name);
+        debug_assert!(definitions.keys().all(is_free), "one name for two schemas");
         schemas.append(&mut definitions);
     }
     document

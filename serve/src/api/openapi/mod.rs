@@ -237,7 +237,7 @@ fn schema(path: &Path) -> Value {
     match &path.body {
         // A part of a long text has a shape of its own.
         Body::One(kind) if path.parameters.contains(&"part") => {
-            json!({"anyOf": [with_cuts(*kind), {"$ref": "#/components/schemas/TextPart"}]})
+            json!({"anyOf": [with_cuts(*kind), {"$ref": "#/components/schemas/TextPiece"}]})
         }
         Body::One(kind) => reference(*kind),
         Body::List(kind) => {
@@ -316,7 +316,7 @@ fn schemas() -> Value {
                 "detail": {"type": "string", "description": "What is wrong, in the words of the command line"},
             },
         },
-        "TextPart": {
+        "TextPiece": {
             "type": "object",
             "required": ["from", "length", "text"],
             "properties": {

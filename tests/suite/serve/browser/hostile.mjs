@@ -72,7 +72,7 @@ test("what an agent says now does nothing either", async () => {
   await page.waitForFunction(() => /<img|<script/.test(document.querySelector(".card .now-text")?.textContent ?? ""));
   await assertHarmless(page, "card");
   await page.locator(".card").first().click();
-  await page.waitForSelector(".entry.assistant");
+  await page.waitForFunction(() => /<img|<script/.test(document.querySelector(".open-step")?.textContent ?? ""));
   await assertHarmless(page, "a run that goes on");
   recorded.stop();
   await recorded.over;
