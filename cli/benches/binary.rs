@@ -22,6 +22,7 @@ use runtape_recorder::normalizer::{Context, Exit};
 use runtape_recorder::store::{Options, Store};
 use runtape_recorder::{Clock, Recorder, RecorderOptions, StoreHandle};
 use runtape_tests::synthetic::LongRun;
+use serde_json::Value;
 
 /// Records in the large database.
 const RECORDS: u64 = 1_000_000;
@@ -116,11 +117,15 @@ impl Served {
         let mut line = String::new();
         let stdout = process.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut line).unwrap();
-        let info: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let info: Value = serde_json::from_str(&line).unwrap();
         Self {
             process,
-            port: info["port"].as_u64().unwrap(),
-            token: info["token"].as_str().unwrap().to_owned(),
+            port: info.get("port").and_then(Value::as_u64).unwrap(),
+            token: info
+                .get("token")
+                .and_then(Value::as_str)
+                .unwrap()
+                .to_owned(),
         }
     }
 

@@ -255,7 +255,7 @@ class RunScreen {
   async loadOutline() {
     const tree = (await get(`${this.base}/tree`, this.signal)).items;
     const children = tree.filter((/** @type {any} */ member) => member.runId !== this.run.runId);
-    const shown = children.slice(0, 60).map((/** @type {any} */ child) => h("a", { class: "child", href: runAddress(child.runId), title: plain(`${child.expertKey ?? ""} ${child.runId}: ${gist(child.prompt ?? "", 300)}`) }, "↳ ", statusBadge(child.status, child.error), " ", h("span", { class: "child-name" }, ...visible(gist(child.prompt || child.expertKey || child.runId, 80))), h("span", { class: "grow" }), h("span", { class: "faint" }, `${count(child.steps)} steps`)));
+    const shown = children.slice(0, 60).map((/** @type {any} */ child) => h("a", { class: "child", href: runAddress(child.runId), title: `${child.expertKey ?? ""} ${child.runId}, ${count(child.steps)} steps: ${gist(child.prompt ?? "", 300)}` }, "↳ ", statusBadge(child.status, child.error), " ", h("span", { class: "child-name" }, ...visible(gist(child.prompt || child.expertKey || child.runId, 80)))));
     fill(this.family, children.length ? h("h2", {}, `${children.length} sub-agent${children.length === 1 ? "" : "s"}`) : null, ...shown, h("h2", {}, "Steps"));
     this.steps = 0;
     await this.loadSteps();

@@ -127,9 +127,9 @@ mod tests {
 
     #[test]
     fn who_reads_slowly_gets_everything() {
+        const BYTES: usize = 24 << 20;
         run(async {
             let (mut server, mut client) = pair(Duration::from_millis(400)).await;
-            const BYTES: usize = 24 << 20;
             let writing = tokio::spawn(async move { server.write_all(&vec![7; BYTES]).await });
             let mut buffer = vec![0; 2 << 20];
             let mut read = 0;

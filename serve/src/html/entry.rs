@@ -2,6 +2,8 @@
 //! makes. A file that is read without a script cannot run that module, and the page must not take markup from
 //! anybody; so there are two, and a test in a real browser holds them to the same elements for every fixture.
 
+use std::fmt::Write;
+
 use runtape_core::TranscriptKind;
 use runtape_core::transcript::{RunResult, ToolCall, ToolResult};
 use serde_json::Value;
@@ -74,7 +76,11 @@ impl EntryWriter<'_> {
         let mut html = format!("<div class=\"long\">{}", show(shown));
         if shown.len() < said.len() {
             let (left, rest) = (bytes(said.len() - shown.len()), text(self.rest));
-            html += &format!("<p class=\"faint rest\">{left} more: <code>{rest}</code></p>");
+            // Writing to a string cannot fail.
+            let _ = write!(
+                html,
+                "<p class=\"faint rest\">{left} more: <code>{rest}</code></p>"
+            );
         }
         html + "</div>"
     }
@@ -161,9 +167,9 @@ impl EntryWriter<'_> {
             )
         };
         if let Some(took) = entry.duration_ms {
-            head += &format!("<span class=\"faint\">{}</span>", duration(took));
+            let _ = write!(head, "<span class=\"faint\">{}</span>", duration(took));
         }
-        head += &format!("<code class=\"gist\">{}</code>", gist(&entry.content));
+        let _ = write!(head, "<code class=\"gist\">{}</code>", gist(&entry.content));
         let body = if entry.content.is_empty() && !attachments.is_empty() {
             String::new()
         } else {

@@ -314,7 +314,8 @@ fn a_search_index_that_is_being_merged_is_what_was_written() {
             });
             let words: Vec<String> = words.collect();
             let line = json!({"type": "assistant", "message": {"id": format!("m{message}"), "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": words.join(" ")}]}, "session_id": "s"});
-            lines += &format!("{line}\n");
+            lines.push_str(&line.to_string());
+            lines.push('\n');
         }
         let path = runtape.path(&format!("{round}.stdout"));
         std::fs::write(&path, lines).unwrap();

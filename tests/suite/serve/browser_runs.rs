@@ -27,8 +27,8 @@ fn result_of(call: &str, content: &Value, is_error: bool) -> Value {
 }
 
 /// Makes a line one of a sub-agent that a call started.
-fn of_child(call: &str, line: String) -> String {
-    let mut line: Value = serde_json::from_str(&line).unwrap();
+fn of_child(call: &str, line: &str) -> String {
+    let mut line: Value = serde_json::from_str(line).unwrap();
     line["parent_tool_use_id"] = call.into();
     line.to_string()
 }
@@ -108,15 +108,15 @@ fn hostile_run(runtape: &Runtape) {
         assistant(0, &parts),
         tool_result(0, HOSTILE, true),
         tool_result(1, HOSTILE, false),
-        of_child("t2", user(HOSTILE)),
+        of_child("t2", &user(HOSTILE)),
         of_child(
             "t2",
-            assistant(
+            &assistant(
                 9,
                 &json!([{"type": "text", "text": HOSTILE}, {"type": "tool_use", "id": "n0", "name": HOSTILE, "input": {}}]),
             ),
         ),
-        of_child("t2", result_of("n0", &image, false).to_string()),
+        of_child("t2", &result_of("n0", &image, false).to_string()),
         tool_result(2, HOSTILE, false),
         json!({"type": HOSTILE, "x": HOSTILE}).to_string(),
         HOSTILE.replace('\u{1b}', "").clone(),
@@ -209,24 +209,24 @@ fn family_run(runtape: &Runtape) {
             {"type": "tool_use", "id": "t0", "name": "Agent", "input": {"description": "Count lines", "prompt": "count the lines of a.txt", "subagent_type": "counter"}},
             {"type": "tool_use", "id": "t1", "name": "Agent", "input": {"description": "Review the diff", "prompt": "review the last commit", "subagent_type": "reviewer"}}]),
         ),
-        of_child("t0", user("count the lines of a.txt")),
+        of_child("t0", &user("count the lines of a.txt")),
         of_child(
             "t0",
-            assistant(
+            &assistant(
                 1,
                 &json!([{"type": "tool_use", "id": "n0", "name": "Bash", "input": {"command": "wc -l < a.txt"}}]),
             ),
         ),
-        of_child("t0", result_of("n0", &"3".into(), false).to_string()),
+        of_child("t0", &result_of("n0", &"3".into(), false).to_string()),
         of_child(
             "t0",
-            assistant(2, &json!([{"type": "text", "text": "Three lines."}])),
+            &assistant(2, &json!([{"type": "text", "text": "Three lines."}])),
         ),
         tool_result(0, "Three lines.", false),
-        of_child("t1", user("review the last commit")),
+        of_child("t1", &user("review the last commit")),
         of_child(
             "t1",
-            assistant(3, &json!([{"type": "text", "text": "It looks right."}])),
+            &assistant(3, &json!([{"type": "text", "text": "It looks right."}])),
         ),
         tool_result(1, "It looks right.", false),
         assistant(
@@ -332,7 +332,7 @@ fn cases_run(runtape: &Runtape) {
         format!("{}@@ -1 +1 @@\n+x", "🎉\n".repeat(660)),
         format!("{}\n@@ -1 +1 @@\n+x", "é".repeat(1988)),
     ];
-    let links = "http://a.test, (https://b.test/x_(y)) http:// https://[::1]:8/ ahttp://c.test http://http://d.test https://e.test/?a=1&b='2' https://f.test/é javascript:alert(1) HTTP://g.test http://h.test...... ***http://i.test/**\r\nhttps://j.test";
+    let addresses = "http://a.test, (https://b.test/x_(y)) http:// https://[::1]:8/ ahttp://c.test http://http://d.test https://e.test/?a=1&b='2' https://f.test/é javascript:alert(1) HTTP://g.test http://h.test...... ***http://i.test/**\r\nhttps://j.test";
     let mut number = 5000;
     let mut call = |lines: &mut Vec<String>, input: &Value, output: &str| {
         number += 1;
@@ -341,14 +341,14 @@ fn cases_run(runtape: &Runtape) {
         lines.push(tool_result(number, output, number % 5 == 0));
     };
     for input in &inputs {
-        call(&mut lines, input, links);
+        call(&mut lines, input, addresses);
     }
     let long = long.iter().map(String::as_str);
     for output in diffs.into_iter().chain(long) {
         call(&mut lines, &json!({"text": output}), output);
     }
-    lines.push(result(links, true));
-    ingest(runtape, "cases", links, &lines);
+    lines.push(result(addresses, true));
+    ingest(runtape, "cases", addresses, &lines);
 }
 
 /// Makes an agent that says something and then thinks for longer than any test takes.
@@ -388,13 +388,14 @@ fn thinking_agents(runtape: &Runtape) {
 
 /// Makes all runs and agents.
 pub(crate) fn make(runtape: &Runtape) {
+    // Lists have the last first: what is good to look at is there.
+    cases_run(runtape);
     long_run(runtape);
-    hostile_run(runtape);
     huge_run(runtape);
-    rich_run(runtape);
+    hostile_run(runtape);
     family_run(runtape);
     pictures_run(runtape);
-    cases_run(runtape);
+    rich_run(runtape);
     agent(runtape);
     thinking_agents(runtape);
 }

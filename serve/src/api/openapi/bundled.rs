@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 /// Puts the bundle's definitions among the document's schemas, and leads every reference there.
 pub(super) fn bundled(mut document: Value, bundle: &Value, bundle_id: &str) -> Value {
     let mut definitions = Map::new();
-    for (name, definition) in bundle["$defs"].as_object().into_iter().flatten() {
+    let published = bundle.get("$defs").and_then(Value::as_object);
+    for (name, definition) in published.into_iter().flatten() {
         let mut definition = definition.clone();
         lead(&mut definition, "");
         definitions.insert(name.clone(), definition);

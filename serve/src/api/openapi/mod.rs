@@ -185,11 +185,14 @@ fn reference(kind: SchemaKind) -> Value {
     static NAMES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {
         let bundle = bundle();
-        let definitions = bundle["$defs"].as_object().into_iter().flatten();
-        let named = definitions.filter_map(|(name, definition)| {
-            let anchor = definition["$dynamicAnchor"].as_str()?;
-            Some((anchor.to_owned(), name.clone()))
-        });
+        let definitions = bundle.get("$defs").and_then(Value::as_object);
+        let named = definitions
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, definition)| {
+                let anchor = definition.get("$dynamicAnchor")?.as_str()?;
+                Some((anchor.to_owned(), name.clone()))
+            });
         named.collect()
     });
     definition(names.get(kind.name()).map_or(kind.name(), String::as_str))
@@ -225,12 +228,15 @@ fn transcript_page() -> Value {
             "attachments": {"type": "array", "items": {"$ref": "#/components/schemas/Attachment"}},
         },
     });
-    let mut page = list_of(&json!({"allOf": [reference(SchemaKind::TranscriptEntry), added]}));
-    page["required"] = json!(["items", "nextSeq", "records"]);
-    page["properties"]["nextSeq"] = json!({"type": "integer", "minimum": 0, "description": "The record that `live` goes on with"});
-    page["properties"]["records"] =
-        json!({"type": "integer", "minimum": 0, "description": "Records of the run"});
-    page
+    let entry = json!({"allOf": [reference(SchemaKind::TranscriptEntry), added]});
+    let places = json!({
+        "required": ["nextSeq", "records"],
+        "properties": {
+            "nextSeq": {"type": "integer", "minimum": 0, "description": "The record that `live` goes on with"},
+            "records": {"type": "integer", "minimum": 0, "description": "Records of the run"},
+        },
+    });
+    json!({"allOf": [list_of(&entry), places]})
 }
 
 fn schema(path: &Path) -> Value {

@@ -74,8 +74,8 @@ test("what an agent says now does nothing either", async () => {
   await page.locator(".card").first().click();
   await page.waitForFunction(() => /<img|<script/.test(document.querySelector(".open-step")?.textContent ?? ""));
   await assertHarmless(page, "a run that goes on");
+  await context.close();
   recorded.stop();
   await recorded.over;
   await live.stop();
-  await context.close();
 });

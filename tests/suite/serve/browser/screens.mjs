@@ -68,14 +68,35 @@ function overlapping() {
   return found.slice(0, 5);
 }
 
+/** Returns controls of entries that stand over their words; runs in the page. */
+function coveredWords() {
+  const found = [];
+  for (const entry of document.querySelectorAll(".entry.assistant, .entry.user, .entry.init")) {
+    const controls = [...entry.querySelectorAll(".raw, .seq")].filter((element) => getComputedStyle(element).opacity !== "0").map((element) => element.getBoundingClientRect());
+    const walker = document.createTreeWalker(entry, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node.parentElement.closest(".entry-head")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const covers = (line) => controls.some((box) => Math.min(box.right, line.right) - Math.max(box.left, line.left) > 2 && Math.min(box.bottom, line.bottom) - Math.max(box.top, line.top) > 4);
+      if ([...range.getClientRects()].some(covers)) found.push(node.data.slice(0, 40));
+    }
+  }
+  return found.slice(0, 3);
+}
+
+/** Takes a picture of a screen; returns what is wrong with it. */
 async function look(page, name, width, colorScheme) {
   await page.waitForTimeout(400);
   await page.screenshot({ path: join(screenshots, `${name}-${width}-${colorScheme}.png`) });
   const where = `${name}, ${width} wide, ${colorScheme}`;
-  assert.ok((await overflow(page)) <= 0, `${where}: too wide`);
-  assert.deepEqual(await page.evaluate(faintTexts), [], `${where}: hard to read`);
-  assert.deepEqual(await page.evaluate(nameless), [], `${where}: without a name`);
-  assert.deepEqual(await page.evaluate(overlapping), [], `${where}: one over the other`);
+  const faults = [];
+  if ((await overflow(page)) > 0) faults.push(`${where}: too wide`);
+  for (const text of await page.evaluate(faintTexts)) faults.push(`${where}: hard to read: ${text}`);
+  for (const text of await page.evaluate(nameless)) faults.push(`${where}: without a name: ${text}`);
+  for (const text of await page.evaluate(coveredWords)) faults.push(`${where}: words are covered: ${text}`);
+  for (const text of await page.evaluate(overlapping)) faults.push(`${where}: one over the other: ${text}`);
+  return faults;
 }
 
 const FORMS = [["light", 1280], ["light", 360], ["dark", 1280], ["dark", 360]];
@@ -85,6 +106,7 @@ test("every screen fits, light and dark, wide and narrow", async () => {
     runs: "/runs", jobs: "/runs?view=jobs", error: "/runs?status=error", run: "/run/rich", failed: "/run/hostile", family: "/run/family", pictures: "/run/pictures", search: "/search?q=file", audit: "/audit",
     commands: "/audit?view=commands", files: "/audit?view=files", failures: "/audit?view=failures", denials: "/audit?view=denials", seals: "/audit?view=seals", drift: "/drift", "live-empty": "/live",
   };
+  const faults = [];
   for (const [colorScheme, width] of FORMS) {
     const { context, page } = await open({ colorScheme, viewport: { width, height: width === 360 ? 740 : 800 } });
     await page.goto(server.url);
@@ -95,7 +117,7 @@ test("every screen fits, light and dark, wide and narrow", async () => {
         await page.getByRole("button", { name: "unfold all" }).click();
         await page.waitForFunction(() => [...document.querySelectorAll(".attachment img")].some((image) => image.complete && image.naturalWidth > 0));
       }
-      await look(page, name, width, colorScheme);
+      faults.push(...(await look(page, name, width, colorScheme)));
     }
     // Times are relative, and the exact one is there.
     await page.goto(url(server, "/runs"));
@@ -105,6 +127,7 @@ test("every screen fits, light and dark, wide and narrow", async () => {
     assert.match(exact, /\d{4}-\d\d-\d\dT\d\d:\d\d/);
     await context.close();
   }
+  assert.deepEqual(faults, []);
 });
 
 test("cards of runs that go on fit, light and dark, wide and narrow", async () => {
@@ -114,7 +137,7 @@ test("cards of runs that go on fit, light and dark, wide and narrow", async () =
     const { context, page } = await open({ colorScheme, viewport: { width, height: width === 360 ? 740 : 800 } });
     await page.goto(live.url);
     await page.waitForFunction(() => [...document.querySelectorAll(".card .now-text")].length === 3);
-    await look(page, "live", width, colorScheme);
+    assert.deepEqual(await look(page, "live", width, colorScheme), []);
     await context.close();
   }
   for (const agent of agents) agent.stop();
