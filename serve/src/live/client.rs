@@ -2,17 +2,18 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body::{Body, Frame};
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
 use super::event;
-use super::follower::{Followed, Subscription};
+use super::follower::{Command, Followed, Subscribe, Subscription};
 use crate::api::resumed_builder;
 use crate::problem::Problem;
 use crate::readers::Readers;
@@ -55,6 +56,7 @@ struct Over;
 /// Writes one stream.
 pub(super) struct Client {
     events: Sender<Bytes>,
+    commands: mpsc::Sender<Command>,
     readers: Readers,
     /// Held while a page is read to catch up, so that questions need not wait for many who do.
     turn: Arc<Semaphore>,
@@ -64,12 +66,14 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(
         events: Sender<Bytes>,
+        commands: mpsc::Sender<Command>,
         readers: Readers,
         turn: Arc<Semaphore>,
         stop: Stop,
     ) -> Self {
         Self {
             events,
+            commands,
             readers,
             turn,
             stop,
@@ -77,10 +81,10 @@ impl Client {
     }
 
     /// Writes until the client is gone, falls behind, or the server ends.
-    pub(super) async fn run(self, subscription: Subscription) {
+    pub(super) async fn run(self, runs: Vec<Followed>, list: bool) {
         let stop = self.stop.clone();
         tokio::select! {
-            _ = self.write(subscription) => {}
+            _ = self.write(runs, list) => {}
             () = stop.stopped() => {}
         }
     }
@@ -92,9 +96,19 @@ impl Client {
         }
     }
 
-    async fn write(&self, mut subscription: Subscription) -> Result<(), Over> {
+    async fn write(&self, mut runs: Vec<Followed>, list: bool) -> Result<(), Over> {
         // The head of the answer goes out with the first bytes.
         self.send(event::KEEP_ALIVE).await?;
+        // Most of what is there is sent before the queue begins to fill, so that it does not run over meanwhile.
+        for followed in &mut runs {
+            match self.catch_up(followed.clone(), u64::MAX).await? {
+                Ok(next) => followed.from = next,
+                Err(_) => return self.send(event::resync("the run cannot be read")).await,
+            }
+        }
+        let Ok(mut subscription) = self.subscribe(runs, list).await else {
+            return self.send(event::resync("the run cannot be read")).await;
+        };
         if let Some(cards) = subscription.cards.take() {
             for card in cards {
                 self.send(card).await?;
@@ -102,9 +116,16 @@ impl Client {
             self.send(event::event("listed", None, &serde_json::json!({})))
                 .await?;
         }
-        for (followed, end) in std::mem::take(&mut subscription.runs) {
-            if self.catch_up(followed, end).await?.is_err() {
+        for backlog in std::mem::take(&mut subscription.runs) {
+            if self
+                .catch_up(backlog.followed, backlog.read_until)
+                .await?
+                .is_err()
+            {
                 return self.send(event::resync("the run cannot be read")).await;
+            }
+            for event in backlog.at_hand {
+                self.send(event).await?;
             }
         }
         loop {
@@ -121,8 +142,19 @@ impl Client {
         }
     }
 
-    /// Sends the records that are there already, as fast as the client takes them.
-    async fn catch_up(&self, followed: Followed, end: u64) -> Result<Result<(), Problem>, Over> {
+    /// Has the thread that follows put what comes in a queue.
+    async fn subscribe(&self, runs: Vec<Followed>, list: bool) -> Result<Subscription, Problem> {
+        let (reply, subscription) = oneshot::channel();
+        let subscribe = Subscribe { runs, list, reply };
+        let gone = || Problem::busy("nobody follows any more: the server is ending");
+        let sent = self.commands.send(Command::Subscribe(subscribe));
+        sent.map_err(|_| gone())?;
+        subscription.await.map_err(|_| gone())?
+    }
+
+    /// Sends the records that are there already, up to one of them, as fast as the client takes them; returns the
+    /// record that comes next.
+    async fn catch_up(&self, followed: Followed, end: u64) -> Result<Result<u64, Problem>, Over> {
         let mut next = followed.from;
         while next < end {
             // It is never closed, so there is always a turn to wait for.
@@ -140,6 +172,8 @@ impl Client {
             });
             let events = match page.await {
                 Ok(events) if !events.is_empty() => events,
+                // All that is there was wanted.
+                Ok(_) if end == u64::MAX => break,
                 Ok(_) => return Ok(Err(Problem::not_found("the next record"))),
                 Err(problem) => return Ok(Err(problem)),
             };
@@ -149,6 +183,6 @@ impl Client {
                 self.send(event).await?;
             }
         }
-        Ok(Ok(()))
+        Ok(Ok(next))
     }
 }

@@ -297,3 +297,43 @@ fn the_page_is_there_unless_only_the_api_is_wanted() {
     assert_eq!(server.request("GET", "/", &[]).status, 404);
     assert_eq!(server.get("/api/v1/runs").status, 200);
 }
+
+/// A search index is merged step by step, and between two steps has parts that nobody reads any more.
+#[test]
+fn a_search_index_that_is_being_merged_is_what_was_written() {
+    let runtape = Runtape::new();
+    let mut number = 0_u64;
+    for round in 0..14 {
+        let mut lines = String::new();
+        for message in 0..40 {
+            let words = (0..400).map(|_| {
+                number = number
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                format!("{:x}", number >> 24)
+            });
+            let words: Vec<String> = words.collect();
+            let line = json!({"type": "assistant", "message": {"id": format!("m{message}"), "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": words.join(" ")}]}, "session_id": "s"});
+            lines.push_str(&line.to_string());
+            lines.push('\n');
+        }
+        let path = runtape.path(&format!("{round}.stdout"));
+        std::fs::write(&path, lines).unwrap();
+        let file = path.to_str().unwrap();
+        let output = runtape.run(&[
+            "ingest",
+            "--runtime",
+            "claude-code",
+            "--exit-code",
+            "0",
+            file,
+        ]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let output = runtape.run(&["verify"]);
+        assert!(
+            output.status.success(),
+            "round {round}: {}",
+            stderr(&output)
+        );
+    }
+}
