@@ -233,8 +233,8 @@ fn compare_redaction(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
     Ok(())
 }
 
-/// Puts a secret into the longest string of every line, or at the end of one that is text: there it stands in what was printed, and
-/// not in a word by which a line is understood.
+/// Puts a secret into the longest text of every line, or at the end of one that is no JSON: there it stands in what was printed, and
+/// not in a word by which a line is understood, nor in an id, where it would not be looked for.
 fn with_secrets(mut run: Run) -> Run {
     let examples = examples(SEED);
     let secrets = examples
@@ -246,12 +246,20 @@ fn with_secrets(mut run: Run) -> Run {
     let mut secrets = secrets.iter().cycle();
     let mut laden = Vec::new();
     for line in lines(&run.stdout) {
-        let secret = secrets.next().copied().unwrap_or_default();
-        let end = end_of_longest_string(line).unwrap_or(line.len());
+        let place = if line.starts_with(b"{") {
+            end_of_longest_text(line)
+        } else {
+            Some(line.len())
+        };
+        // A line of JSON with nothing but ids and words of the format stays as it is.
+        let end = place.unwrap_or(line.len());
+        let secret = place.and_then(|_| secrets.next()).copied();
         let (before, after) = line.split_at(end);
         laden.extend_from_slice(before);
-        laden.push(b' ');
-        laden.extend_from_slice(secret.as_bytes());
+        if let Some(secret) = secret {
+            laden.push(b' ');
+            laden.extend_from_slice(secret.as_bytes());
+        }
         laden.extend_from_slice(after);
         laden.push(b'\n');
     }
@@ -259,15 +267,38 @@ fn with_secrets(mut run: Run) -> Run {
     run
 }
 
-/// Returns where the longest string of a line ends; none of them has a quote in it.
-fn end_of_longest_string(line: &[u8]) -> Option<usize> {
+/// Returns where the longest text of a line ends, which is the value of a key that may have any; no string has a quote in it.
+fn end_of_longest_text(line: &[u8]) -> Option<usize> {
     let quotes: Vec<usize> = memchr_iter(b'"', line).collect();
-    let strings = quotes.chunks_exact(2).map(|pair| match *pair {
-        [start, end] => (end - start, end),
-        _ => (0, 0),
+    let (strings, _) = quotes.as_chunks::<2>();
+    let texts = strings.windows(2).filter_map(|pair| {
+        let [[key, key_end], [start, end]] = *pair else {
+            return None;
+        };
+        let key = line.get(key + 1..key_end)?;
+        let is_value = line.get(key_end + 1..start) == Some(b":");
+        (is_value && TEXTS.contains(&key)).then_some((end - start, end))
     });
-    strings.max().map(|(_, end)| end)
+    texts.max().map(|(_, end)| end)
 }
+
+/// The keys under which the formats have what was said, asked for or given back.
+const TEXTS: &[&[u8]] = &[
+    b"text",
+    b"result",
+    b"content",
+    b"message",
+    b"command",
+    b"description",
+    b"path",
+    b"filePath",
+    b"file_path",
+    b"output",
+    b"aggregated_output",
+    b"title",
+    b"meta",
+    b"cwd",
+];
 
 /// Turns runs into records as [`normalize_all`] does, with a filter before it.
 fn filter_all(runs: &[Run], rules: &Arc<RuleSet>) -> Outcome<Duration> {

@@ -54,7 +54,7 @@ fn described(name: &str) -> (Value, &'static str) {
         "q" => (text(), "What to look for"),
         "by" => (
             text(),
-            "What to add up by: day, week, month, runtime, model, job, session, cwd, or two of them",
+            "What to add up by: day, week, month, runtime, model, job, session, cwd, label, label:NAME, or two of them",
         ),
         "utc" => (flag(), "1: days are those of UTC"),
         "calls" => (flag(), "1: each call"),
