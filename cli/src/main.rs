@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod completion;
 mod database;
 mod digest;
 mod error;
@@ -114,6 +115,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::record::run_mode() {
         return code;
     }
+    completion::answer();
     let arguments = Arguments::parse();
     let show = match SettingsFile::find().read() {
         Ok(settings) => settings.show,

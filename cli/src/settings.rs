@@ -23,6 +23,18 @@ pub(crate) struct Settings {
     pub(crate) redact: RedactSettings,
     /// How things are shown.
     pub(crate) show: ShowSettings,
+    /// What costs are estimated with.
+    pub(crate) prices: PriceSettings,
+}
+
+/// What costs are estimated with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct PriceSettings {
+    /// A file whose prices go before those of the table that ships with the program; beside the configuration file, if its
+    /// path is not absolute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// How things are shown.
@@ -127,6 +139,12 @@ impl SettingsFile {
     /// Tells whether it is there.
     pub(crate) fn is_there(&self) -> bool {
         self.path().is_some_and(Path::exists)
+    }
+
+    /// Returns a path that the file names: one that is not absolute is beside it.
+    pub(crate) fn beside(&self, path: &Path) -> PathBuf {
+        let directory = self.path().and_then(Path::parent);
+        directory.map_or_else(|| path.to_owned(), |directory| directory.join(path))
     }
 
     /// Reads the settings; without a file everything is as by default.

@@ -287,6 +287,7 @@ fn stated(usage: &Usage) -> TokenCounts {
         output_tokens: counter(usage.output_tokens),
         reasoning_tokens: counter(usage.reasoning_tokens),
         cached_input_tokens: counter(usage.cached_input_tokens),
+        ..TokenCounts::default()
     }
 }
 
@@ -301,5 +302,6 @@ fn known(usage: &Usage, unknown: &[&str]) -> TokenCounts {
         output_tokens: counter("outputTokens", usage.output_tokens),
         reasoning_tokens: counter("reasoningTokens", usage.reasoning_tokens),
         cached_input_tokens: counter("cachedInputTokens", usage.cached_input_tokens),
+        ..TokenCounts::default()
     }
 }

@@ -67,6 +67,16 @@ pub struct TokenCounts {
     /// Prompt tokens that were read from a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<i64>,
+    /// The part of the input tokens that was written to a cache, where that is known and not nothing: its price is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<i64>,
+    /// The part of those that was written for an hour instead of some minutes.
+    #[serde(
+        default,
+        rename = "cacheWrite1hTokens",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cache_write_1h_tokens: Option<i64>,
 }
 
 /// Combines two optional numbers: known wins over unknown, two known ones are combined.
@@ -102,12 +112,44 @@ impl TokenCounts {
         self.zip(other, |a, b| a.map(|a| a.saturating_sub(b.unwrap_or(0))))
     }
 
+    /// Returns the four counters alone.
+    #[must_use]
+    pub fn without_writes(self) -> Self {
+        Self {
+            cache_write_tokens: None,
+            cache_write_1h_tokens: None,
+            ..self
+        }
+    }
+
+    /// Notes which part of the input was written to a cache, and which part of that for an hour. It is no more than the
+    /// input; nothing is not noted.
+    #[must_use]
+    pub fn with_writes(self, written: Option<i64>, for_an_hour: Option<i64>) -> Self {
+        let part = |part: Option<i64>, whole: Option<i64>| {
+            let part = part?.min(whole?);
+            (part > 0).then_some(part)
+        };
+        let written = part(written, self.input_tokens);
+        Self {
+            cache_write_tokens: written,
+            cache_write_1h_tokens: part(for_an_hour, written),
+            ..self
+        }
+    }
+
     fn zip(self, other: Self, with: impl Fn(Option<i64>, Option<i64>) -> Option<i64>) -> Self {
+        let some = |count: Option<i64>| count.filter(|count| *count != 0);
         Self {
             input_tokens: with(self.input_tokens, other.input_tokens),
             output_tokens: with(self.output_tokens, other.output_tokens),
             reasoning_tokens: with(self.reasoning_tokens, other.reasoning_tokens),
             cached_input_tokens: with(self.cached_input_tokens, other.cached_input_tokens),
+            cache_write_tokens: some(with(self.cache_write_tokens, other.cache_write_tokens)),
+            cache_write_1h_tokens: some(with(
+                self.cache_write_1h_tokens,
+                other.cache_write_1h_tokens,
+            )),
         }
     }
 
@@ -197,6 +239,27 @@ mod tests {
         );
         assert_eq!(seen.total(), None);
         assert!(TokenCounts::default().is_unknown());
+    }
+
+    #[test]
+    fn cache_writes_are_a_part_of_the_input_and_nothing_is_not_noted() {
+        let used = |input| TokenCounts {
+            input_tokens: input,
+            ..TokenCounts::default()
+        };
+        let writes = |input, written, for_an_hour| {
+            let counts = used(input).with_writes(written, for_an_hour);
+            (counts.cache_write_tokens, counts.cache_write_1h_tokens)
+        };
+        assert_eq!(writes(Some(9), Some(5), Some(2)), (Some(5), Some(2)));
+        assert_eq!(writes(Some(9), Some(50), Some(20)), (Some(9), Some(9)));
+        assert_eq!(writes(Some(9), Some(0), Some(2)), (None, None));
+        assert_eq!(writes(Some(9), None, Some(2)), (None, None));
+        assert_eq!(writes(None, Some(5), None), (None, None));
+        let one = used(Some(9)).with_writes(Some(5), None);
+        assert_eq!(one.beyond(one).cache_write_tokens, None);
+        assert_eq!(one.plus(one).cache_write_tokens, Some(10));
+        assert_eq!(one.without_writes(), used(Some(9)));
     }
 
     #[test]

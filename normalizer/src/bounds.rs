@@ -94,6 +94,8 @@ fn check_counts(counts: &mut TokenCounts, faults: &mut Vec<String>) {
         ("outputTokens", &mut counts.output_tokens),
         ("reasoningTokens", &mut counts.reasoning_tokens),
         ("cachedInputTokens", &mut counts.cached_input_tokens),
+        ("cacheWriteTokens", &mut counts.cache_write_tokens),
+        ("cacheWrite1hTokens", &mut counts.cache_write_1h_tokens),
     ];
     for (name, counter) in counters {
         match counter {
@@ -200,6 +202,7 @@ mod tests {
             output_tokens: Some(MOST_TOKENS),
             reasoning_tokens: None,
             cached_input_tokens: Some(5),
+            ..TokenCounts::default()
         };
         for signal in [
             Signal::Total(counts),

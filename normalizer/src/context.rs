@@ -73,20 +73,26 @@ impl Context {
     /// Returns the value of a flag in the command line: `--flag VALUE` or `--flag=VALUE`.
     #[must_use]
     pub fn flag(&self, names: &[&str]) -> Option<&str> {
-        let argv = self.argv.as_deref()?;
-        let mut words = argv.iter().map(String::as_str);
-        while let Some(word) = words.next() {
-            if names.contains(&word) {
-                return words.next();
+        self.flags(names).next()
+    }
+
+    /// Returns the values of a flag that may be there several times, in order.
+    pub fn flags<'a>(&'a self, names: &[&str]) -> impl Iterator<Item = &'a str> {
+        let mut words = self.argv.iter().flatten().map(String::as_str);
+        std::iter::from_fn(move || {
+            while let Some(word) = words.next() {
+                if names.contains(&word) {
+                    return words.next();
+                }
+                let value = names
+                    .iter()
+                    .find_map(|name| word.strip_prefix(name)?.strip_prefix('='));
+                if value.is_some() {
+                    return value;
+                }
             }
-            let value = names
-                .iter()
-                .find_map(|name| word.strip_prefix(name)?.strip_prefix('='));
-            if value.is_some() {
-                return value;
-            }
-        }
-        None
+            None
+        })
     }
 
     /// Tells whether a flag is in the command line, with or without a value.

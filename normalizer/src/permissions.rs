@@ -7,28 +7,55 @@ use crate::context::Context;
 pub struct PermissionFlag {
     /// The flag's names.
     pub names: &'static [&'static str],
-    /// What it means; `None` if the flag's value is the word for it.
-    pub mode: Option<&'static str>,
+    /// Where the word for it is.
+    mode: Mode,
+}
+
+/// Where the word for what an agent may do is.
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    /// The flag means this.
+    Meaning(&'static str),
+    /// It is the flag's value.
+    Value,
+    /// It is the value of this setting, among those that the flag sets: `-c KEY=VALUE`.
+    Setting(&'static str),
 }
 
 impl PermissionFlag {
     /// Creates a flag that means one thing.
     #[must_use]
     pub const fn meaning(mode: &'static str, names: &'static [&'static str]) -> Self {
-        let mode = Some(mode);
+        let mode = Mode::Meaning(mode);
         Self { names, mode }
     }
 
     /// Creates a flag whose value is the word for it.
     #[must_use]
     pub const fn valued(names: &'static [&'static str]) -> Self {
-        Self { names, mode: None }
+        let mode = Mode::Value;
+        Self { names, mode }
+    }
+
+    /// Creates a flag that sets a setting whose value is the word for it.
+    #[must_use]
+    pub const fn setting(names: &'static [&'static str], key: &'static str) -> Self {
+        let mode = Mode::Setting(key);
+        Self { names, mode }
     }
 
     fn mode_in(&self, context: &Context) -> Option<String> {
         match self.mode {
-            Some(mode) => context.has_flag(self.names).then(|| mode.to_owned()),
-            None => context.flag(self.names).map(str::to_owned),
+            Mode::Meaning(mode) => context.has_flag(self.names).then(|| mode.to_owned()),
+            Mode::Value => context.flag(self.names).map(str::to_owned),
+            Mode::Setting(key) => {
+                // Of several values the last one counts.
+                let values = context.flags(self.names).filter_map(|set| {
+                    let value = set.strip_prefix(key)?.trim_start().strip_prefix('=')?;
+                    Some(value.trim().trim_matches('"').to_owned())
+                });
+                values.last()
+            }
         }
     }
 }
@@ -81,9 +108,21 @@ mod tests {
                 "codex exec --dangerously-bypass-approvals-and-sandbox Hi",
                 Some("danger-full-access"),
             ),
+            (
+                Runtime::Codex,
+                "codex exec -c model=m -c sandbox_mode=\"workspace-write\" Hi",
+                Some("workspace-write"),
+            ),
+            (Runtime::Codex, "codex exec -c sandbox_mode_x=y Hi", None),
             (Runtime::Cursor, "cursor-agent -p -f Hi", Some("force")),
             (Runtime::Hermes, "hermes chat --yolo -q Hi", Some("yolo")),
             (Runtime::Opencode, "opencode run Hi", None),
+            (Runtime::Opencode, "opencode run --auto Hi", Some("auto")),
+            (
+                Runtime::Opencode,
+                "opencode run --dangerously-skip-permissions Hi",
+                Some("auto"),
+            ),
             (Runtime::Generic, "agent --yolo", None),
         ];
         for (runtime, line, expected) in table {

@@ -169,7 +169,11 @@ fn put(store: &mut Store, made: &Made) {
 fn middle(mut times: Vec<Duration>, part: f64) -> Duration {
     times.sort_unstable();
     let last = times.len() - 1;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a place in a list")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is a place in a list"
+    )]
     let place = (last as f64 * part).round() as usize;
     times[place]
 }
@@ -267,7 +271,10 @@ fn best(times: usize, mut work: impl FnMut()) -> Duration {
         work();
         begin.elapsed()
     };
-    (0..times).map(|_| time(&mut work)).min().unwrap_or_default()
+    (0..times)
+        .map(|_| time(&mut work))
+        .min()
+        .unwrap_or_default()
 }
 
 /// Times queries on a database of about so many records: the first page of runs, a checkpoint, a search.
@@ -296,7 +303,9 @@ fn queries(databases: &Databases, records: usize) -> [Duration; 4] {
         best(20, || drop(store.runs(&filter, None, 50).unwrap())),
         best(20, || drop(store.checkpoint_head(&middle, None).unwrap())),
         best(20, || drop(store.checkpoint(&id).unwrap())),
-        best(3, || drop(store.search("file42", &filter, None, 20).unwrap())),
+        best(3, || {
+            drop(store.search("file42", &filter, None, 20).unwrap())
+        }),
     ]
 }
 
@@ -317,7 +326,11 @@ fn main() -> ExitCode {
         missed |= ingest(&databases, "the whole mix", &runs) < LEAST_INGEST;
     }
     if "the mix, no long lines".contains(&only) {
-        ingest(&databases, "the mix, no long lines", &some_runs(usual.mix(), MIX_BYTES));
+        ingest(
+            &databases,
+            "the mix, no long lines",
+            &some_runs(usual.mix(), MIX_BYTES),
+        );
     }
     if "live append".contains(&only) {
         let (middle, slow) = append(&databases);
@@ -328,14 +341,21 @@ fn main() -> ExitCode {
         let (many, one) = (databases.fresh(), databases.fresh_with(1));
         let (many, one) = (seal(&many, each), seal(&one, each));
         let ratio = many / one;
-        println!("sealing, {WRITERS} writers: ratio {ratio:.2} ({many:.0} a second against {one:.0} with one chain)");
+        println!(
+            "sealing, {WRITERS} writers: ratio {ratio:.2} ({many:.0} a second against {one:.0} with one chain)"
+        );
         missed |= ratio < LEAST_SEALING;
     }
     if "queries".contains(&only) {
         let (few, many) = (10_000, number("--records", 1_000_000));
         let (small, large) = (queries(&databases, few), queries(&databases, many));
         println!("at {many} records against {few}:");
-        let names = ["list 50 runs", "head of the last checkpoint", "checkpoint by id", "search"];
+        let names = [
+            "list 50 runs",
+            "head of the last checkpoint",
+            "checkpoint by id",
+            "search",
+        ];
         for (name, (large, small)) in names.iter().zip(large.iter().zip(&small)) {
             let ratio = large.as_secs_f64() / small.as_secs_f64().max(1e-9);
             println!("{name}: ratio {ratio:.2} ({large:.2?} against {small:.2?})");

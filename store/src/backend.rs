@@ -149,6 +149,15 @@ pub(crate) struct Rules {
     pub(crate) are_current: bool,
 }
 
+/// What a user of a server may do that can be left undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    /// Blocks may be taken away, so that few are made of many small ones.
+    pub(crate) deletes_blocks: bool,
+    /// The search index may be completed.
+    pub(crate) indexes: bool,
+}
+
 /// Which runs a list is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'a> {
@@ -164,6 +173,8 @@ pub(crate) enum UsageScope<'a> {
     Runs(&'a RunFilter),
     /// A root run and its children.
     Tree(&'a RunKey),
+    /// Those that have one of these names in a dimension: run, root, job or session.
+    Listed(UsageDimension, &'a [&'a str]),
     /// Those of trees that are not among the sums that are kept, and that a filter lets through.
     Unsettled(&'a RunFilter),
     /// Those of sealed trees that are to be among them, and are not: [`Tables::roots_to_settle`] named them.
@@ -337,9 +348,12 @@ pub(crate) trait Tables: fmt::Debug {
     /// Deletes the row of a run, and its job if that was the last one.
     fn delete_run(&self, run: &RunKey) -> Result<()>;
 
-    /// Tells whether blocks may be taken away, so that few are made of many small ones: a recorder may have no right to.
-    fn may_delete_blocks(&self) -> Result<bool> {
-        Ok(true)
+    /// Returns what may be done here for the sake of size and speed.
+    fn rights(&self) -> Result<Rights> {
+        Ok(Rights {
+            deletes_blocks: true,
+            indexes: true,
+        })
     }
 
     /// Adds a block of records.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use runtape_core::RunId;
 
-use crate::backend::{Backend, Tables};
+use crate::backend::{Backend, RunLock, Tables};
 use crate::error::{Result, StoreError};
 use crate::options::Options;
 #[cfg(feature = "postgres")]
@@ -152,6 +152,11 @@ impl Store {
     /// Adds the database's name to an error.
     pub(crate) fn named(&self, error: StoreError) -> StoreError {
         error.in_file(self.name().as_ref())
+    }
+
+    /// Takes the lock of a run.
+    pub(crate) fn lock(&self, run: &RunId) -> Result<Option<Box<dyn RunLock>>> {
+        self.tables().lock(run).map_err(|error| self.named(error))
     }
 
     /// Reads from one state of the database, however others write meanwhile.

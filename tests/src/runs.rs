@@ -87,6 +87,7 @@ pub fn counts(input: i64, output: i64) -> TokenCounts {
         output_tokens: Some(output),
         reasoning_tokens: None,
         cached_input_tokens: Some(7),
+        ..TokenCounts::default()
     }
 }
 

@@ -51,7 +51,9 @@ fn by_job(store: &Store) -> Vec<UsageSum> {
 fn check_sums(store: &Store) {
     let filter = RunFilter::default();
     for by in UsageBy::ALL {
-        let groups = store.usage_by(&filter, &[by], Calendar::Utc).unwrap();
+        let groups = store
+            .usage_by(&filter, std::slice::from_ref(&by), Calendar::Utc)
+            .unwrap();
         assert!(!groups.is_empty(), "{by:?}");
         for group in groups {
             assert!(group.usage.input_tokens.unwrap() > 1 << 53, "{group:?}");
@@ -116,6 +118,7 @@ fn a_database_that_already_holds_hostile_counts_can_be_asked() {
             output_tokens: Some(i64::MAX),
             reasoning_tokens: None,
             cached_input_tokens: Some(i64::MIN),
+            ..TokenCounts::default()
         };
         for record in &mut records {
             match &mut record.kind {

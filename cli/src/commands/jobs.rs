@@ -4,6 +4,7 @@ use runtape_core::JobStatus;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
+use crate::commands::estimates::{Estimates, cost_text};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table, thousands};
@@ -37,12 +38,16 @@ fn status(status: JobStatus) -> Cell {
 
 pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
-    let page = store.jobs(
+    let mut page = store.jobs(
         &args.filter.to_filter(&store)?,
         None,
         args.filter.limit(&invocation.console),
     )?;
     invocation.found("jobs", &page.items)?;
+    let estimates = Estimates::find(invocation);
+    if let Some(estimates) = &estimates {
+        estimates.of_jobs(&store, &mut page.items)?;
+    }
     let console = &mut invocation.console;
     if console.json {
         return page.items.iter().try_for_each(|job| console.object(job));
@@ -63,12 +68,15 @@ pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<()
             Cell::count(job.usage.input_tokens),
             Cell::count(job.usage.cached_input_tokens),
             Cell::count(job.usage.output_tokens),
-            Cell::cost(job.cost_usd),
+            Cell::number(cost_text(job.cost_usd, &job.estimate)),
         ]);
     }
     table.print(console)?;
     if page.next.is_some() {
         invocation.more();
+    }
+    if let Some(estimates) = &estimates {
+        estimates.tell(&page.items, invocation);
     }
     Ok(())
 }

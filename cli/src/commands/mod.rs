@@ -12,6 +12,7 @@ mod doctor_redaction;
 mod doctor_server;
 mod drift;
 mod errors;
+mod estimates;
 mod events;
 mod export;
 mod files;

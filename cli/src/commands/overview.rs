@@ -2,6 +2,7 @@
 
 use runtape_store::RunFilter;
 
+use crate::commands::estimates::Estimates;
 use crate::commands::{Invocation, runs};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -36,7 +37,11 @@ pub(super) fn run(invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
     let mut filter = RunFilter::default();
     filter.roots_only = true;
-    let page = store.runs(&filter, None, RUNS)?;
+    let mut page = store.runs(&filter, None, RUNS)?;
+    let estimates = Estimates::find(invocation);
+    if let Some(estimates) = &estimates {
+        estimates.of_runs(&store, &mut page.items)?;
+    }
     let console = &mut invocation.console;
     if console.json {
         return page.items.iter().try_for_each(|run| console.object(run));
@@ -57,6 +62,9 @@ pub(super) fn run(invocation: &mut Invocation<'_>) -> Result<(), CliError> {
         "{} in the last seven days, {failed} of them failed",
         plural(runs.len(), "run")
     ))?;
+    if let Some(estimates) = &estimates {
+        estimates.tell(&page.items, invocation);
+    }
     let last_id = short(&last.run_id).to_owned();
     let follow = format!("runtape transcript {last_id} --follow");
     let read = format!("runtape transcript {last_id}");

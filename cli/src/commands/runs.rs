@@ -11,6 +11,7 @@ use runtape_store::Store;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
+use crate::commands::estimates::{self, Estimates, cost_text};
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::table::{Cell, Table, plural};
@@ -37,7 +38,7 @@ pub(crate) struct RunsArgs {
 /// What runs are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Sort {
-    /// What it cost, as reported
+    /// What it cost, as reported, else as estimated
     Cost,
     /// How long it took
     Duration,
@@ -52,7 +53,7 @@ impl Sort {
     fn order(self, runs: &mut [RunInfo]) {
         match self {
             Self::Cost => runs.sort_by(|one, other| {
-                let cost = |run: &RunInfo| run.cost_usd.unwrap_or(-1.0);
+                let cost = |run: &RunInfo| estimates::known_cost(run).unwrap_or(-1.0);
                 cost(other).total_cmp(&cost(one))
             }),
             Self::Duration => runs.sort_by_key(|run| Reverse(run.duration_ms)),
@@ -73,17 +74,30 @@ pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<()
     filter.roots_only = !args.children;
     filter.text.clone_from(&args.text);
     let limit = args.filter.limit(&invocation.console);
+    let estimates = Estimates::find(invocation);
+    let estimate = |runs: &mut [RunInfo]| match &estimates {
+        Some(estimates) => estimates.of_runs(&store, runs),
+        None => Ok(()),
+    };
     let (runs, has_more) = match args.sort {
         None => {
-            let page = store.runs(&filter, None, limit)?;
+            let mut page = store.runs(&filter, None, limit)?;
+            estimate(&mut page.items)?;
             (page.items, page.next.is_some())
         }
         // Which of them have the most is known once all of them are.
         Some(sort) => {
             let mut runs = store.runs(&filter, None, u32::MAX as usize)?.items;
+            let is_by_cost = sort == Sort::Cost;
+            if is_by_cost {
+                estimate(&mut runs)?;
+            }
             sort.order(&mut runs);
             let has_more = runs.len() > limit;
             runs.truncate(limit);
+            if !is_by_cost {
+                estimate(&mut runs)?;
+            }
             (runs, has_more)
         }
     };
@@ -96,6 +110,9 @@ pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<()
     print(console, &runs, &lost, args.exact)?;
     if has_more {
         invocation.more();
+    }
+    if let Some(estimates) = &estimates {
+        estimates.tell(&runs, invocation);
     }
     if !lost.is_empty() {
         invocation.note("lost: the recorder died; `runtape recover` closes such runs");
@@ -144,7 +161,7 @@ pub(super) fn print(
             Cell::status_of(run, lost.contains(&run.run_id)),
             Cell::maybe(run.prompt.as_deref()),
             Cell::took(run.duration_ms),
-            Cell::cost(run.cost_usd),
+            Cell::number(cost_text(run.cost_usd, &run.estimate)),
             Cell::number(run.steps),
             // A run without a job is its own.
             if is_job {
@@ -173,8 +190,7 @@ fn totals(runs: &[RunInfo]) -> Vec<Cell> {
     let took = took.fold(None, |sum: Option<i64>, took| {
         Some(sum.unwrap_or(0).saturating_add(took))
     });
-    let cost = runs.iter().filter_map(|run| run.cost_usd);
-    let cost = cost.fold(None, |sum, cost| Some(sum.unwrap_or(0.0) + cost));
+    let (cost, estimate) = estimates::total(runs.iter());
     let steps: u64 = runs.iter().map(|run| run.steps).sum();
     let nothing = || Cell::text("");
     let cells = vec![
@@ -184,7 +200,7 @@ fn totals(runs: &[RunInfo]) -> Vec<Cell> {
         nothing(),
         nothing(),
         Cell::took(took),
-        Cell::cost(cost),
+        Cell::number(cost_text(cost, &estimate)),
         Cell::number(steps),
         nothing(),
         Cell::count(usage.input_tokens),

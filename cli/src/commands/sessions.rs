@@ -6,6 +6,7 @@ use runtape_normalizer::runtimes;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
+use crate::commands::estimates::{Estimates, cost_text};
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table, plural, thousands};
 
@@ -39,6 +40,10 @@ pub(crate) fn run(args: &SessionsArgs, invocation: &mut Invocation<'_>) -> Resul
     for session in &mut page.items {
         session.resume = resume(session);
     }
+    let estimates = Estimates::find(invocation);
+    if let Some(estimates) = &estimates {
+        estimates.of_sessions(&store, &mut page.items)?;
+    }
     let console = &mut invocation.console;
     if console.json {
         page.items
@@ -52,6 +57,9 @@ pub(crate) fn run(args: &SessionsArgs, invocation: &mut Invocation<'_>) -> Resul
     }
     if page.next.is_some() {
         invocation.more();
+    }
+    if let Some(estimates) = &estimates {
+        estimates.tell(&page.items, invocation);
     }
     let without = store.runs_without_session(&filter)?;
     if without > 0 {
@@ -98,7 +106,7 @@ fn table(sessions: &[SessionInfo], is_narrow: bool) -> Table {
             Cell::number(thousands(runs)),
             Cell::count(session.usage.input_tokens),
             Cell::count(session.usage.output_tokens),
-            Cell::cost(session.cost_usd),
+            Cell::number(cost_text(session.cost_usd, &session.estimate)),
             Cell::maybe(session.cwd.as_deref()),
         ]);
         if !is_narrow {

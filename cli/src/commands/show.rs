@@ -10,6 +10,7 @@ use runtape_store::Store;
 use crate::arguments::calls::{about, result_cell, took_cell};
 use crate::arguments::filter::FilterWords;
 use crate::arguments::place::Place;
+use crate::commands::estimates::{Estimates, cost_text};
 use crate::commands::{Invocation, show_job, show_place, show_summary};
 use crate::database::resolve_run;
 use crate::error::CliError;
@@ -113,13 +114,19 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         },
         resolved => resolved?,
     };
-    let shown = run_detail(&store, &run_id, usize::MAX)?;
+    let mut shown = run_detail(&store, &run_id, usize::MAX)?;
+    let estimates = Estimates::find(invocation);
+    if let Some(estimates) = &estimates {
+        estimates.of_runs(&store, std::slice::from_mut(&mut shown.run))?;
+        estimates.of_runs(&store, &mut shown.children)?;
+    }
     let console = &mut invocation.console;
     if console.json {
         return console.object(&shown);
     }
     let liveness = Liveness::of(&store, &shown.run.run_id)?;
-    facts(console, &shown, liveness)?;
+    let about = estimates.as_ref().map(Estimates::about);
+    facts(console, &shown, liveness, about)?;
     if shown.run.steps > 1 || shown.steps_ended.iter().any(|step| step.tool_calls > 0) {
         console.line("")?;
         steps(console, &shown)?;
@@ -182,6 +189,7 @@ fn facts(
     console: &mut Console<'_>,
     shown: &RunDetail,
     liveness: Option<Liveness>,
+    about_estimates: Option<String>,
 ) -> Result<(), CliError> {
     let run = &shown.run;
     let text = |text: Option<&str>| text.map(str::to_owned);
@@ -301,6 +309,15 @@ fn facts(
         (
             "cost",
             run.cost_usd.map(|cost| format!("${cost:.4}")),
+            Tone::Plain,
+        ),
+        (
+            "estimate",
+            run.estimate.estimated_cost_usd.map(|_| {
+                let amount = cost_text(None, &run.estimate);
+                let about = about_estimates.unwrap_or_default();
+                format!("${amount} ({about})")
+            }),
             Tone::Plain,
         ),
         ("input", stdin, Tone::Plain),

@@ -4,6 +4,7 @@ use runtape_core::JobId;
 use runtape_core::report::JobDetail;
 use runtape_store::{RunFilter, Store};
 
+use super::estimates::Estimates;
 use super::{runs, session};
 use crate::commands::Invocation;
 use crate::database::resolve_job;
@@ -30,10 +31,16 @@ pub(super) fn show(
     let mut filter = RunFilter::default();
     filter.job = Some(job.clone());
     filter.roots_only = true;
-    let root_runs = store.runs(&filter, None, u32::MAX as usize)?.items;
+    let mut root_runs = store.runs(&filter, None, u32::MAX as usize)?.items;
+    let mut found_job = store.job(job)?.ok_or_else(unknown)?;
+    let estimates = Estimates::find(invocation);
+    if let Some(estimates) = &estimates {
+        estimates.of_runs(store, &mut root_runs)?;
+        estimates.of_jobs(store, std::slice::from_mut(&mut found_job))?;
+    }
     let found = session::find(&root_runs).ok();
     let detail = JobDetail {
-        job: store.job(job)?.ok_or_else(unknown)?,
+        job: found_job,
         session_id: found.map(|(_, id)| id.to_owned()),
         session_run_id: found.map(|(run, _)| run.run_id.clone()),
         root_runs,
@@ -47,6 +54,9 @@ pub(super) fn show(
     if let Some(session) = &detail.session_id {
         console.line("")?;
         console.line(&format!("session to resume: {}", plain::one_line(session)))?;
+    }
+    if let Some(estimates) = &estimates {
+        estimates.tell(&detail.root_runs, invocation);
     }
     Ok(())
 }

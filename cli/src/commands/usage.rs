@@ -1,12 +1,12 @@
 //! `runtape usage`: what was used.
 
-use clap::ValueEnum;
 use runtape_core::prices::{Estimate, PriceTable};
 use runtape_core::report::UsageGroup;
 use runtape_store::{Calendar, UsageBy, UsageSum};
 
 use crate::arguments::filter::FilterArgs;
 use crate::arguments::prices::PriceArgs;
+use crate::arguments::words::Words;
 use crate::commands::{Invocation, prices, usage_explain};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -25,13 +25,14 @@ const WIDE: usize = 120;
 /// Each response of a model counts once. Unknown is empty, never zero. Whatever is added up by, the sums
 /// are the same: tokens count when they were used, a cost that was reported counts when its run ended,
 /// and a run counts when it began. Where a runtime reports no cost it is estimated from a price table, in
-/// a column of its own; `?` stands for tokens of models that the table does not know. Cache writes are
-/// priced as input.
+/// a column of its own; `?` stands for tokens of models that the table does not know. What was written to a
+/// cache has its own price where the runtime says how much that was (claude-code, codex, cursor, opencode, openclaw, hermes'
+/// sessions), else that of input.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UsageArgs {
     /// What to add up by, or two of them: day,model
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "runtime")]
-    by: Vec<By>,
+    #[arg(long, value_name = "WHAT", value_parser = Words::new(parse_by, by_words), value_delimiter = ',', default_value = "runtime")]
+    by: Vec<UsageBy>,
     /// Days, weeks and months are those of UTC, not local ones
     #[arg(long)]
     utc: bool,
@@ -44,54 +45,27 @@ pub(crate) struct UsageArgs {
     filter: FilterArgs,
 }
 
-/// What usage is added up by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// The day
-    Day,
-    /// The week by ISO 8601
-    Week,
-    /// The month
-    Month,
-    /// The agent CLI
-    Runtime,
-    /// The model
-    Model,
-    /// The job
-    Job,
-    /// The session
-    Session,
-    /// The directory
-    Cwd,
+fn parse_by(text: &str) -> Result<UsageBy, String> {
+    UsageBy::from_name(text).ok_or_else(|| {
+        let known = by_words().join(", ");
+        format!("expected {known}, or label:NAME")
+    })
 }
 
-impl By {
-    fn of_store(self) -> UsageBy {
-        match self {
-            Self::Day => UsageBy::Day,
-            Self::Week => UsageBy::Week,
-            Self::Month => UsageBy::Month,
-            Self::Runtime => UsageBy::Runtime,
-            Self::Model => UsageBy::Model,
-            Self::Job => UsageBy::Job,
-            Self::Session => UsageBy::Session,
-            Self::Cwd => UsageBy::Cwd,
-        }
-    }
+/// Returns the words that shells complete.
+fn by_words() -> Vec<&'static str> {
+    UsageBy::ALL.iter().map(UsageBy::word).collect()
 }
 
 /// Refuses what would say the same twice, or more than a table has room for.
-fn wanted(by: &[By]) -> Result<Vec<UsageBy>, CliError> {
+fn check(by: &[UsageBy]) -> Result<(), CliError> {
     match by {
-        [_] => {}
-        [one, other] if one != other => {}
-        _ => {
-            return Err(CliError::Usage {
-                message: "--by takes one or two different words, like --by day,model".to_owned(),
-            });
-        }
+        [_] => Ok(()),
+        [one, other] if one != other => Ok(()),
+        _ => Err(CliError::Usage {
+            message: "--by takes one or two different words, like --by day,model".to_owned(),
+        }),
     }
-    Ok(by.iter().map(|by| by.of_store()).collect())
 }
 
 /// A group, with what its tokens are estimated to cost.
@@ -163,8 +137,13 @@ impl PricedSum {
 }
 
 /// Makes the cell of a name: those that are short stay whole.
-fn name_cell(by: UsageBy, name: Option<&str>) -> Cell {
-    let name = name.unwrap_or("(unknown)");
+fn name_cell(by: &UsageBy, name: Option<&str>) -> Cell {
+    let unknown = match by {
+        // Nobody knows which, and nobody gave one, are two things.
+        UsageBy::Label(_) => "(none)",
+        _ => "(unknown)",
+    };
+    let name = name.unwrap_or(unknown);
     let cell = match by {
         UsageBy::Day | UsageBy::Week | UsageBy::Month | UsageBy::Runtime => Cell::word(name),
         _ => Cell::text(name),
@@ -183,7 +162,8 @@ pub(super) fn estimated(estimate: &Estimate) -> String {
 }
 
 pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
-    let by = wanted(&args.by)?;
+    let by = &args.by;
+    check(by)?;
     let table = args.prices.table()?;
     let store = invocation.database.read()?;
     let filter = args.filter.to_filter(&store)?;
@@ -196,7 +176,7 @@ pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(
     } else {
         Calendar::Local(&times::local_day)
     };
-    let sums = store.usage_by(&filter, &by, calendar)?;
+    let sums = store.usage_by(&filter, by, calendar)?;
     invocation.found("reported tokens", &sums)?;
     let sums = sums.into_iter();
     let groups: Vec<PricedSum> = sums.map(|sum| PricedSum::new(sum, &table)).collect();
@@ -204,10 +184,11 @@ pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(
     let console = &mut invocation.console;
     if console.json {
         let mut groups = groups.iter();
-        return groups.try_for_each(|group| console.object(&group.to_report(&by, &digest)));
+        return groups.try_for_each(|group| console.object(&group.to_report(by, &digest)));
     }
     let total = PricedSum::total(&groups);
-    let mut head: Vec<&str> = by.iter().map(|by| by.as_str()).collect();
+    let words: Vec<String> = by.iter().map(UsageBy::name).collect();
+    let mut head: Vec<&str> = words.iter().map(String::as_str).collect();
     head.extend([
         "runs",
         "input",
@@ -235,7 +216,7 @@ pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(
             .saturating_add(most - 1)
             / most;
         let names = by.iter().zip(&group.sum.names);
-        let names = names.map(|(by, name)| name_cell(*by, name.as_deref()));
+        let names = names.map(|(by, name)| name_cell(by, name.as_deref()));
         let bar = "█".repeat(usize::try_from(length).unwrap_or(0));
         let cells = names.chain(group.cells());
         shown.row(cells.chain([Cell::word(&bar).toned(Tone::Good)]).collect());

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use runtape_core::RunId;
-use runtape_core::prices::{LONG_PROMPT, ModelTokens, Picodollars, PriceTable};
+use runtape_core::prices::{CacheWrite, LONG_PROMPT, ModelTokens, Picodollars, PriceTable};
 use runtape_core::record::UsageSource;
 use runtape_core::report::LedgerEntry;
+use runtape_core::{RunId, TokenCounts};
 use runtape_store::{Calendar, RunFilter, Store, UsageBy};
 
 use crate::commands::usage::{estimated, tell_of_estimates};
@@ -64,9 +64,10 @@ fn entries(
         for mut entry in store.usage_of(&run.run_id)? {
             if !is_reported && !entry.is_repeated {
                 let tokens = tokens(&entry, run.model.as_deref());
-                if let Some(priced) = table.price(&tokens) {
+                let model = tokens.first().and_then(|tokens| table.price(tokens));
+                if let Some(priced) = model {
                     entry.price_model = Some(priced.name.to_owned());
-                    entry.estimated_cost_usd = Some(priced.amount().dollars());
+                    entry.estimated_cost_usd = table.estimate(&tokens).dollars();
                     entry.price_table = Some(digest.to_owned());
                 }
             }
@@ -81,16 +82,37 @@ fn entries(
     Ok((entries, is_more))
 }
 
-/// Returns the tokens of an entry; the model is its own, else that of its run.
-fn tokens(entry: &LedgerEntry, model: Option<&str>) -> ModelTokens {
+/// Returns the tokens of an entry, those apart that were written to a cache; the model is its own, else that of its run.
+fn tokens(entry: &LedgerEntry, model: Option<&str>) -> Vec<ModelTokens> {
     let counts = entry.usage;
     let known = [counts.input_tokens, counts.cached_input_tokens];
     let prompt = known.into_iter().flatten().fold(0, i64::saturating_add);
-    ModelTokens {
+    let written = entry.cache_write_tokens.unwrap_or(0);
+    let for_an_hour = entry.cache_write_1h_tokens.unwrap_or(0);
+    let rest = ModelTokens {
         model: entry.model.as_deref().or(model).map(str::to_owned),
         is_long: entry.source == UsageSource::Response && prompt > LONG_PROMPT,
-        counts,
-    }
+        write: CacheWrite::None,
+        counts: TokenCounts {
+            input_tokens: counts
+                .input_tokens
+                .map(|input| input.saturating_sub(written)),
+            ..counts
+        },
+    };
+    let parts = [
+        (CacheWrite::Minutes, written.saturating_sub(for_an_hour)),
+        (CacheWrite::Hour, for_an_hour),
+    ];
+    let parts = parts.map(|(write, tokens)| ModelTokens {
+        write,
+        counts: TokenCounts {
+            input_tokens: (tokens != 0).then_some(tokens),
+            ..TokenCounts::default()
+        },
+        ..rest.clone()
+    });
+    std::iter::once(rest.clone()).chain(parts).collect()
 }
 
 fn ledger(entries: &[LedgerEntry]) -> Table {
@@ -172,18 +194,28 @@ fn multiplication(
         let estimate = Cell::number(estimated(&table.estimate([tokens])));
         let Some(priced) = table.price(tokens) else {
             let empty = || Cell::number("");
-            let mut row = vec![model, Cell::text("(unknown)")];
+            let name = format!("(unknown){}", written(tokens.write));
+            let mut row = vec![model, Cell::text(&name)];
             row.extend([empty(), empty(), empty(), estimate]);
             shown.row(row);
             continue;
         };
         let long = if priced.is_long { ", long prompts" } else { "" };
         let [input, cached, output] = priced.parts.map(part);
-        let name = Cell::text(&format!("{}{long}", priced.name));
+        let name = Cell::text(&format!("{}{long}{}", priced.name, written(priced.write)));
         shown.row(vec![model, name, input, cached, output, estimate]);
     }
     invocation.console.line("")?;
     shown.print(&mut invocation.console)?;
     tell_of_estimates(&table.estimate(&unreported), table, digest, invocation);
     Ok(())
+}
+
+/// Says whether input was written to a cache.
+fn written(write: CacheWrite) -> &'static str {
+    match write {
+        CacheWrite::None => "",
+        CacheWrite::Minutes => ", cache writes",
+        CacheWrite::Hour => ", cache writes for an hour",
+    }
 }

@@ -6,6 +6,18 @@ use super::amount::Picodollars;
 use super::table::{Price, PriceTable};
 use crate::TokenCounts;
 
+/// Whether prompt tokens were written to a cache, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CacheWrite {
+    /// They were not, or nobody said so.
+    #[default]
+    None,
+    /// For some minutes.
+    Minutes,
+    /// For an hour.
+    Hour,
+}
+
 /// Tokens of one model whose cost nobody reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelTokens {
@@ -13,6 +25,8 @@ pub struct ModelTokens {
     pub model: Option<String>,
     /// They are of responses with long prompts.
     pub is_long: bool,
+    /// The input tokens were written to a cache. There are no others among these then.
+    pub write: CacheWrite,
     /// The tokens.
     pub counts: TokenCounts,
 }
@@ -26,6 +40,8 @@ pub struct PricedTokens<'a> {
     pub name: &'a str,
     /// They are of responses with long prompts.
     pub is_long: bool,
+    /// The input tokens were written to a cache.
+    pub write: CacheWrite,
     /// Input, cached input and output: how many, and the price of one.
     pub parts: [(i64, Picodollars); 3],
 }
@@ -33,13 +49,15 @@ pub struct PricedTokens<'a> {
 impl<'a> PricedTokens<'a> {
     fn new(tokens: &ModelTokens, model: &'a str, (name, price): (&'a str, &Price)) -> Self {
         let counts = &tokens.counts;
-        let [input, cached, output] = price.per_token(tokens.is_long);
+        let [_, cached, output] = price.per_token(tokens.is_long);
+        let input = price.of_input(tokens.is_long, tokens.write);
         // What nobody counted adds nothing: the estimate is of what is known.
         let known = |count: Option<i64>| count.unwrap_or(0);
         Self {
             model,
             name,
             is_long: tokens.is_long,
+            write: tokens.write,
             parts: [
                 (known(counts.input_tokens), input),
                 (known(counts.cached_input_tokens), cached),
@@ -153,11 +171,13 @@ mod tests {
         ModelTokens {
             model: model.map(str::to_owned),
             is_long,
+            write: CacheWrite::None,
             counts: TokenCounts {
                 input_tokens: Some(input),
                 output_tokens: Some(output),
                 reasoning_tokens: None,
                 cached_input_tokens: Some(cached),
+                ..TokenCounts::default()
             },
         }
     }
@@ -174,6 +194,28 @@ mod tests {
         assert_eq!(both.dollars(), Some(0.010_129));
         let long = tokens(Some("gemini-2.5-pro"), true, 300_000, 1_000_000, 1000);
         assert_eq!(table.estimate([&long]).dollars(), Some(0.75 + 0.25 + 0.015));
+    }
+
+    #[test]
+    fn what_was_written_to_a_cache_has_a_price_of_its_own() {
+        let ours = r#"{"models": {"long-one": {"input": 3e-6, "output": 1e-6, "cacheWrite": 3.75e-6,
+            "inputAbove200k": 6e-6}}}"#;
+        let table = PriceTable::built_in().overridden_by(PriceTable::parse(ours).unwrap());
+        let million = |model, is_long, write| {
+            let mut tokens = tokens(Some(model), is_long, 1_000_000, 0, 0);
+            tokens.write = write;
+            table.estimate([&tokens]).dollars()
+        };
+        let sonnet = "claude-sonnet-4-5-20250929";
+        assert_eq!(million(sonnet, false, CacheWrite::None), Some(3.0));
+        assert_eq!(million(sonnet, false, CacheWrite::Minutes), Some(3.75));
+        assert_eq!(million(sonnet, false, CacheWrite::Hour), Some(6.0));
+        assert_eq!(million("long-one", true, CacheWrite::None), Some(6.0));
+        // As many times the price of input as without a long prompt; where an hour has no price, as for minutes.
+        assert_eq!(million("long-one", true, CacheWrite::Minutes), Some(7.5));
+        assert_eq!(million("long-one", true, CacheWrite::Hour), Some(7.5));
+        // Where writing has no price of its own, it is input.
+        assert_eq!(million("gpt-5", false, CacheWrite::Hour), Some(1.25));
     }
 
     #[test]

@@ -15,7 +15,7 @@
 //!     output_tokens: Some(100_000),
 //!     ..TokenCounts::default()
 //! };
-//! let tokens = ModelTokens { model: Some("anthropic/claude-sonnet-4.5".to_owned()), is_long: false, counts };
+//! let tokens = ModelTokens { model: Some("anthropic/claude-sonnet-4.5".to_owned()), counts, ..ModelTokens::default() };
 //! let estimate = table.estimate([&tokens]);
 //! assert_eq!(estimate.dollars(), Some(4.5));
 //! assert!(estimate.unpriced_models.is_empty());
@@ -27,7 +27,7 @@ mod name;
 mod table;
 
 pub use amount::Picodollars;
-pub use estimate::{Estimate, ModelTokens, PricedTokens};
+pub use estimate::{CacheWrite, Estimate, ModelTokens, PricedTokens};
 pub use table::{Price, PriceFault, PriceTable};
 
 /// The prompt tokens of one response from which on a model's long-context prices hold.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::amount::Picodollars;
+use super::estimate::CacheWrite;
 use super::name;
 
 /// The facts that ship with the binary.
@@ -76,6 +77,27 @@ impl Price {
             self.long_cache_read.unwrap_or(cache_read),
             self.long_output.unwrap_or(self.output),
         ]
+    }
+}
+
+impl Price {
+    /// Returns the price of input, also of such that was written to a cache. Where only the price of input is another for
+    /// long prompts, writing costs as many times that price as it does otherwise.
+    #[must_use]
+    pub fn of_input(&self, is_long: bool, write: CacheWrite) -> Picodollars {
+        let written = match write {
+            CacheWrite::None => None,
+            CacheWrite::Minutes => self.cache_write,
+            CacheWrite::Hour => self.cache_write_1h.or(self.cache_write),
+        };
+        let [input, ..] = self.per_token(is_long);
+        match written {
+            Some(written) if is_long && self.input.0 > 0 => {
+                Picodollars(written.0.saturating_mul(input.0) / self.input.0)
+            }
+            Some(written) => written,
+            None => input,
+        }
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
             output_tokens: usage.output_tokens,
             reasoning_tokens: usage.reasoning_tokens,
             cached_input_tokens: usage.cached_input_tokens,
+            ..TokenCounts::default()
         }),
     )
 }

@@ -64,4 +64,4 @@ pub use server::{DatabaseStatus, LeaseInfo, MigrationReport, ServerStatus};
 pub use serving::ServeInfo;
 pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
-pub use usage::{DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};
+pub use usage::{CostEstimate, DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::output::open;
 use super::recording::ExitInfo;
 use super::seal::is_first_chain;
-use super::{Failure, RunOrigin, RunRedaction, SealName, ToolCallInfo, counts};
+use super::{CostEstimate, Failure, RunOrigin, RunRedaction, SealName, ToolCallInfo, counts};
 use crate::iso::{self, Time};
 use crate::{
     CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
@@ -116,6 +116,9 @@ pub struct RunInfo {
     pub usage: TokenCounts,
     /// What it cost in US dollars, as the runtime reported it.
     pub cost_usd: Option<f64>,
+    /// What it is estimated to cost beyond that.
+    #[serde(flatten)]
+    pub estimate: CostEstimate,
     /// Why it failed; null if it did not.
     pub error: Option<Failure>,
     /// The number of the seal that covers it, in its chain; null while it is open.
@@ -165,6 +168,9 @@ pub struct JobInfo {
     pub usage: TokenCounts,
     /// What its runs cost in US dollars, as far as runtimes reported it.
     pub cost_usd: Option<f64>,
+    /// What they are estimated to cost beyond that.
+    #[serde(flatten)]
+    pub estimate: CostEstimate,
     /// When its first run began.
     #[serde(with = "iso")]
     #[schemars(with = "Time")]

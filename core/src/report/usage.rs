@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::counts;
 use crate::iso::{self, Time};
+use crate::prices::Estimate;
 use crate::record::UsageSource;
 use crate::{RunId, Runtime, SummaryUsage, TokenCounts};
 
-/// What a day, runtime, model, job, session or directory used; or two of them together.
+/// What a day, runtime, model, job, session, directory or label used; or two of them together.
 ///
 /// The sums of all groups are the same, whatever they are grouped by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +28,15 @@ pub struct UsageGroup {
     pub usage: TokenCounts,
     /// US dollars, as reported; null where nobody did. A run's cost counts when it ended, and with its own model.
     pub cost_usd: Option<f64>,
+    /// What it is estimated to cost beyond that.
+    #[serde(flatten)]
+    pub estimate: CostEstimate,
+}
+
+/// What tokens are estimated to cost for which no cost was reported. It is not part of `costUsd`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CostEstimate {
     /// US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where
     /// there are none, or no price is known. It is not part of `costUsd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,11 +52,31 @@ pub struct UsageGroup {
     pub price_table: Option<String>,
 }
 
+impl CostEstimate {
+    /// Returns what is to be told of an estimate that was made with a table of this digest.
+    #[must_use]
+    pub fn new(estimate: &Estimate, digest: &str) -> Self {
+        let is_estimated = estimate.amount.is_some() || estimate.is_partial();
+        Self {
+            estimated_cost_usd: estimate.dollars(),
+            unpriced_models: estimate.unpriced_models.iter().cloned().collect(),
+            has_unnamed_model: estimate.has_unnamed,
+            price_table: is_estimated.then(|| digest.to_owned()),
+        }
+    }
+
+    /// Tells whether some tokens are not in the estimate.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.has_unnamed_model || !self.unpriced_models.is_empty()
+    }
+}
+
 /// One of the things that usage is grouped by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageKey {
-    /// `day`, `week`, `month`, `runtime`, `model`, `job`, `session` or `cwd`.
+    /// `day`, `week`, `month`, `runtime`, `model`, `job`, `session`, `cwd`, `label`, or `label:` and the name of one.
     pub by: String,
     /// The day, runtime, model and so on; null where it is not known.
     pub name: Option<String>,
@@ -128,6 +158,16 @@ pub struct LedgerEntry {
     #[serde(with = "counts")]
     #[schemars(with = "Option<SummaryUsage>")]
     pub usage: TokenCounts,
+    /// The part of the input tokens that was written to a cache; not there if there is none, or nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<i64>,
+    /// The part of those that was written for an hour instead of some minutes.
+    #[serde(
+        default,
+        rename = "cacheWrite1hTokens",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cache_write_1h_tokens: Option<i64>,
     /// An earlier run of the same session reported the same response: it does not count here.
     pub is_repeated: bool,
     /// The runtime stated the total of the whole session, and no earlier run of it is known: these

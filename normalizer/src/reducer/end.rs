@@ -287,7 +287,7 @@ impl TapeState {
                 step: run.step + 1,
                 status: end.status,
                 messages: run.messages,
-                usage: run.usage,
+                usage: run.usage.without_writes(),
                 step_usage: TokenCounts::default(),
                 started_at: place.at,
                 pending: run.pending.ids(),

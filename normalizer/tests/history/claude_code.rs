@@ -22,6 +22,7 @@ fn usage(response: &Value) -> TokenCounts {
         cached_input_tokens: Some(number("cache_read_input_tokens").unwrap_or(0)),
         output_tokens: number("output_tokens"),
         reasoning_tokens: None,
+        ..TokenCounts::default()
     }
 }
 

@@ -47,6 +47,7 @@ fn usage(response: &Value) -> TokenCounts {
         cached_input_tokens: Some(cached),
         output_tokens: Some(number("candidatesTokenCount") + number("thoughtsTokenCount")),
         reasoning_tokens: None,
+        ..TokenCounts::default()
     }
 }
 

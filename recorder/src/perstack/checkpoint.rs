@@ -80,6 +80,7 @@ pub(super) fn counts(usage: &Usage) -> TokenCounts {
         output_tokens: number(usage.output_tokens),
         reasoning_tokens: number(usage.reasoning_tokens),
         cached_input_tokens: number(usage.cached_input_tokens),
+        ..TokenCounts::default()
     }
 }
 

@@ -89,6 +89,7 @@ impl<'a> Attendant<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
+        self.child.stop_listening();
         if self.is_asked {
             // What was stopped leaves nothing behind, not even what let go of the output.
             self.child.end_rest(self.deadline);

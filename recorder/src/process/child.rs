@@ -17,6 +17,7 @@ use runtape_core::Stream;
 use runtape_normalizer::{Exit, signal_name};
 
 use super::RecordingOptions;
+use super::interrupts::{Interrupts, Listener};
 use super::leash::Watcher;
 use super::output_chunk::{Budget, OutputChunk};
 use super::terminal::Terminal;
@@ -50,6 +51,15 @@ pub(super) struct Child {
     pub(super) happenings: Receiver<Happening>,
     terminal: Option<Terminal>,
     watcher: Option<Watcher>,
+    listener: Option<Listener>,
+}
+
+/// What others do with a process that was started.
+pub(super) struct ChildEnds {
+    /// Its standard input, if that is a pipe.
+    pub(super) stdin: Option<ChildStdin>,
+    /// The interrupts that a terminal gives it, if it has one to itself.
+    pub(super) interrupts: Option<Interrupts>,
 }
 
 /// Signals and ends a recorded command, from any thread.
@@ -94,7 +104,7 @@ impl Child {
     pub(super) fn start(
         command: &mut Command,
         options: &RecordingOptions,
-    ) -> Result<(Self, Option<ChildStdin>), RecordError> {
+    ) -> Result<(Self, ChildEnds), RecordError> {
         let mut watcher = options.leash.as_deref().and_then(Watcher::start);
         let spawned = command
             .stdout(Stdio::piped())
@@ -143,6 +153,10 @@ impl Child {
             // Nobody listens any more if the recorder gave up waiting.
             let _ = ended.send(Happening::Ended(exit));
         });
+        // Now that somebody sees to it if the group is stopped: starting the listener would wait for ever.
+        let leash = options.leash.as_deref().filter(|_| terminal.is_some());
+        let listening = leash.and_then(|program| Listener::start(program, group));
+        let (listener, interrupts) = listening.unzip();
         let control = Control {
             group,
             sender,
@@ -153,8 +167,10 @@ impl Child {
             happenings,
             terminal,
             watcher,
+            listener,
         };
-        Ok((child, process.stdin.take()))
+        let stdin = process.stdin.take();
+        Ok((child, ChildEnds { stdin, interrupts }))
     }
 
     /// Returns what sends signals to the process and ends it.
@@ -165,6 +181,13 @@ impl Child {
     /// Sends a signal to the process and all that it started.
     pub(super) fn signal(&self, signal: Signal) {
         self.control.signal(signal as i32);
+    }
+
+    /// Hears no more of what the terminal sends to the process. The listener is no part of what the process has left running.
+    pub(super) fn stop_listening(&mut self) {
+        if let Some(listener) = self.listener.take() {
+            listener.finish();
+        }
     }
 
     /// Ends what is left of the group, which has until the deadline to end by itself.

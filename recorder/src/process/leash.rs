@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use super::interrupts::{self, LISTEN};
+
 /// Words that nobody types: the modes are no part of a command line.
 const BECOME: &str = "__become";
 const WATCH: &str = "__watch";
@@ -47,6 +49,10 @@ pub fn run_mode(mut arguments: impl Iterator<Item = OsString>) -> Option<Result<
         BECOME => Some(become_command(arguments).map_or(Ok(()), Err)),
         WATCH => {
             watch(io::stdin().lock());
+            Some(Ok(()))
+        }
+        LISTEN => {
+            interrupts::listen();
             Some(Ok(()))
         }
         _ => None,

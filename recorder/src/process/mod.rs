@@ -8,6 +8,7 @@ mod attendant;
 mod child;
 mod destination;
 mod input;
+mod interrupts;
 mod keeper;
 mod leash;
 mod output_chunk;
@@ -26,9 +27,10 @@ use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, LiveItem};
 
 use self::attendant::Attendant;
-use self::child::Child;
 pub use self::child::Control;
+use self::child::{Child, ChildEnds};
 pub use self::destination::Destination;
+pub use self::interrupts::Interrupts;
 use self::keeper::Keeper;
 pub use self::keeper::Kept;
 pub use self::leash::{CannotStart, Leash, run_mode};
@@ -144,6 +146,7 @@ pub struct Recorded {
 pub struct Recording {
     control: Control,
     stdin: Option<ChildStdin>,
+    interrupts: Option<Interrupts>,
     clock: Clock,
     shown: Receiver<Shown>,
     thread: JoinHandle<Recorded>,
@@ -172,7 +175,8 @@ impl Recording {
         };
         let run = start(runtime.clone(), &context, &options.rules, started_at)?;
         let context = run.context().clone();
-        let (mut child, stdin) = Child::start(&mut command, &options)?;
+        let (mut child, ends) = Child::start(&mut command, &options)?;
+        let ChildEnds { stdin, interrupts } = ends;
         let control = child.control();
         let keeper = Keeper::start(destination.into(), runtime, context, started_at, &options);
         let (sender, shown) = sync_channel(AHEAD);
@@ -184,6 +188,7 @@ impl Recording {
         Ok(Self {
             control,
             stdin,
+            interrupts,
             clock,
             shown,
             thread,
@@ -201,6 +206,13 @@ impl Recording {
     /// Returns the command's standard input, once, if it was to be piped.
     pub fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.stdin.take()
+    }
+
+    /// Returns the interrupts that the command gets, once, if it has the foreground of a terminal and there is a
+    /// [leash](RecordingOptions::leash): Ctrl-C is sent to it and not to this process then. An interrupt that is sent to the
+    /// command by [`Control::signal`] is among them.
+    pub fn take_interrupts(&mut self) -> Option<Interrupts> {
+        self.interrupts.take()
     }
 
     /// Returns what signals and ends the command, from any thread.

@@ -49,7 +49,7 @@ fn usage_by(text: &str) -> Result<Vec<UsageBy>, Problem> {
     let by: Option<Vec<UsageBy>> = text.split(',').map(UsageBy::from_name).collect();
     let refused = || {
         Problem::bad_request(
-            "by takes one or two different words, like day,model: day, week, month, runtime, model, job, session, cwd",
+            "by takes one or two different words, like day,model: day, week, month, runtime, model, job, session, cwd, label, label:NAME",
         )
     };
     match by.as_deref() {

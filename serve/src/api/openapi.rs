@@ -78,7 +78,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     (
         "by",
         "string",
-        "What to add up by: day, week, month, runtime, model, job, session, cwd, or two of them",
+        "What to add up by: day, week, month, runtime, model, job, session, cwd, label, label:NAME, or two of them",
     ),
     ("utc", "string", "1: days are those of UTC"),
     ("calls", "string", "1: each call"),

@@ -371,6 +371,7 @@ fn above(total: TokenCounts, before: TokenCounts) -> TokenCounts {
         output_tokens: positive(rest.output_tokens),
         reasoning_tokens: positive(rest.reasoning_tokens),
         cached_input_tokens: positive(rest.cached_input_tokens),
+        ..TokenCounts::default()
     }
 }
 

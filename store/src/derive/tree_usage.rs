@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use runtape_core::TokenCounts;
-use runtape_core::prices::LONG_PROMPT;
+use runtape_core::prices::{CacheWrite, LONG_PROMPT};
 
 use super::facts::{Fact, RunFacts, UsageFact};
 use super::usage_cell::{UsageAmounts, UsageCell, UsageKind, quarter_of};
@@ -65,14 +65,31 @@ pub(crate) fn cells_of_tree(runs: &[UsedRun<'_>]) -> Option<Vec<UsageCell>> {
             let kind = UsageKind {
                 is_reported,
                 is_long: entry.source == "response" && input.saturating_add(cached) > LONG_PROMPT,
+                write: CacheWrite::None,
             };
+            let model = entry.model.as_deref().or(run.run.model.as_deref());
+            let names = (run.runtime, model);
+            let writes = writes(entry);
+            let mut tokens = counts.map(Option::unwrap_or_default);
+            if let Some(input) = tokens.first_mut() {
+                for (_, written) in writes {
+                    *input = input.checked_sub(written)?;
+                }
+            }
             let amounts = UsageAmounts {
-                tokens: counts.map(Option::unwrap_or_default),
+                tokens,
                 known: counts.map(|count| count.is_some().into()),
                 ..UsageAmounts::default()
             };
-            let model = entry.model.as_deref().or(run.run.model.as_deref());
-            cells.add(entry.at, (run.runtime, model), kind, amounts)?;
+            cells.add(entry.at, names, kind, amounts)?;
+            for (write, written) in writes.into_iter().filter(|(_, written)| *written != 0) {
+                let amounts = UsageAmounts {
+                    tokens: [written, 0, 0, 0],
+                    known: [1, 0, 0, 0],
+                    ..UsageAmounts::default()
+                };
+                cells.add(entry.at, names, UsageKind { write, ..kind }, amounts)?;
+            }
         }
         if let Some(cost) = run.cost() {
             let amounts = UsageAmounts {
@@ -83,7 +100,7 @@ pub(crate) fn cells_of_tree(runs: &[UsedRun<'_>]) -> Option<Vec<UsageCell>> {
             let ended_at = run.run.finished_at.unwrap_or(run.started_at());
             let kind = UsageKind {
                 is_reported: true,
-                is_long: false,
+                ..UsageKind::default()
             };
             cells.add(ended_at, run.names(), kind, amounts)?;
         }
@@ -95,7 +112,7 @@ pub(crate) fn cells_of_tree(runs: &[UsedRun<'_>]) -> Option<Vec<UsageCell>> {
         };
         let kind = UsageKind {
             is_reported: root.cost().is_some(),
-            is_long: false,
+            ..UsageKind::default()
         };
         cells.add(root.started_at(), root.names(), kind, amounts)?;
     }
@@ -116,6 +133,7 @@ fn counts(entry: &UsageFact) -> [Option<i64>; 4] {
         output_tokens,
         reasoning_tokens,
         cached_input_tokens,
+        ..
     } = entry.counts;
     let counts = [
         input_tokens,
@@ -127,6 +145,21 @@ fn counts(entry: &UsageFact) -> [Option<i64>; 4] {
         return counts.map(|count| count.map(|count| count.max(0)));
     }
     counts
+}
+
+/// Returns which input tokens were written to a cache: for minutes, and for an hour. Of a total of a session it is not
+/// known which of them are this run's.
+fn writes(entry: &UsageFact) -> [(CacheWrite, i64); 2] {
+    let counts = entry.counts;
+    let is_known = !entry.of_session && counts.input_tokens.is_some();
+    let (minutes, hour) = match counts.cache_write_tokens.filter(|_| is_known) {
+        Some(written) => {
+            let hour = counts.cache_write_1h_tokens.unwrap_or(0);
+            (written.saturating_sub(hour), hour)
+        }
+        None => (0, 0),
+    };
+    [(CacheWrite::Minutes, minutes), (CacheWrite::Hour, hour)]
 }
 
 /// Returns thousand millionths of a dollar, as SQL rounds them.

@@ -1,6 +1,7 @@
 //! What was used, added up: the smallest sums that usage is told by.
 
 use runtape_core::TokenCounts;
+use runtape_core::prices::CacheWrite;
 
 /// How many quarters of an hour a day has.
 pub(crate) const QUARTERS_OF_DAY: i64 = 96;
@@ -29,6 +30,12 @@ pub(crate) enum UsageDimension {
     Session,
     /// That of the run, else that of its root run.
     Cwd,
+    /// Those of the root run, as JSON.
+    Labels,
+    /// The run itself, by its id.
+    Run,
+    /// Its root run, by its id.
+    Root,
 }
 
 /// What sums are kept by.
@@ -71,7 +78,53 @@ pub(crate) struct UsageKind {
     pub(crate) is_reported: bool,
     /// They are of a response with a long prompt.
     pub(crate) is_long: bool,
+    /// The input tokens were written to a cache. There are no others among these then, and none of these among the others.
+    pub(crate) write: CacheWrite,
 }
+
+impl UsageKind {
+    /// Returns the number that stands for it in a table.
+    pub(crate) fn number(self) -> i64 {
+        i64::from(self.is_reported) + 2 * i64::from(self.is_long) + Self::number_of(self.write)
+    }
+
+    /// Returns what is added to that number for input that was written to a cache.
+    pub(crate) fn number_of(write: CacheWrite) -> i64 {
+        4 * match write {
+            CacheWrite::None => 0,
+            CacheWrite::Minutes => 1,
+            CacheWrite::Hour => 2,
+        }
+    }
+
+    /// Reads such a number.
+    pub(crate) fn from_number(number: i64) -> Self {
+        Self {
+            is_reported: number & 1 != 0,
+            is_long: number & 2 != 0,
+            write: match number / 4 {
+                1 => CacheWrite::Minutes,
+                2 => CacheWrite::Hour,
+                _ => CacheWrite::None,
+            },
+        }
+    }
+}
+
+/// The columns of a table that hold sums, in the order of [`UsageAmounts::in_order`].
+pub(crate) const SUM_COLUMNS: [&str; 11] = [
+    "runs",
+    "costs",
+    "cost",
+    "input_tokens",
+    "inputs",
+    "output_tokens",
+    "outputs",
+    "reasoning_tokens",
+    "reasonings",
+    "cached_input_tokens",
+    "cached_inputs",
+];
 
 /// Sums that can be added and taken away again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,6 +145,25 @@ const MOST_TOKENS: i64 = 1_000_000_000_000;
 const MOST_COST: i64 = 10_000_000_000_000;
 
 impl UsageAmounts {
+    /// Returns the sums in the order of their columns.
+    pub(crate) fn in_order(&self) -> [i64; 11] {
+        let [input, output, reasoning, cached] = self.tokens;
+        let [inputs, outputs, reasonings, cached_inputs] = self.known;
+        [
+            self.runs,
+            self.costs,
+            self.cost,
+            input,
+            inputs,
+            output,
+            outputs,
+            reasoning,
+            reasonings,
+            cached,
+            cached_inputs,
+        ]
+    }
+
     /// Adds other sums.
     pub(crate) fn add(&mut self, other: &Self) {
         let add = |one: &mut i64, other: i64| *one = one.saturating_add(other);
@@ -127,6 +199,7 @@ impl UsageAmounts {
             output_tokens: known(output, outputs),
             reasoning_tokens: known(reasoning, reasonings),
             cached_input_tokens: known(cached, cached_inputs),
+            ..TokenCounts::default()
         }
     }
 }

@@ -70,7 +70,9 @@ impl Epoch {
         }
         let earlier = last.map_or(&[][..], |last| &last.ends);
         let goes_back = earlier.iter().zip(&self.ends);
-        let goes_back = goes_back.into_iter().any(|(then, now)| now.number < then.number);
+        let goes_back = goes_back
+            .into_iter()
+            .any(|(then, now)| now.number < then.number);
         if goes_back || self.ends.len() < earlier.len() {
             return Some("a chain ends in it before it ended in the one before");
         }
@@ -113,11 +115,7 @@ impl Epoch {
 /// the other; a last one without a neighbour goes up as it is.
 fn root(ends: &[ChainEnd]) -> Hash {
     let leaves = (0_u32..).zip(ends).map(|(number, end)| {
-        let pieces: [&[u8]; 3] = [
-            &number.to_le_bytes(),
-            &end.number.to_le_bytes(),
-            &end.hash,
-        ];
+        let pieces: [&[u8]; 3] = [&number.to_le_bytes(), &end.number.to_le_bytes(), &end.hash];
         chain::keyed("runtape epoch leaf", &pieces)
     });
     let mut level: Vec<Hash> = leaves.collect();

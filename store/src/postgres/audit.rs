@@ -18,7 +18,9 @@ pub(super) fn notices(
 ) -> Result<Vec<NoticeInfo>> {
     let mut condition = Condition::of(filter);
     if !kinds.is_empty() {
-        let kinds = kinds.iter().map(|kind| super::columns::kept(kind).into_owned());
+        let kinds = kinds
+            .iter()
+            .map(|kind| super::columns::kept(kind).into_owned());
         condition.add("notice.kind = ANY(?)", Operand::Texts(kinds.collect()));
     }
     let sql = format!(

@@ -89,7 +89,9 @@ pub(super) fn number(row: &Row, column: usize) -> Result<u64> {
 /// Reads a number that may be absent and is never negative.
 pub(super) fn maybe_number(row: &Row, column: usize) -> Result<Option<u64>> {
     let value: Option<i64> = get(row, column)?;
-    value.map(|value| not_negative(row, column, value)).transpose()
+    value
+        .map(|value| not_negative(row, column, value))
+        .transpose()
 }
 
 fn not_negative(row: &Row, column: usize, value: i64) -> Result<u64> {
@@ -129,6 +131,7 @@ pub(super) fn counts(row: &Row, first: usize) -> Result<TokenCounts> {
         output_tokens: get(row, first + 1)?,
         reasoning_tokens: get(row, first + 2)?,
         cached_input_tokens: get(row, first + 3)?,
+        ..TokenCounts::default()
     })
 }
 
@@ -186,7 +189,15 @@ mod tests {
 
     #[test]
     fn any_text_comes_back_and_has_no_nul_meanwhile() {
-        for text in ["", "plain", "a\0b", "\0", "\u{fdd0}", "\u{fdd0}0", "x\u{fdd0}1\0\0é"] {
+        for text in [
+            "",
+            "plain",
+            "a\0b",
+            "\0",
+            "\u{fdd0}",
+            "\u{fdd0}0",
+            "x\u{fdd0}1\0\0é",
+        ] {
             let kept = kept(text);
             assert!(!kept.contains('\0'), "{text:?}");
             assert_eq!(told(kept.into_owned()), text);

@@ -4,9 +4,9 @@ use runtape_core::report::{INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES};
 use runtape_core::{ErrorFamily, Runtime};
 use tokio_postgres::Row;
 
+use super::Postgres;
 use super::columns::kept;
 use super::connection::Value;
-use super::Postgres;
 use crate::backend::Selection;
 use crate::error::Result;
 use crate::filter::RunFilter;

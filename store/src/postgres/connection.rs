@@ -91,18 +91,20 @@ impl Connection {
         self.client = None;
         self.statements.clear();
         let config = &self.address.config;
+        // The driver's own limit ends when the connection is made: a server that hangs says nothing after that.
+        let most = Some(self.patience);
         let client = match &self.address.protection {
-            Protection::None => self.runtime.block_on(async {
+            Protection::None => self.wait(most, async {
                 let (client, driver) = config.connect(NoTls).await?;
                 tokio::spawn(driver);
-                Ok::<_, tokio_postgres::Error>(client)
+                Ok(client)
             })?,
             Protection::Tls { roots } => {
                 let tls = MakeRustlsConnect::new(tls::settings(roots.as_deref())?);
-                self.runtime.block_on(async {
+                self.wait(most, async {
                     let (client, driver) = config.connect(tls).await?;
                     tokio::spawn(driver);
-                    Ok::<_, tokio_postgres::Error>(client)
+                    Ok(client)
                 })?
             }
         };
@@ -145,7 +147,9 @@ impl Connection {
 
     /// Tells whether there is a connection, as far as is known.
     pub(super) fn is_open(&self) -> bool {
-        self.client.as_ref().is_some_and(|client| !client.is_closed())
+        self.client
+            .as_ref()
+            .is_some_and(|client| !client.is_closed())
     }
 
     /// Connects again where the connection was lost, as often as patience allows.
@@ -198,16 +202,19 @@ impl Connection {
 
     /// Returns the rows that a query gives. There is no limit to how long that may take.
     pub(super) fn rows(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
-        let result = self.prepared(sql).and_then(|statement| {
-            self.wait(None, self.client()?.query(&statement, values))
-        });
+        let result = self
+            .prepared(sql)
+            .and_then(|statement| self.wait(None, self.client()?.query(&statement, values)));
         self.checked(result)
     }
 
     /// Returns the rows that a statement gives that should not take long.
     pub(super) fn rows_soon(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
         let result = self.prepared(sql).and_then(|statement| {
-            self.wait(Some(self.patience), self.client()?.query(&statement, values))
+            self.wait(
+                Some(self.patience),
+                self.client()?.query(&statement, values),
+            )
         });
         self.checked(result)
     }
@@ -215,7 +222,10 @@ impl Connection {
     /// Executes a statement; returns how many rows it changed.
     pub(super) fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
         let result = self.prepared(sql).and_then(|statement| {
-            self.wait(Some(self.patience), self.client()?.execute(&statement, values))
+            self.wait(
+                Some(self.patience),
+                self.client()?.execute(&statement, values),
+            )
         });
         self.checked(result)
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use runtape_core::TokenCounts;
 use tokio_postgres::Row;
 
 use super::columns::{counts, get, maybe_number, maybe_text, number, signed, size, text};
@@ -122,6 +123,8 @@ fn insert_usage(pg: &Postgres, run: &RunKey, usage: &UsageFact) -> Result<()> {
         Cell::maybe(usage.counts.cached_input_tokens),
         Cell::maybe(usage.session_key),
         Cell::Truth(usage.of_session),
+        Cell::maybe(usage.counts.cache_write_tokens),
+        Cell::maybe(usage.counts.cache_write_1h_tokens),
     ];
     pg.add(Into::Usage, &run.root, cells, 200)
 }
@@ -154,7 +157,8 @@ fn columns(table: FactTable) -> (&'static str, bool) {
         ),
         FactTable::Usage => (
             "seq, at, key, source, step, model, input_tokens, output_tokens, reasoning_tokens,
-                cached_input_tokens, session_key, of_session FROM usage",
+                cached_input_tokens, session_key, of_session, cache_write_tokens,
+                cache_write_1h_tokens FROM usage",
             false,
         ),
     }
@@ -264,7 +268,11 @@ fn usage(row: &Row) -> Result<Fact> {
         source: text(row, 3)?,
         step: maybe_number(row, 4)?,
         model: maybe_text(row, 5)?,
-        counts: counts(row, 6)?,
+        counts: TokenCounts {
+            cache_write_tokens: get(row, 12)?,
+            cache_write_1h_tokens: get(row, 13)?,
+            ..counts(row, 6)?
+        },
         session_key: get(row, 10)?,
         of_session: get(row, 11)?,
     }))

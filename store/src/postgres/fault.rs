@@ -11,6 +11,10 @@ use crate::error::{DatabaseFault, StoreError};
 /// Tells what kind of failure it was.
 pub(super) fn fault_of(error: &Error) -> DatabaseFault {
     let Some(state) = error.code() else {
+        // The driver has no kind for it that could be asked for: there is no password, and the server wants one.
+        if error.to_string().starts_with("invalid configuration") {
+            return DatabaseFault::NotAllowed;
+        }
         // No answer of the server: the connection broke, could not be made, or gave nonsense.
         return DatabaseFault::Away;
     };
@@ -78,6 +82,15 @@ pub(super) fn away(kind: io::ErrorKind, text: &'static str) -> StoreError {
         path: PathBuf::new(),
         fault: DatabaseFault::Away,
         source: Box::new(io::Error::new(kind, text)),
+    }
+}
+
+/// The error of something that may be tried again at once.
+pub(super) fn busy(text: &'static str) -> StoreError {
+    StoreError::Database {
+        path: PathBuf::new(),
+        fault: DatabaseFault::Busy,
+        source: Box::new(io::Error::other(text)),
     }
 }
 

@@ -17,19 +17,29 @@ use super::{Link, Postgres, hold};
 use crate::backend;
 use crate::error::{Result, StoreError};
 
-/// Finds the lease held, for as long as the transaction lasts, and renews it. Its values are the tree, the epoch, and how
-/// often it was written.
-pub(super) const FENCE: &str = "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = writes + 1
+/// Finds the lease held, for as long as the transaction lasts, and renews it. Its values are the tree, the epoch, the
+/// mark of the last write, and that of this one: a mark is never given twice, so that it tells whether exactly this write
+/// was done when the answer to it was lost.
+pub(super) const FENCE: &str =
+    "UPDATE lease SET until = clock_timestamp() + interval '60 s', writes = $4
      WHERE root_id = $1 AND epoch = $2 AND writes = $3 RETURNING root_id, writes";
 
-/// Takes a lease that nobody holds. An epoch is the time at which it began, or comes after the one before: one of a lease
-/// that is gone is never given again.
+/// Returns a mark for a write.
+pub(super) fn mark() -> i64 {
+    use std::hash::{BuildHasher, RandomState};
+    // What each of them gives differs from all others, in this process and elsewhere.
+    let number = RandomState::new().hash_one(std::time::SystemTime::now());
+    i64::try_from(number >> 1).unwrap_or(i64::MAX).max(1)
+}
+
+/// Takes a lease that nobody holds, or that this store was given without hearing of it. An epoch is the time at which it
+/// began, or comes after the one before: one of a lease that is gone is never given again.
 const TAKE: &str = "INSERT INTO lease AS held (root_id, epoch, owner, until, writes)
      VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1e6)::bigint, $2,
         clock_timestamp() + interval '60 s', 0)
      ON CONFLICT (root_id) DO UPDATE SET epoch = greatest(held.epoch + 1, excluded.epoch),
         owner = excluded.owner, until = excluded.until, writes = 0
-     WHERE held.until < clock_timestamp() RETURNING epoch";
+     WHERE held.until < clock_timestamp() OR held.owner = excluded.owner RETURNING epoch";
 
 /// Gives a lease back; a note about the run stays for whoever takes it next.
 const RELEASE: &str = "UPDATE lease SET until = '-infinity' WHERE root_id = $1 AND epoch = $2";
@@ -48,6 +58,7 @@ const PAUSE: Duration = Duration::from_secs(15);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lease {
     pub(super) epoch: i64,
+    /// The mark of the last write that is known here; 0 before the first.
     pub(super) writes: i64,
 }
 
@@ -66,10 +77,10 @@ impl Leases {
         self.held.get(root).copied()
     }
 
-    /// Notes that a tree was written once more.
-    pub(super) fn wrote(&mut self, root: &RunId) {
+    /// Notes the mark of the last write to a tree.
+    pub(super) fn wrote(&mut self, root: &RunId, mark: i64) {
         if let Some(lease) = self.held.get_mut(root) {
-            lease.writes += 1;
+            lease.writes = mark;
         }
     }
 
@@ -96,7 +107,11 @@ impl Link {
     }
 
     fn renew_leases(&mut self) -> Result<()> {
-        let held = self.leases.held.iter().filter(|(_, lease)| lease.epoch >= 0);
+        let held = self
+            .leases
+            .held
+            .iter()
+            .filter(|(_, lease)| lease.epoch >= 0);
         let (roots, epochs): (Vec<String>, Vec<i64>) = held
             .map(|(root, lease)| (root.to_string(), lease.epoch))
             .unzip();
@@ -147,9 +162,15 @@ impl RunLock {
     fn give_back(&self, sql: &'static str) {
         let mut link = hold(&self.link);
         // Of a lease that was given back already there is nothing to give back.
-        let is_ours = link.leases.held.get(&self.run).is_some_and(|lease| lease.epoch == self.epoch);
+        let is_ours = link
+            .leases
+            .held
+            .get(&self.run)
+            .is_some_and(|lease| lease.epoch == self.epoch);
         if link.leases.held.remove(&self.run).is_some() && is_ours {
-            link.leases.returned.push((self.run.clone(), self.epoch, sql));
+            link.leases
+                .returned
+                .push((self.run.clone(), self.epoch, sql));
         }
         link.release_leases();
     }
@@ -167,7 +188,10 @@ impl backend::RunLock for RunLock {
         let mut link = hold(&self.link);
         let note = kept(note);
         let values: [Value<'_>; 3] = [&self.run.as_str(), &self.epoch, &note.as_ref()];
-        let left = link.connection.execute(sql, &values).map_err(io::Error::other)?;
+        let left = link
+            .connection
+            .execute(sql, &values)
+            .map_err(io::Error::other)?;
         if left == 0 {
             return Err(io::Error::other("somebody else writes the run now"));
         }
@@ -177,9 +201,16 @@ impl backend::RunLock for RunLock {
     fn note(&self) -> io::Result<Option<String>> {
         let sql = "SELECT note FROM lease WHERE root_id = $1";
         let mut link = hold(&self.link);
-        let rows = link.connection.rows_soon(sql, &[&self.run.as_str()]).map_err(io::Error::other)?;
+        let rows = link
+            .connection
+            .rows_soon(sql, &[&self.run.as_str()])
+            .map_err(io::Error::other)?;
         let note = rows.first().map(|row| row.try_get::<_, Option<String>>(0));
-        Ok(note.transpose().map_err(io::Error::other)?.flatten().map(super::columns::told))
+        Ok(note
+            .transpose()
+            .map_err(io::Error::other)?
+            .flatten()
+            .map(super::columns::told))
     }
 
     fn retire(self: Box<Self>) {
@@ -187,10 +218,17 @@ impl backend::RunLock for RunLock {
     }
 }
 
-/// Names this process to those who look who writes what.
-fn owner() -> String {
-    let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
-    format!("{} on {}", std::process::id(), host.as_deref().unwrap_or("?"))
+/// Names a store to those who look who writes what: its process, and what tells it from all other stores.
+pub(super) fn owner() -> String {
+    let host = nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok());
+    format!(
+        "{} on {} ({:x})",
+        std::process::id(),
+        host.as_deref().unwrap_or("?"),
+        mark()
+    )
 }
 
 /// Returns a number that differs between stores, and is none of a chain: whose rows of sums are whose.
@@ -211,12 +249,16 @@ impl Postgres {
         if !link.is_busy {
             link.connection.reconnect()?;
         }
-        let rows = link.connection.rows_soon(TAKE, &[&run.as_str(), &owner()])?;
+        let rows = link
+            .connection
+            .rows_soon(TAKE, &[&run.as_str(), &self.owner])?;
         let Some(row) = rows.first() else {
             return Err(StoreError::Locked { run: run.clone() });
         };
         let epoch: i64 = row.try_get(0)?;
-        link.leases.held.insert(run.clone(), Lease { epoch, writes: 0 });
+        link.leases
+            .held
+            .insert(run.clone(), Lease { epoch, writes: 0 });
         if !link.leases.are_renewed {
             link.leases.are_renewed = true;
             let weak = Arc::downgrade(&self.link);

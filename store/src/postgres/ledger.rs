@@ -11,7 +11,8 @@ use crate::error::Result;
 /// Returns the ledger of a run.
 pub(super) fn of_run(pg: &Postgres, run: &RunRow) -> Result<Vec<LedgerEntry>> {
     let sql = "SELECT seq, at, key, source, step, entry_model, input_tokens, output_tokens,
-                   reasoning_tokens, cached_input_tokens, is_repeated, of_session
+                   reasoning_tokens, cached_input_tokens, is_repeated, of_session,
+                   cache_write_tokens, cache_write_1h_tokens
                FROM counted_usage WHERE root_id = $1 AND run_no = $2 ORDER BY seq";
     let rows = pg.rows(sql, &[&run.key.root.as_str(), &run.key.number])?;
     let rows = rows.iter().map(|row| {
@@ -30,6 +31,8 @@ pub(super) fn of_run(pg: &Postgres, run: &RunRow) -> Result<Vec<LedgerEntry>> {
             usage: counts(row, 6)?,
             is_repeated: get(row, 10)?,
             of_session: get(row, 11)?,
+            cache_write_tokens: get(row, 12)?,
+            cache_write_1h_tokens: get(row, 13)?,
             price_model: None,
             estimated_cost_usd: None,
             price_table: None,

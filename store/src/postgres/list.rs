@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use runtape_core::report::{JobInfo, RunInfo};
+use runtape_core::report::{CostEstimate, JobInfo, RunInfo};
 use runtape_core::{JobId, JobStatus};
 use tokio_postgres::Row;
 
@@ -144,6 +144,7 @@ fn job(row: &Row) -> Result<JobInfo> {
         steps: count(row, 2)?,
         usage: counts(row, 9)?,
         cost_usd: get(row, 6)?,
+        estimate: CostEstimate::default(),
         started_at: get(row, 3)?,
         finished_at,
     })

@@ -50,6 +50,7 @@ use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
+use crate::backend::Rights;
 use crate::error::Result;
 use crate::options::{Options, Patience};
 use crate::server_name::ServerName;
@@ -72,8 +73,10 @@ pub(crate) struct Postgres {
     name: String,
     place: String,
     transaction: RefCell<Transaction>,
-    /// Whether this user may delete blocks, once it was asked.
-    may_delete_blocks: Cell<Option<bool>>,
+    /// What this store is called where it has a lease.
+    owner: String,
+    /// What this user may do, once it was asked.
+    rights: Cell<Option<Rights>>,
     /// When this store last looked whether it is time for an epoch.
     looked_for_epoch: Cell<Option<Instant>>,
     /// How many chains of seals there are.
@@ -122,7 +125,8 @@ impl Postgres {
                 })),
                 place,
                 transaction: RefCell::default(),
-                may_delete_blocks: Cell::default(),
+                owner: lease::owner(),
+                rights: Cell::default(),
                 looked_for_epoch: Cell::default(),
                 chains,
                 own_share: lease::share(chains),
@@ -139,6 +143,23 @@ impl Postgres {
     /// Makes the tables in parts.
     pub(crate) fn migrate_partitioned(address: &str, parts: u32) -> Result<(i64, i64)> {
         schema::migrate(address, schema::Layout::Partitioned(parts), schema::CHAINS)
+    }
+
+    /// Returns what this user may do.
+    fn known_rights(&self) -> Result<Rights> {
+        if let Some(rights) = self.rights.get() {
+            return Ok(rights);
+        }
+        let sql = "SELECT has_table_privilege('record_block', 'DELETE') AND has_table_privilege('tape_block', 'DELETE'),
+                has_table_privilege('search', 'INSERT, DELETE') AND has_column_privilege('run', 'searched', 'UPDATE')";
+        let rows = self.rows_beside(sql, &[])?;
+        let can = |at: usize| rows.first().map_or(Ok(false), |row| row.try_get(at));
+        let rights = Rights {
+            deletes_blocks: can(0)?,
+            indexes: can(1)?,
+        };
+        self.rights.set(Some(rights));
+        Ok(rights)
     }
 
     /// Returns how long a server that is away is waited for.
@@ -197,7 +218,8 @@ impl Postgres {
         let mut link = hold(&self.link);
         link.connection.reconnect()?;
         for table in schema::TREE_TABLES {
-            link.connection.batch_slowly(&format!("VACUUM (FULL) {table}"))?;
+            link.connection
+                .batch_slowly(&format!("VACUUM (FULL) {table}"))?;
         }
         Ok(crate::Erased { is_complete: true })
     }

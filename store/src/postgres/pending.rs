@@ -197,7 +197,7 @@ static UNPARSED: [ColumnSpec; 8] = [
     ("excerpt", Kind::Text),
 ];
 
-static USAGE: [ColumnSpec; 13] = [
+static USAGE: [ColumnSpec; 15] = [
     ("run_no", Kind::Bigint),
     ("seq", Kind::Bigint),
     ("at", Kind::Bigint),
@@ -211,6 +211,8 @@ static USAGE: [ColumnSpec; 13] = [
     ("cached_input_tokens", Kind::Bigint),
     ("session_key", Kind::Bigint),
     ("of_session", Kind::Boolean),
+    ("cache_write_tokens", Kind::Bigint),
+    ("cache_write_1h_tokens", Kind::Bigint),
 ];
 
 /// Tables that rows are added to.
@@ -371,7 +373,11 @@ impl Pending {
 
     /// Returns one statement that writes it all, if a fence lets it: it is about one tree. A run that is added and changed
     /// in the same statement would not be found, and neither would a call; so there is none then.
-    pub(super) fn fenced<'a>(&'a mut self, fence: &str, mut values: Vec<Value<'a>>) -> Option<Part<'a>> {
+    pub(super) fn fenced<'a>(
+        &'a mut self,
+        fence: &str,
+        mut values: Vec<Value<'a>>,
+    ) -> Option<Part<'a>> {
         let changes_added = !self.changed.is_empty() && self.adds(Into::Run);
         let answers_added = self.results.is_some() && self.adds(Into::ToolCall);
         if self.roots.len() != 1 || changes_added || answers_added {

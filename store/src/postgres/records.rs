@@ -64,22 +64,14 @@ pub(super) fn lengths(pg: &Postgres, run: &RunKey) -> Result<Vec<(u64, usize)>> 
     lengths.collect()
 }
 
-/// Tells whether this user has the right to delete blocks of records and tapes.
-pub(super) fn may_delete(pg: &Postgres) -> Result<bool> {
-    if let Some(may) = pg.may_delete_blocks.get() {
-        return Ok(may);
-    }
-    let sql = "SELECT has_table_privilege('record_block', 'DELETE') AND has_table_privilege('tape_block', 'DELETE')";
-    let row = pg.row(sql, &[])?;
-    let may = row.map_or(Ok(false), |row| get(&row, 0))?;
-    pg.may_delete_blocks.set(Some(may));
-    Ok(may)
-}
-
 /// Deletes the block that begins at a record.
 pub(super) fn delete_one(pg: &Postgres, run: &RunKey, first_seq: u64) -> Result<()> {
     let sql = "DELETE FROM record_block WHERE root_id = $1 AND run_no = $2 AND first_seq = $3";
-    pg.change_tree(&run.root, sql, &[&run.root.as_str(), &run.number, &signed(first_seq)])
+    pg.change_tree(
+        &run.root,
+        sql,
+        &[&run.root.as_str(), &run.number, &signed(first_seq)],
+    )
 }
 
 /// Deletes all records of a run.

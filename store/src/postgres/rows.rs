@@ -151,10 +151,6 @@ impl Rows {
         self.roots.is_empty()
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.roots.len()
-    }
-
     /// Adds a row, whose values come in the order of the columns.
     pub(super) fn push<'a>(&mut self, root: &str, cells: impl IntoIterator<Item = Cell<'a>>) {
         self.roots.push(root.to_owned());
@@ -162,11 +158,6 @@ impl Rows {
         for column in &mut self.columns {
             column.push(cells.next().unwrap_or(Cell::Null));
         }
-    }
-
-    /// Forgets all rows.
-    pub(super) fn clear(&mut self) {
-        *self = Self::new(self.specs);
     }
 
     /// Returns the names of the columns, the tree's id first.

@@ -18,7 +18,8 @@ use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH, RunNames, StoredRun};
 use crate::derive::facts::RunFacts;
 use crate::error::{Result, StoreError};
 
-const ROW: &str = "SELECT run.root_id, run.run_no, run.run_id, run.job_id, run.runtime, run.records,
+const ROW: &str =
+    "SELECT run.root_id, run.run_no, run.run_id, run.job_id, run.runtime, run.records,
         root.seal_chain, root.seal_number, root.context, root.exit, run.started_at
      FROM run LEFT JOIN root ON root.root_id = run.root_id AND run.run_no = 0";
 
@@ -233,7 +234,12 @@ pub(super) fn insert(pg: &Postgres, run: &NewRun<'_>) -> Result<RunKey> {
     ];
     let cells = cells::cells(facts, run.started_at).map(cell);
     pg.add(Into::Run, &key.root, names.into_iter().chain(cells), 600)?;
-    pg.add(Into::RunPlace, &key.root, [Cell::text(run.id.as_str())], 100)?;
+    pg.add(
+        Into::RunPlace,
+        &key.root,
+        [Cell::text(run.id.as_str())],
+        100,
+    )?;
     pg.note_run(run.id, facts.session.as_deref());
     Ok(key)
 }
@@ -297,7 +303,9 @@ fn read_cells(row: &Row, first: usize) -> Result<RunCells> {
                 Some(text) if column.is_word => cells::Cell::Word(text.into()),
                 Some(text) => cells::Cell::Text(text.into()),
             },
-            Kind::Double => get::<Option<f64>>(row, at)?.map_or(cells::Cell::Null, cells::Cell::Real),
+            Kind::Double => {
+                get::<Option<f64>>(row, at)?.map_or(cells::Cell::Null, cells::Cell::Real)
+            }
             _ => get::<Option<i64>>(row, at)?.map_or(cells::Cell::Null, cells::Cell::Integer),
         };
     }
@@ -346,7 +354,10 @@ fn missing(run: &RunKey) -> StoreError {
 
 /// Returns what is known of a run.
 pub(super) fn one_info(pg: &Postgres, run: &RunKey) -> Result<RunInfo> {
-    let sql = format!("SELECT {} WHERE run.root_id = $1 AND run.run_no = $2", &*INFO);
+    let sql = format!(
+        "SELECT {} WHERE run.root_id = $1 AND run.run_no = $2",
+        &*INFO
+    );
     let row = pg.row(&sql, &[&run.root.as_str(), &run.number])?;
     row.as_ref().map_or_else(|| Err(missing(run)), info)
 }

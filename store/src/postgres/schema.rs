@@ -8,7 +8,10 @@ use super::connection::Connection;
 use crate::error::{Result, StoreError};
 
 /// What has to be done, from nothing on, one step a version.
-const STEPS: [&str; 1] = [concat!(include_str!("schema.sql"), include_str!("views.sql"))];
+const STEPS: [&str; 1] = [concat!(
+    include_str!("schema.sql"),
+    include_str!("views.sql")
+)];
 
 /// The newest version.
 pub(super) const NEWEST: i64 = 1;
@@ -101,7 +104,8 @@ pub(super) fn check(connection: &mut Connection) -> Result<u32> {
             let rows = connection.rows_soon(sql, &[])?;
             let value = rows.first().map(|row| row.try_get::<_, String>(0));
             let chains = value.transpose()?.and_then(|value| value.parse().ok());
-            let damaged = || StoreError::damaged(connection.name(), "it does not say how many chains it has");
+            let damaged =
+                || StoreError::damaged(connection.name(), "it does not say how many chains it has");
             chains.filter(|chains| *chains > 0).ok_or_else(damaged)
         }
     }

@@ -203,6 +203,9 @@ CREATE TABLE usage (
     output_tokens bigint,
     reasoning_tokens bigint,
     cached_input_tokens bigint,
+    -- Which of the input was written to a cache, and which of that for an hour.
+    cache_write_tokens bigint,
+    cache_write_1h_tokens bigint,
     -- Hash of session and key; null where no other run can report the same response.
     session_key bigint,
     -- The numbers are the total of the session so far.

@@ -50,7 +50,8 @@ pub(super) fn end(pg: &Postgres, run: &RunId) -> Result<(u32, Option<(u64, Hash)
     if !pg.transaction.borrow().ends.contains_key(&wanted_number) {
         pg.begin_now()?;
         let is_batch = pg.transaction.borrow().is_batch;
-        let sql = "SELECT chain, number, hash FROM chain_head WHERE $1::integer IS NULL OR chain = $1
+        let sql =
+            "SELECT chain, number, hash FROM chain_head WHERE $1::integer IS NULL OR chain = $1
                    ORDER BY chain FOR UPDATE";
         let only = (!is_batch).then_some(wanted_number);
         let rows = hold(&pg.link).connection.rows_soon(sql, &[&only])?;
@@ -77,21 +78,39 @@ pub(super) fn insert(pg: &Postgres, entry: &SealEntry) -> Result<()> {
 
 /// Writes entries, and where their chains end then.
 pub(super) fn write(pg: &Postgres, entries: &[SealEntry]) -> Result<()> {
-    let mut ends: std::collections::BTreeMap<i32, (i64, Vec<u8>)> = std::collections::BTreeMap::new();
+    let mut ends: std::collections::BTreeMap<i32, (i64, Vec<u8>)> =
+        std::collections::BTreeMap::new();
     for entry in entries {
         let end = (signed(entry.name.number), entry.hash.to_vec());
         ends.insert(chain(entry.name), end);
     }
     let chains: Vec<i32> = entries.iter().map(|entry| chain(entry.name)).collect();
-    let numbers: Vec<i64> = entries.iter().map(|entry| signed(entry.name.number)).collect();
+    let numbers: Vec<i64> = entries
+        .iter()
+        .map(|entry| signed(entry.name.number))
+        .collect();
     let times: Vec<i64> = entries.iter().map(|entry| entry.at).collect();
-    let digests: Vec<&[u8]> = entries.iter().map(|entry| entry.digest.as_slice()).collect();
+    let digests: Vec<&[u8]> = entries
+        .iter()
+        .map(|entry| entry.digest.as_slice())
+        .collect();
     let hashes: Vec<&[u8]> = entries.iter().map(|entry| entry.hash.as_slice()).collect();
-    let runs: Vec<Option<&str>> = entries.iter().map(|entry| entry.run_id.as_deref()).collect();
-    let removes: Vec<Option<i64>> = entries.iter().map(|entry| entry.removes.map(signed)).collect();
+    let runs: Vec<Option<&str>> = entries
+        .iter()
+        .map(|entry| entry.run_id.as_deref())
+        .collect();
+    let removes: Vec<Option<i64>> = entries
+        .iter()
+        .map(|entry| entry.removes.map(signed))
+        .collect();
     let reasons: Vec<Option<String>> = entries
         .iter()
-        .map(|entry| entry.reason.as_deref().map(|reason| kept(reason).into_owned()))
+        .map(|entry| {
+            entry
+                .reason
+                .as_deref()
+                .map(|reason| kept(reason).into_owned())
+        })
         .collect();
     let heads: Vec<i32> = ends.keys().copied().collect();
     let (head_numbers, head_hashes): (Vec<i64>, Vec<Vec<u8>>) = ends.into_values().unzip();
@@ -131,10 +150,7 @@ pub(super) fn one(pg: &Postgres, seal: SealName) -> Result<Option<SealEntry>> {
 const PAGE: i64 = 4096;
 
 /// Calls `each` with all entries in order, chain by chain, until it returns `false`.
-pub(super) fn each(
-    pg: &Postgres,
-    each: &mut dyn FnMut(SealEntry) -> Result<bool>,
-) -> Result<()> {
+pub(super) fn each(pg: &Postgres, each: &mut dyn FnMut(SealEntry) -> Result<bool>) -> Result<()> {
     let sql = select(&format!(
         "WHERE (chain, number) > ($1, $2) ORDER BY chain, number LIMIT {PAGE}"
     ));
@@ -154,17 +170,25 @@ pub(super) fn each(
 }
 
 fn entries(pg: &Postgres, which: &str, values: &[Value<'_>]) -> Result<Vec<SealEntry>> {
-    pg.rows(&select(which), values)?.iter().map(from_row).collect()
+    pg.rows(&select(which), values)?
+        .iter()
+        .map(from_row)
+        .collect()
 }
 
 /// Returns the entries that name a run.
 pub(super) fn of_run(pg: &Postgres, run: &RunId) -> Result<Vec<SealEntry>> {
-    entries(pg, "WHERE run_id = $1 ORDER BY chain, number", &[&run.as_str()])
+    entries(
+        pg,
+        "WHERE run_id = $1 ORDER BY chain, number",
+        &[&run.as_str()],
+    )
 }
 
 /// Returns the entry with a hash.
 pub(super) fn with_hash(pg: &Postgres, hash: &Hash) -> Result<Option<SealName>> {
-    let sql = "SELECT chain, number FROM seal WHERE hash = $1 ORDER BY chain DESC, number DESC LIMIT 1";
+    let sql =
+        "SELECT chain, number FROM seal WHERE hash = $1 ORDER BY chain DESC, number DESC LIMIT 1";
     let row = pg.row(sql, &[&hash.as_slice()])?;
     row.map(|row| name(&row, 0)).transpose()
 }
@@ -179,11 +203,17 @@ pub(super) fn make_tombstone(pg: &Postgres, seal: SealName, run: &RunId) -> Resu
 /// Tells whether a later entry says that a seal was removed.
 pub(super) fn is_removed(pg: &Postgres, seal: SealName) -> Result<bool> {
     let sql = "SELECT 1 FROM seal WHERE chain = $1 AND removes = $2 AND number > $2 LIMIT 1";
-    Ok(pg.row(sql, &[&chain(seal), &signed(seal.number)])?.is_some())
+    Ok(pg
+        .row(sql, &[&chain(seal), &signed(seal.number)])?
+        .is_some())
 }
 
 /// Returns what was removed, in order.
 pub(super) fn removals(pg: &Postgres) -> Result<Vec<Removal>> {
-    let found = entries(pg, "WHERE removes IS NOT NULL ORDER BY at, chain, number", &[])?;
+    let found = entries(
+        pg,
+        "WHERE removes IS NOT NULL ORDER BY at, chain, number",
+        &[],
+    )?;
     Ok(found.iter().filter_map(SealEntry::removal).collect())
 }

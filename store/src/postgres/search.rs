@@ -23,7 +23,10 @@ pub(super) fn insert(pg: &Postgres, run: &RunKey, first: u64, words: &Words) -> 
     let words: Option<Vec<&str>> = (!are_too_many(words)).then(|| words.iter().collect());
     let sql = "INSERT INTO search (root_id, run_no, first_seq, words)
                VALUES ($1, $2, $3, array_to_tsvector($4::text[]))";
-    pg.execute(sql, &[&run.root.as_str(), &run.number, &signed(first), &words])?;
+    pg.execute(
+        sql,
+        &[&run.root.as_str(), &run.number, &signed(first), &words],
+    )?;
     Ok(())
 }
 

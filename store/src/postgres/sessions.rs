@@ -1,9 +1,9 @@
 //! Lists of sessions.
 
+use super::Postgres;
 use super::columns::{count, counts, get, kept, key, maybe_text, runtime, size, text};
 use super::condition::{Condition, select};
 use super::sums::{COUNTED, cost_sum, counted_of_runs};
-use super::Postgres;
 use crate::backend::{Selection, SessionRow};
 use crate::error::Result;
 use crate::page::PageMark;

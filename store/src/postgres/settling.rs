@@ -83,7 +83,10 @@ pub(super) fn is_settled(pg: &Postgres, root: &RunKey) -> Result<bool> {
 /// Notes that trees are among the sums.
 pub(super) fn set_all_settled(pg: &Postgres, roots: &[RunKey]) -> Result<()> {
     let roots: Vec<&str> = roots.iter().map(|key| key.root.as_str()).collect();
-    pg.execute("UPDATE root SET summed = 1 WHERE root_id = ANY($1)", &[&roots])?;
+    pg.execute(
+        "UPDATE root SET summed = 1 WHERE root_id = ANY($1)",
+        &[&roots],
+    )?;
     Ok(())
 }
 
@@ -185,9 +188,8 @@ pub(super) fn settled_after(
     }
     pg.begin_now()?;
     let lock = lock_of(session);
-    let sql = format!(
-        "SELECT pg_advisory_xact_lock_shared({SUMS}), pg_advisory_xact_lock_shared($1)"
-    );
+    let sql =
+        format!("SELECT pg_advisory_xact_lock_shared({SUMS}), pg_advisory_xact_lock_shared($1)");
     pg.rows_beside(&sql, &[&lock])?;
     if is_batch && pg.is_pending_session(session) {
         // A tree that is about to be written may be among them.

@@ -71,7 +71,9 @@ pub(super) fn one(pg: &Postgres, run: &RunKey, step: u64) -> Result<Option<StepF
 pub(super) fn numbers(pg: &Postgres, run: &RunKey) -> Result<Vec<(i64, i64)>> {
     let sql = "SELECT step, seq FROM step WHERE root_id = $1 AND run_no = $2 ORDER BY step";
     let rows = pg.rows(sql, &[&run.root.as_str(), &run.number])?;
-    rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
+    rows.iter()
+        .map(|row| Ok((get(row, 0)?, get(row, 1)?)))
+        .collect()
 }
 
 /// Returns the record of a step's checkpoint; of the last one if no step is named.
@@ -86,7 +88,8 @@ pub(super) fn seq_of(pg: &Postgres, run: &RunKey, step: Option<u64>) -> Result<O
 pub(super) fn find(pg: &Postgres, id: &CheckpointId) -> Result<Option<(RunKey, u64)>> {
     let sql = "SELECT root_id, run_no, step FROM step WHERE checkpoint_id = $1";
     let row = pg.row(sql, &[&id.as_str()])?;
-    row.map(|row| Ok((key(&row, 0)?, count(&row, 2)?))).transpose()
+    row.map(|row| Ok((key(&row, 0)?, count(&row, 2)?)))
+        .transpose()
 }
 
 /// Returns the ids of checkpoints that begin with a text, in order, at most `limit`.

@@ -12,8 +12,9 @@ use super::{
     seals, search, sessions, settling, stats, steps, tape, usage_sums,
 };
 use crate::backend::{
-    self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rules,
-    RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Stretch, Tables, UsageScope,
+    self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rights,
+    Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Stretch, Tables,
+    UsageScope,
 };
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
@@ -124,19 +125,11 @@ impl Tables for Postgres {
     }
 
     fn update_run(&self, run: &RunKey, facts: &RunFacts) -> Result<()> {
-        runs::update(
-            self,
-            run,
-            facts,
-        )
+        runs::update(self, run, facts)
     }
 
     fn set_opening(&self, run: &RunKey, opening: &Opening<'_>) -> Result<()> {
-        runs::set_opening(
-            self,
-            run,
-            opening,
-        )
+        runs::set_opening(self, run, opening)
     }
 
     fn set_context(&self, run: &RunKey, context: &[u8]) -> Result<()> {
@@ -159,8 +152,8 @@ impl Tables for Postgres {
         runs::delete(self, run)
     }
 
-    fn may_delete_blocks(&self) -> Result<bool> {
-        records::may_delete(self)
+    fn rights(&self) -> Result<Rights> {
+        self.known_rights()
     }
 
     fn insert_record_block(&self, run: &RunKey, block: &RecordBlock) -> Result<()> {
@@ -234,11 +227,7 @@ impl Tables for Postgres {
     }
 
     fn insert_facts(&self, run: &RunKey, facts: &[Fact]) -> Result<()> {
-        facts::insert(
-            self,
-            run,
-            facts,
-        )
+        facts::insert(self, run, facts)
     }
 
     fn delete_facts(&self, run: &RunKey) -> Result<()> {

@@ -87,7 +87,8 @@ pub(super) fn next_number(pg: &Postgres, root: &RunKey, number: u64) -> Result<O
 
 /// Returns how many blocks there are, and how long they are before compressing.
 pub(super) fn weight(pg: &Postgres, root: &RunKey) -> Result<(u64, u64)> {
-    let sql = "SELECT count(*), coalesce(sum(length), 0)::bigint FROM tape_block WHERE root_id = $1";
+    let sql =
+        "SELECT count(*), coalesce(sum(length), 0)::bigint FROM tape_block WHERE root_id = $1";
     let row = pg.row(sql, &[&root.root.as_str()])?;
     row.map_or(Ok((0, 0)), |row| Ok((count(&row, 0)?, count(&row, 1)?)))
 }
@@ -108,16 +109,23 @@ pub(super) fn blocks_of(
     end: u64,
 ) -> Result<Vec<TapeBlock>> {
     let name = stream.as_str();
-    let which = format!(
-        "AND {name}_start < $3 AND {name}_start + {name}_length > $2 ORDER BY number"
-    );
-    blocks(pg, &which, &[&root.root.as_str(), &signed(start), &signed(end)])
+    let which =
+        format!("AND {name}_start < $3 AND {name}_start + {name}_length > $2 ORDER BY number");
+    blocks(
+        pg,
+        &which,
+        &[&root.root.as_str(), &signed(start), &signed(end)],
+    )
 }
 
 /// Puts another hash on a block.
 pub(super) fn set_hash(pg: &Postgres, root: &RunKey, number: u64, hash: &Hash) -> Result<()> {
     let sql = "UPDATE tape_block SET hash = $3 WHERE root_id = $1 AND number = $2";
-    pg.change_tree(&root.root, sql, &[&root.root.as_str(), &signed(number), &hash.as_slice()])
+    pg.change_tree(
+        &root.root,
+        sql,
+        &[&root.root.as_str(), &signed(number), &hash.as_slice()],
+    )
 }
 
 /// Deletes a block.

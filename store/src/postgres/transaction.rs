@@ -1,6 +1,6 @@
 //! Transactions: begun on the server only when they must be, and ended whatever happens.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use runtape_core::RunId;
 use tokio_postgres::Row;
@@ -35,8 +35,8 @@ pub(super) struct Transaction {
     /// Several runs may be sealed in it.
     pub(super) is_batch: bool,
     pub(super) pending: Pending,
-    /// Trees whose lease was found to be held in it.
-    fenced: HashSet<RunId>,
+    /// Trees whose lease was found to be held in it, with the mark that it left there.
+    fenced: HashMap<RunId, i64>,
     /// Ends of the chains that it has locked.
     pub(super) ends: HashMap<i32, (u64, Hash)>,
     /// How many sessions it has locked for itself.
@@ -54,7 +54,7 @@ pub(super) struct Transaction {
 /// What a transaction knows of rows that it has locked.
 #[derive(Debug)]
 struct Known {
-    fenced: HashSet<RunId>,
+    fenced: HashMap<RunId, i64>,
     ends: HashMap<i32, (u64, Hash)>,
 }
 
@@ -127,14 +127,14 @@ impl Postgres {
         }
         let mut link = hold(&self.link);
         if is_begun {
-            return link.connection.rows(sql, values);
+            return link.connection.rows_soon(sql, values);
         }
         // No transaction: what was lost is asked again.
         link.connection.reconnect()?;
-        match link.connection.rows(sql, values) {
+        match link.connection.rows_soon(sql, values) {
             Err(error) if is_away(&error) => {
                 link.connection.reconnect()?;
-                link.connection.rows(sql, values)
+                link.connection.rows_soon(sql, values)
             }
             result => result,
         }
@@ -187,7 +187,10 @@ impl Postgres {
         cells: impl IntoIterator<Item = Cell<'a>>,
         bytes: usize,
     ) -> Result<()> {
-        self.transaction.borrow_mut().pending.add(table, root, cells);
+        self.transaction
+            .borrow_mut()
+            .pending
+            .add(table, root, cells);
         self.flush_much(bytes)
     }
 
@@ -197,7 +200,10 @@ impl Postgres {
         root: &RunId,
         cells: impl IntoIterator<Item = Cell<'a>>,
     ) -> Result<()> {
-        self.transaction.borrow_mut().numbers.insert(root.clone(), 1);
+        self.transaction
+            .borrow_mut()
+            .numbers
+            .insert(root.clone(), 1);
         self.add(Into::Root, root, cells, 200)
     }
 
@@ -216,17 +222,20 @@ impl Postgres {
     }
 
     /// Notes what came of a call that is written.
-    pub(super) fn answer_call<'a>(
-        &self,
-        root: &RunId,
-        cells: impl IntoIterator<Item = Cell<'a>>,
-    ) {
-        self.transaction.borrow_mut().pending.answer_call(root, cells);
+    pub(super) fn answer_call<'a>(&self, root: &RunId, cells: impl IntoIterator<Item = Cell<'a>>) {
+        self.transaction
+            .borrow_mut()
+            .pending
+            .answer_call(root, cells);
     }
 
     /// Notes that a run is about to be written, and of which session it is.
     pub(super) fn note_run(&self, run: &RunId, session: Option<&str>) {
-        self.transaction.borrow_mut().pending.runs.insert(run.clone());
+        self.transaction
+            .borrow_mut()
+            .pending
+            .runs
+            .insert(run.clone());
         self.note_session(session);
     }
 
@@ -279,7 +288,7 @@ impl Postgres {
 
     /// Refuses to write a tree that this store has a lease on, and lost. Nobody can take it over until the transaction ends.
     pub(super) fn fence(&self, root: &RunId) -> Result<()> {
-        if self.transaction.borrow().fenced.contains(root) {
+        if self.transaction.borrow().fenced.contains_key(root) {
             return Ok(());
         }
         let mut link = hold(&self.link);
@@ -289,12 +298,16 @@ impl Postgres {
         drop(link);
         self.begin_now()?;
         link = hold(&self.link);
-        let values: [Value<'_>; 3] = [&root.as_str(), &lease.epoch, &lease.writes];
+        let mark = lease::mark();
+        let values: [Value<'_>; 4] = [&root.as_str(), &lease.epoch, &lease.writes, &mark];
         let rows = link.connection.rows_soon(lease::FENCE, &values)?;
         if rows.is_empty() {
-            return Err(link.taken_over(root));
+            return Err(link.refused(root, lease));
         }
-        self.transaction.borrow_mut().fenced.insert(root.clone());
+        self.transaction
+            .borrow_mut()
+            .fenced
+            .insert(root.clone(), mark);
         Ok(())
     }
 
@@ -309,19 +322,22 @@ impl Postgres {
             self.end();
             return Ok(());
         }
-        let fenced: Vec<RunId> = self.transaction.borrow().fenced.iter().cloned().collect();
+        let fenced = self.transaction.borrow().fenced.clone();
         let mut link = hold(&self.link);
         let number = link.connection.rows_soon(TRANSACTION, &[])?;
-        let number = number.first().map(|row| row.try_get::<_, String>(0)).transpose()?;
+        let number = number
+            .first()
+            .map(|row| row.try_get::<_, String>(0))
+            .transpose()?;
         let committed = match link.connection.batch("COMMIT") {
             Err(error) if is_away(&error) => link.was_committed(number.as_deref(), error),
             result => result,
         };
         link.is_busy = false;
         if committed.is_ok() {
-            for root in &fenced {
-                link.leases.wrote(root);
-            }
+            fenced
+                .iter()
+                .for_each(|(root, mark)| link.leases.wrote(root, *mark));
         }
         drop(link);
         let has_sealed = self.transaction.borrow().has_sealed;
@@ -348,32 +364,24 @@ impl Postgres {
             return Ok(false);
         };
         let name = root.as_str();
-        let values: Vec<Value<'_>> = vec![&name, &lease.epoch, &lease.writes];
+        let mark = lease::mark();
+        let values: Vec<Value<'_>> = vec![&name, &lease.epoch, &lease.writes, &mark];
         let Some(part) = transaction.pending.fenced(lease::FENCE, values) else {
             return Ok(false);
         };
         link.connection.reconnect()?;
         let rows = match link.connection.rows_soon(&part.sql, &part.values) {
             Err(error) if is_away(&error) => {
-                // Whether it was done is written down with it.
+                // Whether it was done is written down with it. If it is being done just now, this waits for it.
                 link.connection.reconnect()?;
-                match link.writes_of(&root, lease.epoch)? {
-                    Some(writes) if writes == lease.writes + 1 => {
-                        link.leases.wrote(&root);
-                        return Ok(true);
-                    }
-                    Some(writes) if writes == lease.writes => {
-                        link.connection.rows_soon(&part.sql, &part.values)?
-                    }
-                    _ => Vec::new(),
-                }
+                link.connection.rows_soon(&part.sql, &part.values)?
             }
             result => result?,
         };
-        if rows.is_empty() {
-            return Err(link.taken_over(&root));
+        if rows.is_empty() && link.writes_of(&root, lease.epoch)? != Some(mark) {
+            return Err(link.refused(&root, lease));
         }
-        link.leases.wrote(&root);
+        link.leases.wrote(&root, mark);
         Ok(true)
     }
 
@@ -470,9 +478,19 @@ impl Link {
         Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
     }
 
-    /// Notes that somebody else writes a tree now.
-    fn taken_over(&mut self, root: &RunId) -> StoreError {
-        self.leases.lose(root);
-        StoreError::TakenOver { run: root.clone() }
+    /// Finds out why a fence let nothing through. If the lease is still held, an earlier write was done whose answer was
+    /// lost: what is known of the tree must be read again, and then it may be tried again.
+    fn refused(&mut self, root: &RunId, lease: lease::Lease) -> StoreError {
+        match self.writes_of(root, lease.epoch) {
+            Ok(Some(writes)) => {
+                self.leases.wrote(root, writes);
+                super::fault::busy("an earlier write was done without an answer")
+            }
+            Ok(None) => {
+                self.leases.lose(root);
+                StoreError::TakenOver { run: root.clone() }
+            }
+            Err(error) => error,
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use runtape_core::prices::LONG_PROMPT;
+use runtape_core::prices::{CacheWrite, LONG_PROMPT};
 use tokio_postgres::Row;
 
 use super::columns::{get, kept as as_kept, maybe_text, text};
@@ -15,15 +15,17 @@ use super::sums::{COUNTERS, bounded_sum, nanodollars};
 use super::{Postgres, settling};
 use crate::backend::UsageScope;
 use crate::derive::usage_cell::{
-    LAST_MS, QUARTER_MS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
+    LAST_MS, QUARTER_MS, SUM_COLUMNS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
 };
 use crate::error::Result;
 
 /// What a cell is made of.
 #[derive(Clone, Copy)]
 enum Part {
-    /// An entry of the ledger.
+    /// An entry of the ledger, without what was written to a cache.
     Entry,
+    /// What of an entry was written to a cache.
+    Write(CacheWrite),
     /// The cost that a run reported, when it ended.
     Cost,
     /// A root run, when it began.
@@ -34,65 +36,91 @@ impl Part {
     /// Returns what stands for a dimension.
     fn dimension(self, dimension: UsageDimension) -> String {
         let fixed = match (dimension, self) {
-            (UsageDimension::Quarter, Self::Entry) => return quarter("entry.at"),
+            (UsageDimension::Quarter, Self::Entry | Self::Write(_)) => return quarter("entry.at"),
             (UsageDimension::Quarter, Self::Cost) => {
                 return quarter("coalesce(run.finished_at, run.started_at)");
             }
             (UsageDimension::Quarter, Self::Run) => return quarter("run.started_at"),
-            (UsageDimension::Model, Self::Entry) => "entry.model",
+            (UsageDimension::Model, Self::Entry | Self::Write(_)) => "entry.model",
             (UsageDimension::Model, _) => "run.model",
             (UsageDimension::Runtime, _) => "run.runtime",
             (UsageDimension::Job, _) => "run.job_id",
             (UsageDimension::Session, _) => "main.session",
             (UsageDimension::Cwd, _) => "coalesce(run.cwd, main.cwd)",
+            (UsageDimension::Labels, _) => "main.labels",
+            (UsageDimension::Run, _) => "run.run_id",
+            (UsageDimension::Root, _) => "run.root_id",
         };
         fixed.to_owned()
     }
 
     /// Returns kind, runs, cost and the four counters.
     fn amounts(self) -> String {
+        // What was repeated is known to count for nothing.
+        let counted = |count: &str| {
+            format!("CASE WHEN entry.is_repeated THEN 0 * ({count}) ELSE {count} END")
+        };
+        let kind = format!(
+            "(run.cost_usd IS NOT NULL OR main.cost_usd IS NOT NULL)::integer + 2 * (
+                entry.source = 'response' AND coalesce(entry.input_tokens, 0)::numeric
+                    + coalesce(entry.cached_input_tokens, 0) > {LONG_PROMPT}
+             )::integer"
+        );
         match self {
             Self::Entry => {
-                // What was repeated is known to count for nothing.
-                let counted = COUNTERS.map(|counter| {
-                    format!("CASE WHEN entry.is_repeated THEN 0 * entry.{counter} ELSE entry.{counter} END")
+                let counters = COUNTERS.map(|counter| match counter {
+                    // Whatever numbers somebody wrote, the difference is one.
+                    "input_tokens" => counted(
+                        "entry.input_tokens::numeric - coalesce(entry.cache_write_tokens, 0)",
+                    ),
+                    counter => counted(&format!("entry.{counter}")),
                 });
-                format!(
-                    "(run.cost_usd IS NOT NULL OR main.cost_usd IS NOT NULL)::integer + 2 * (
-                        entry.source = 'response' AND coalesce(entry.input_tokens, 0)::numeric
-                            + coalesce(entry.cached_input_tokens, 0) > {LONG_PROMPT}
-                     )::integer, 0, NULL::bigint, {}",
-                    counted.join(", ")
-                )
+                format!("{kind}, 0, NULL::bigint, {}", counters.join(", "))
             }
+            Self::Write(write) => format!(
+                "{kind} + {}, 0, NULL::bigint, {}, NULL::bigint, NULL::bigint, NULL::bigint",
+                UsageKind::number_of(write),
+                counted(written(write)),
+            ),
             Self::Cost => format!(
-                "1, 0, {}, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint",
+                "1, 0, {}, NULL::numeric, NULL::bigint, NULL::bigint, NULL::bigint",
                 nanodollars("run.cost_usd")
             ),
-            Self::Run => "(run.cost_usd IS NOT NULL)::integer, 1, NULL::bigint, NULL::bigint,
+            Self::Run => "(run.cost_usd IS NOT NULL)::integer, 1, NULL::bigint, NULL::numeric,
                 NULL::bigint, NULL::bigint, NULL::bigint"
                 .to_owned(),
         }
     }
 
     /// Returns where it is read from. The root run of a root run is itself.
-    fn source(self) -> &'static str {
+    fn source(self) -> String {
+        const RUNS: &str = "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no = 0";
+        const ENTRIES: &str = "JOIN counted_usage AS entry
+                    ON entry.root_id = run.root_id AND entry.run_no = run.run_no";
         match self {
-            Self::Entry => {
-                "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no = 0
-                 JOIN counted_usage AS entry
-                    ON entry.root_id = run.root_id AND entry.run_no = run.run_no WHERE TRUE"
-            }
-            Self::Cost => {
-                "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no = 0
-                 WHERE run.cost_usd IS NOT NULL"
-            }
-            Self::Run => {
-                "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no = 0
-                 WHERE run.run_no = 0 AND (run.cost_usd IS NOT NULL
+            Self::Entry => format!("{RUNS} {ENTRIES} WHERE TRUE"),
+            Self::Write(write) => format!(
+                "{RUNS} {ENTRIES} WHERE entry.cache_write_tokens IS NOT NULL
+                    AND entry.input_tokens IS NOT NULL AND {} <> 0",
+                written(write)
+            ),
+            Self::Cost => format!("{RUNS} WHERE run.cost_usd IS NOT NULL"),
+            Self::Run => format!(
+                "{RUNS} WHERE run.run_no = 0 AND (run.cost_usd IS NOT NULL
                     OR EXISTS (SELECT 1 FROM usage WHERE usage.root_id = run.root_id))"
-            }
+            ),
         }
+    }
+}
+
+/// Writes how many tokens of an entry were written to a cache for so long.
+fn written(write: CacheWrite) -> &'static str {
+    match write {
+        CacheWrite::None => "0::numeric",
+        CacheWrite::Minutes => {
+            "(entry.cache_write_tokens::numeric - coalesce(entry.cache_write_1h_tokens, 0))"
+        }
+        CacheWrite::Hour => "coalesce(entry.cache_write_1h_tokens, 0)::numeric",
     }
 }
 
@@ -110,6 +138,22 @@ fn condition(scope: UsageScope<'_>) -> Condition {
     match scope {
         UsageScope::Runs(filter) => condition = Condition::of(filter),
         UsageScope::Tree(root) => condition.add("run.root_id = ?", root.root.as_str()),
+        UsageScope::Listed(by, names) => {
+            let term = match by {
+                UsageDimension::Run => "run.run_id = ANY(?)",
+                UsageDimension::Job => "run.job_id = ANY(?)",
+                UsageDimension::Root => "run.root_id = ANY(?)",
+                UsageDimension::Session => {
+                    "run.root_id IN (SELECT first.root_id FROM unnest(?::text[]) AS wanted
+                        JOIN run AS first ON md5(first.session) = md5(wanted)
+                            AND first.session = wanted AND first.run_no = 0)"
+                }
+                // Nobody lists what the others name.
+                _ => "FALSE AND cardinality(?::text[]) = 0",
+            };
+            let names = names.iter().map(|name| as_kept(name).into_owned());
+            condition.add(term, Operand::Texts(names.collect()));
+        }
         UsageScope::Unsettled(filter) => {
             condition = Condition::of(filter);
             condition.terms.push(settled("<>"));
@@ -131,12 +175,17 @@ pub(super) fn cells(
 ) -> Result<Vec<UsageCell>> {
     let condition = condition(scope);
     let columns: Vec<String> = (0..by.len()).map(|number| format!("d{number}")).collect();
-    let parts = [Part::Entry, Part::Cost, Part::Run].map(|part| {
+    let writes = [CacheWrite::Minutes, CacheWrite::Hour].map(Part::Write);
+    let parts = [Part::Entry, Part::Cost, Part::Run]
+        .into_iter()
+        .chain(writes);
+    let parts = parts.map(|part| {
         let mut values: Vec<String> = by.iter().map(|by| part.dimension(*by)).collect();
         values.push(part.amounts());
         let (values, source) = (values.join(", "), part.source());
         format!("SELECT {values} FROM {source} AND {}", condition.sql())
     });
+    let parts: Vec<String> = parts.collect();
     let listed = columns.join(", ");
     let sums = COUNTERS.map(|counter| {
         let sum = bounded_sum(counter);
@@ -156,7 +205,7 @@ pub(super) fn cells(
         let mut cell = UsageCell {
             quarter: 0,
             names: Vec::with_capacity(by.len()),
-            kind: kind(get(&row, by.len())?),
+            kind: UsageKind::from_number(get(&row, by.len())?),
             amounts: amounts(&row, by.len() + 1)?,
         };
         for (column, by) in by.iter().enumerate() {
@@ -170,17 +219,6 @@ pub(super) fn cells(
     }
     cells.retain(|cell| !cell.amounts.is_empty());
     Ok(cells)
-}
-
-fn kind(number: i64) -> UsageKind {
-    UsageKind {
-        is_reported: number & 1 != 0,
-        is_long: number & 2 != 0,
-    }
-}
-
-fn kind_number(kind: UsageKind) -> i64 {
-    i64::from(kind.is_reported) + 2 * i64::from(kind.is_long)
 }
 
 /// Reads runs, costs, the cost, and each counter with how many entries know it.
@@ -199,43 +237,10 @@ fn amounts(row: &Row, first: usize) -> Result<UsageAmounts> {
     Ok(amounts)
 }
 
-/// The columns of the table that hold sums.
-const SUMS: [&str; 11] = [
-    "runs",
-    "costs",
-    "cost",
-    "input_tokens",
-    "inputs",
-    "output_tokens",
-    "outputs",
-    "reasoning_tokens",
-    "reasonings",
-    "cached_input_tokens",
-    "cached_inputs",
-];
-
-fn in_order(amounts: &UsageAmounts) -> [i64; 11] {
-    let [input, output, reasoning, cached] = amounts.tokens;
-    let [inputs, outputs, reasonings, cached_inputs] = amounts.known;
-    [
-        amounts.runs,
-        amounts.costs,
-        amounts.cost,
-        input,
-        inputs,
-        output,
-        outputs,
-        reasoning,
-        reasonings,
-        cached,
-        cached_inputs,
-    ]
-}
-
 /// Returns the sums that are kept, with runtime and model, in order.
 pub(super) fn kept(pg: &Postgres, span: UsageSpan) -> Result<Vec<UsageCell>> {
-    let sums = SUMS.map(bounded_sum).join(", ");
-    let is_something = SUMS.map(|column| format!("sum({column}) <> 0"));
+    let sums = SUM_COLUMNS.map(bounded_sum).join(", ");
+    let is_something = SUM_COLUMNS.map(|column| format!("sum({column}) <> 0"));
     let sql = format!(
         "SELECT start, runtime, model, kind, {sums} FROM usage_sum WHERE span = $1
          GROUP BY start, runtime, model, kind HAVING {}
@@ -247,7 +252,7 @@ pub(super) fn kept(pg: &Postgres, span: UsageSpan) -> Result<Vec<UsageCell>> {
         Ok(UsageCell {
             quarter: get(row, 0)?,
             names: vec![Some(text(row, 1)?), maybe_text(row, 2)?],
-            kind: kind(get(row, 3)?),
+            kind: UsageKind::from_number(get(row, 3)?),
             amounts: amounts(row, 4)?,
         })
     });
@@ -263,13 +268,19 @@ pub(super) fn change(pg: &Postgres, cells: &[UsageCell], is_taken_away: bool) ->
     let mut sums: BTreeMap<Place, UsageAmounts> = BTreeMap::new();
     for cell in cells {
         let mut names = cell.names.iter();
-        let mut name = || names.next().cloned().flatten().map(|name| as_kept(&name).into_owned());
+        let mut name = || {
+            names
+                .next()
+                .cloned()
+                .flatten()
+                .map(|name| as_kept(&name).into_owned())
+        };
         let (runtime, model) = (name().unwrap_or_default(), name());
         for span in UsageSpan::ALL {
             let place = (
                 span.quarters(),
                 span.start(cell.quarter),
-                kind_number(cell.kind),
+                cell.kind.number(),
                 runtime.clone(),
                 model.clone(),
             );
@@ -289,16 +300,19 @@ pub(super) fn change(pg: &Postgres, cells: &[UsageCell], is_taken_away: bool) ->
         kinds.push(kind);
         runtimes.push(runtime);
         models.push(model);
-        for (column, sum) in columns.iter_mut().zip(in_order(&amounts)) {
+        for (column, sum) in columns.iter_mut().zip(amounts.in_order()) {
             column.push(sum.saturating_mul(sign));
         }
     }
     let share = pg.share();
     let mut values: Vec<Value<'_>> = vec![&share, &spans, &starts, &kinds, &runtimes, &models];
     values.extend(columns.iter().map(|column| column as Value<'_>));
-    let arrays: Vec<String> = (7..7 + SUMS.len()).map(|n| format!("${n}::bigint[]")).collect();
-    let (arrays, names) = (arrays.join(", "), SUMS.join(", "));
-    let added = SUMS.map(|column| format!("{column} = usage_sum.{column} + excluded.{column}"));
+    let arrays: Vec<String> = (7..7 + SUM_COLUMNS.len())
+        .map(|n| format!("${n}::bigint[]"))
+        .collect();
+    let (arrays, names) = (arrays.join(", "), SUM_COLUMNS.join(", "));
+    let added =
+        SUM_COLUMNS.map(|column| format!("{column} = usage_sum.{column} + excluded.{column}"));
     let sql = format!(
         "INSERT INTO usage_sum (share, span, start, kind, runtime, model, {names})
          SELECT $1::integer, x.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[],

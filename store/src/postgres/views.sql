@@ -102,7 +102,10 @@ SELECT
                 WHERE earlier_run.root_id = earlier.root_id AND earlier_run.run_no = earlier.run_no
             )
     ) AS is_repeated,
-    usage.of_session AND before.seq IS NULL AS of_session
+    usage.of_session AND before.seq IS NULL AS of_session,
+    -- Of a total of a session it is not known which part of them is this run's.
+    CASE WHEN NOT usage.of_session THEN usage.cache_write_tokens END AS cache_write_tokens,
+    CASE WHEN NOT usage.of_session THEN usage.cache_write_1h_tokens END AS cache_write_1h_tokens
 FROM usage
 JOIN run ON run.root_id = usage.root_id AND run.run_no = usage.run_no
 LEFT JOIN LATERAL (
@@ -141,7 +144,9 @@ SELECT
     reasoning_tokens,
     cached_input_tokens,
     is_repeated::integer AS is_repeated,
-    of_session::integer AS of_session
+    of_session::integer AS of_session,
+    cache_write_tokens,
+    cache_write_1h_tokens
 FROM counted_usage;
 
 CREATE VIEW v_usage_daily AS

@@ -33,7 +33,11 @@ impl Store {
     /// Sees to it that there is an epoch over all that was sealed on a server.
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a file has no epochs")
+        expect(
+            clippy::unnecessary_wraps,
+            clippy::unused_self,
+            reason = "a file has no epochs"
+        )
     )]
     pub(crate) fn make_epoch(&self) -> Result<()> {
         #[cfg(feature = "postgres")]

@@ -1,11 +1,11 @@
 //! What was used, grouped. Whatever it is grouped by, the groups come to the same sums.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use runtape_core::prices::{Estimate, ModelTokens};
-use runtape_core::report::{UsageGroup, UsageKey};
-use runtape_core::{TokenCounts, day_name, month_name, week_name};
+use runtape_core::prices::{CacheWrite, Estimate, ModelTokens};
+use runtape_core::report::{CostEstimate, UsageGroup, UsageKey};
+use runtape_core::{JobId, RunId, Runtime, TokenCounts, day_name, month_name, week_name};
 
 use crate::backend::{Tables, UsageScope};
 use crate::derive::usage_cell::{
@@ -17,7 +17,7 @@ use crate::filter::RunFilter;
 use crate::store::Store;
 
 /// What usage is added up by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UsageBy {
     /// The day.
@@ -36,11 +36,13 @@ pub enum UsageBy {
     Session,
     /// The directory: that of the run, else that of its root run.
     Cwd,
+    /// The labels of the root run: all of them together, or the value of the one with this name.
+    Label(Option<String>),
 }
 
 impl UsageBy {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
+    /// All of them, without those of single labels.
+    pub const ALL: [Self; 9] = [
         Self::Day,
         Self::Week,
         Self::Month,
@@ -49,11 +51,21 @@ impl UsageBy {
         Self::Job,
         Self::Session,
         Self::Cwd,
+        Self::Label(None),
     ];
 
-    /// Returns its name, as in commands and JSON.
+    /// Returns its name, as in commands and JSON: for a single label with its name.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub fn name(&self) -> String {
+        match self {
+            Self::Label(Some(label)) => format!("{LABEL}:{label}"),
+            other => other.word().to_owned(),
+        }
+    }
+
+    /// Returns the word for it, whichever label is meant.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
         match self {
             Self::Day => "day",
             Self::Week => "week",
@@ -63,26 +75,23 @@ impl UsageBy {
             Self::Job => "job",
             Self::Session => "session",
             Self::Cwd => "cwd",
+            Self::Label(_) => LABEL,
         }
     }
 
     /// Returns what has this name, if anything has.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let all = [
-            Self::Day,
-            Self::Week,
-            Self::Month,
-            Self::Runtime,
-            Self::Model,
-            Self::Job,
-            Self::Session,
-            Self::Cwd,
-        ];
-        all.into_iter().find(|by| by.as_str() == name)
+        let label = name
+            .strip_prefix(LABEL)
+            .and_then(|rest| rest.strip_prefix(':'));
+        if let Some(label) = label.filter(|label| !label.is_empty()) {
+            return Some(Self::Label(Some(label.to_owned())));
+        }
+        Self::ALL.into_iter().find(|by| by.word() == name)
     }
 
-    fn dimension(self) -> UsageDimension {
+    fn dimension(&self) -> UsageDimension {
         match self {
             Self::Day | Self::Week | Self::Month => UsageDimension::Quarter,
             Self::Runtime => UsageDimension::Runtime,
@@ -90,9 +99,39 @@ impl UsageBy {
             Self::Job => UsageDimension::Job,
             Self::Session => UsageDimension::Session,
             Self::Cwd => UsageDimension::Cwd,
+            Self::Label(_) => UsageDimension::Labels,
+        }
+    }
+
+    /// Returns what stands for it, given the name that a cell has for its dimension.
+    fn name_in(
+        &self,
+        quarter: i64,
+        name: Option<&String>,
+        calendar: Calendar<'_>,
+    ) -> Option<String> {
+        match self {
+            Self::Day => Some(day_name(calendar.day(quarter))),
+            Self::Week => Some(week_name(calendar.day(quarter))),
+            Self::Month => Some(month_name(calendar.day(quarter))),
+            Self::Label(label) => {
+                let labels: BTreeMap<String, String> = serde_json::from_str(name?).ok()?;
+                match label {
+                    Some(label) => labels.get(label).cloned(),
+                    None => {
+                        let labels = labels.iter();
+                        let labels = labels.map(|(name, value)| format!("{name}={value}"));
+                        Some(labels.collect::<Vec<_>>().join(" "))
+                    }
+                }
+            }
+            _ => name.cloned(),
         }
     }
 }
+
+/// The word for labels.
+const LABEL: &str = "label";
 
 /// When a day begins.
 #[derive(Clone, Copy)]
@@ -145,20 +184,16 @@ impl UsageSum {
     #[must_use]
     pub fn to_group(&self, by: &[UsageBy], estimate: &Estimate, digest: &str) -> UsageGroup {
         let keys = by.iter().zip(&self.names).map(|(by, name)| UsageKey {
-            by: by.as_str().to_owned(),
+            by: by.name(),
             name: name.clone(),
         });
-        let is_estimated = estimate.amount.is_some() || estimate.is_partial();
         UsageGroup {
             name: self.names.first().cloned().flatten(),
             keys: keys.collect(),
             runs: self.runs,
             usage: self.usage,
             cost_usd: self.cost_usd(),
-            estimated_cost_usd: estimate.dollars(),
-            unpriced_models: estimate.unpriced_models.iter().cloned().collect(),
-            has_unnamed_model: estimate.has_unnamed,
-            price_table: is_estimated.then(|| digest.to_owned()),
+            estimate: CostEstimate::new(estimate, digest),
         }
     }
 
@@ -188,6 +223,69 @@ impl Store {
         let cells = self.read(|tables| cells(tables, filter, by, calendar))?;
         Ok(group(&cells, by, calendar))
     }
+}
+
+/// Runs, or what they belong to, of which is asked what their tokens come to.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum UsageOf<'a> {
+    /// Runs by themselves, without their children.
+    Runs(&'a [RunId]),
+    /// Root runs with their children.
+    Trees(&'a [RunId]),
+    /// All runs of jobs.
+    Jobs(&'a [JobId]),
+    /// All runs of sessions, by the runtime and the session's id.
+    Sessions(&'a [(Runtime, String)]),
+}
+
+/// How many are asked for at a time.
+const AT_ONCE: usize = 500;
+
+impl Store {
+    /// Returns the tokens whose cost no runtime reported, by model, of each of those that are asked for, in their order.
+    pub fn unreported_tokens(&self, of: UsageOf<'_>) -> Result<Vec<Vec<ModelTokens>>> {
+        let (by, names): (UsageDimension, Vec<Vec<&str>>) = match of {
+            UsageOf::Runs(runs) => (UsageDimension::Run, words(runs.iter().map(RunId::as_str))),
+            UsageOf::Trees(runs) => (UsageDimension::Root, words(runs.iter().map(RunId::as_str))),
+            UsageOf::Jobs(jobs) => (UsageDimension::Job, words(jobs.iter().map(JobId::as_str))),
+            UsageOf::Sessions(sessions) => {
+                let names = sessions.iter();
+                let names = names.map(|(runtime, session)| vec![runtime.as_str(), session]);
+                (UsageDimension::Session, names.collect())
+            }
+        };
+        let mut dimensions = vec![UsageDimension::Model];
+        if by == UsageDimension::Session {
+            dimensions.push(UsageDimension::Runtime);
+        }
+        dimensions.push(by);
+        let mut groups: HashMap<Vec<String>, Group> = HashMap::new();
+        for names in names.chunks(AT_ONCE) {
+            let listed: Vec<&str> = names
+                .iter()
+                .filter_map(|name| name.last().copied())
+                .collect();
+            let scope = UsageScope::Listed(by, &listed);
+            for cell in self.read(|tables| tables.usage_cells(scope, &dimensions))? {
+                let (model, name) = cell.names.split_first().unwrap_or((&None, &[]));
+                let name: Option<Vec<String>> = name.iter().cloned().collect();
+                if let Some(name) = name {
+                    groups.entry(name).or_default().add(&cell, model.as_deref());
+                }
+            }
+        }
+        let tokens = names.iter().map(|name| {
+            let name: Vec<String> = name.iter().map(ToString::to_string).collect();
+            let group = groups.remove(&name).unwrap_or_default();
+            group.finish(Vec::new()).unreported
+        });
+        Ok(tokens.collect())
+    }
+}
+
+fn words<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Vec<&'a str>> {
+    names.map(|name| vec![name]).collect()
 }
 
 /// Cells, and what their names stand for.
@@ -247,24 +345,25 @@ fn cells(
 #[derive(Default)]
 struct Group {
     amounts: UsageAmounts,
-    /// Of tokens whose cost nobody reported, by model and whether the prompt was long.
-    unreported: BTreeMap<(Option<String>, bool), UsageAmounts>,
+    /// Of tokens whose cost nobody reported, by model, whether the prompt was long, and whether they were written to a cache.
+    unreported: BTreeMap<(Option<String>, bool, CacheWrite), UsageAmounts>,
 }
 
 impl Group {
     fn add(&mut self, cell: &UsageCell, model: Option<&str>) {
         self.amounts.add(&cell.amounts);
         if !cell.kind.is_reported {
-            let key = (model.map(str::to_owned), cell.kind.is_long);
+            let key = (model.map(str::to_owned), cell.kind.is_long, cell.kind.write);
             self.unreported.entry(key).or_default().add(&cell.amounts);
         }
     }
 
     fn finish(self, names: Vec<Option<String>>) -> UsageSum {
         let tokens = self.unreported.into_iter();
-        let tokens = tokens.map(|((model, is_long), amounts)| ModelTokens {
+        let tokens = tokens.map(|((model, is_long, write), amounts)| ModelTokens {
             model,
             is_long,
+            write,
             counts: amounts.counts(),
         });
         UsageSum {
@@ -286,19 +385,13 @@ fn group(cells: &Cells, by: &[UsageBy], calendar: Calendar<'_>) -> Vec<UsageSum>
         others.position(|by| *by == wanted)
     };
     let model = position(UsageDimension::Model);
-    let places: Vec<(UsageBy, Option<usize>)> = by
-        .iter()
-        .map(|by| (*by, position(by.dimension())))
-        .collect();
-    let name_of =
-        |cell: &UsageCell, at: Option<usize>| at.and_then(|at| cell.names.get(at)?.clone());
+    let places: Vec<(&UsageBy, Option<usize>)> =
+        by.iter().map(|by| (by, position(by.dimension()))).collect();
     let mut groups: BTreeMap<Vec<Option<String>>, Group> = BTreeMap::new();
     for cell in &cells.cells {
-        let names = places.iter().map(|(by, at)| match by {
-            UsageBy::Day => Some(day_name(calendar.day(cell.quarter))),
-            UsageBy::Week => Some(week_name(calendar.day(cell.quarter))),
-            UsageBy::Month => Some(month_name(calendar.day(cell.quarter))),
-            _ => name_of(cell, *at),
+        let names = places.iter().map(|(by, at)| {
+            let name = at.and_then(|at| cell.names.get(at)?.as_ref());
+            by.name_in(cell.quarter, name, calendar)
         });
         let names: Vec<Option<String>> = names.collect();
         let model = model.and_then(|at| cell.names.get(at)?.as_deref());

@@ -89,6 +89,7 @@ pub(crate) fn counts(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenCount
         output_tokens: row.get(first + 1)?,
         reasoning_tokens: row.get(first + 2)?,
         cached_input_tokens: row.get(first + 3)?,
+        ..TokenCounts::default()
     })
 }
 

@@ -1,5 +1,6 @@
 //! Derived rows: writing them, and reading them back as they stand there.
 
+use runtape_core::TokenCounts;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -87,11 +88,16 @@ fn query(connection: &Connection, table: FactTable) -> Result<(&'static [&'stati
             } else {
                 "of_session"
             };
+            let writes = if version < migrate::LEDGER_KNOWS_WRITES {
+                "NULL, NULL"
+            } else {
+                "cache_write_tokens, cache_write_1h_tokens"
+            };
             (
                 &["seq"],
                 format!(
                     "seq, at, key, {}, step, {}, input_tokens, output_tokens, reasoning_tokens,
-                        cached_input_tokens, session_key, {of_session} FROM usage",
+                        cached_input_tokens, session_key, {of_session}, {writes} FROM usage",
                     word("source"),
                     word("model")
                 ),
@@ -218,7 +224,11 @@ fn usage(row: &Row<'_>) -> rusqlite::Result<Fact> {
         source: row.get(3)?,
         step: maybe(row, 4)?,
         model: row.get(5)?,
-        counts: counts(row, 6)?,
+        counts: TokenCounts {
+            cache_write_tokens: row.get(12)?,
+            cache_write_1h_tokens: row.get(13)?,
+            ..counts(row, 6)?
+        },
         session_key: row.get(10)?,
         of_session: truth(row, 11)?.unwrap_or(false),
     }))

@@ -5,6 +5,7 @@ use runtape_core::report::{DailyUsage, LedgerEntry};
 use rusqlite::{Connection, params};
 
 use super::columns::{counts, runtime, signed, unsigned};
+use super::migrate;
 use super::words::Words;
 use crate::backend::RunRow;
 use crate::derive::facts::UsageFact;
@@ -22,8 +23,9 @@ pub(crate) fn insert(
     connection
         .prepare_cached(
             "INSERT INTO usage (run, seq, at, key, source, step, model, input_tokens,
-                output_tokens, reasoning_tokens, cached_input_tokens, session_key, of_session)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                output_tokens, reasoning_tokens, cached_input_tokens, session_key, of_session,
+                cache_write_tokens, cache_write_1h_tokens)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         )?
         .execute(params![
             run,
@@ -39,17 +41,24 @@ pub(crate) fn insert(
             usage.counts.cached_input_tokens,
             usage.session_key,
             usage.of_session,
+            usage.counts.cache_write_tokens,
+            usage.counts.cache_write_1h_tokens,
         ])?;
     Ok(())
 }
 
 /// Returns the ledger of a run.
 pub(crate) fn of_run(connection: &Connection, run: &RunRow) -> Result<Vec<LedgerEntry>> {
-    let mut statement = connection.prepare_cached(
+    let writes = if migrate::version(connection)? < migrate::LEDGER_KNOWS_WRITES {
+        "NULL, NULL"
+    } else {
+        "cache_write_tokens, cache_write_1h_tokens"
+    };
+    let mut statement = connection.prepare_cached(&format!(
         "SELECT seq, at_ms, key, source, step, entry_model, input_tokens, output_tokens,
-                reasoning_tokens, cached_input_tokens, is_repeated, of_session
-         FROM v_usage WHERE run_id = ?1 ORDER BY seq",
-    )?;
+                reasoning_tokens, cached_input_tokens, is_repeated, of_session, {writes}
+         FROM v_usage WHERE run_id = ?1 ORDER BY seq"
+    ))?;
     let rows = statement.query_map([run.id.as_str()], |row| {
         let source = match row.get_ref(3)?.as_str()? {
             "response" => UsageSource::Response,
@@ -67,6 +76,8 @@ pub(crate) fn of_run(connection: &Connection, run: &RunRow) -> Result<Vec<Ledger
             usage: counts(row, 6)?,
             is_repeated: row.get(10)?,
             of_session: row.get(11)?,
+            cache_write_tokens: row.get(12)?,
+            cache_write_1h_tokens: row.get(13)?,
             price_model: None,
             estimated_cost_usd: None,
             price_table: None,

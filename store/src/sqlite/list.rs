@@ -1,6 +1,6 @@
 //! Lists of runs and jobs.
 
-use runtape_core::report::{JobInfo, RunInfo};
+use runtape_core::report::{CostEstimate, JobInfo, RunInfo};
 use runtape_core::{JobId, JobStatus};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
@@ -127,6 +127,7 @@ fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
                 steps: row.get(2).map(unsigned)?,
                 usage: counts(row, 3)?,
                 cost_usd: row.get(10)?,
+                estimate: CostEstimate::default(),
                 started_at: row.get(7)?,
                 finished_at: finished_at.filter(|_| open == 0),
             })

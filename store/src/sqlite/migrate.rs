@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0011_usage_sums.sql"),
     include_str!("../../migrations/0012_search.sql"),
     include_str!("../../migrations/0013_about.sql"),
+    include_str!("../../migrations/0014_cache_writes.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
@@ -56,6 +57,9 @@ pub(crate) const SEARCH_HAS_STRETCHES: i64 = 12;
 
 /// The schema from which on runs have columns that tell what they were about.
 pub(crate) const RUNS_TELL_ABOUT: i64 = 13;
+
+/// The schema from which on the ledger says which input was written to a cache.
+pub(crate) const LEDGER_KNOWS_WRITES: i64 = 14;
 
 /// Returns the newest schema this build knows.
 pub(crate) fn newest() -> i64 {

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use runtape_core::prices::LONG_PROMPT;
+use runtape_core::prices::{CacheWrite, LONG_PROMPT};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::condition::Condition;
-use super::runs;
 use super::sums::{COUNTERS, bounded_sum, nanodollars};
 use super::words::Words;
+use super::{migrate, runs};
 use crate::backend::{RunKey, UsageScope};
 use crate::derive::usage_cell::{
-    LAST_MS, QUARTER_MS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
+    LAST_MS, QUARTER_MS, SUM_COLUMNS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
 };
 use crate::error::Result;
 
@@ -26,8 +26,10 @@ const WAITING: &str =
 /// What a cell is made of.
 #[derive(Clone, Copy)]
 enum Part {
-    /// An entry of the ledger.
+    /// An entry of the ledger, without what was written to a cache.
     Entry,
+    /// What of an entry was written to a cache.
+    Write(CacheWrite),
     /// The cost that a run reported, when it ended.
     Cost,
     /// A root run, when it began.
@@ -38,12 +40,14 @@ impl Part {
     /// Returns what stands for a dimension, as a key.
     fn dimension(self, dimension: UsageDimension) -> String {
         let fixed = match (dimension, self) {
-            (UsageDimension::Quarter, Self::Entry) => return quarter("entry.at_ms"),
+            (UsageDimension::Quarter, Self::Entry | Self::Write(_)) => {
+                return quarter("entry.at_ms");
+            }
             (UsageDimension::Quarter, Self::Cost) => {
                 return quarter("coalesce(run.finished_at, run.started_at)");
             }
             (UsageDimension::Quarter, Self::Run) => return quarter("run.started_at"),
-            (UsageDimension::Model, Self::Entry) => {
+            (UsageDimension::Model, Self::Entry | Self::Write(_)) => {
                 "(SELECT key FROM word WHERE text = entry.model)"
             }
             (UsageDimension::Model, _) => "run.model",
@@ -53,26 +57,42 @@ impl Part {
                 "CASE WHEN run.root IS NULL THEN run.session ELSE main.session END"
             }
             (UsageDimension::Cwd, _) => "coalesce(run.cwd, main.cwd)",
+            (UsageDimension::Labels, _) => {
+                "CASE WHEN run.root IS NULL THEN run.labels ELSE main.labels END"
+            }
+            (UsageDimension::Run, _) => "run.id",
+            (UsageDimension::Root, _) => "coalesce(main.id, run.id)",
         };
         fixed.to_owned()
     }
 
-    /// Returns kind, runs, cost and the four counters.
-    fn amounts(self) -> String {
+    /// Returns kind, runs, cost and the four counters; which input tokens were written to a cache is known only in newer
+    /// schemas.
+    fn amounts(self, has_writes: bool) -> String {
+        // What was repeated is known to count for nothing.
+        let counted = |count: &str| {
+            format!("CASE WHEN entry.is_repeated THEN 0 * ({count}) ELSE {count} END")
+        };
+        let kind = format!(
+            "(run.cost_usd IS NOT NULL OR main.cost_usd IS NOT NULL) + 2 * (
+                entry.source = 'response' AND coalesce(entry.input_tokens, 0)
+                    + coalesce(entry.cached_input_tokens, 0) > {LONG_PROMPT})"
+        );
         match self {
             Self::Entry => {
-                // What was repeated is known to count for nothing.
-                let counted = COUNTERS.map(|counter| {
-                    format!("CASE WHEN entry.is_repeated THEN 0 * entry.{counter} ELSE entry.{counter} END")
+                let counters = COUNTERS.map(|counter| match counter {
+                    "input_tokens" if has_writes => {
+                        counted("entry.input_tokens - coalesce(entry.cache_write_tokens, 0)")
+                    }
+                    counter => counted(&format!("entry.{counter}")),
                 });
-                format!(
-                    "(run.cost_usd IS NOT NULL OR main.cost_usd IS NOT NULL) + 2 * (
-                        entry.source = 'response' AND coalesce(entry.input_tokens, 0)
-                            + coalesce(entry.cached_input_tokens, 0) > {LONG_PROMPT}
-                     ), 0, NULL, {}",
-                    counted.join(", ")
-                )
+                format!("{kind}, 0, NULL, {}", counters.join(", "))
             }
+            Self::Write(write) => format!(
+                "{kind} + {}, 0, NULL, {}, NULL, NULL, NULL",
+                UsageKind::number_of(write),
+                counted(written(write)),
+            ),
             Self::Cost => format!(
                 "1, 0, {}, NULL, NULL, NULL, NULL",
                 nanodollars("run.cost_usd")
@@ -82,23 +102,38 @@ impl Part {
     }
 
     /// Returns where it is read from.
-    fn source(self) -> &'static str {
+    fn source(self) -> String {
+        const ENTRIES: &str = "run CROSS JOIN v_usage AS entry ON entry.run_id = run.id
+                 LEFT JOIN run AS main ON main.key = run.root";
         match self {
-            Self::Entry => {
-                "run CROSS JOIN v_usage AS entry ON entry.run_id = run.id
-                 LEFT JOIN run AS main ON main.key = run.root WHERE TRUE"
-            }
+            Self::Entry => format!("{ENTRIES} WHERE TRUE"),
+            Self::Write(write) => format!(
+                "{ENTRIES} WHERE entry.cache_write_tokens IS NOT NULL
+                    AND entry.input_tokens IS NOT NULL AND {} <> 0",
+                written(write)
+            ),
             Self::Cost => {
                 "run LEFT JOIN run AS main ON main.key = run.root WHERE run.cost_usd IS NOT NULL"
+                    .to_owned()
             }
-            Self::Run => {
-                "run LEFT JOIN run AS main ON main.key = run.root
+            Self::Run => "run LEFT JOIN run AS main ON main.key = run.root
                  WHERE run.root IS NULL AND (run.cost_usd IS NOT NULL
                     OR EXISTS (SELECT 1 FROM usage WHERE usage.run = run.key)
                     OR EXISTS (SELECT 1 FROM run AS child JOIN usage ON usage.run = child.key
                         WHERE child.root = run.key))"
-            }
+                .to_owned(),
         }
+    }
+}
+
+/// Writes how many tokens of an entry were written to a cache for so long.
+fn written(write: CacheWrite) -> &'static str {
+    match write {
+        CacheWrite::None => "0",
+        CacheWrite::Minutes => {
+            "entry.cache_write_tokens - coalesce(entry.cache_write_1h_tokens, 0)"
+        }
+        CacheWrite::Hour => "coalesce(entry.cache_write_1h_tokens, 0)",
     }
 }
 
@@ -116,6 +151,7 @@ fn condition(scope: UsageScope<'_>) -> Condition {
             condition.add("(run.key = ? OR run.root = ?)", root.number);
             condition
         }
+        UsageScope::Listed(by, names) => listed(by, names),
         UsageScope::Unsettled(filter) => {
             let mut condition = Condition::of(filter);
             condition.terms.push(of_trees(UNSETTLED));
@@ -137,6 +173,25 @@ fn condition(scope: UsageScope<'_>) -> Condition {
     }
 }
 
+/// Returns the condition that runs with one of these names fulfil.
+fn listed(by: UsageDimension, names: &[&str]) -> Condition {
+    const NAMES: &str = "(SELECT value FROM json_each(?))";
+    let term = match by {
+        UsageDimension::Run => format!("run.id IN {NAMES}"),
+        UsageDimension::Job => format!("run.job IN (SELECT key FROM job WHERE id IN {NAMES})"),
+        UsageDimension::Session => of_trees(&format!(
+            "FROM run WHERE root IS NULL
+                AND session IN (SELECT key FROM word WHERE text IN {NAMES})"
+        )),
+        UsageDimension::Root => of_trees(&format!("FROM run WHERE root IS NULL AND id IN {NAMES}")),
+        // Nobody lists what the others name.
+        _ => "FALSE AND ? IS NULL".to_owned(),
+    };
+    let mut condition = Condition::default();
+    condition.add(&term, serde_json::Value::from(names.to_vec()).to_string());
+    condition
+}
+
 /// Returns the term that the runs of some trees fulfil. The two lists find them by their indexes, as a root of each run
 /// made on the fly would not.
 fn of_trees(roots: &str) -> String {
@@ -154,14 +209,30 @@ pub(crate) fn cells(
 ) -> Result<Vec<UsageCell>> {
     let condition = condition(scope);
     let columns: Vec<String> = (0..by.len()).map(|number| format!("d{number}")).collect();
-    let parts = [Part::Entry, Part::Cost, Part::Run].map(|part| {
-        let mut values: Vec<String> = by.iter().map(|by| part.dimension(*by)).collect();
-        values.push(part.amounts());
+    let version = migrate::version(connection)?;
+    let has_labels = version >= migrate::RUNS_TELL_ABOUT;
+    let has_writes = version >= migrate::LEDGER_KNOWS_WRITES;
+    let mut parts = vec![Part::Entry, Part::Cost, Part::Run];
+    if has_writes {
+        parts.extend([CacheWrite::Minutes, CacheWrite::Hour].map(Part::Write));
+    }
+    let parts = parts.into_iter().map(|part| {
+        let dimension = |by: &UsageDimension| match by {
+            // There were no labels then.
+            UsageDimension::Labels if !has_labels => "NULL".to_owned(),
+            by => part.dimension(*by),
+        };
+        let mut values: Vec<String> = by.iter().map(dimension).collect();
+        values.push(part.amounts(has_writes));
         let (values, source) = (values.join(", "), part.source());
         format!("SELECT {values} FROM {source} AND {}", condition.sql())
     });
+    let parts: Vec<String> = parts.collect();
     let names = by.iter().zip(&columns).map(|(by, column)| match by {
-        UsageDimension::Quarter => column.clone(),
+        UsageDimension::Quarter
+        | UsageDimension::Labels
+        | UsageDimension::Run
+        | UsageDimension::Root => column.clone(),
         UsageDimension::Job => format!("(SELECT id FROM job WHERE key = {column})"),
         _ => format!("(SELECT text FROM word WHERE key = {column})"),
     });
@@ -185,7 +256,7 @@ pub(crate) fn cells(
         let mut cell = UsageCell {
             quarter: 0,
             names: Vec::with_capacity(by.len()),
-            kind: kind(row.get(by.len())?),
+            kind: UsageKind::from_number(row.get(by.len())?),
             amounts: amounts(row, by.len() + 1)?,
         };
         for (column, by) in by.iter().enumerate() {
@@ -202,17 +273,6 @@ pub(crate) fn cells(
     Ok(cells)
 }
 
-fn kind(number: i64) -> UsageKind {
-    UsageKind {
-        is_reported: number & 1 != 0,
-        is_long: number & 2 != 0,
-    }
-}
-
-fn kind_number(kind: UsageKind) -> i64 {
-    i64::from(kind.is_reported) + 2 * i64::from(kind.is_long)
-}
-
 /// Reads runs, costs, the cost, and each counter with how many entries know it.
 fn amounts(row: &Row<'_>, first: usize) -> rusqlite::Result<UsageAmounts> {
     let mut amounts = UsageAmounts {
@@ -227,39 +287,6 @@ fn amounts(row: &Row<'_>, first: usize) -> rusqlite::Result<UsageAmounts> {
         *known = row.get(first + 4 + 2 * number)?;
     }
     Ok(amounts)
-}
-
-/// The columns of the table that hold sums.
-const SUMS: [&str; 11] = [
-    "runs",
-    "costs",
-    "cost",
-    "input_tokens",
-    "inputs",
-    "output_tokens",
-    "outputs",
-    "reasoning_tokens",
-    "reasonings",
-    "cached_input_tokens",
-    "cached_inputs",
-];
-
-fn in_order(amounts: &UsageAmounts) -> [i64; 11] {
-    let [input, output, reasoning, cached] = amounts.tokens;
-    let [inputs, outputs, reasonings, cached_inputs] = amounts.known;
-    [
-        amounts.runs,
-        amounts.costs,
-        amounts.cost,
-        input,
-        inputs,
-        output,
-        outputs,
-        reasoning,
-        reasonings,
-        cached,
-        cached_inputs,
-    ]
 }
 
 /// Returns the sums that are kept, with runtime and model, in order.
@@ -281,7 +308,7 @@ pub(crate) fn kept(connection: &Connection, span: UsageSpan) -> Result<Vec<Usage
     let mut statement = connection.prepare_cached(&format!(
         "SELECT start, runtime, model, kind, {} FROM usage_sum WHERE span = ?1
          ORDER BY start, runtime, model, kind",
-        SUMS.join(", ")
+        SUM_COLUMNS.join(", ")
     ))?;
     let rows = statement.query_map([span.quarters()], |row| {
         let (runtime, model): (i64, i64) = (row.get(1)?, row.get(2)?);
@@ -289,7 +316,7 @@ pub(crate) fn kept(connection: &Connection, span: UsageSpan) -> Result<Vec<Usage
         Ok(UsageCell {
             quarter: row.get(0)?,
             names: vec![Some(text(runtime)?), model],
-            kind: kind(row.get(3)?),
+            kind: UsageKind::from_number(row.get(3)?),
             amounts: amounts(row, 4)?,
         })
     })?;
@@ -304,16 +331,16 @@ pub(crate) fn change(
     is_taken_away: bool,
 ) -> Result<()> {
     let sign = if is_taken_away { -1 } else { 1 };
-    let added = SUMS.map(|column| format!("{column} = {column} + excluded.{column}"));
+    let added = SUM_COLUMNS.map(|column| format!("{column} = {column} + excluded.{column}"));
     let marks: Vec<String> = (1..=16).map(|number| format!("?{number}")).collect();
     let upsert = format!(
         "INSERT INTO usage_sum (span, start, runtime, model, kind, {}) VALUES ({})
          ON CONFLICT (span, start, runtime, model, kind) DO UPDATE SET {}",
-        SUMS.join(", "),
+        SUM_COLUMNS.join(", "),
         marks.join(", "),
         added.join(", "),
     );
-    let empty = SUMS.map(|column| format!("{column} = 0"));
+    let empty = SUM_COLUMNS.map(|column| format!("{column} = 0"));
     let delete = format!(
         "DELETE FROM usage_sum WHERE span = ?1 AND start = ?2 AND runtime = ?3 AND model = ?4
             AND kind = ?5 AND {}",
@@ -329,9 +356,9 @@ pub(crate) fn change(
                 span.start(cell.quarter),
                 runtime,
                 model,
-                kind_number(cell.kind),
+                cell.kind.number(),
             ];
-            let sums = in_order(&cell.amounts).map(|sum| sum.saturating_mul(sign));
+            let sums = cell.amounts.in_order().map(|sum| sum.saturating_mul(sign));
             let values = place.into_iter().chain(sums).map(Value::from);
             connection
                 .prepare_cached(&upsert)?
@@ -400,7 +427,7 @@ pub(crate) fn faults(connection: &Connection) -> Result<Vec<String>> {
             "runs say wrongly that they are among the sums of usage",
         ),
         (
-            "SELECT count(*) FROM usage_sum WHERE span NOT IN (1, 96) OR kind NOT IN (0, 1, 2, 3)",
+            "SELECT count(*) FROM usage_sum WHERE span NOT IN (1, 96) OR kind NOT BETWEEN 0 AND 11",
             "rows of table usage_sum are sums of nothing",
         ),
     ];

@@ -72,7 +72,7 @@ pub(crate) fn seal(
     if let Some(exit) = exit {
         tables.set_exit(&root.key, exit)?;
     }
-    if tables.may_delete_blocks()? {
+    if tables.rights()?.deletes_blocks {
         for run in tables.tree(&root.key)? {
             merge::records(tables, &run)?;
         }
@@ -117,29 +117,31 @@ impl Store {
         if self.open.contains_key(run) {
             return self.same_begin(begin);
         }
-        let lock = self.patiently(|store| store.tables().lock(run))?;
+        let lock = self.patiently(|store| store.lock(run))?;
         let context = codec::pack(&json(run, &begin.context)?);
-        let created = self.patiently(|store| store.write(|tables| {
-            // Also one that was made a moment ago by a statement whose answer was lost.
-            if tables.find_run(run)?.is_some() {
-                return Ok(false);
-            }
-            let new = NewRun {
-                id: run,
-                job: &begin.job_id,
-                runtime: &begin.runtime,
-                root: None,
-                parent: None,
-                started_at: begin.started_at,
-                context: Some(&context),
-                facts: None,
-                exit: None,
-                seal: None,
-                is_settled: false,
-            };
-            tables.insert_run(&new)?;
-            Ok(true)
-        }))?;
+        let created = self.patiently(|store| {
+            store.write(|tables| {
+                // Also one that was made a moment ago by a statement whose answer was lost.
+                if tables.find_run(run)?.is_some() {
+                    return Ok(false);
+                }
+                let new = NewRun {
+                    id: run,
+                    job: &begin.job_id,
+                    runtime: &begin.runtime,
+                    root: None,
+                    parent: None,
+                    started_at: begin.started_at,
+                    context: Some(&context),
+                    facts: None,
+                    exit: None,
+                    seal: None,
+                    is_settled: false,
+                };
+                tables.insert_run(&new)?;
+                Ok(true)
+            })
+        })?;
         if !created {
             self.same_begin(begin)?;
         }
@@ -174,7 +176,7 @@ impl Store {
         let lock = if self.open.contains_key(run) {
             None
         } else {
-            Some(self.tables().lock(run)?)
+            Some(self.patiently(|store| store.lock(run))?)
         };
         // The run is read again now that nobody else can delete or replace it.
         let begin = self.begin_of(run)?;
@@ -220,7 +222,7 @@ impl Store {
 
     fn note_error(&self, doing: &'static str, source: std::io::Error) -> StoreError {
         StoreError::File {
-            path: self.path().map(Into::into).unwrap_or_default(),
+            path: self.path().map_or_else(|| self.name().into(), Into::into),
             doing,
             source,
         }
@@ -303,20 +305,22 @@ impl Store {
         at: i64,
     ) -> Result<SealName> {
         let packed = codec::pack(&json(root, exit)?);
-        let seal = self.patiently(|store| store.with_tree(root, |tables, state| {
-            state.append(tables, records, chunks)?;
-            if let Some(seal) = state.root.seal {
-                let stored = value(root, "exit", state.root.exit.as_deref())?;
-                if stored != *exit {
-                    return Err(StoreError::Conflict {
-                        run: root.clone(),
-                        what: "its exit".to_owned(),
-                    });
+        let seal = self.patiently(|store| {
+            store.with_tree(root, |tables, state| {
+                state.append(tables, records, chunks)?;
+                if let Some(seal) = state.root.seal {
+                    let stored = value(root, "exit", state.root.exit.as_deref())?;
+                    if stored != *exit {
+                        return Err(StoreError::Conflict {
+                            run: root.clone(),
+                            what: "its exit".to_owned(),
+                        });
+                    }
+                    return Ok(seal);
                 }
-                return Ok(seal);
-            }
-            self::seal(tables, state, Some(&packed), at)
-        }))?;
+                self::seal(tables, state, Some(&packed), at)
+            })
+        })?;
         if let Some(lock) = self.open.remove(root).and_then(|tree| tree.lock) {
             lock.retire();
         }

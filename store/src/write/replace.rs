@@ -79,7 +79,7 @@ impl Store {
         at: i64,
         write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
     ) -> Result<Replaced> {
-        let lock = self.tables().lock(root)?;
+        let lock = self.lock(root)?;
         let tree = OpenTree { lock, state: None };
         let replaced = self.batch(|store| {
             let old_seal = store.empty(root, reason, context, at)?;

@@ -49,7 +49,7 @@ impl Store {
         if self.open.contains_key(root) {
             return Err(StoreError::Locked { run: root.clone() });
         }
-        let lock = self.tables().lock(root)?;
+        let lock = self.lock(root)?;
         let done = work(self);
         // A lock that is not there is free: nothing of the run's name stays behind.
         if let Some(lock) = lock {

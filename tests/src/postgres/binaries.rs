@@ -29,13 +29,16 @@ const MOUNT: &str = r#"mount -t tmpfs -o "$2" none "$1" && shift 2 && exec "$@""
 const PROGRAMS: [&str; 2] = ["initdb", "pg_ctl"];
 
 fn are_in(directory: &Path) -> bool {
-    PROGRAMS.iter().all(|program| directory.join(program).is_file())
+    PROGRAMS
+        .iter()
+        .all(|program| directory.join(program).is_file())
 }
 
 /// Returns Debian's directories, the newest version first.
 fn debian() -> Vec<PathBuf> {
     let entries = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
-    let versions = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let versions =
+        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     let mut versions: Vec<u32> = versions.collect();
     versions.sort_unstable_by(|one, other| other.cmp(one));
     let directory = |version| PathBuf::from(format!("/usr/lib/postgresql/{version}/bin"));
@@ -48,7 +51,11 @@ impl Binaries {
         let named = std::env::var_os("RUNTAPE_PG_BIN").map(PathBuf::from);
         let directory = match named {
             Some(named) => {
-                assert!(are_in(&named), "RUNTAPE_PG_BIN={}: no initdb or no pg_ctl there", named.display());
+                assert!(
+                    are_in(&named),
+                    "RUNTAPE_PG_BIN={}: no initdb or no pg_ctl there",
+                    named.display()
+                );
                 named
             }
             None => {
@@ -81,14 +88,29 @@ impl Binaries {
 
     /// Gets a program of the server ready to be started where a small volume is mounted, which goes away with what was
     /// started there. Only root can mount.
-    pub(super) fn command_on_volume(&self, program: &str, directory: &Path, volume: &Volume) -> Command {
+    pub(super) fn command_on_volume(
+        &self,
+        program: &str,
+        directory: &Path,
+        volume: &Volume,
+    ) -> Command {
         let (uid, gid) = self.user.expect("only root can mount");
         let mut command = Command::new("unshare");
-        command.current_dir(directory).stdin(Stdio::null()).env("LC_ALL", "C.UTF-8");
-        command.args(["--mount", "sh", "-c", MOUNT, "sh"]).arg(&volume.path);
-        command.arg(format!("size={}k,mode=0700,uid={uid},gid={gid}", volume.kilobytes));
+        command
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .env("LC_ALL", "C.UTF-8");
+        command
+            .args(["--mount", "sh", "-c", MOUNT, "sh"])
+            .arg(&volume.path);
+        command.arg(format!(
+            "size={}k,mode=0700,uid={uid},gid={gid}",
+            volume.kilobytes
+        ));
         command.args(["setpriv", "--clear-groups"]);
-        command.arg(format!("--reuid={uid}")).arg(format!("--regid={gid}"));
+        command
+            .arg(format!("--reuid={uid}"))
+            .arg(format!("--regid={gid}"));
         command.arg(self.directory.join(program));
         command
     }

@@ -47,7 +47,10 @@ fn tell_of_skipping() {
     let missing = "no PostgreSQL server to test with: install one (Debian: postgresql), or name its programs \
                    (RUNTAPE_PG_BIN=DIR) or a server (RUNTAPE_TEST_PG_URL=postgres://…)";
     let is_required = std::env::var_os("RUNTAPE_POSTGRES").is_some_and(|value| value == "required");
-    assert!(!is_required, "RUNTAPE_POSTGRES=required, but there is {missing}");
+    assert!(
+        !is_required,
+        "RUNTAPE_POSTGRES=required, but there is {missing}"
+    );
     static ONCE: Once = Once::new();
     // Past what the test harness catches.
     ONCE.call_once(|| drop(writeln!(std::io::stderr(), "skipped: {missing}")));
@@ -121,7 +124,11 @@ impl Database {
                 address
             }
         };
-        Some(Self { place, name, address })
+        Some(Self {
+            place,
+            name,
+            address,
+        })
     }
 
     /// Copies a database, to which nobody may be connected. Only a server of our own can.
@@ -135,7 +142,11 @@ impl Database {
         let sql = format!("CREATE DATABASE {name} TEMPLATE {}", self.name);
         server.sql("postgres").run(&sql);
         let address = server.address(&name);
-        Some(Self { place: self.place, name, address })
+        Some(Self {
+            place: self.place,
+            name,
+            address,
+        })
     }
 
     /// Returns its address.
@@ -182,7 +193,9 @@ fn template(server: &Server, templates: &Mutex<HashMap<Layout, String>>, layout:
     let mut templates = templates.lock().unwrap();
     let made = templates.entry(layout).or_insert_with(|| {
         let name = format!("template_{layout:?}").to_lowercase();
-        server.sql("postgres").run(&format!("CREATE DATABASE {name}"));
+        server
+            .sql("postgres")
+            .run(&format!("CREATE DATABASE {name}"));
         layout.migrate(&server.address(&name));
         name
     });
@@ -196,7 +209,10 @@ impl Drop for Database {
                 server.address("postgres"),
                 format!("DROP DATABASE {} WITH (FORCE)", self.name),
             ),
-            Place::Given(address) => (address.clone(), format!("DROP SCHEMA {} CASCADE", self.name)),
+            Place::Given(address) => (
+                address.clone(),
+                format!("DROP SCHEMA {} CASCADE", self.name),
+            ),
         };
         // What cannot be dropped now is gone with the server.
         let _ = Sql::connect(&address).map(|connection| connection.ask(&sql));

@@ -79,16 +79,33 @@ impl Server {
     }
 
     fn start_at(binaries: Binaries, care: Care, settings: &[&str], kilobytes: Option<u32>) -> Self {
-        let directory = tempfile::Builder::new().prefix("runtape-pg-").tempdir().unwrap().keep();
+        let directory = tempfile::Builder::new()
+            .prefix("runtape-pg-")
+            .tempdir()
+            .unwrap()
+            .keep();
         binaries.give(&directory);
         let mut watch = binaries.as_user("sh", &directory);
         watch.args(["-c", WATCH, "sh"]).arg(&directory);
         // Not of this terminal's processes: who interrupts the test must not interrupt who cleans up.
         watch.process_group(0).stdin(Stdio::piped());
-        let watch = watch.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mut all: Vec<String> = ["max_connections=200", "shared_buffers=64MB"].map(str::to_owned).into();
+        let watch = watch
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut all: Vec<String> = ["max_connections=200", "shared_buffers=64MB"]
+            .map(str::to_owned)
+            .into();
         if care == Care::Quick {
-            all.extend(["fsync=off", "full_page_writes=off", "synchronous_commit=off"].map(str::to_owned));
+            all.extend(
+                [
+                    "fsync=off",
+                    "full_page_writes=off",
+                    "synchronous_commit=off",
+                ]
+                .map(str::to_owned),
+            );
         }
         all.extend(settings.iter().map(|setting| (*setting).to_owned()));
         let volume = kilobytes.map(|kilobytes| Volume {
@@ -107,8 +124,20 @@ impl Server {
             watch,
         };
         let mut initdb = server.binaries.command("initdb", &server.directory);
-        initdb.args(["--auth=trust", "--username=runtape", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
-        succeed(initdb.arg("--pgdata").arg(server.data()).stdout(Stdio::null()), &server.log());
+        initdb.args([
+            "--auth=trust",
+            "--username=runtape",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+            "--no-sync",
+        ]);
+        succeed(
+            initdb
+                .arg("--pgdata")
+                .arg(server.data())
+                .stdout(Stdio::null()),
+            &server.log(),
+        );
         server.start_again();
         server
     }
@@ -139,16 +168,33 @@ impl Server {
 
     /// Starts it, once it was stopped.
     pub fn start_again(&self) {
-        let mut options = format!("-p {} -k {} -c listen_addresses=127.0.0.1", self.port, self.directory.display());
+        let mut options = format!(
+            "-p {} -k {} -c listen_addresses=127.0.0.1",
+            self.port,
+            self.directory.display()
+        );
         for setting in &self.settings {
             options.push_str(&format!(" -c {setting}"));
         }
         let mut start = match &self.volume {
-            Some(volume) => self.binaries.command_on_volume("pg_ctl", &self.directory, volume),
+            Some(volume) => self
+                .binaries
+                .command_on_volume("pg_ctl", &self.directory, volume),
             None => self.binaries.command("pg_ctl", &self.directory),
         };
-        start.args(["start", "--wait", "--silent", "--timeout=120", "--options", &options]);
-        start.arg("--pgdata").arg(self.data()).arg("--log").arg(self.log());
+        start.args([
+            "start",
+            "--wait",
+            "--silent",
+            "--timeout=120",
+            "--options",
+            &options,
+        ]);
+        start
+            .arg("--pgdata")
+            .arg(self.data())
+            .arg("--log")
+            .arg(self.log());
         succeed(start.stdout(Stdio::null()), &self.log());
     }
 
@@ -156,14 +202,18 @@ impl Server {
     pub fn stop_at_once(&self) {
         let mut stop = self.binaries.command("pg_ctl", &self.directory);
         stop.args(["stop", "--mode=immediate", "--wait", "--silent"]);
-        succeed(stop.arg("--pgdata").arg(self.data()).stdout(Stdio::null()), &self.log());
+        succeed(
+            stop.arg("--pgdata").arg(self.data()).stdout(Stdio::null()),
+            &self.log(),
+        );
     }
 
     /// Writes a file that belongs to the server, for nobody else to read.
     pub fn write_file(&self, name: &str, content: &str) -> PathBuf {
         let path = self.directory.join(name);
         let mut file = fs::File::create(&path).unwrap();
-        file.set_permissions(fs::Permissions::from_mode(0o600)).unwrap();
+        file.set_permissions(fs::Permissions::from_mode(0o600))
+            .unwrap();
         file.write_all(content.as_bytes()).unwrap();
         self.binaries.give(&path);
         path

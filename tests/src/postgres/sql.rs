@@ -33,7 +33,9 @@ impl From<tokio_postgres::Error> for Refusal {
     fn from(error: tokio_postgres::Error) -> Self {
         let said = error.as_db_error();
         Self {
-            code: said.map(|said| said.code().code().to_owned()).unwrap_or_default(),
+            code: said
+                .map(|said| said.code().code().to_owned())
+                .unwrap_or_default(),
             text: said.map_or_else(|| format!("{error:?}"), ToString::to_string),
         }
     }
@@ -82,7 +84,12 @@ impl Sql {
     /// Returns the one value that a query gives.
     #[must_use]
     pub fn value(&self, sql: &str) -> String {
-        let cell = self.run(sql).rows.into_iter().next().and_then(|row| row.into_iter().next());
+        let cell = self
+            .run(sql)
+            .rows
+            .into_iter()
+            .next()
+            .and_then(|row| row.into_iter().next());
         cell.flatten().unwrap_or_else(|| panic!("{sql}: no value"))
     }
 }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
-    CheckpointDiff, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange, FileAccess,
-    FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry, ModelPrice, NetworkCall,
-    NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead, SealName,
-    SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow, StepInfo,
-    ToolCallInfo, ToolUse, UsageGroup, UsageKey,
+    CheckpointDiff, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange,
+    FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry, ModelPrice,
+    NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead,
+    SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow,
+    StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 
@@ -41,6 +41,16 @@ pub(super) fn exit() -> BoxedStrategy<ExitInfo> {
         signal: maybe(text()),
         timed_out: any::<bool>(),
         recorder_lost: any::<bool>(),
+    })
+}
+
+/// Any estimate of a cost.
+pub(super) fn cost_estimate() -> BoxedStrategy<CostEstimate> {
+    build!(CostEstimate {
+        estimated_cost_usd: maybe(finite()),
+        unpriced_models: some(text()),
+        has_unnamed_model: any::<bool>(),
+        price_table: maybe(text()),
     })
 }
 
@@ -78,6 +88,7 @@ pub fn run_info() -> BoxedStrategy<RunInfo> {
         unparsed: count(),
         usage: token_counts(),
         cost_usd: maybe(finite()),
+        estimate: cost_estimate(),
         error: maybe(failure()),
         seal: maybe(count()),
         seal_chain: chain(),
@@ -94,6 +105,7 @@ pub fn job_info() -> BoxedStrategy<JobInfo> {
         steps: count(),
         usage: token_counts(),
         cost_usd: maybe(finite()),
+        estimate: cost_estimate(),
         started_at: time(),
         finished_at: maybe(time()),
     })
@@ -210,6 +222,7 @@ pub fn session_info() -> BoxedStrategy<SessionInfo> {
         runs: count(),
         usage: token_counts(),
         cost_usd: maybe(finite()),
+        estimate: cost_estimate(),
         status: status(),
         error: maybe(failure()),
         started_at: time(),
@@ -266,10 +279,7 @@ pub fn usage_group() -> BoxedStrategy<UsageGroup> {
         runs: count(),
         usage: token_counts(),
         cost_usd: maybe(finite()),
-        estimated_cost_usd: maybe(finite()),
-        unpriced_models: some(text()),
-        has_unnamed_model: any::<bool>(),
-        price_table: maybe(text()),
+        estimate: cost_estimate(),
     })
 }
 
@@ -308,6 +318,8 @@ pub fn ledger_entry() -> BoxedStrategy<LedgerEntry> {
         step: maybe(count()),
         model: maybe(text()),
         usage: token_counts(),
+        cache_write_tokens: maybe(signed()),
+        cache_write_1h_tokens: maybe(signed()),
         is_repeated: any::<bool>(),
         of_session: any::<bool>(),
         price_model: maybe(text()),

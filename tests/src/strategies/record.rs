@@ -12,7 +12,7 @@ use super::leaf::{
     count, job_id, metadata, named_object, run_id, runtime, signed, text, tool_call_id,
 };
 use super::message::message;
-use super::run::{delegated_by, expert, run_error, status, token_counts};
+use super::run::{delegated_by, entry_counts, expert, run_error, status, token_counts};
 use super::runtime_event::runtime_event_kind;
 use super::{add, any_tag, build, maybe, payloads, some, word};
 
@@ -57,7 +57,7 @@ fn record_kind(tag: &'static str) -> BoxedStrategy<RecordKind> {
             step: maybe(count()),
             model: maybe(text()),
             of_session: any::<bool>(),
-            counts: token_counts(),
+            counts: entry_counts(),
         }),
         "checkpoint" => head().prop_map(Box::new),
         "event" => build!(EventRecord {

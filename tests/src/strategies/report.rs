@@ -12,7 +12,9 @@ use runtape_core::report::{
     ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 
-use super::answer::{chain, exit, failure, run_info, run_seal, seal_head, seal_name, time};
+use super::answer::{
+    chain, cost_estimate, exit, failure, run_info, run_seal, seal_head, seal_name, time,
+};
 use super::leaf::{count, finite, job_id, run_id, runtime, signed, text};
 use super::redaction::applied_rules;
 use super::run::{status, token_counts};
@@ -159,6 +161,7 @@ pub fn record_report() -> BoxedStrategy<RecordReport> {
         steps: count(),
         usage: maybe(summary::usage()),
         cost_usd: maybe(finite()),
+        estimate: cost_estimate(),
         duration_ms: maybe(signed()),
         final_text: maybe(text()),
         exit: exit(),

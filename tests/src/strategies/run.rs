@@ -29,7 +29,20 @@ pub(super) fn token_counts() -> BoxedStrategy<TokenCounts> {
         output_tokens: maybe(signed()),
         reasoning_tokens: maybe(signed()),
         cached_input_tokens: maybe(signed()),
+        cache_write_tokens: Just(None),
+        cache_write_1h_tokens: Just(None),
     })
+}
+
+/// Any numbers of an entry of the ledger.
+pub(super) fn entry_counts() -> BoxedStrategy<TokenCounts> {
+    let writes = (maybe(signed()), maybe(signed()));
+    let with = |(counts, (written, for_an_hour)): (TokenCounts, _)| TokenCounts {
+        cache_write_tokens: written,
+        cache_write_1h_tokens: for_an_hour,
+        ..counts
+    };
+    (token_counts(), writes).prop_map(with).boxed()
 }
 
 pub(super) fn status() -> BoxedStrategy<CheckpointStatus> {

@@ -62,6 +62,19 @@ fn a_recorded_run_tells_who_ran_what_and_where() {
     assert!(runtape.run(&["verify"]).status.success());
 }
 
+/// Cron and containers set no variable that says who it is.
+#[test]
+fn who_ran_it_is_known_without_the_environment() {
+    let runtape = Runtape::new();
+    let script = runtape.script("agent", "echo Done.");
+    let mut command = runtape.command(&["record", "--", &script]);
+    let output = command.env_remove("USER").output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let user = nix::unistd::User::from_uid(nix::unistd::getuid());
+    let name = user.unwrap().map(|user| user.name);
+    assert_eq!(runtape.json(&["runs"])[0]["user"], serde_json::json!(name));
+}
+
 #[test]
 fn labels_are_given_to_what_is_ingested_too() {
     let runtape = Runtape::new();

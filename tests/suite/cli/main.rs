@@ -20,6 +20,8 @@ mod care;
 mod clock;
 mod commands;
 #[cfg(unix)]
+mod completion;
+#[cfg(unix)]
 mod database_file;
 #[cfg(unix)]
 mod documentation;
@@ -60,6 +62,8 @@ mod spool;
 mod standard_input;
 #[cfg(unix)]
 mod sync;
+#[cfg(target_os = "linux")]
+mod terminal;
 #[cfg(unix)]
 mod trouble;
 #[cfg(unix)]

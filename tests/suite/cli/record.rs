@@ -201,53 +201,6 @@ fn a_command_that_ends_well_after_an_interrupt_is_believed() {
     assert_eq!(runtape.json(&["runs"])[0]["status"], "completed");
 }
 
-/// On a terminal the command has the foreground, so the terminal itself sends it the interrupt.
-#[cfg(target_os = "linux")]
-#[test]
-fn on_a_terminal_control_c_reaches_the_command() {
-    let runtape = Runtape::new();
-    let script = runtape.script("claude", "test -t 0 && echo started; exec sleep 60");
-    let inner = format!(
-        "{} record --show raw -- {script}",
-        env!("CARGO_BIN_EXE_runtape")
-    );
-    let typed = runtape.path("typescript");
-    let begin = Instant::now();
-    let started = runtape
-        .command(&[])
-        .get_envs()
-        .fold(
-            std::process::Command::new("script"),
-            |mut command, (key, value)| {
-                match value {
-                    Some(value) => command.env(key, value),
-                    None => command.env_remove(key),
-                };
-                command
-            },
-        )
-        .args(["-qec", &inner, typed.to_str().unwrap()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = started else {
-        eprintln!("skipped: there is no `script` to make a terminal with");
-        return;
-    };
-    let mut line = String::new();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    output.read_line(&mut line).unwrap();
-    assert_eq!(line.trim_end(), "started");
-    let mut keyboard = child.stdin.take().unwrap();
-    keyboard.write_all(b"\x03").unwrap();
-    std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(begin.elapsed() < SOON);
-    let shown = &runtape.json(&["show", "last"])[0];
-    assert_eq!(shown["exit"]["signal"], "SIGINT");
-    assert!(shown["seal"].is_u64());
-}
-
 #[test]
 fn standard_input_is_passed_through_and_raw_output_untouched() {
     let runtape = Runtape::new();

@@ -6,8 +6,17 @@ use serde_json::Value;
 
 use crate::harness::{Runtape, capture, stderr, stdout};
 
-const BY: [&str; 8] = [
-    "day", "week", "month", "runtime", "model", "job", "session", "cwd",
+const BY: [&str; 10] = [
+    "day",
+    "week",
+    "month",
+    "runtime",
+    "model",
+    "job",
+    "session",
+    "cwd",
+    "label",
+    "label:team",
 ];
 
 /// Input, cached and output tokens, reported and estimated cost in thousand millionths of a dollar, and runs.
@@ -54,10 +63,13 @@ fn every_grouping_of_all_fixtures_comes_to_the_same_total() {
         let two = format!("{by},{}", if by == "model" { "day" } else { "model" });
         close(total(&runtape.json(&["usage", "--by", &two])), &two);
     }
-    let jobs = total(&runtape.json(&["jobs", "--limit", "0"]));
-    assert_eq!(jobs[..4], expected[..4]);
-    let runs = total(&runtape.json(&["runs", "--children", "--limit", "0"]));
-    assert_eq!(runs[..4], expected[..4]);
+    for list in [&["jobs"][..], &["runs", "--children"]] {
+        let mut sums = total(&runtape.json(list));
+        assert_eq!(sums[..4], expected[..4], "{list:?}");
+        // Not every run reports tokens, and those of a job are counted otherwise.
+        sums[5] = expected[5];
+        close(sums, list[0]);
+    }
     let output = runtape.run(&["verify"]);
     assert!(output.status.success(), "{}", stdout(&output));
 }
@@ -172,4 +184,128 @@ fn a_file_of_ones_own_overrides_prices() {
         "{}",
         stderr(&output)
     );
+}
+
+/// Where a runtime reports no cost, every list that shows one shows an estimate, and says so.
+#[test]
+fn lists_estimate_what_no_runtime_reported_and_mark_it() {
+    let runtape = Runtape::with_fixtures();
+    let groups = runtape.json(&["usage", "--runtime", "gemini"]);
+    let (expected, digest) = (&groups[0]["estimatedCostUsd"], &groups[0]["priceTable"]);
+    let expected = expected.as_f64().unwrap();
+    for list in [&["runs", "--children"][..], &["jobs"], &["sessions"]] {
+        let listed = runtape.json(&[list, &["--runtime", "gemini"]].concat());
+        let estimated = listed.iter().filter(|one| one["estimatedCostUsd"].is_f64());
+        let mut sum = 0.0;
+        for one in estimated {
+            assert_eq!(one["costUsd"], Value::Null, "{list:?}: {one}");
+            assert_eq!(one["priceTable"], *digest, "{list:?}: {one}");
+            sum += one["estimatedCostUsd"].as_f64().unwrap();
+        }
+        // What has no session is in no list of sessions.
+        if list == ["sessions"] {
+            assert!(sum > 0.0 && sum <= expected + 1e-9, "{list:?}: {sum}");
+        } else {
+            assert!((sum - expected).abs() < 1e-9, "{list:?}: {sum}, {expected}");
+        }
+        let output = runtape.run(&[list, &["--runtime", "gemini", "--fields", "cost"]].concat());
+        let (shown, said) = (stdout(&output), stderr(&output));
+        assert!(shown.contains("~0."), "{list:?}: {shown}");
+        assert!(said.contains("~ estimated, prices of"), "{list:?}: {said}");
+    }
+    // What was reported is not estimated as well.
+    let reported = runtape.json(&["runs", "--runtime", "claude-code"]);
+    let reported = reported.iter().filter(|run| run["costUsd"].is_f64());
+    assert!(reported.clone().count() > 0);
+    assert!(
+        reported
+            .clone()
+            .all(|run| run["estimatedCostUsd"].is_null())
+    );
+    // The dearest run is found among both.
+    let dearest = runtape.json(&["runs", "--runtime", "gemini", "--sort", "cost"]);
+    let costs: Vec<f64> = dearest
+        .iter()
+        .map(|run| run["estimatedCostUsd"].as_f64().unwrap_or(-1.0))
+        .collect();
+    assert!(costs[0] > 0.0 && costs.is_sorted_by(|one, other| one >= other));
+    let id = dearest[0]["runId"].as_str().unwrap();
+    let shown = stdout(&runtape.run(&["show", id]));
+    let line = shown
+        .lines()
+        .find(|line| line.contains("estimate"))
+        .unwrap();
+    assert!(line.contains("$~") && line.contains("table"), "{line}");
+    assert!(!shown.contains("  cost"), "{shown}");
+}
+
+/// The configuration names a file of prices for every command.
+#[test]
+fn prices_of_the_configuration_go_before_the_table_and_a_faulty_file_is_told() {
+    let runtape = Runtape::with_fixtures();
+    let config = runtape.path("config.toml");
+    fs::write(&config, "[prices]\nfile = \"ours.json\"\n").unwrap();
+    let prices = |text: &str| fs::write(runtape.path("ours.json"), text).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = runtape.command(arguments);
+        command.env("RUNTAPE_CONFIG", &config).output().unwrap()
+    };
+    prices(
+        r#"{"source": "ours", "models": {"gemini-2.5-flash": {"input": 1e-3, "output": 1e-3}}}"#,
+    );
+    let output = run(&[
+        "runs",
+        "--runtime",
+        "gemini",
+        "--sort",
+        "cost",
+        "--limit",
+        "1",
+    ]);
+    assert!(
+        stderr(&output).contains("ours, over"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(stdout(&output).contains("~11.6500"), "{}", stdout(&output));
+    prices("{");
+    let output = run(&["runs", "--runtime", "gemini", "--limit", "1"]);
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert!(
+        said.contains("costs are not estimated") && said.contains("ours.json"),
+        "{said}"
+    );
+    // Who asks for estimates is not given others.
+    assert!(!run(&["usage"]).status.success());
+}
+
+/// What was written to a cache costs what that costs.
+#[test]
+fn cache_writes_have_their_own_price_where_the_runtime_says_how_many_there_were() {
+    let runtape = Runtape::new();
+    let usage = r#"{"input_tokens":1000,"cache_creation_input_tokens":3000,"cache_read_input_tokens":0,"output_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":2000,"ephemeral_1h_input_tokens":1000}}"#;
+    let line = format!(
+        r#"{{"type":"assistant","session_id":"s","uuid":"u","message":{{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-5-20250929","content":[{{"type":"text","text":"Hi"}}],"usage":{usage}}}}}"#
+    );
+    // Cut off before a result that would tell the cost.
+    let script = runtape.script("claude", &format!("cat <<'END'\n{line}\nEND\nexit 1"));
+    let flags = ["-p", "Hi", "--output-format", "stream-json", "--verbose"];
+    let output = runtape.run(&[&["record", "--", &script], &flags[..]].concat());
+    let said = stderr(&output);
+    assert!(said.contains("$~0.0165 estimated"), "{said}");
+    // 1000 at $3 a million, 2000 at $3.75, 1000 at $6.
+    let run = &runtape.json(&["runs"])[0];
+    assert_eq!(run["usage"]["inputTokens"], 4000, "they are input, too");
+    let estimate = run["estimatedCostUsd"].as_f64().unwrap();
+    assert!((estimate - 0.0165).abs() < 1e-12, "{estimate}");
+    let entry = &runtape.json(&["usage", "--explain"])[0];
+    assert_eq!(entry["cacheWriteTokens"], 3000);
+    assert_eq!(entry["cacheWrite1hTokens"], 1000);
+    assert!((entry["estimatedCostUsd"].as_f64().unwrap() - 0.0165).abs() < 1e-12);
+    let shown = stdout(&runtape.run(&["usage", "--explain"]));
+    for part in ["cache writes", "2,000 x 3.75", "1,000 x 6", "1,000 x 3 "] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(runtape.run(&["verify"]).status.success());
 }

@@ -70,7 +70,9 @@ fn sums(store: &Store) -> i64 {
         expected
     );
     for by in UsageBy::ALL {
-        let groups = store.usage_by(&all, &[by], Calendar::Utc).unwrap();
+        let groups = store
+            .usage_by(&all, std::slice::from_ref(&by), Calendar::Utc)
+            .unwrap();
         let groups = groups.into_iter().map(|group| group.usage).collect();
         assert_eq!(sum(groups), expected, "{by:?}");
     }

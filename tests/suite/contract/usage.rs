@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use runtape_core::prices::{Estimate, PriceTable};
 use runtape_core::record::MetadataPatch;
-use runtape_core::report::RemovalReason;
-use runtape_core::{Metadata, RecordKind, RunId, Runtime, TokenCounts};
-use runtape_store::{Calendar, PreparedRun, RunFilter, Store, Trust, UsageBy, UsageSum};
+use runtape_core::report::{RemovalReason, RunInfo};
+use runtape_core::{JobId, Metadata, RecordKind, RunId, Runtime, TokenCounts};
+use runtape_store::{Calendar, PreparedRun, RunFilter, Store, Trust, UsageBy, UsageOf, UsageSum};
 use runtape_tests::runs::{Dice, Made, Plan, child, run_id};
 use serde_json::json;
 
@@ -62,11 +62,12 @@ fn on_the_fly() -> RunFilter {
 fn agree(store: &Store) -> Total {
     let all = RunFilter::default();
     let local = Calendar::Local(&kathmandu);
-    let mut questions: Vec<Vec<UsageBy>> = vec![Vec::new()];
+    let team = UsageBy::Label(Some("team".to_owned()));
+    let mut questions: Vec<Vec<UsageBy>> = vec![Vec::new(), vec![team, UsageBy::Model]];
     for one in UsageBy::ALL {
-        questions.push(vec![one]);
+        questions.push(vec![one.clone()]);
         let others = UsageBy::ALL.into_iter().filter(|other| *other != one);
-        questions.extend(others.map(|other| vec![one, other]));
+        questions.extend(others.map(|other| vec![one.clone(), other]));
     }
     let expected = Total::of(&store.usage_by(&all, &[], Calendar::Utc).unwrap());
     for by in &questions {
@@ -115,9 +116,40 @@ fn agree(store: &Store) -> Total {
         let costs = [*cost, nanodollars(session.cost_usd)];
         *cost = costs.into_iter().flatten().reduce(|a, b| a + b);
     }
+    estimates_agree(store, &expected.estimate);
     sessions.retain(|_, said| *said != <(TokenCounts, Option<i64>)>::default());
     assert_eq!(sessions, groups);
     expected
+}
+
+/// Asserts that what runs, trees, jobs and sessions are estimated to cost comes to the same.
+fn estimates_agree(store: &Store, expected: &Estimate) {
+    let all = RunFilter::default();
+    let sum = |of: UsageOf<'_>| {
+        let tokens = store.unreported_tokens(of).unwrap();
+        PriceTable::built_in().estimate(tokens.iter().flatten())
+    };
+    let runs = store.runs(&all, None, 10_000).unwrap().items;
+    let ids: Vec<RunId> = runs.iter().map(|run| run.run_id.clone()).collect();
+    assert_eq!(sum(UsageOf::Runs(&ids)), *expected);
+    let roots = runs.iter().filter(|run| run.root_run_id.is_none());
+    let (named, unnamed): (Vec<_>, Vec<_>) = roots.partition(|run| run.session_id.is_some());
+    let ids =
+        |runs: &[&RunInfo]| -> Vec<RunId> { runs.iter().map(|run| run.run_id.clone()).collect() };
+    let (named, unnamed) = (ids(&named), ids(&unnamed));
+    let roots = [named.clone(), unnamed.clone()].concat();
+    assert_eq!(sum(UsageOf::Trees(&roots)), *expected);
+    let jobs = store.jobs(&all, None, 10_000).unwrap().items;
+    let jobs: Vec<JobId> = jobs.into_iter().map(|job| job.job_id).collect();
+    assert_eq!(sum(UsageOf::Jobs(&jobs)), *expected);
+    let sessions = store.sessions(&all, None, 10_000).unwrap().items;
+    let sessions = sessions.into_iter();
+    let sessions: Vec<(Runtime, String)> = sessions
+        .map(|session| (session.runtime, session.session_id))
+        .collect();
+    let of_sessions = sum(UsageOf::Sessions(&sessions));
+    assert_eq!(of_sessions, sum(UsageOf::Trees(&named)));
+    assert_eq!(of_sessions.plus(sum(UsageOf::Trees(&unnamed))), *expected);
 }
 
 /// The same, and that the store is intact: what is kept is what its records say.
@@ -168,6 +200,13 @@ fn random(dice: &mut Dice, name: &str) -> (Made, Option<String>) {
                 if pick(5) == 0 {
                     entry.counts.output_tokens = None;
                 }
+                if pick(3) == 0 {
+                    let [written, for_an_hour] = [50, 30].map(|most| {
+                        let count = i64::try_from(pick(most)).unwrap();
+                        (count > 0).then_some(count)
+                    });
+                    entry.counts = entry.counts.with_writes(written, for_an_hour);
+                }
             }
             RecordKind::Metadata(MetadataPatch { set }) if set.cost_usd().is_some() => {
                 *set = Metadata::default();
@@ -175,6 +214,11 @@ fn random(dice: &mut Dice, name: &str) -> (Made, Option<String>) {
                     set.set("costUsd", pick(1_000_000) as f64 / 1e7 + 1e-10);
                 } else {
                     set.set("durationMs", 5);
+                }
+                match pick(3) {
+                    0 => set.set("labels", json!({"team": "blue"})),
+                    1 => set.set("labels", json!({"team": "red", "ticket": name})),
+                    _ => {}
                 }
             }
             _ => {}

@@ -4,12 +4,24 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use runtape_store::{Options, Store};
 use runtape_tests::postgres::{Care, Database, Layout, own_server};
 use runtape_tests::runs::{Dice, Made, Plan};
 
-use crate::writers::{check_exactly, open, write_all};
+use crate::writers::{check_exactly, is_away, write_all};
 
 const WRITERS: u64 = 8;
+
+/// Opens a database; whoever is cut off then tries again.
+fn open_at_last(address: &str) -> Store {
+    for _ in 0..100 {
+        match Store::open(address, &Options::default()) {
+            Err(error) if is_away(&error) => thread::sleep(Duration::from_millis(50)),
+            result => return result.unwrap(),
+        }
+    }
+    panic!("the server is away for too long")
+}
 
 /// Lets eight writers write runs one after the other, until `work` is done; then all of it must be there.
 fn write_during(address: &str, work: impl FnOnce()) -> (usize, u32) {
@@ -20,7 +32,7 @@ fn write_during(address: &str, work: impl FnOnce()) -> (usize, u32) {
             .map(|writer| {
                 let (is_over, failures) = (&is_over, &failures);
                 scope.spawn(move || {
-                    let mut store = open(address);
+                    let mut store = open_at_last(address);
                     let mut written = Vec::new();
                     while !is_over.load(Ordering::Relaxed) {
                         let made = Plan::new(&format!("w{writer}-{}", written.len()), 20).make();

@@ -53,10 +53,17 @@ fn many_writers_finish_at_once() {
             let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
             assert_eq!(*numbers, expected);
         }
-        assert!(chains.len() > 8, "{WRITERS} runs are in {} chains", chains.len());
+        assert!(
+            chains.len() > 8,
+            "{WRITERS} runs are in {} chains",
+            chains.len()
+        );
         check_exactly(database.address(), &runs);
         let longest = ends.iter().map(|(_, time)| *time).max().unwrap();
-        println!("{layout:?}: {WRITERS} writers ended in {} chains, the last after {longest:?}", chains.len());
+        println!(
+            "{layout:?}: {WRITERS} writers ended in {} chains, the last after {longest:?}",
+            chains.len()
+        );
     }
 }
 
@@ -92,6 +99,8 @@ fn many_writers_of_one_chain_finish_at_once() {
         }
     });
     check_exactly(database.address(), &runs);
-    let chains = database.sql().value("SELECT count(DISTINCT chain) FROM seal");
+    let chains = database
+        .sql()
+        .value("SELECT count(DISTINCT chain) FROM seal");
     assert_eq!(chains, "1");
 }

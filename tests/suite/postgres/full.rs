@@ -24,16 +24,22 @@ fn a_full_disk_is_told_and_loses_nothing() {
     Layout::Whole.migrate(&address);
     // Something else takes the room, so that there is a little left and some to be freed.
     let ballast = server.sql("history");
-    ballast.run("CREATE SCHEMA other; CREATE TABLE other.ballast (a text); ALTER TABLE other.ballast ALTER a SET STORAGE EXTERNAL");
-    let fill = "INSERT INTO other.ballast SELECT repeat('x', 1000000)";
-    while ballast.ask(fill).is_ok() {}
+    ballast.run("CREATE SCHEMA other");
+    let fill = |number: u32| {
+        let table = format!("other.ballast{number}");
+        ballast.ask(&format!(
+            "CREATE TABLE {table} (a text); ALTER TABLE {table} ALTER a SET STORAGE EXTERNAL;
+             INSERT INTO {table} SELECT repeat('x', 500000)"
+        ))
+    };
+    let tables = (0..).take_while(|number| fill(*number).is_ok()).count();
+    assert!(tables > 5, "there was room for {tables} tables only");
     let mut store = open(&address);
     let made = Plan::new("long", 3000).make();
     let begun = store.begin_run(&made.begin);
     if begun.is_err() {
         // So full that not even a page was left.
-        ballast.run("DELETE FROM other.ballast WHERE ctid = (SELECT min(ctid) FROM other.ballast)");
-        ballast.run("VACUUM FULL other.ballast");
+        ballast.run("DROP TABLE other.ballast0");
         store.begin_run(&made.begin).unwrap();
     }
     let mut chunks = made.chunks.chunks(100);
@@ -52,7 +58,13 @@ fn a_full_disk_is_told_and_loses_nothing() {
         }
     }
     let refusal = refusal.expect("the disk was not full");
-    let is_full = matches!(refusal, StoreError::Database { fault: DatabaseFault::Full, .. });
+    let is_full = matches!(
+        refusal,
+        StoreError::Database {
+            fault: DatabaseFault::Full,
+            ..
+        }
+    );
     assert!(is_full, "{refusal}");
     println!("after {acknowledged} records: {refusal}");
     assert!(refusal.to_string().contains("no space left"), "{refusal}");
@@ -62,8 +74,10 @@ fn a_full_disk_is_told_and_loses_nothing() {
     assert_eq!(store.tape(made.id()).unwrap(), made.chunks[..printed]);
     assert_eq!(store.verify().unwrap().faults, []);
     // Somebody frees some room, and the writer goes on where it was.
-    ballast.run("DROP TABLE other.ballast");
-    store.append(made.id(), &made.records, &made.chunks).unwrap();
+    ballast.run("DROP SCHEMA other CASCADE");
+    store
+        .append(made.id(), &made.records, &made.chunks)
+        .unwrap();
     store.finish_run(made.id(), &json!({"code": 0}), 1).unwrap();
     drop(store);
     check_exactly(&address, &[made]);

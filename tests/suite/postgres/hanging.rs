@@ -35,8 +35,12 @@ enum Act {
 fn act(store: &mut Store, made: &Made, act: Act) -> Result<(), StoreError> {
     match act {
         Act::Begin => store.begin_run(&made.begin).map(drop),
-        Act::Append => store.append(made.id(), &made.records, &made.chunks).map(drop),
-        Act::Finish => store.finish_run(made.id(), &json!({"code": 0}), 1).map(drop),
+        Act::Append => store
+            .append(made.id(), &made.records, &made.chunks)
+            .map(drop),
+        Act::Finish => store
+            .finish_run(made.id(), &json!({"code": 0}), 1)
+            .map(drop),
         Act::Resume => store.resume_run(made.id()).map(drop),
     }
 }
@@ -97,7 +101,8 @@ fn hang(what: Act, is_deaf: bool) {
         }
     });
     let told = receiver.recv_timeout(LONGEST);
-    let (failed, time) = told.unwrap_or_else(|_| panic!("{what:?}, deaf: {is_deaf}: no answer within {LONGEST:?}"));
+    let (failed, time) =
+        told.unwrap_or_else(|_| panic!("{what:?}, deaf: {is_deaf}: no answer within {LONGEST:?}"));
     let error = failed.expect_err("an answer through a way that hangs");
     assert!(is_away(&error), "{what:?}: {error}");
     println!("{what:?}, deaf: {is_deaf}: after {time:.1?}: {error}");

@@ -89,8 +89,14 @@ fn what_was_acknowledged_survives_kill() {
         // What the killed writer's connection was still doing is over when the server has noticed.
         let ours = "datname = current_database() AND application_name = 'runtape'";
         let begin = std::time::Instant::now();
-        while sql.value(&format!("SELECT count(*) FROM pg_stat_activity WHERE {ours}")) != "1" {
-            assert!(begin.elapsed() < Duration::from_secs(60), "a killed writer is still connected");
+        while sql.value(&format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE {ours}"
+        )) != "1"
+        {
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "a killed writer is still connected"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
         let report = store.verify().unwrap();
@@ -106,7 +112,10 @@ fn what_was_acknowledged_survives_kill() {
         assert_eq!(tape, made.chunks[..tape.len()]);
         let kept: usize = tape.iter().map(|chunk| chunk.bytes.len()).sum();
         assert!(kept >= bytes, "round {round}: lost output");
-        assert!(run.seal.is_some() || !is_finished, "round {round}: lost the end");
+        assert!(
+            run.seal.is_some() || !is_finished,
+            "round {round}: lost the end"
+        );
         sealed.push(made.id().to_string());
         if run.seal.is_some() {
             finished += 1;
@@ -116,7 +125,10 @@ fn what_was_acknowledged_survives_kill() {
         // It is seen when its lease is over, and not before: the server's clock is put forward for it.
         assert!(store.open_runs().unwrap().is_empty(), "round {round}");
         let refused = store.resume_run(made.id());
-        assert!(matches!(refused, Err(runtape_store::StoreError::Locked { .. })));
+        assert!(matches!(
+            refused,
+            Err(runtape_store::StoreError::Locked { .. })
+        ));
         sql.run(&format!(
             "UPDATE lease SET until = clock_timestamp() - interval '1 s' WHERE root_id = '{}'",
             made.id()

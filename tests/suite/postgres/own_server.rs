@@ -42,7 +42,11 @@ fn a_server_is_gone_when_its_test_is_killed() {
     child.wait().unwrap();
     let begin = Instant::now();
     while directory.exists() || is_alive() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{} is left", directory.display());
+        assert!(
+            begin.elapsed() < Duration::from_secs(30),
+            "{} is left",
+            directory.display()
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }

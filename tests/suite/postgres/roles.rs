@@ -1,6 +1,8 @@
 //! Roles with the least rights: a recorder that can only append, a reader that can only read.
 
-use runtape_store::{CallFilter, DatabaseFault, Options, PreparedRun, RunFilter, Store, StoreError};
+use runtape_store::{
+    CallFilter, DatabaseFault, Options, PreparedRun, RunFilter, Store, StoreError,
+};
 use runtape_tests::postgres::{Care, Layout, Server, Sql, own_server};
 use runtape_tests::runs::{Made, Plan, child};
 use serde_json::json;
@@ -22,7 +24,9 @@ fn set_up() -> Option<Server> {
 }
 
 fn address(server: &Server, user: &str) -> String {
-    server.address("history").replace("runtape@", &format!("{user}@"))
+    server
+        .address("history")
+        .replace("runtape@", &format!("{user}@"))
 }
 
 fn open(server: &Server, user: &str) -> Store {
@@ -38,7 +42,11 @@ fn is_not_allowed(error: &StoreError) -> bool {
 /// Returns the tables.
 fn tables(sql: &Sql) -> Vec<String> {
     let answer = sql.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1");
-    answer.rows.into_iter().filter_map(|mut row| row.remove(0)).collect()
+    answer
+        .rows
+        .into_iter()
+        .filter_map(|mut row| row.remove(0))
+        .collect()
 }
 
 /// Tries what must be refused for want of rights.
@@ -60,8 +68,12 @@ fn a_recorder_can_only_append() {
     let tree = Plan::new("tree", 40).make();
     store.begin_run(&tree.begin).unwrap();
     tree.append_live(&mut store, 7);
-    store.append(tree.id(), &child(&tree, "child"), &[]).unwrap();
-    store.leave_note(tree.id(), &json!({"why": "away"})).unwrap();
+    store
+        .append(tree.id(), &child(&tree, "child"), &[])
+        .unwrap();
+    store
+        .leave_note(tree.id(), &json!({"why": "away"}))
+        .unwrap();
     drop(store);
     let mut store = open(&server, "ann");
     store.resume_run(tree.id()).unwrap();
@@ -85,7 +97,10 @@ fn a_recorder_can_only_append() {
     store.put_run(prepared.with_output(output), 1).unwrap();
     runs.push(at_once);
     for made in runs.iter().chain([&tree]) {
-        assert_eq!(store.records(made.id(), 0, usize::MAX).unwrap(), made.records);
+        assert_eq!(
+            store.records(made.id(), 0, usize::MAX).unwrap(),
+            made.records
+        );
         assert_eq!(store.tape(made.id()).unwrap(), made.chunks);
     }
     assert_eq!(store.verify().unwrap().faults, []);
@@ -144,21 +159,34 @@ fn a_reader_can_only_read() {
     let made = Plan::new("one", 12).make();
     {
         let mut store = open(&server, "ann");
+        // The second one is in no epoch yet, and nobody has looked for words in either.
+        Plan::new("zero", 1).make().store(&mut store);
         made.store(&mut store);
-        // One that nobody has looked for words in.
-        store.head().unwrap();
     }
     let before = contents(&owner, &[]);
     for options in [Options::default(), Options::read_only()] {
         let mut store = Store::open(address(&server, "bob"), &options).unwrap();
-        assert_eq!(store.runs(&RunFilter::default(), None, 9).unwrap().items.len(), 1);
-        assert_eq!(store.records(made.id(), 0, usize::MAX).unwrap(), made.records);
+        assert_eq!(
+            store
+                .runs(&RunFilter::default(), None, 9)
+                .unwrap()
+                .items
+                .len(),
+            2
+        );
+        assert_eq!(
+            store.records(made.id(), 0, usize::MAX).unwrap(),
+            made.records
+        );
         assert_eq!(store.tape(made.id()).unwrap(), made.chunks);
-        assert_eq!(store.tool_calls(&CallFilter::default(), 99).unwrap().len(), 12);
+        assert_eq!(
+            store.tool_calls(&CallFilter::default(), 99).unwrap().len(),
+            13
+        );
         assert_eq!(store.verify().unwrap().faults, []);
         assert!(store.head().unwrap().is_some());
         let found = store.search("naively", &RunFilter::default(), None, 5);
-        assert_eq!(found.unwrap().items.len(), 1);
+        assert_eq!(found.unwrap().items.len(), 2);
         let begun = store.begin_run(&Plan::new("two", 1).make().begin);
         assert!(begun.as_ref().is_err_and(is_not_allowed), "{begun:?}");
         let deleted = store.delete_run(made.id(), 5);

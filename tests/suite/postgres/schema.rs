@@ -17,22 +17,67 @@ fn faults(address: &str) -> Vec<String> {
 fn each_difference_of_a_schema_is_named() {
     let cases = [
         ("DROP VIEW v_errors", "has no view v_errors"),
-        ("CREATE OR REPLACE VIEW v_notices AS SELECT run_id, job_id, runtime, step, seq, at, kind, upper(text) COLLATE \"C\" AS text FROM (SELECT run.run_id, run.job_id, run.runtime, notice.step, notice.seq, runtape_time(notice.at) COLLATE \"C\" AS at, notice.kind, notice.text FROM notice JOIN run USING (root_id, run_no)) AS n", "view v_notices was changed"),
-        ("CREATE OR REPLACE FUNCTION runtape_sum(total numeric) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 7", "function runtape_sum(total numeric) was changed"),
-        ("CREATE FUNCTION runtape_sum(total bigint) RETURNS bigint LANGUAGE sql RETURN 7", "an extra function runtape_sum(total bigint)"),
+        (
+            "CREATE OR REPLACE VIEW v_notices AS SELECT run_id, job_id, runtime, step, seq, at, kind, upper(text) COLLATE \"C\" AS text FROM (SELECT run.run_id, run.job_id, run.runtime, notice.step, notice.seq, runtape_time(notice.at) COLLATE \"C\" AS at, notice.kind, notice.text FROM notice JOIN run USING (root_id, run_no)) AS n",
+            "view v_notices was changed",
+        ),
+        (
+            "CREATE OR REPLACE FUNCTION runtape_sum(total numeric) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 7",
+            "function runtape_sum(total numeric) was changed",
+        ),
+        (
+            "CREATE FUNCTION runtape_sum(total bigint) RETURNS bigint LANGUAGE sql RETURN 7",
+            "an extra function runtape_sum(total bigint)",
+        ),
         ("DROP INDEX run_by_job", "no index CREATE INDEX run_by_job"),
-        ("CREATE INDEX more ON run (steps)", "an extra index CREATE INDEX more"),
-        ("ALTER TABLE notice ADD COLUMN more text", "an extra table notice.more text"),
-        ("ALTER TABLE notice ALTER COLUMN text TYPE varchar", "no table notice.text text"),
-        ("ALTER TABLE notice ALTER COLUMN text DROP NOT NULL", "no table notice.text text COLLATE C NOT NULL"),
-        ("ALTER TABLE root ALTER COLUMN summed SET DEFAULT 1", "no table root.summed smallint NOT NULL DEFAULT 0"),
-        ("ALTER TABLE notice DROP CONSTRAINT notice_pkey", "no key CREATE UNIQUE INDEX notice_pkey"),
-        ("CREATE RULE forget AS ON INSERT TO notice DO INSTEAD NOTHING", "an extra rule forget on notice"),
-        ("CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE TRIGGER drop_it BEFORE INSERT ON usage FOR EACH ROW EXECUTE FUNCTION f()", "an extra trigger drop_it on usage"),
-        ("ALTER TABLE run ENABLE ROW LEVEL SECURITY", "an extra row security on run"),
-        ("CREATE TABLE more () INHERITS (notice)", "an extra table more inherits from notice"),
-        ("ALTER TABLE run ADD CHECK (steps < 100)", "an extra constraint"),
-        ("ALTER TABLE unparsed RENAME TO gone; CREATE VIEW unparsed AS TABLE gone", "no table unparsed.seq"),
+        (
+            "CREATE INDEX more ON run (steps)",
+            "an extra index CREATE INDEX more",
+        ),
+        (
+            "ALTER TABLE notice ADD COLUMN more text",
+            "an extra table notice.more text",
+        ),
+        (
+            "ALTER TABLE notice ALTER COLUMN text TYPE varchar",
+            "no table notice.text text",
+        ),
+        (
+            "ALTER TABLE notice ALTER COLUMN text DROP NOT NULL",
+            "no table notice.text text COLLATE C NOT NULL",
+        ),
+        (
+            "ALTER TABLE root ALTER COLUMN summed SET DEFAULT 1",
+            "no table root.summed smallint NOT NULL DEFAULT 0",
+        ),
+        (
+            "ALTER TABLE notice DROP CONSTRAINT notice_pkey",
+            "no key CREATE UNIQUE INDEX notice_pkey",
+        ),
+        (
+            "CREATE RULE forget AS ON INSERT TO notice DO INSTEAD NOTHING",
+            "an extra rule forget on notice",
+        ),
+        (
+            "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE TRIGGER drop_it BEFORE INSERT ON usage FOR EACH ROW EXECUTE FUNCTION f()",
+            "an extra trigger drop_it on usage",
+        ),
+        (
+            "ALTER TABLE run ENABLE ROW LEVEL SECURITY",
+            "an extra row security on run",
+        ),
+        (
+            "CREATE TABLE more () INHERITS (notice)",
+            "an extra table more inherits from notice",
+        ),
+        (
+            "ALTER TABLE run ADD CHECK (steps < 100)",
+            "an extra constraint",
+        ),
+        (
+            "ALTER TABLE unparsed RENAME TO gone; CREATE VIEW unparsed AS TABLE gone",
+            "no table unparsed.seq",
+        ),
     ];
     let Some(database) = Database::fresh(Layout::Whole) else {
         return;
@@ -42,7 +87,9 @@ fn each_difference_of_a_schema_is_named() {
     assert_eq!(store.verify().unwrap().faults, []);
     drop(store);
     // What others have in the same schema is theirs.
-    database.sql().run("CREATE TABLE theirs (a int); CREATE VIEW v_theirs AS SELECT 1 AS a");
+    database
+        .sql()
+        .run("CREATE TABLE theirs (a int); CREATE VIEW v_theirs AS SELECT 1 AS a");
     assert_eq!(faults(database.address()), Vec::<String>::new());
     for (sql, expected) in cases {
         let Some(copy) = database.copy() else {
@@ -67,5 +114,10 @@ fn a_trigger_on_a_part_of_a_table_is_found() {
                CREATE TRIGGER drop_it BEFORE INSERT ON usage_3 FOR EACH ROW EXECUTE FUNCTION f()";
     database.sql().run(sql);
     let found = faults(database.address());
-    assert!(found.iter().any(|found| found.contains("trigger drop_it on usage")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|found| found.contains("trigger drop_it on usage")),
+        "{found:?}"
+    );
 }

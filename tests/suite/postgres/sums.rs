@@ -86,16 +86,28 @@ fn sums_are_right_however_many_write_at_once() {
         });
         let store = Store::open(database.address(), &Options::default()).unwrap();
         assert_eq!(store.verify().unwrap().faults, []);
-        let settled = database.sql().value("SELECT count(*) FROM root WHERE summed = 1");
+        let settled = database
+            .sql()
+            .value("SELECT count(*) FROM root WHERE summed = 1");
         assert_ne!(settled, "0");
         // The last run of each session states what all of it used.
         let expected: u64 = (0..SESSIONS)
-            .map(|session| (0..RUNS).filter(|place| place % SESSIONS == session).max().unwrap())
+            .map(|session| {
+                (0..RUNS)
+                    .filter(|place| place % SESSIONS == session)
+                    .max()
+                    .unwrap()
+            })
             .map(|place| (place * WRITERS + WRITERS - 1) * 10)
             .sum();
         let all = RunFilter::default();
-        let groups = store.usage_by(&all, &[UsageBy::Runtime], Calendar::Utc).unwrap();
-        let sum: i64 = groups.iter().filter_map(|group| group.usage.input_tokens).sum();
+        let groups = store
+            .usage_by(&all, &[UsageBy::Runtime], Calendar::Utc)
+            .unwrap();
+        let sum: i64 = groups
+            .iter()
+            .filter_map(|group| group.usage.input_tokens)
+            .sum();
         assert_eq!(u64::try_from(sum).unwrap(), expected);
     }
 }

@@ -79,13 +79,17 @@ fn fill(address: &str) {
         ..Plan::new("three", 2)
     };
     three.make().store(&mut store);
-    let open = Plan::new("open", 4).make();
-    store.begin_run(&open.begin).unwrap();
-    store.append(open.id(), &open.records[..9], &open.chunks[..3]).unwrap();
-    store.leave_note(open.id(), &json!({"why": "full"})).unwrap();
     // So that the runs are among the sums of usage, which otherwise wait for more.
     store
         .rebuild_all(|_, rebuilt| drop(rebuilt.unwrap()))
+        .unwrap();
+    let open = Plan::new("open", 4).make();
+    store.begin_run(&open.begin).unwrap();
+    store
+        .append(open.id(), &open.records[..9], &open.chunks[..3])
+        .unwrap();
+    store
+        .leave_note(open.id(), &json!({"why": "full"}))
         .unwrap();
     store.complete_search().unwrap();
     assert_eq!(store.verify().unwrap().faults, []);
@@ -108,12 +112,18 @@ fn tables(sql: &Sql) -> Vec<(String, Vec<Column>)> {
     );
     let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
     for row in answer.rows {
-        let [table, name, kind, is_key] = <[Option<String>; 4]>::try_from(row).unwrap().map(Option::unwrap);
+        let [table, name, kind, is_key] = <[Option<String>; 4]>::try_from(row)
+            .unwrap()
+            .map(Option::unwrap);
         if tables.last().is_none_or(|(last, _)| *last != table) {
             tables.push((table, Vec::new()));
         }
         let columns = &mut tables.last_mut().unwrap().1;
-        columns.push(Column { name, kind, is_key: is_key == "t" });
+        columns.push(Column {
+            name,
+            kind,
+            is_key: is_key == "t",
+        });
     }
     tables
 }
@@ -142,10 +152,18 @@ fn changes(kind: &str) -> Vec<(&'static str, &'static str, &'static str)> {
         ],
         "bytea" => vec![
             ("+1", set, "{c} || '\\x00'::bytea"),
-            ("-1", "length({c}) > 0", "substring({c} FROM 1 FOR length({c}) - 1)"),
+            (
+                "-1",
+                "length({c}) > 0",
+                "substring({c} FROM 1 FOR length({c}) - 1)",
+            ),
             ("zero", "length({c}) > 0", "''::bytea"),
             ("null to zero", none, "''::bytea"),
-            ("bit", "length({c}) > 0", "set_bit({c}, 8 * (length({c}) / 2), 1 - get_bit({c}, 8 * (length({c}) / 2)))"),
+            (
+                "bit",
+                "length({c}) > 0",
+                "set_bit({c}, 8 * (length({c}) / 2), 1 - get_bit({c}, 8 * (length({c}) / 2)))",
+            ),
         ],
         "bigint" | "integer" | "smallint" | "double precision" => vec![
             ("+1", set, "{c} + 1"),
@@ -157,7 +175,11 @@ fn changes(kind: &str) -> Vec<(&'static str, &'static str, &'static str)> {
         "timestamp with time zone" => vec![("+1", set, "'infinity'"), ("zero", set, "'-infinity'")],
         "tsvector" => vec![
             ("+1", set, "{c} || 'forged'::tsvector"),
-            ("-1", "length({c}) > 0", "ts_delete({c}, (tsvector_to_array({c}))[1])"),
+            (
+                "-1",
+                "length({c}) > 0",
+                "ts_delete({c}, (tsvector_to_array({c}))[1])",
+            ),
             ("zero", "length({c}) > 0", "''::tsvector"),
             ("null to zero", none, "''::tsvector"),
         ],
@@ -186,7 +208,9 @@ impl Bench {
         let kept = sql.value("SELECT current_schema() || '_kept'");
         sql.run(&format!("CREATE SCHEMA {kept}"));
         for (table, _) in tables(&sql) {
-            sql.run(&format!("CREATE TABLE {kept}.{table} AS SELECT * FROM {table}"));
+            sql.run(&format!(
+                "CREATE TABLE {kept}.{table} AS SELECT * FROM {table}"
+            ));
         }
         Some(Self {
             database,
@@ -200,7 +224,9 @@ impl Bench {
     /// Makes a change, unless the server refuses it or there is nothing to change, verifies, and undoes it.
     fn try_change(&mut self, table: &str, place: &str, kind: &str, change: &str) -> bool {
         if is_harmless(place, kind) {
-            self.table.entry((place.to_owned(), kind.to_owned())).or_default();
+            self.table
+                .entry((place.to_owned(), kind.to_owned()))
+                .or_default();
             return false;
         }
         match self.sql.ask(change) {
@@ -213,7 +239,10 @@ impl Bench {
             Err(refusal) => panic!("{change}: {}", refusal.text),
         }
         let found = self.judge();
-        let entry = self.table.entry((place.to_owned(), kind.to_owned())).or_default();
+        let entry = self
+            .table
+            .entry((place.to_owned(), kind.to_owned()))
+            .or_default();
         entry.0 += u32::from(found.is_some());
         entry.1 += 1;
         if found.is_none() {
@@ -286,7 +315,10 @@ fn every_change_of_every_column_is_found() {
             .collect();
         let key = if key.is_empty() { names.clone() } else { key };
         let by = |direction: &str| {
-            let key: Vec<String> = key.iter().map(|name| format!("{name} {direction}")).collect();
+            let key: Vec<String> = key
+                .iter()
+                .map(|name| format!("{name} {direction}"))
+                .collect();
             key.join(", ")
         };
         for (number, column) in columns.iter().enumerate() {
@@ -311,7 +343,10 @@ fn every_change_of_every_column_is_found() {
             }
         }
         for direction in ["ASC", "DESC"] {
-            let row = format!("(SELECT tableoid, ctid FROM {table} ORDER BY {} LIMIT 1)", by(direction));
+            let row = format!(
+                "(SELECT tableoid, ctid FROM {table} ORDER BY {} LIMIT 1)",
+                by(direction)
+            );
             let change = format!("DELETE FROM {table} WHERE (tableoid, ctid) = {row}");
             bench.try_change(table, table, "row deleted", &change);
             // The last column of the key goes past the last one.
@@ -323,7 +358,9 @@ fn every_change_of_every_column_is_found() {
                         "text" => format!("{} || 'x'", column.name),
                         _ => format!("(SELECT max(o.{0}) + 1 FROM {table} AS o)", column.name),
                     },
-                    (kind, None) if column.name == "start" && kind == "bigint" => "start + 900000".to_owned(),
+                    (kind, None) if column.name == "start" && kind == "bigint" => {
+                        "start + 900000".to_owned()
+                    }
                     _ => column.name.clone(),
                 })
                 .collect();
@@ -364,7 +401,8 @@ fn an_end_that_was_cut_off_is_told_by_the_epochs_and_by_a_head_kept_elsewhere() 
             FROM root WHERE root_id = 'three' AND chain = seal_chain;
         DELETE FROM usage_sum;
         UPDATE root SET summed = 0;";
-    let tables = "root run record_block tape_block step tool_call notice unparsed usage search run_place";
+    let tables =
+        "root run record_block tape_block step tool_call notice unparsed usage search run_place";
     let delete = |name: &str| format!("DELETE FROM {name} WHERE root_id = 'three';");
     let delete: String = tables.split(' ').map(delete).collect();
     bench.sql.run(&format!("{cut}{delete}"));
@@ -374,6 +412,8 @@ fn an_end_that_was_cut_off_is_told_by_the_epochs_and_by_a_head_kept_elsewhere() 
     bench.sql.run("DELETE FROM epoch WHERE number > 1");
     let found = bench.judge();
     println!("without them: {found:?}");
-    let report = open(bench.database.address()).verify_head(&kept.hash).unwrap();
+    let report = open(bench.database.address())
+        .verify_head(&kept.hash)
+        .unwrap();
     assert!(!report.is_intact());
 }

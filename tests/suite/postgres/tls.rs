@@ -50,8 +50,14 @@ fn equip(server: &Server, (certificate, key): &(String, String)) {
         server.write_file("server.key", key),
     );
     let sql = server.sql("postgres");
-    sql.run(&format!("ALTER SYSTEM SET ssl_cert_file = '{}'", certificate.display()));
-    sql.run(&format!("ALTER SYSTEM SET ssl_key_file = '{}'", key.display()));
+    sql.run(&format!(
+        "ALTER SYSTEM SET ssl_cert_file = '{}'",
+        certificate.display()
+    ));
+    sql.run(&format!(
+        "ALTER SYSTEM SET ssl_key_file = '{}'",
+        key.display()
+    ));
     sql.run("ALTER SYSTEM SET ssl = on");
     sql.run("SELECT pg_reload_conf()");
     // A reload is done by and by: a new connection has it when the server says so, and the file was read after.
@@ -74,7 +80,10 @@ fn refused(address: &str) -> String {
         Ok(_) => panic!("{address}: connected"),
         Err(error) => error.to_string(),
     };
-    assert!(begin.elapsed() < Duration::from_secs(15), "{address}: {error}");
+    assert!(
+        begin.elapsed() < Duration::from_secs(15),
+        "{address}: {error}"
+    );
     error
 }
 
@@ -101,10 +110,14 @@ fn a_certificate_is_checked() {
     server.sql("postgres").run("CREATE DATABASE history");
     Layout::Whole.migrate(&server.address("history"));
     let port = server.port();
-    let at = |host: &str, settings: &str| format!("postgres://runtape@{host}:{port}/history?{settings}");
+    let at =
+        |host: &str, settings: &str| format!("postgres://runtape@{host}:{port}/history?{settings}");
 
     // A server that has no certificate, where one is asked for.
-    let said = refused(&at("localhost", &format!("sslmode=verify-full&sslrootcert={right}")));
+    let said = refused(&at(
+        "localhost",
+        &format!("sslmode=verify-full&sslrootcert={right}"),
+    ));
     assert!(said.contains("TLS"), "{said}");
 
     equip(&server, &ours.sign("localhost", false));
@@ -118,17 +131,29 @@ fn a_certificate_is_checked() {
         assert_eq!(server.sql("postgres").value(encrypted), "1", "{mode}");
         drop(store);
         for (name, settings) in [
-            ("somebody else signed it", format!("sslmode={mode}&sslrootcert={wrong}")),
+            (
+                "somebody else signed it",
+                format!("sslmode={mode}&sslrootcert={wrong}"),
+            ),
             ("nobody we know signed it", format!("sslmode={mode}")),
-            ("there is nobody to trust", format!("sslmode={mode}&sslrootcert={empty}")),
-            ("who to trust cannot be read", format!("sslmode={mode}&sslrootcert={missing}")),
+            (
+                "there is nobody to trust",
+                format!("sslmode={mode}&sslrootcert={empty}"),
+            ),
+            (
+                "who to trust cannot be read",
+                format!("sslmode={mode}&sslrootcert={missing}"),
+            ),
         ] {
             let said = refused(&at("localhost", &settings));
             assert!(said.contains("certificate"), "{name}: {said}");
             println!("{mode}, {name}: {said}");
         }
         // The certificate is one of another name.
-        let said = refused(&at("127.0.0.1", &format!("sslmode={mode}&sslrootcert={right}")));
+        let said = refused(&at(
+            "127.0.0.1",
+            &format!("sslmode={mode}&sslrootcert={right}"),
+        ));
         assert!(said.contains("certificate"), "{said}");
     }
     // A host that is not this machine, as far as its name goes.
@@ -139,13 +164,21 @@ fn a_certificate_is_checked() {
     open(&far(&format!("sslrootcert={right}"))).unwrap();
     let said = refused(&far(&format!("sslrootcert={wrong}")));
     assert!(said.contains("certificate"), "{said}");
-    let said = refused(&at("localhost", &format!("sslmode=require&sslrootcert={right}")));
+    let said = refused(&at(
+        "localhost",
+        &format!("sslmode=require&sslrootcert={right}"),
+    ));
     assert!(said.contains("certificate"), "{said}");
     // One that is too old.
     equip(&server, &ours.sign("localhost", true));
-    let said = refused(&at("localhost", &format!("sslmode=require&sslrootcert={right}")));
+    let said = refused(&at(
+        "localhost",
+        &format!("sslmode=require&sslrootcert={right}"),
+    ));
     assert!(said.contains("xpired"), "{said}");
-    let runs: Vec<_> = ["require", "verify-ca", "verify-full"].map(|mode| Plan::new(mode, 2).make()).into();
+    let runs: Vec<_> = ["require", "verify-ca", "verify-full"]
+        .map(|mode| Plan::new(mode, 2).make())
+        .into();
     check_exactly(&server.address("history"), &runs);
 }
 
@@ -155,7 +188,9 @@ fn overheard(settings: &str) -> (Vec<u8>, String) {
     let port = listener.local_addr().unwrap().port();
     let ear = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
         let mut heard = vec![0; 8];
         stream.read_exact(&mut heard).unwrap();
         // "No."
@@ -165,7 +200,9 @@ fn overheard(settings: &str) -> (Vec<u8>, String) {
         heard.extend_from_slice(&rest[..count]);
         heard
     });
-    let address = format!("postgres://somebody:s3cret@db.example.com:{port}/history?hostaddr=127.0.0.1{settings}");
+    let address = format!(
+        "postgres://somebody:s3cret@db.example.com:{port}/history?hostaddr=127.0.0.1{settings}"
+    );
     let said = refused(&address);
     (ear.join().unwrap(), said)
 }

@@ -34,10 +34,13 @@ fn rows(store: &Store, sql: &str) -> Vec<Map<String, Value>> {
 
 /// Gives a run a label.
 fn label(made: &mut Made, value: &str) {
-    let patch = made.records.iter_mut().find_map(|record| match &mut record.kind {
-        RecordKind::Metadata(patch) => Some(patch),
-        _ => None,
-    });
+    let patch = made
+        .records
+        .iter_mut()
+        .find_map(|record| match &mut record.kind {
+            RecordKind::Metadata(patch) => Some(patch),
+            _ => None,
+        });
     let labels = json!({"team": value, "other": ""});
     patch.unwrap().set.set("labels", labels);
 }
@@ -45,7 +48,10 @@ fn label(made: &mut Made, value: &str) {
 /// Runs with all that views tell of: children, failures, sessions with several runs, labels, and texts that a server
 /// cannot keep as they are.
 fn fill(store: &mut Store) {
-    for (number, session) in [Some("s"), Some("s"), None, Some("a\0b")].into_iter().enumerate() {
+    for (number, session) in [Some("s"), Some("s"), None, Some("a\0b")]
+        .into_iter()
+        .enumerate()
+    {
         let plan = Plan {
             session: session.map(str::to_owned),
             fails: number == 2,
@@ -148,8 +154,15 @@ fn a_query_of_ones_own_is_one_question() {
         "",
     ] {
         let refused = store.query(bad, |_| true);
-        assert!(matches!(refused, Err(StoreError::BadSql { .. })), "{bad}: {refused:?}");
-        assert_eq!(crate::writers::contents(&database.sql(), &[]), before, "{bad}");
+        assert!(
+            matches!(refused, Err(StoreError::BadSql { .. })),
+            "{bad}: {refused:?}"
+        );
+        assert_eq!(
+            crate::writers::contents(&database.sql(), &[]),
+            before,
+            "{bad}"
+        );
     }
     for missing in ["SELECT * FROM v_messages", "SELECT input FROM v_tool_calls"] {
         let refused = store.query(missing, |_| true).unwrap_err().to_string();

@@ -94,7 +94,9 @@ pub(crate) fn write_all(store: &mut Store, made: &Made) -> u32 {
         }));
     }
     count(insist(store, |store| {
-        store.finish_run(made.id(), &json!({"code": 0}), 1).map(|_| true)
+        store
+            .finish_run(made.id(), &json!({"code": 0}), 1)
+            .map(|_| true)
     }));
     failures
 }
@@ -107,13 +109,26 @@ pub(crate) fn check_exactly(address: &str, runs: &[Made]) {
         assert_eq!(stored.len(), made.records.len(), "{}", made.id());
         assert_eq!(stored, made.records, "{}", made.id());
         assert_eq!(store.tape(made.id()).unwrap(), made.chunks, "{}", made.id());
-        assert!(store.run(made.id()).unwrap().seal.is_some(), "{}", made.id());
+        assert!(
+            store.run(made.id()).unwrap().seal.is_some(),
+            "{}",
+            made.id()
+        );
     }
     let sql = Sql::connect(address).unwrap();
-    assert_eq!(sql.value("SELECT count(*) FROM run"), runs.len().to_string());
+    assert_eq!(
+        sql.value("SELECT count(*) FROM run"),
+        runs.len().to_string()
+    );
     let records: usize = runs.iter().map(|made| made.records.len()).sum();
-    assert_eq!(sql.value("SELECT sum(count) FROM record_block"), records.to_string());
-    assert_eq!(sql.value("SELECT count(*) FROM seal"), runs.len().to_string());
+    assert_eq!(
+        sql.value("SELECT sum(count) FROM record_block"),
+        records.to_string()
+    );
+    assert_eq!(
+        sql.value("SELECT count(*) FROM seal"),
+        runs.len().to_string()
+    );
     let report = store.verify().unwrap();
     assert_eq!(report.faults, []);
     assert_eq!(report.records, records as u64);

@@ -13,9 +13,11 @@ mod signals;
 use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use runtape_core::report::CostEstimate;
 use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, RunSummary, Runtime};
 use runtape_normalizer::paperclip::ExecutionResult;
 use runtape_normalizer::redact::RuleSet;
@@ -177,7 +179,8 @@ pub(crate) fn run(
     let program = (program.as_str(), arguments);
     let stdin = input.stdio();
     let mut recording = spawn(invocation, options, runtime, &context, program, stdin)?;
-    signals.pass_on(recording.control());
+    let interrupts = recording.take_interrupts();
+    let answering = signals.pass_on(recording.control(), interrupts);
     input.pass_on(&mut recording);
     write_pid(args, invocation, recording.control().process_id());
     let view = View::new(args, invocation.console.json);
@@ -191,12 +194,19 @@ pub(crate) fn run(
         summary,
         kept,
     } = recording.wait();
+    // What is said about an interrupt is said before the summary.
+    let _ = answering.map(JoinHandle::join);
     // What the session file adds is a gift: without it the run is what was printed.
     let joined = history::join(args, invocation, &context, &kept, &rules);
     let summary = joined.or(summary);
     let summary = summary.as_ref();
+    let estimate = if args.quiet && args.report.is_none() {
+        CostEstimate::default()
+    } else {
+        report::estimate(invocation, &context, summary, &kept)
+    };
     if !args.quiet {
-        report::say(invocation, &context, summary);
+        report::say(invocation, &context, summary, &estimate);
         // Said at the end: what the command prints is not to be mixed with it.
         if is_new && !invocation.database.is_new() {
             invocation.tell_of_new_database();
@@ -207,7 +217,7 @@ pub(crate) fn run(
         report::say_unshown(invocation, &context, unshown, &kept);
     }
     // The command has ended as it did, whatever became of the report about it.
-    if let Err(error) = write_report(args, &context, summary, &kept, &exit) {
+    if let Err(error) = write_report(args, &context, summary, estimate, &kept, &exit) {
         invocation.warn(&with_causes(&error));
     }
     if kept.fault.is_none() {
@@ -310,6 +320,7 @@ fn write_report(
     args: &RecordArgs,
     context: &Context,
     summary: Option<&RunSummary>,
+    estimate: CostEstimate,
     kept: &Kept,
     exit: &Exit,
 ) -> Result<(), CliError> {
@@ -320,7 +331,10 @@ fn write_report(
         what: format!("the end of run {}", context.run_id),
     })?;
     let mut text = match args.report_as {
-        ReportShape::Run => serde_json::to_vec(&report::report(context, summary, kept, exit))?,
+        ReportShape::Run => {
+            let report = report::report(context, summary, estimate, kept, exit);
+            serde_json::to_vec(&report)?
+        }
         ReportShape::Paperclip => serde_json::to_vec(&ExecutionResult::new(summary, exit))?,
     };
     text.push(b'\n');
@@ -370,8 +384,17 @@ fn context(args: &RecordArgs, invocation: &Invocation<'_>) -> Result<Context, Cl
     if let Ok(host) = nix::unistd::gethostname() {
         context.metadata.set("host", host.to_string_lossy());
     }
-    if let Ok(user) = std::env::var("USER") {
+    if let Some(user) = user() {
         context.metadata.set("user", user);
     }
     Ok(context)
+}
+
+/// Returns who runs the command: as the environment says, else as the system knows, since cron and containers set nothing.
+fn user() -> Option<String> {
+    let named = std::env::var("USER").ok().filter(|name| !name.is_empty());
+    named.or_else(|| {
+        let found = nix::unistd::User::from_uid(nix::unistd::getuid());
+        found.ok().flatten().map(|user| user.name)
+    })
 }

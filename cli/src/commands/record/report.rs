@@ -2,12 +2,13 @@
 
 use nix::sys::signal::Signal;
 use runtape_core::RunSummary;
-use runtape_core::report::{ExitInfo, Failure, RecordReport};
+use runtape_core::report::{CostEstimate, ExitInfo, Failure, RecordReport};
 use runtape_normalizer::{Context, Exit};
 use runtape_recorder::process::Kept;
 
 use super::screen::Unshown;
 use crate::commands::Invocation;
+use crate::commands::estimates::{Estimates, cost_text};
 use crate::exit_codes;
 use crate::terminal::table::{bytes, plural, thousands};
 
@@ -28,8 +29,29 @@ pub(super) fn say(
     invocation: &mut Invocation<'_>,
     context: &Context,
     summary: Option<&RunSummary>,
+    estimate: &CostEstimate,
 ) {
-    invocation.note(&line(context, summary));
+    invocation.note(&line(context, summary, estimate));
+}
+
+/// Estimates what the run cost, if the runtime did not say and it is stored.
+pub(super) fn estimate(
+    invocation: &mut Invocation<'_>,
+    context: &Context,
+    summary: Option<&RunSummary>,
+    kept: &Kept,
+) -> CostEstimate {
+    let is_wanted = |summary: &RunSummary| summary.cost_usd.is_none() && summary.usage.is_some();
+    if kept.fault.is_some() || !summary.is_some_and(is_wanted) {
+        return CostEstimate::default();
+    }
+    let Some(estimates) = Estimates::find(invocation) else {
+        return CostEstimate::default();
+    };
+    // The run is over and kept: what it may have cost is no reason to complain.
+    let store = invocation.database.read();
+    let estimate = store.and_then(|store| estimates.of_tree(&store, &context.run_id));
+    estimate.unwrap_or_default()
 }
 
 /// Tells a person what could not be stored.
@@ -75,6 +97,7 @@ pub(super) fn say_unshown(
 pub(super) fn report(
     context: &Context,
     summary: &RunSummary,
+    estimate: CostEstimate,
     kept: &Kept,
     exit: &Exit,
 ) -> RecordReport {
@@ -89,6 +112,7 @@ pub(super) fn report(
         steps: summary.steps,
         usage: summary.usage,
         cost_usd: summary.cost_usd,
+        estimate,
         duration_ms: summary.duration_ms,
         final_text: summary.final_text.clone(),
         exit: ExitInfo {
@@ -104,7 +128,7 @@ pub(super) fn report(
 }
 
 /// Returns the run in one line.
-fn line(context: &Context, summary: Option<&RunSummary>) -> String {
+fn line(context: &Context, summary: Option<&RunSummary>, estimate: &CostEstimate) -> String {
     let Some(summary) = summary else {
         return format!("run {} has no end", context.run_id);
     };
@@ -133,6 +157,9 @@ fn line(context: &Context, summary: Option<&RunSummary>) -> String {
     }
     if let Some(cost) = summary.cost_usd {
         parts.push(format!("${cost:.4}"));
+    }
+    if estimate.estimated_cost_usd.is_some() {
+        parts.push(format!("${} estimated", cost_text(None, estimate)));
     }
     format!("run {}: {}", context.run_id, parts.join(", "))
 }

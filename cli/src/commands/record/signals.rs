@@ -1,9 +1,11 @@
-//! Signals that the recorder is sent: the command gets them, too.
+//! Signals that the recorder is sent, and interrupts that a terminal gives to the command.
 
 use std::io::Write;
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
 
-use runtape_recorder::process::Control;
+use runtape_recorder::process::{Control, Interrupts};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
 
 use crate::error::CliError;
@@ -43,6 +45,45 @@ impl Answer {
     }
 }
 
+/// Counts interrupts, whichever way they came.
+struct InterruptCounter {
+    command: Control,
+    count: AtomicU32,
+    /// Whether interrupts that the command gets are heard: then those that are passed on are counted there, too.
+    is_heard: AtomicBool,
+}
+
+impl InterruptCounter {
+    /// Does what is due about an interrupt that this process was sent.
+    fn sent_to_recorder(&self) {
+        if self.is_heard.load(Ordering::Acquire) {
+            self.command.signal(SIGINT);
+            return;
+        }
+        if self.next() == Answer::PassOn {
+            self.command.signal(SIGINT);
+        }
+    }
+
+    /// Does what is due about an interrupt that the command got by itself.
+    fn heard_by_command(&self) {
+        self.next();
+    }
+
+    /// Counts an interrupt, says and does what follows from how many there were.
+    fn next(&self) -> Answer {
+        let answer = Answer::to_interrupt(self.count.fetch_add(1, Ordering::AcqRel));
+        match answer {
+            Answer::PassOn => {}
+            Answer::Ask => self.command.stop(),
+            Answer::Kill => self.command.signal(SIGKILL),
+        }
+        // Where nothing can be written, nobody can be told.
+        let _ = writeln!(std::io::stderr(), "runtape: {}", answer.text());
+        answer
+    }
+}
+
 impl Signals {
     /// Begins to listen for signals that would end this process.
     pub(super) fn listen() -> Result<Self, CliError> {
@@ -53,29 +94,36 @@ impl Signals {
         })
     }
 
-    /// Passes on what has arrived and what will.
-    pub(super) fn pass_on(mut self, to: Control) {
+    /// Passes on what has arrived and what will, and answers what a terminal sends to the command itself.
+    /// Returns the thread that does the latter: it ends when the command is over and everything was said.
+    pub(super) fn pass_on(
+        mut self,
+        to: Control,
+        interrupts: Option<Interrupts>,
+    ) -> Option<JoinHandle<()>> {
+        let counter = Arc::new(InterruptCounter {
+            command: to.clone(),
+            count: AtomicU32::new(0),
+            is_heard: AtomicBool::new(interrupts.is_some()),
+        });
+        let heard = Arc::clone(&counter);
+        let answering = interrupts.map(|interrupts| {
+            thread::spawn(move || {
+                interrupts.for_each(|()| heard.heard_by_command());
+                heard.is_heard.store(false, Ordering::Release);
+            })
+        });
         thread::spawn(move || {
-            let mut interrupts = 0;
             for signal in self.0.forever() {
                 match signal {
                     // Whoever asks the recorder to end wants the command to end, too: one that does
                     // not within the grace period is killed.
                     SIGTERM => to.stop(),
-                    SIGINT => {
-                        let answer = Answer::to_interrupt(interrupts);
-                        interrupts += 1;
-                        match answer {
-                            Answer::PassOn => to.signal(SIGINT),
-                            Answer::Ask => to.stop(),
-                            Answer::Kill => to.signal(SIGKILL),
-                        }
-                        // Where nothing can be written, nobody can be told.
-                        let _ = writeln!(std::io::stderr(), "runtape: {}", answer.text());
-                    }
+                    SIGINT => counter.sent_to_recorder(),
                     other => to.signal(other),
                 }
             }
         });
+        answering
     }
 }

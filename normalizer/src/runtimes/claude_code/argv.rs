@@ -171,6 +171,8 @@ fn first_positional(words: &[String]) -> Option<&str> {
 }
 
 /// Tells what standard input is: with `-p` a text that follows the prompt, or messages.
+///
+/// `cli.js` of 2.0.14 (npm) joins what is there of prompt and standard input with a line feed, unless the input format is `stream-json`.
 pub(super) fn stdin(context: &Context) -> StdinUse {
     match context.flag(&["--input-format"]) {
         // It prints them again itself.

@@ -33,7 +33,9 @@ pub(super) fn of_response(usage: &Usage, is_final: bool) -> TokenCounts {
         cached_input_tokens: count(usage.cache_read),
         output_tokens: count(usage.output).filter(|_| is_final),
         reasoning_tokens: count(usage.details.thinking).filter(|tokens| is_final && *tokens > 0),
+        ..TokenCounts::default()
     }
+    .with_writes(count(usage.cache_creation), count(usage.writes.for_an_hour))
 }
 
 fn of_main_loop(usage: &Usage) -> TokenCounts {
@@ -42,7 +44,9 @@ fn of_main_loop(usage: &Usage) -> TokenCounts {
         cached_input_tokens: count(usage.cache_read),
         output_tokens: count(usage.output),
         reasoning_tokens: count(usage.details.thinking),
+        ..TokenCounts::default()
     }
+    .with_writes(count(usage.cache_creation), count(usage.writes.for_an_hour))
 }
 
 pub(super) fn of_models(models: &ByModel<'_>, without_models: TokenCounts) -> TokenCounts {
@@ -52,6 +56,7 @@ pub(super) fn of_models(models: &ByModel<'_>, without_models: TokenCounts) -> To
             cached_input_tokens: Some(0),
             output_tokens: Some(0),
             reasoning_tokens: None,
+            ..TokenCounts::default()
         };
         return TokenCounts {
             reasoning_tokens: without_models.reasoning_tokens.map(|_| 0),
@@ -62,12 +67,14 @@ pub(super) fn of_models(models: &ByModel<'_>, without_models: TokenCounts) -> To
         .0
         .iter()
         .fold(TokenCounts::default(), |sum, (_, model)| {
-            sum.plus(TokenCounts {
+            let counts = TokenCounts {
                 input_tokens: prompt(model.input, model.cache_creation),
                 cached_input_tokens: count(model.cache_read),
                 output_tokens: count(model.output),
                 reasoning_tokens: count(model.thinking),
-            })
+                ..TokenCounts::default()
+            };
+            sum.plus(counts.with_writes(count(model.cache_creation), count(model.for_an_hour)))
         })
 }
 

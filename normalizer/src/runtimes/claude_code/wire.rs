@@ -77,8 +77,15 @@ wire_struct! {
         "cache_read_input_tokens" => cache_read: Option<u64> as number::opt_u64,
         "output_tokens" => output: Option<u64> as number::opt_u64,
         "output_tokens_details" => details: OutputDetails,
-        ; known "cache_creation", "service_tier", "server_tool_use", "inference_geo",
+        "cache_creation" => writes: CacheWrites,
+        ; known "service_tier", "server_tool_use", "inference_geo",
         "iterations", "speed", "fallback_credit"
+    }
+
+    /// What was written to the cache, by how long it stays there.
+    pub(super) struct CacheWrites {
+        "ephemeral_1h_input_tokens" => for_an_hour: Option<u64> as number::opt_u64,
+        ; known "ephemeral_5m_input_tokens"
     }
 
     /// What the generated tokens were.
@@ -94,9 +101,9 @@ wire_struct! {
         "cacheCreationInputTokens" => cache_creation: Option<u64> as number::opt_u64,
         "thinkingTokens" => thinking: Option<u64> as number::opt_u64,
         "costUSD" => cost: Option<f64> as number::opt_amount,
+        "cacheCreationEphemeral1hInputTokens" => for_an_hour: Option<u64> as number::opt_u64,
         ; known "webSearchRequests", "contextWindow", "maxOutputTokens", "canonicalModel",
-        "provider", "costBasis", "cacheCreationEphemeral5mInputTokens",
-        "cacheCreationEphemeral1hInputTokens"
+        "provider", "costBasis", "cacheCreationEphemeral5mInputTokens"
     }
 }
 

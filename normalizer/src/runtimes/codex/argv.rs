@@ -164,13 +164,18 @@ pub(super) fn is_script(name: &str) -> bool {
     matches!(name, "codex.js" | "codex-exec") || name.strip_prefix("codex-").is_some_and(is_built)
 }
 
-/// Tells what standard input is: the prompt of `codex exec` without one, or with `-` for one.
+/// Tells what standard input is: the prompt of `codex exec` without one, or with `-` for one. Beside a prompt it is appended to
+/// that in a block of its own, but not where a thread goes on or a repository is reviewed: it is not read then.
+///
+/// From `codex-rs/exec/src/lib.rs` of openai/codex (`resolve_root_prompt`, `resolve_prompt`), and the help of `codex exec`.
 pub(super) fn stdin(context: &Context) -> StdinUse {
-    match context.argv.as_deref() {
-        Some(words) if Words::of(words).command().is_some() => {
-            StdinUse::Prompt(BesideArgument::Apart)
+    let words = context.argv.as_deref().map(Words::of);
+    match words.and_then(|words| words.command()) {
+        Some(Command::Fresh) => {
+            StdinUse::Prompt(BesideArgument::Within("\n\n<stdin>\n", "</stdin>"))
         }
-        _ => StdinUse::Unknown,
+        Some(Command::Resume { .. } | Command::Review) => StdinUse::Prompt(BesideArgument::Apart),
+        None => StdinUse::Unknown,
     }
 }
 

@@ -58,8 +58,11 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             "danger-full-access",
             &["--dangerously-bypass-approvals-and-sandbox", "--yolo"],
         ),
+        // Gone from newer versions, which say to use `--sandbox workspace-write`.
         PermissionFlag::meaning("full-auto", &["--full-auto"]),
         PermissionFlag::valued(&["--sandbox", "-s"]),
+        // As Paperclip's adapter says it (its contract, 6.1).
+        PermissionFlag::setting(&["-c", "--config"], "sandbox_mode"),
     ],
     formats: &[
         OutputFormat::new("text", "", &[Text, Session, Model]),

@@ -28,7 +28,8 @@ pub(super) fn count(usage: &mut Raw<'_>) -> Counted {
                 count(totals.cached),
                 count(totals.output),
                 count(totals.reasoning),
-            ),
+            )
+            .with_writes(count(totals.written), None),
             faults: Vec::new(),
             unknown: totals.unknown,
         };
@@ -44,7 +45,8 @@ pub(super) fn count(usage: &mut Raw<'_>) -> Counted {
         count("cached_input_tokens"),
         count("output_tokens"),
         count("reasoning_output_tokens"),
-    );
+    )
+    .with_writes(count("cache_write_input_tokens"), None);
     *usage = Raw::Value(value);
     Counted {
         counts,
@@ -64,6 +66,7 @@ fn counts(
         cached_input_tokens: cached,
         output_tokens: output,
         reasoning_tokens: reasoning,
+        ..TokenCounts::default()
     }
 }
 
@@ -86,6 +89,7 @@ mod tests {
             cached_input_tokens: Some(2100),
             output_tokens: Some(100),
             reasoning_tokens: Some(7),
+            ..TokenCounts::default()
         };
         for mut usage in [
             Raw::Text(text),
@@ -95,6 +99,10 @@ mod tests {
             assert_eq!(counted.counts, expected);
             assert!(counted.faults.is_empty() && counted.unknown.is_empty());
         }
+        let written = text.replace(r#"tokens":0"#, r#"tokens":300"#);
+        let counted = count(&mut Raw::Text(&written));
+        assert_eq!(counted.counts.cache_write_tokens, Some(300));
+        assert_eq!(counted.counts.input_tokens, Some(1200), "they are in it");
         // As printed before reasoning was counted.
         let older = r#"{"input_tokens":5,"cached_input_tokens":9,"output_tokens":1,"new":2}"#;
         let counted = count(&mut Raw::Text(older));

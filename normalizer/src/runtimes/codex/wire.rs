@@ -140,7 +140,8 @@ wire_struct! {
         "cached_input_tokens" => cached: Option<u64> as number::opt_u64,
         "output_tokens" => output: Option<u64> as number::opt_u64,
         "reasoning_output_tokens" => reasoning: Option<u64> as number::opt_u64,
-        ; known "cache_write_input_tokens", "total_tokens"
+        "cache_write_input_tokens" => written: Option<u64> as number::opt_u64,
+        ; known "total_tokens"
     }
 
     pub(super) struct TextLine<'a> {

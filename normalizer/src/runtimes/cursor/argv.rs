@@ -77,6 +77,9 @@ pub(super) fn query(context: &Context) -> Option<String> {
 }
 
 /// Tells what standard input is: the prompt of `cursor-agent -p` without one.
+///
+/// Paperclip's adapter hands it over there (its contract, 5.2). What becomes of it beside a prompt is not known: the CLI
+/// is closed source, and no capture shows it.
 pub(super) fn stdin(context: &Context) -> StdinUse {
     if context.has_flag(&["-p", "--print"]) {
         StdinUse::Prompt(BesideArgument::Apart)

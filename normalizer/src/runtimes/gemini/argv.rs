@@ -80,6 +80,9 @@ pub(super) fn query(context: &Context) -> Option<String> {
 }
 
 /// Tells what standard input is: a text that goes before the prompt.
+///
+/// `packages/cli/src/gemini.tsx` of google-gemini/gemini-cli puts two line feeds between them. It refuses
+/// `--prompt-interactive` where standard input is no terminal.
 pub(super) fn stdin(context: &Context) -> StdinUse {
     let is_interactive = context.has_flag(&["-i", "--prompt-interactive"]);
     match &context.argv {

@@ -76,6 +76,7 @@ impl Stated {
             cached_input_tokens: cached,
             output_tokens: candidates.map(|count| count.saturating_add(thoughts.unwrap_or(0))),
             reasoning_tokens: thoughts,
+            ..TokenCounts::default()
         }
     }
 }

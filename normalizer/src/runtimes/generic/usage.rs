@@ -24,6 +24,7 @@ pub(super) fn of_result(result: &RunResult) -> Option<TokenCounts> {
             output_tokens: output,
             reasoning_tokens: None,
             cached_input_tokens: cached,
+            ..TokenCounts::default()
         })
 }
 
@@ -35,6 +36,7 @@ pub(super) fn of_response(usage: &Usage) -> TokenCounts {
         output_tokens: counter(usage.output_tokens),
         reasoning_tokens: counter(usage.reasoning_tokens),
         cached_input_tokens: counter(usage.cached_input_tokens),
+        ..TokenCounts::default()
     }
 }
 
@@ -50,5 +52,6 @@ pub(super) fn of_run(usage: &Usage, unknown: &[&str]) -> Option<TokenCounts> {
         output_tokens: counter("outputTokens", usage.output_tokens),
         reasoning_tokens: counter("reasoningTokens", usage.reasoning_tokens),
         cached_input_tokens: counter("cachedInputTokens", usage.cached_input_tokens),
+        ..TokenCounts::default()
     })
 }

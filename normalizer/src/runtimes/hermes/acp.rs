@@ -200,6 +200,7 @@ impl Acp {
             output_tokens: count(usage.output),
             reasoning_tokens: count(usage.thought),
             cached_input_tokens: cached,
+            ..TokenCounts::default()
         }));
         let mut raw = serde_json::Map::new();
         let fields = [

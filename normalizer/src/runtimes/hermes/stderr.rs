@@ -88,6 +88,7 @@ impl Stderr {
             output_tokens: Some(output),
             reasoning_tokens: None,
             cached_input_tokens: Some(cached),
+            ..TokenCounts::default()
         };
         self.used = Some(self.used.map_or(counts, |used| used.plus(counts)));
         if self.model.is_none() {

@@ -118,12 +118,14 @@ pub(super) fn counts(usage: &Value, numbers: &mut Numbers) -> TokenCounts {
         "cacheWriteTokens",
         "cache_creation_input_tokens",
     ]);
-    TokenCounts {
+    let counts = TokenCounts {
         input_tokens: input.map(|input| input.saturating_add(written.unwrap_or(0))),
         output_tokens: number(&["output", "outputTokens", "output_tokens"]),
         reasoning_tokens: number(&["reasoning", "reasoningTokens", "reasoning_tokens"]),
         cached_input_tokens: number(&["cacheRead", "cacheReadTokens", "cache_read_input_tokens"]),
-    }
+        ..TokenCounts::default()
+    };
+    counts.with_writes(written, None)
 }
 
 /// Returns what it cost in US dollars. The library writes 0 for a model without a price.

@@ -90,6 +90,8 @@ fn is_option(word: &str) -> bool {
 }
 
 /// Tells what standard input is: a text that follows the message of `opencode run`.
+///
+/// `packages/opencode/src/cli/cmd/run.ts` of anomalyco/opencode puts a line feed between them.
 pub(super) fn stdin(context: &Context) -> StdinUse {
     match context.argv.as_deref() {
         Some(words) if Words::of(words).is_run() => StdinUse::Prompt(BesideArgument::After("\n")),

@@ -51,9 +51,11 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     is_script: |name| matches!(name, "opencode-ai" | "opencode.js"),
     query: argv::query,
     stdin: argv::stdin,
+    // Three names of one flag in `packages/opencode/src/cli/cmd/run.ts` of anomalyco/opencode: what would be asked for is
+    // approved, what is denied stays so. Captures have the first.
     permissions: &[PermissionFlag::meaning(
-        "skipPermissions",
-        &["--dangerously-skip-permissions"],
+        "auto",
+        &["--auto", "--yolo", "--dangerously-skip-permissions"],
     )],
     formats: &[
         OutputFormat::new("text", "--format default", &[Text, Model]),

@@ -32,12 +32,14 @@ impl Stated {
         let with = |count: Option<i64>, more: Option<i64>| {
             count.map(|count| count.saturating_add(more.unwrap_or(0)))
         };
-        TokenCounts {
+        let counts = TokenCounts {
             input_tokens: with(self.input, self.written),
             cached_input_tokens: self.read,
             output_tokens: with(self.output, self.reasoning),
             reasoning_tokens: self.reasoning,
-        }
+            ..TokenCounts::default()
+        };
+        counts.with_writes(self.written, None)
     }
 }
 
@@ -103,6 +105,7 @@ mod tests {
             cached_input_tokens: Some(24),
             output_tokens: Some(60),
             reasoning_tokens: Some(40),
+            ..TokenCounts::default()
         };
         for mut tokens in [
             Raw::Text(text),

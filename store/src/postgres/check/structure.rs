@@ -15,7 +15,14 @@ use crate::postgres::schema::TREE_TABLES;
 const EXPECTED: &str = include_str!("structure.txt");
 
 /// Tables that are not of trees.
-const OTHERS: [&str; 6] = ["run_place", "usage_sum", "seal", "chain_head", "epoch", "runtape"];
+const OTHERS: [&str; 6] = [
+    "run_place",
+    "usage_sum",
+    "seal",
+    "chain_head",
+    "epoch",
+    "runtape",
+];
 
 /// Versions of the server in which views and functions were seen to be described alike.
 const DESCRIBED_ALIKE: std::ops::RangeInclusive<i32> = 15..=18;
@@ -29,7 +36,8 @@ pub(in crate::postgres) fn tables() -> Vec<&'static str> {
 }
 
 /// Columns of tables and views.
-const COLUMNS: &str = "SELECT concat_ws(' ', CASE WHEN class.relkind = 'v' THEN 'view' ELSE 'table' END,
+const COLUMNS: &str =
+    "SELECT concat_ws(' ', CASE WHEN class.relkind = 'v' THEN 'view' ELSE 'table' END,
         class.relname || '.' || attribute.attname,
         format_type(attribute.atttypid, attribute.atttypmod),
         CASE WHEN letters.collname <> 'default' THEN 'COLLATE ' || letters.collname END,
@@ -46,7 +54,8 @@ const COLUMNS: &str = "SELECT concat_ws(' ', CASE WHEN class.relkind = 'v' THEN 
         class.relname LIKE ANY($3) AND class.relkind = 'v')";
 
 /// Indexes of our tables; those of their parts go with them.
-const INDEXES: &str = "SELECT concat_ws(' ', CASE WHEN index.indisprimary THEN 'key' ELSE 'index' END,
+const INDEXES: &str =
+    "SELECT concat_ws(' ', CASE WHEN index.indisprimary THEN 'key' ELSE 'index' END,
         replace(replace(pg_get_indexdef(index.indexrelid), ' ON ONLY ', ' ON '),
             quote_ident($4) || '.', ''),
         CASE WHEN NOT index.indisvalid OR NOT index.indisready THEN 'BROKEN' END)
@@ -181,7 +190,10 @@ fn view_of(line: &str) -> Option<&str> {
 
 /// Names what is extra, missing or changed in the schema, compared with what the migrations make.
 pub(in crate::postgres) fn structure(pg: &Postgres) -> Result<Vec<String>> {
-    let row = pg.row("SELECT current_setting('server_version_num')::integer / 10000", &[])?;
+    let row = pg.row(
+        "SELECT current_setting('server_version_num')::integer / 10000",
+        &[],
+    )?;
     let version: i32 = row.map_or(Ok(0), |row| get(&row, 0))?;
     let with_texts = DESCRIBED_ALIKE.contains(&version);
     let found = describe(pg, with_texts)?;
@@ -200,7 +212,9 @@ pub(in crate::postgres) fn structure(pg: &Postgres) -> Result<Vec<String>> {
     let extra = found.difference(&expected).filter(is_ours);
     faults.extend(extra.map(|line| {
         let line = without_text(line);
-        let is_changed = expected.iter().any(|expected| without_text(expected) == line);
+        let is_changed = expected
+            .iter()
+            .any(|expected| without_text(expected) == line);
         if is_changed {
             format!("the schema's {line} was changed")
         } else {
@@ -230,7 +244,10 @@ mod tests {
             let pg = Postgres::open(database.address(), &crate::Options::default()).unwrap();
             if layout == Layout::Whole && std::env::var_os("RUNTAPE_DESCRIBE").is_some() {
                 let lines: Vec<String> = describe(&pg, true).unwrap().into_iter().collect();
-                let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres/check/structure.txt");
+                let path = concat!(
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/src/postgres/check/structure.txt"
+                );
                 std::fs::write(path, lines.join("\n") + "\n").unwrap();
                 return;
             }

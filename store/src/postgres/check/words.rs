@@ -141,7 +141,9 @@ impl SearchCheck for SearchIndex<'_> {
     fn begin(&mut self, run: &RunRow) -> Result<Option<String>> {
         self.close()?;
         let sql = "SELECT searched FROM run WHERE root_id = $1 AND run_no = $2";
-        let row = self.pg.row(sql, &[&run.key.root.as_str(), &run.key.number])?;
+        let row = self
+            .pg
+            .row(sql, &[&run.key.root.as_str(), &run.key.number])?;
         let searched: i64 = row.map_or(Ok(-1), |row| get(&row, 0))?;
         let is_possible = (0..=signed(run.records)).contains(&searched);
         self.current = Some(Current {
@@ -165,7 +167,10 @@ impl SearchCheck for SearchIndex<'_> {
         if seq >= current.searched {
             return Ok(());
         }
-        if current.peek(self.pg)?.is_some_and(|next| next <= signed(seq)) {
+        if current
+            .peek(self.pg)?
+            .is_some_and(|next| next <= signed(seq))
+        {
             current.close_stretch();
             current.stretch = current.next.pop_front();
         }

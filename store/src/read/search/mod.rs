@@ -135,8 +135,8 @@ impl FilterText {
 
 impl Store {
     /// Tells whether the index can be completed; else what it does not know is read.
-    fn may_complete_search(&self) -> bool {
-        !self.read_only && !self.in_batch
+    fn may_complete_search(&self) -> Result<bool> {
+        Ok(!self.read_only && !self.in_batch && self.tables().rights()?.indexes)
     }
 
     /// Finds the runs that have the text of a filter, if it has one.
@@ -177,7 +177,7 @@ impl Store {
     /// Does the same a piece at a time, until `each` returns `false`, which is called after each piece.
     /// What was done is done: the next time goes on from there.
     pub fn complete_search_with(&self, mut each: impl FnMut(SearchProgress) -> bool) -> Result<()> {
-        if !self.may_complete_search() {
+        if !self.may_complete_search()? {
             return Ok(());
         }
         let of = self.read(|tables| tables.unsearched_records())?;

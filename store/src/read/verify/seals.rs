@@ -83,7 +83,12 @@ impl Verifier<'_> {
             }
         };
         let is_right = self.seal(seal, &before)?;
-        if is_right && self.ends.remove(&seal.name).is_some_and(|hash| hash != seal.hash) {
+        if is_right
+            && self
+                .ends
+                .remove(&seal.name)
+                .is_some_and(|hash| hash != seal.hash)
+        {
             let fault = "changed: an epoch has another hash of it";
             self.fault(FaultPlace::Seal(seal.name), fault);
             return Ok(false);

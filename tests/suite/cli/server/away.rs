@@ -35,7 +35,10 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 
 fn spool_files(runtape: &Runtape) -> Vec<PathBuf> {
     let mut files = files(runtape.directory.path());
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "runtape-spool"));
+    files.retain(|path| {
+        path.extension()
+            .is_some_and(|ending| ending == "runtape-spool")
+    });
     files
 }
 
@@ -47,9 +50,13 @@ fn an_agent_is_started_and_kept_though_its_server_is_not_there() {
     };
     server.stop_at_once();
     let script = runtape.script("agent", "echo started all the same; exit 5");
-    let output = command(&runtape, &address, &["record", "--run-id", "early", "--", &script])
-        .output()
-        .unwrap();
+    let output = command(
+        &runtape,
+        &address,
+        &["record", "--run-id", "early", "--", &script],
+    )
+    .output()
+    .unwrap();
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(5), "{said}");
     assert!(said.contains("not stored"), "{said}");
@@ -71,17 +78,29 @@ fn an_agent_is_started_and_kept_though_its_server_is_not_there() {
     for arguments in [&["runs"][..], &["recover"]] {
         let output = command(&runtape, &address, arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains("the server cannot be reached"), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("the server cannot be reached"),
+            "{}",
+            stderr(&output)
+        );
     }
     assert!(spool.exists());
 
     server.start_again();
     let output = succeed(command(&runtape, &address, &["recover"]));
-    assert!(stderr(&output).contains("1 run closed"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("1 run closed"),
+        "{}",
+        stderr(&output)
+    );
     assert!(!spool.exists());
     let output = succeed(command(&runtape, &address, &["transcript", "early"]));
     assert!(stdout(&output).contains("started all the same"));
-    let run = values(&command(&runtape, &address, &["--json", "show", "early"]).output().unwrap());
+    let run = values(
+        &command(&runtape, &address, &["--json", "show", "early"])
+            .output()
+            .unwrap(),
+    );
     assert_eq!(run[0]["exit"]["code"], 5, "{run:?}");
     succeed(command(&runtape, &address, &["verify"]));
 }
@@ -93,11 +112,15 @@ fn what_is_printed_after_the_server_went_is_taken_in_when_it_is_back() {
         return;
     };
     let script = runtape.waiting("echo before", "echo after; exit 4");
-    let recorder = command(&runtape, &address, &["record", "--run-id", "cut", "--", &script])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let recorder = command(
+        &runtape,
+        &address,
+        &["record", "--run-id", "cut", "--", &script],
+    )
+    .stdout(Stdio::null())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
     let begin = Instant::now();
     let rows = |sql: &str| server.sql("runs").value(sql);
     while rows("SELECT count(*)::text FROM tape_block") == "0" {
@@ -114,12 +137,22 @@ fn what_is_printed_after_the_server_went_is_taken_in_when_it_is_back() {
 
     server.start_again();
     // The recorder is gone without a word to the server, which would see that after a minute.
-    server.sql("runs").run("UPDATE lease SET until = now() - interval '1 s'");
+    server
+        .sql("runs")
+        .run("UPDATE lease SET until = now() - interval '1 s'");
     let output = succeed(command(&runtape, &address, &["recover"]));
-    assert!(stderr(&output).contains("1 run closed"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("1 run closed"),
+        "{}",
+        stderr(&output)
+    );
     let output = succeed(command(&runtape, &address, &["raw", "cut"]));
     assert_eq!(stdout(&output), "before\nafter\n");
-    let run = values(&command(&runtape, &address, &["--json", "show", "cut"]).output().unwrap());
+    let run = values(
+        &command(&runtape, &address, &["--json", "show", "cut"])
+            .output()
+            .unwrap(),
+    );
     assert_eq!(run[0]["exit"]["code"], 4, "{run:?}");
     assert!(spool_files(&runtape).is_empty());
     succeed(command(&runtape, &address, &["verify"]));

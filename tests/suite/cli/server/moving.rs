@@ -83,9 +83,12 @@ fn runs_go_from_any_database_to_any_other_and_twice_changes_nothing() {
     let runtape = Runtape::new();
     let place = |name: &str| Place::file(&runtape, name);
     let mut pairs = vec![(place("a.db"), place("b.db"))];
-    if let (Some(one), Some(two), Some(three), Some(four)) =
-        (Place::server(), Place::server(), Place::server(), Place::server())
-    {
+    if let (Some(one), Some(two), Some(three), Some(four)) = (
+        Place::server(),
+        Place::server(),
+        Place::server(),
+        Place::server(),
+    ) {
         pairs.push((place("c.db"), one));
         pairs.push((two, place("d.db")));
         pairs.push((three, four));
@@ -104,7 +107,8 @@ fn runs_go_from_any_database_to_any_other_and_twice_changes_nothing() {
 
         // What proves them there is told, and what they printed is the same.
         let root = lines[0]["runId"].as_str().unwrap();
-        let [here, there] = [&from, &to].map(|place| place.json(&runtape, &["show", root]).remove(0));
+        let [here, there] =
+            [&from, &to].map(|place| place.json(&runtape, &["show", root]).remove(0));
         assert_eq!(there["origin"]["seal"]["number"], here["seal"], "{there}");
         assert_eq!(there["origin"]["isVerified"], true, "{there}");
         for question in [["export", root], ["raw", root]] {
@@ -120,7 +124,11 @@ fn runs_go_from_any_database_to_any_other_and_twice_changes_nothing() {
         ] {
             let lines = place.json(&runtape, &arguments);
             let sum = summary(&lines);
-            assert_eq!((&sum["stored"], &sum["skipped"]), (&json!(0), &json!(roots)), "{sum}");
+            assert_eq!(
+                (&sum["stored"], &sum["skipped"]),
+                (&json!(0), &json!(roots)),
+                "{sum}"
+            );
         }
         assert_eq!(to.verified(&runtape), head);
         assert_eq!(from.runs(&runtape), before);
@@ -168,17 +176,38 @@ fn filters_open_runs_and_conflicts_are_told_and_stop_nothing() {
             .command(&runtape, &["--json", "push", "--job", "first", &to.address])
             .output()
             .unwrap();
-        assert_eq!(summary(&values(&output))["stored"], 1, "{}", stderr(&output));
-        let output = from.command(&runtape, &["--json", "push", &to.address]).output().unwrap();
+        assert_eq!(
+            summary(&values(&output))["stored"],
+            1,
+            "{}",
+            stderr(&output)
+        );
+        let output = from
+            .command(&runtape, &["--json", "push", &to.address])
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
         let lines = values(&output);
         let sum = summary(&lines);
-        for (outcome, count) in [("stored", 1), ("skipped", 1), ("open", 1), ("differs", 1), ("failed", 0)] {
+        for (outcome, count) in [
+            ("stored", 1),
+            ("skipped", 1),
+            ("open", 1),
+            ("differs", 1),
+            ("failed", 0),
+        ] {
             assert_eq!(sum[outcome], count, "{outcome}: {sum}");
         }
-        let differs = lines.iter().find(|line| line["outcome"] == "differs").unwrap();
+        let differs = lines
+            .iter()
+            .find(|line| line["outcome"] == "differs")
+            .unwrap();
         assert_eq!(differs["runId"], "same");
-        assert!(stderr(&output).contains("run same: another run is there"), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("run same: another run is there"),
+            "{}",
+            stderr(&output)
+        );
         let output = succeed(to.command(&runtape, &["transcript", "same"]));
         assert!(String::from_utf8_lossy(&output.stdout).contains("there"));
         to.verified(&runtape);
@@ -192,7 +221,15 @@ fn secrets_stay_behind_unless_somebody_says_otherwise() {
     targets.extend(Place::server());
     let secret = format!("ghp_{}", "a1B2".repeat(9));
     let from = Place::file(&runtape, "source.db");
-    let arguments = ["record", "--redact=off", "--run-id", "leak", "--", "echo", &secret];
+    let arguments = [
+        "record",
+        "--redact=off",
+        "--run-id",
+        "leak",
+        "--",
+        "echo",
+        &secret,
+    ];
     succeed(from.command(&runtape, &arguments));
     for to in targets {
         succeed(from.command(&runtape, &["push", &to.address]));
@@ -223,7 +260,11 @@ fn who_is_killed_in_between_begins_again() {
         let mut some = 0;
         for round in 0..40 {
             let mut push = from.command(&runtape, &["push", &to.address]);
-            let mut child = push.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            let mut child = push
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
             std::thread::sleep(Duration::from_millis(20 + 15 * round));
             child.kill().unwrap();
             child.wait().unwrap();
@@ -256,19 +297,30 @@ fn a_bundle_of_a_server_is_one_as_of_a_file() {
     for (name, place) in [("file", &file), ("server", &server)] {
         let bundle = runtape.path(&format!("{name}.bundle"));
         let bundle = bundle.to_str().unwrap();
-        succeed(place.command(&runtape, &["export", "--all", "--format", "bundle", "-o", bundle]));
-        let report = file.json(&runtape, &["verify", "--bundle", bundle]).remove(0);
+        succeed(place.command(
+            &runtape,
+            &["export", "--all", "--format", "bundle", "-o", bundle],
+        ));
+        let report = file
+            .json(&runtape, &["verify", "--bundle", bundle])
+            .remove(0);
         assert_eq!(report["faults"], json!([]), "{report}");
         // Taken in elsewhere, both are the same runs.
         let other = Place::file(&runtape, &format!("{name}-imported.db"));
         succeed(other.command(&runtape, &["import", bundle]));
         other.verified(&runtape);
-        contents.push((other.runs(&runtape), other.json(&runtape, &["export", "--all"])));
+        contents.push((
+            other.runs(&runtape),
+            other.json(&runtape, &["export", "--all"]),
+        ));
         // And on a server, too.
         let there = Place::server().unwrap();
         succeed(there.command(&runtape, &["import", bundle]));
         there.verified(&runtape);
-        contents.push((there.runs(&runtape), there.json(&runtape, &["export", "--all"])));
+        contents.push((
+            there.runs(&runtape),
+            there.json(&runtape, &["export", "--all"]),
+        ));
     }
     for other in &contents[1..] {
         assert_eq!(other.0, contents[0].0);

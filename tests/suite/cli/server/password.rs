@@ -22,7 +22,10 @@ fn is_in_a_file(directory: &Path, text: &str) -> Option<String> {
             }
         } else if path.file_name().is_none_or(|name| name != "agent") {
             let bytes = fs::read(&path).unwrap_or_default();
-            if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+            if bytes
+                .windows(text.len())
+                .any(|window| window == text.as_bytes())
+            {
                 return Some(path.display().to_string());
             }
         }
@@ -37,8 +40,13 @@ fn a_password_is_found_where_psql_finds_it_and_seen_nowhere() {
     };
     let runtape = Runtape::new();
     server.sql("postgres").run("CREATE DATABASE runs");
-    server.sql("postgres").run(&format!("ALTER USER runtape PASSWORD '{PASSWORD}'"));
-    server.write_file("data/pg_hba.conf", "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n");
+    server
+        .sql("postgres")
+        .run(&format!("ALTER USER runtape PASSWORD '{PASSWORD}'"));
+    server.write_file(
+        "data/pg_hba.conf",
+        "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n",
+    );
     server.sql("postgres").run("SELECT pg_reload_conf()");
     let port = server.port();
     let without = format!("postgres://runtape@127.0.0.1:{port}/runs");
@@ -47,12 +55,18 @@ fn a_password_is_found_where_psql_finds_it_and_seen_nowhere() {
     // The server learns of its file a moment later.
     let refused = (0..100).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
-        let output = command(&runtape, &without, &["db", "status"]).output().unwrap();
+        let output = command(&runtape, &without, &["db", "status"])
+            .output()
+            .unwrap();
         output.status.code() == Some(1)
     });
     assert!(refused, "nobody asks for a password");
     let output = command(&runtape, &without, &["runs"]).output().unwrap();
-    assert!(stderr(&output).contains("check user, password"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("check user, password"),
+        "{}",
+        stderr(&output)
+    );
 
     succeed(command(&runtape, &with, &["db", "migrate"]));
     let mut by_variable = command(&runtape, &without, &["db", "status"]);
@@ -64,9 +78,15 @@ fn a_password_is_found_where_psql_finds_it_and_seen_nowhere() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     succeed(command(&runtape, &without, &["db", "status"]));
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-    let output = command(&runtape, &without, &["db", "status"]).output().unwrap();
+    let output = command(&runtape, &without, &["db", "status"])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("others may read the file"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("others may read the file"),
+        "{}",
+        stderr(&output)
+    );
     fs::remove_file(&file).unwrap();
 
     // Whatever is asked, whatever fails: it is not said, and not kept.
@@ -84,7 +104,18 @@ fn a_password_is_found_where_psql_finds_it_and_seen_nowhere() {
         (&with, &["--help"]),
         (&wrong, &["runs"]),
         (&lost, &["runs"]),
-        (&lost, &["record", "--run-id", "spooled", "--", &script, "with", "arguments"]),
+        (
+            &lost,
+            &[
+                "record",
+                "--run-id",
+                "spooled",
+                "--",
+                &script,
+                "with",
+                "arguments",
+            ],
+        ),
         (&with, &record),
         (&with, &["--json", "show", "leak"]),
     ];
@@ -95,7 +126,10 @@ fn a_password_is_found_where_psql_finds_it_and_seen_nowhere() {
         for password in [PASSWORD, ENCODED] {
             let is_said = both.contains(password);
             // What the agent itself prints is shown as it comes.
-            assert!(!is_said || arguments.contains(&"record"), "{arguments:?}: {both}");
+            assert!(
+                !is_said || arguments.contains(&"record"),
+                "{arguments:?}: {both}"
+            );
         }
     }
     let output = succeed(command(&runtape, &with, &["raw", "leak"]));

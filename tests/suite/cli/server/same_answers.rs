@@ -135,7 +135,11 @@ impl Pair {
 
     fn same(&self, question: &str, run: &str, is_sorted: bool) {
         let [file, server] = self.ask(&words(question, run), true);
-        assert_eq!(file.0, server.0, "{question} {run}: {} {}", file.2, server.2);
+        assert_eq!(
+            file.0, server.0,
+            "{question} {run}: {} {}",
+            file.2, server.2
+        );
         let [file, server] = [file.1, server.1].map(|mut values| {
             for value in &mut values {
                 scrub(value, &CHAINS);
@@ -166,12 +170,21 @@ fn every_command_answers_the_same_from_a_file_and_from_a_server() {
     let history = fixtures.join("claude-code/fork-tree.sessions.history");
     for arguments in [
         vec!["ingest", fixtures.to_str().unwrap()],
-        vec!["sync", "--runtime", "claude-code", "--from", history.to_str().unwrap()],
+        vec![
+            "sync",
+            "--runtime",
+            "claude-code",
+            "--from",
+            history.to_str().unwrap(),
+        ],
     ] {
         succeed(file.command(&arguments));
         // Beside the same things: one home, one key.
         let mut command = command(&file, server.address(), &arguments);
-        command.env("RUNTAPE_REDACTION_KEY_FILE", file.path("runtape.db.redaction-key"));
+        command.env(
+            "RUNTAPE_REDACTION_KEY_FILE",
+            file.path("runtape.db.redaction-key"),
+        );
         succeed(command);
     }
     let pair = Pair { file, server };
@@ -181,7 +194,10 @@ fn every_command_answers_the_same_from_a_file_and_from_a_server() {
     let mut chosen: Vec<(&Value, &Value, &str)> = Vec::new();
     for run in &runs {
         let (runtime, status) = (&run["runtime"], &run["status"]);
-        if !chosen.iter().any(|known| (known.0, known.1) == (runtime, status)) {
+        if !chosen
+            .iter()
+            .any(|known| (known.0, known.1) == (runtime, status))
+        {
             chosen.push((runtime, status, run["runId"].as_str().unwrap()));
         }
     }

@@ -26,7 +26,11 @@ fn from_nothing_to_a_recorded_run_on_a_server_it_takes_two_commands() {
     for arguments in [&["runs"][..], &["ingest", "-"], &["stats"]] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        assert!(stderr(&output).contains("db migrate"), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("db migrate"),
+            "{}",
+            stderr(&output)
+        );
     }
     let output = run(&["--json", "db", "status"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
@@ -42,7 +46,11 @@ fn from_nothing_to_a_recorded_run_on_a_server_it_takes_two_commands() {
     let output = run(&["record", "--run-id", "first", "--", "echo", "hello"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let output = run(&["db", "migrate"]);
-    assert!(stdout(&output).contains("up to date"), "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains("up to date"),
+        "{}",
+        stdout(&output)
+    );
     let output = run(&["transcript", "first"]);
     assert!(stdout(&output).contains("hello"), "{}", stderr(&output));
 }
@@ -55,13 +63,22 @@ fn a_server_tells_how_it_is() {
     let status = server.json(&["db", "status"]).remove(0);
     fits(SchemaKind::DatabaseStatus, &status);
     let said = &status["server"];
-    assert!(said["version"].as_str().unwrap().starts_with(|c: char| c.is_ascii_digit()), "{said}");
+    assert!(
+        said["version"]
+            .as_str()
+            .unwrap()
+            .starts_with(|c: char| c.is_ascii_digit()),
+        "{said}"
+    );
     assert_eq!(said["isEncrypted"], false, "{said}");
     assert_eq!(said["isStandby"], false, "{said}");
     assert_eq!(said["isSynchronous"], false, "{said}");
     assert_eq!(said["partitions"], Value::Null, "{said}");
     assert_eq!(said["isSharded"], false, "{said}");
-    assert!(said["clockDifferenceMs"].as_i64().unwrap().abs() < 2000, "{said}");
+    assert!(
+        said["clockDifferenceMs"].as_i64().unwrap().abs() < 2000,
+        "{said}"
+    );
     assert_eq!(said["leases"], serde_json::json!([]), "{said}");
     assert!(said["tables"].as_array().unwrap().len() > 10, "{said}");
     assert!(status["bytes"].as_u64().unwrap() > 100_000, "{status}");
@@ -69,7 +86,9 @@ fn a_server_tells_how_it_is() {
     // A run that goes on has a writer, and who that is can be seen.
     let script = server.runtape.waiting("echo one", "echo two");
     let mut child = server
-        .command(&["record", "--run-id", "going-on", "--show", "none", "--", &script])
+        .command(&[
+            "record", "--run-id", "going-on", "--show", "none", "--", &script,
+        ])
         .spawn()
         .unwrap();
     let lease = loop {
@@ -87,18 +106,30 @@ fn a_server_tells_how_it_is() {
     std::fs::write(server.runtape.path("go"), "").unwrap();
     assert!(child.wait().unwrap().success());
     let status = server.json(&["db", "status"]).remove(0);
-    assert_eq!(status["server"]["leases"], serde_json::json!([]), "{status}");
+    assert_eq!(
+        status["server"]["leases"],
+        serde_json::json!([]),
+        "{status}"
+    );
 
-    let report = server.json(&["doctor", "--runtime", "claude-code"]).remove(0);
+    let report = server
+        .json(&["doctor", "--runtime", "claude-code"])
+        .remove(0);
     fits(SchemaKind::DoctorReport, &report);
     let checks = report["checks"].as_array().unwrap();
     for code in ["version", "tls", "commits", "layout", "clock", "leases"] {
         let code = format!("runtape_server_{code}");
-        assert!(checks.iter().any(|check| check["code"] == code.as_str()), "{code}: {report}");
+        assert!(
+            checks.iter().any(|check| check["code"] == code.as_str()),
+            "{code}: {report}"
+        );
     }
     let output = server.run(&["backup", "copy.db"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("pg_dump"), "{}", stderr(&output));
     let sql = stdout(&server.run(&["db", "shard-sql"]));
-    assert!(sql.contains("create_distributed_table('root', 'root_id')"), "{sql}");
+    assert!(
+        sql.contains("create_distributed_table('root', 'root_id')"),
+        "{sql}"
+    );
 }

@@ -395,13 +395,15 @@ fn denial_in(text: &str) -> Option<String> {
 /// What a session used. Input excludes what was read from the cache; what was written to it was sent.
 fn counts(row: &SessionRow<'_>) -> TokenCounts {
     let count = |count: Option<u64>| count.map(bounds::count);
-    let written = count(row.cache_write).unwrap_or(0);
-    TokenCounts {
-        input_tokens: count(row.input).map(|input| input.saturating_add(written)),
+    let written = count(row.cache_write);
+    let counts = TokenCounts {
+        input_tokens: count(row.input).map(|input| input.saturating_add(written.unwrap_or(0))),
         cached_input_tokens: count(row.cache_read),
         output_tokens: count(row.output),
         reasoning_tokens: count(row.reasoning),
-    }
+        ..TokenCounts::default()
+    };
+    counts.with_writes(written, None)
 }
 
 /// What a session cost, where the CLI knows.

@@ -1,0 +1,192 @@
+//! What runs are estimated to cost, where their runtime reported nothing: in lists, as in `usage`.
+
+use runtape_core::prices::{ModelTokens, PriceTable};
+use runtape_core::report::{CostEstimate, JobInfo, RunInfo, SessionInfo};
+use runtape_core::{JobId, RunId, Runtime};
+use runtape_store::{Store, UsageOf};
+
+use crate::arguments::prices::usual_table;
+use crate::commands::{Invocation, prices};
+use crate::error::{CliError, with_causes};
+
+/// Something of which is told what it cost.
+pub(crate) trait Costly {
+    fn reported(&self) -> Option<f64>;
+    fn estimate(&self) -> &CostEstimate;
+    fn set_estimate(&mut self, estimate: CostEstimate);
+}
+
+macro_rules! costly {
+    ($($type:ty),*) => {$(
+        impl Costly for $type {
+            fn reported(&self) -> Option<f64> {
+                self.cost_usd
+            }
+
+            fn estimate(&self) -> &CostEstimate {
+                &self.estimate
+            }
+
+            fn set_estimate(&mut self, estimate: CostEstimate) {
+                self.estimate = estimate;
+            }
+        }
+    )*};
+}
+
+costly!(RunInfo, JobInfo, SessionInfo);
+
+/// The prices that estimates in lists are made with.
+pub(crate) struct Estimates {
+    table: std::borrow::Cow<'static, PriceTable>,
+    digest: String,
+}
+
+impl Estimates {
+    /// Finds the prices. Without them lists are lists: whoever has a faulty file of them is told so, once.
+    pub(crate) fn find(invocation: &mut Invocation<'_>) -> Option<Self> {
+        match usual_table() {
+            Ok(table) => {
+                let digest = table.digest();
+                Some(Self { table, digest })
+            }
+            Err(error) => {
+                let error = with_causes(&error);
+                invocation.warn(&format!("costs are not estimated: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Estimates what tokens cost.
+    pub(crate) fn of_tokens(&self, tokens: &[ModelTokens]) -> CostEstimate {
+        CostEstimate::new(&self.table.estimate(tokens), &self.digest)
+    }
+
+    /// Estimates what runs cost by themselves, without their children.
+    pub(crate) fn of_runs(&self, store: &Store, runs: &mut [RunInfo]) -> Result<(), CliError> {
+        // Of most runs it is known that there is nothing to estimate.
+        let wanted = |run: &&mut RunInfo| run.cost_usd.is_none() && !run.usage.is_unknown();
+        let mut runs: Vec<&mut RunInfo> = runs.iter_mut().filter(wanted).collect();
+        let ids: Vec<RunId> = runs.iter().map(|run| run.run_id.clone()).collect();
+        let tokens = store.unreported_tokens(UsageOf::Runs(&ids))?;
+        self.set(runs.iter_mut().map(|run| &mut **run), &tokens);
+        Ok(())
+    }
+
+    /// Estimates what a root run and its children cost.
+    pub(crate) fn of_tree(&self, store: &Store, root: &RunId) -> Result<CostEstimate, CliError> {
+        let ids = std::slice::from_ref(root);
+        let tokens = store.unreported_tokens(UsageOf::Trees(ids))?;
+        Ok(self.of_tokens(&tokens.concat()))
+    }
+
+    /// Estimates what jobs cost.
+    pub(crate) fn of_jobs(&self, store: &Store, jobs: &mut [JobInfo]) -> Result<(), CliError> {
+        let ids: Vec<JobId> = jobs.iter().map(|job| job.job_id.clone()).collect();
+        let tokens = store.unreported_tokens(UsageOf::Jobs(&ids))?;
+        self.set(jobs.iter_mut(), &tokens);
+        Ok(())
+    }
+
+    /// Estimates what sessions cost.
+    pub(crate) fn of_sessions(
+        &self,
+        store: &Store,
+        sessions: &mut [SessionInfo],
+    ) -> Result<(), CliError> {
+        let names = sessions.iter();
+        let names = names.map(|session| (session.runtime.clone(), session.session_id.clone()));
+        let names: Vec<(Runtime, String)> = names.collect();
+        let tokens = store.unreported_tokens(UsageOf::Sessions(&names))?;
+        self.set(sessions.iter_mut(), &tokens);
+        Ok(())
+    }
+
+    fn set<'a, T: Costly + 'a>(
+        &self,
+        all: impl Iterator<Item = &'a mut T>,
+        tokens: &[Vec<ModelTokens>],
+    ) {
+        for (one, tokens) in all.zip(tokens) {
+            one.set_estimate(self.of_tokens(tokens));
+        }
+    }
+
+    /// Says how estimates were made, if any was shown.
+    pub(crate) fn tell<T: Costly>(&self, shown: &[T], invocation: &mut Invocation<'_>) {
+        let mut shown = shown.iter();
+        if shown.any(|one| one.estimate().estimated_cost_usd.is_some()) {
+            invocation.note(&self.about());
+        }
+    }
+
+    /// Says how estimates were made.
+    pub(crate) fn about(&self) -> String {
+        format!("~ estimated, {}", prices::about(&self.table, &self.digest))
+    }
+}
+
+/// Writes what was reported, and after it what is estimated, so that nobody takes one for the other. A question mark stands for
+/// tokens that have no price.
+pub(crate) fn cost_text(reported: Option<f64>, estimate: &CostEstimate) -> String {
+    let estimated = estimate.estimated_cost_usd.map(|dollars| {
+        let rest = if estimate.is_partial() { "+?" } else { "" };
+        format!("~{dollars:.4}{rest}")
+    });
+    let reported = reported.map(|dollars| format!("{dollars:.4}"));
+    let parts: Vec<String> = reported.into_iter().chain(estimated).collect();
+    parts.join("+")
+}
+
+/// Returns what several came to.
+pub(crate) fn total<'a, T: Costly + 'a>(
+    all: impl Iterator<Item = &'a T>,
+) -> (Option<f64>, CostEstimate) {
+    let (mut reported, mut estimate) = (None, CostEstimate::default());
+    for one in all {
+        let add = |sum: &mut Option<f64>, more: Option<f64>| {
+            if let Some(more) = more {
+                *sum = Some(sum.unwrap_or(0.0) + more);
+            }
+        };
+        add(&mut reported, one.reported());
+        add(
+            &mut estimate.estimated_cost_usd,
+            one.estimate().estimated_cost_usd,
+        );
+        estimate.has_unnamed_model |= one.estimate().is_partial();
+    }
+    (reported, estimate)
+}
+
+/// Returns what something cost, reported or estimated, for an order.
+pub(crate) fn known_cost<T: Costly>(one: &T) -> Option<f64> {
+    let parts = [one.reported(), one.estimate().estimated_cost_usd];
+    parts.into_iter().flatten().reduce(|one, other| one + other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_never_taken_for_what_was_reported() {
+        let estimate = |dollars, is_partial| CostEstimate {
+            estimated_cost_usd: dollars,
+            has_unnamed_model: is_partial,
+            ..CostEstimate::default()
+        };
+        let table = [
+            (None, estimate(None, false), ""),
+            (None, estimate(None, true), ""),
+            (Some(0.5), estimate(None, true), "0.5000"),
+            (None, estimate(Some(0.25), false), "~0.2500"),
+            (None, estimate(Some(0.25), true), "~0.2500+?"),
+            (Some(0.5), estimate(Some(0.25), false), "0.5000+~0.2500"),
+        ];
+        for (reported, estimate, expected) in table {
+            assert_eq!(cost_text(reported, &estimate), expected);
+        }
+    }
+}
