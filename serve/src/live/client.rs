@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body::{Body, Frame};
+use runtape_store::Store;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
@@ -101,10 +102,15 @@ impl Client {
         self.send(event::KEEP_ALIVE).await?;
         // Most of what is there is sent before the queue begins to fill, so that it does not run over meanwhile.
         for followed in &mut runs {
-            match self.catch_up(followed.clone(), u64::MAX).await? {
-                Ok(next) => followed.from = next,
-                Err(_) => return self.send(event::resync("the run cannot be read")).await,
+            let run = followed.run.clone();
+            let count = move |store: &Store| Ok(store.run(&run)?.records);
+            let Ok(records) = self.readers.ask(count).await else {
+                return self.send(event::resync("the run cannot be read")).await;
+            };
+            if self.catch_up(followed.clone(), records).await?.is_err() {
+                return self.send(event::resync("the run cannot be read")).await;
             }
+            followed.from = followed.from.max(records);
         }
         let Ok(mut subscription) = self.subscribe(runs, list).await else {
             return self.send(event::resync("the run cannot be read")).await;
@@ -152,9 +158,8 @@ impl Client {
         subscription.await.map_err(|_| gone())?
     }
 
-    /// Sends the records that are there already, up to one of them, as fast as the client takes them; returns the
-    /// record that comes next.
-    async fn catch_up(&self, followed: Followed, end: u64) -> Result<Result<u64, Problem>, Over> {
+    /// Sends the records that are there already, up to one of them, as fast as the client takes them.
+    async fn catch_up(&self, followed: Followed, end: u64) -> Result<Result<(), Problem>, Over> {
         let mut next = followed.from;
         while next < end {
             // It is never closed, so there is always a turn to wait for.
@@ -172,8 +177,6 @@ impl Client {
             });
             let events = match page.await {
                 Ok(events) if !events.is_empty() => events,
-                // All that is there was wanted.
-                Ok(_) if end == u64::MAX => break,
                 Ok(_) => return Ok(Err(Problem::not_found("the next record"))),
                 Err(problem) => return Ok(Err(problem)),
             };
@@ -183,6 +186,6 @@ impl Client {
                 self.send(event).await?;
             }
         }
-        Ok(Ok(next))
+        Ok(Ok(()))
     }
 }

@@ -126,6 +126,8 @@ impl Follower {
                 self.feeds.insert(run.clone(), Feed::new(store, run)?);
             }
             if let Some(feed) = self.feeds.get_mut(run) {
+                // Who caught up may know records that were not looked for here yet.
+                feed.poll(store)?;
                 let (read_until, at_hand) = feed.watch(watcher.clone(), followed.from);
                 runs.push(Backlog {
                     followed: followed.clone(),

@@ -28,7 +28,7 @@ impl Load {
             Self {
                 recorders: 20,
                 watchers: 50,
-                words: 100,
+                words: 60,
                 rounds: 5,
             }
         } else {
