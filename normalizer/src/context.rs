@@ -70,12 +70,16 @@ impl Context {
         }
     }
 
-    /// Returns the value of a flag in the command line: `--flag VALUE` or `--flag=VALUE`.
+    /// Returns the value of a flag in the command line: `--flag VALUE` or `--flag=VALUE`. Its names begin
+    /// with a dash.
     #[must_use]
     pub fn flag(&self, names: &[&str]) -> Option<&str> {
         let argv = self.argv.as_deref()?;
         let mut words = argv.iter().map(String::as_str);
         while let Some(word) = words.next() {
+            if !word.starts_with('-') {
+                continue;
+            }
             if names.contains(&word) {
                 return words.next();
             }
@@ -89,15 +93,16 @@ impl Context {
         None
     }
 
-    /// Tells whether a flag is in the command line, with or without a value.
+    /// Tells whether a flag is in the command line, with or without a value. Its names begin with a dash.
     #[must_use]
     pub fn has_flag(&self, names: &[&str]) -> bool {
         let words = self.argv.iter().flatten();
         words.into_iter().any(|word| {
-            names.iter().any(|name| {
-                word.strip_prefix(name)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-            })
+            word.starts_with('-')
+                && names.iter().any(|name| {
+                    word.strip_prefix(name)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+                })
         })
     }
 }
