@@ -29,7 +29,7 @@ const PIECE: usize = 256 << 10;
 
 /// What became of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum SegmentOutcome {
     /// It is a run now.
     New(RunId),
     /// Its run has more now.
@@ -195,7 +195,7 @@ pub(super) fn take_in(
     account: Account<'_>,
     rules: &RuleSet,
     now: i64,
-) -> Result<Taken, RecordError> {
+) -> Result<SegmentOutcome, RecordError> {
     if let Some(holder) = stored.holder_of(&run.segment.key).cloned() {
         return grow(store, &holder, run, contents, rules, now);
     }
@@ -214,8 +214,8 @@ pub(super) fn take_in(
                 rules: Some(rules_in_force(rules)),
             };
             return match join(store, &recorded, &history, now)? {
-                None => Ok(Taken::Joined(recorded)),
-                Some(reason) => Ok(Taken::Left(reason)),
+                None => Ok(SegmentOutcome::Joined(recorded)),
+                Some(reason) => Ok(SegmentOutcome::Left(reason)),
             };
         }
     }
@@ -223,9 +223,9 @@ pub(super) fn take_in(
     match put(store, run, contents, rules, now) {
         // Somebody else took it in meanwhile.
         Err(RecordError::Store(StoreError::Conflict { .. } | StoreError::Locked { .. })) => {
-            Ok(Taken::Unchanged)
+            Ok(SegmentOutcome::Unchanged)
         }
-        stored => stored.map(|()| Taken::New(id)),
+        stored => stored.map(|()| SegmentOutcome::New(id)),
     }
 }
 
@@ -345,7 +345,7 @@ fn grow(
     contents: &[SourceContent],
     rules: &RuleSet,
     now: i64,
-) -> Result<Taken, RecordError> {
+) -> Result<SegmentOutcome, RecordError> {
     let (mut known, mut new) = (HashSet::new(), HashSet::new());
     let (mut old_digest, mut digest) = (blake3::Hasher::new(), blake3::Hasher::new());
     each_known_line(store, id, |line| {
@@ -368,7 +368,7 @@ fn grow(
         new.is_subset(&known)
     };
     if is_same && (is_sealed || run.is_open) {
-        return Ok(Taken::Unchanged);
+        return Ok(SegmentOutcome::Unchanged);
     }
     if !run.only_grew && !known.is_subset(&new) {
         let mut lines = Vec::new();
@@ -394,8 +394,8 @@ fn grow(
     };
     store.release_run(id);
     match result {
-        Err(error) if error.is_in_use() => Ok(Taken::Unchanged),
-        result => result.map(|()| Taken::Grown(id.clone())),
+        Err(error) if error.is_in_use() => Ok(SegmentOutcome::Unchanged),
+        result => result.map(|()| SegmentOutcome::Grown(id.clone())),
     }
 }
 
