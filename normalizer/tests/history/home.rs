@@ -1,6 +1,6 @@
 //! A CLI's directory as it was found, and the runs that are read from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
