@@ -222,16 +222,18 @@ pub(super) fn private_key(text: &Text<'_>, place: usize) -> Outcome {
     // What is blotted out is no part of a key, and nothing after it is: something else stands there, or will.
     let blot = text.find(BLOT, body);
     let last = blot.unwrap_or(text.len());
-    let head = text.slice(body, last.min(body + KEY_HEAD));
+    let end = text.find(b"-----END", body).filter(|end| *end < last);
+    // Nor is what comes after its end: that may be of the next key.
+    let head = text.slice(body, end.unwrap_or(last).min(body + KEY_HEAD));
     if !has_key_run(head) {
-        let is_cut = text.is_open && blot.is_none() && head.len() < KEY_HEAD;
-        return if is_cut {
+        let may_go_on = end.is_none() && blot.is_none() && head.len() < KEY_HEAD;
+        return if text.is_open && may_go_on {
             Outcome::Undecided { start }
         } else {
             Outcome::No
         };
     }
-    match text.find(b"-----END", body).filter(|end| *end < last) {
+    match end {
         Some(end) if end - start <= LONGEST_KEY => {
             let end_label = end + b"-----END".len();
             let end_name = text.run_end(&label, end_label);

@@ -212,10 +212,10 @@ fn a_private_key_in_text_goes_with_all_its_lines() {
     }
 }
 
-/// A private key that begins, with markers or other secrets after it in the same line: each takes out its own part at once, and
-/// what is taken out decides nothing that was decided before.
+/// A private key that begins, with markers, ends of keys or other secrets after it in the same line: each takes out its own part at
+/// once, and what is taken out decides nothing that was decided before.
 #[test]
-fn a_private_key_ends_where_a_marker_begins() {
+fn a_private_key_ends_where_a_marker_or_its_end_is() {
     let rules = definite();
     let begin = "-----BEGIN RSA PRIVATE KEY-----";
     let marked = "[REDACTED:jwt:0123456789abcdef]";
@@ -239,11 +239,14 @@ fn a_private_key_ends_where_a_marker_begins() {
                 format!("{begin}{run}{between}{marked}{begin}{between}{other}"),
                 format!("{begin}{between}{other}{marked}{run}"),
                 format!("{other}{between}{begin}{run}{between}{begin}{run}{marked}{other}"),
+                format!("{begin}{other}{between}-----END{begin}"),
+                format!("{begin}{between}-----END-----{other}{begin}{run}"),
             ] {
                 for line in [
                     format!("{text}\n"),
                     format!("{}\n", json!({"text": text})),
                     format!("{}\n", json!({"lines": [text, other]})),
+                    format!("{}\n", json!({"lines": [text, run, other]})),
                     format!("{}\n", json!({"arguments": json!({"a": text}).to_string()})),
                 ] {
                     let once = filter(&rules, &Runtime::ClaudeCode, line.as_bytes());
