@@ -14,7 +14,7 @@ use tokio_postgres::{Client, NoTls, Row, SimpleQueryMessage, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Protection};
-use super::fault::{away, is_away};
+use super::fault::{away, is_away, of_reader};
 use super::tls;
 use crate::error::{Result, StoreError};
 
@@ -193,7 +193,10 @@ impl Connection {
     }
 
     /// Looks at what came of a request: a connection that failed is not used again.
-    fn checked<T>(&mut self, result: Result<T>) -> Result<T> {
+    fn checked<T>(&mut self, mut result: Result<T>) -> Result<T> {
+        if self.read_only {
+            result = result.map_err(of_reader);
+        }
         if result.as_ref().is_err_and(is_away) {
             self.hang_up();
         }

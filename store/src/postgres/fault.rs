@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::{DatabaseFault, StoreError};
 
@@ -31,6 +31,17 @@ pub(super) fn fault_of(error: &Error) -> DatabaseFault {
         _ if *state == SqlState::QUERY_CANCELED => DatabaseFault::Busy,
         // A server that was the first one and is a standby now: another one is about to take its place.
         _ if *state == SqlState::READ_ONLY_SQL_TRANSACTION => DatabaseFault::Away,
+        // The same, where a transaction says from the beginning that it will write: no other feature is ever missing there.
+        _ if *state == SqlState::FEATURE_NOT_SUPPORTED
+            && error
+                .as_db_error()
+                .and_then(DbError::routine)
+                .is_some_and(|routine| {
+                    routine.contains("XactReadOnly") || routine == "call_bool_check_hook"
+                }) =>
+        {
+            DatabaseFault::Away
+        }
         _ if *state == SqlState::INSUFFICIENT_PRIVILEGE => DatabaseFault::NotAllowed,
         _ if *state == SqlState::INVALID_CATALOG_NAME => DatabaseFault::NoDatabase,
         _ if *state == SqlState::DATA_CORRUPTED || *state == SqlState::INDEX_CORRUPTED => {
@@ -92,6 +103,18 @@ pub(super) fn busy(text: &'static str) -> StoreError {
         fault: DatabaseFault::Busy,
         source: Box::new(io::Error::other(text)),
     }
+}
+
+/// Says of a connection that is only for reading that this is why something was refused: the server is where it was.
+pub(super) fn of_reader(mut error: StoreError) -> StoreError {
+    if let StoreError::Database { fault, source, .. } = &mut error
+        && source
+            .downcast_ref::<Said>()
+            .is_some_and(|said| said.source.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION))
+    {
+        *fault = DatabaseFault::ReadOnly;
+    }
+    error
 }
 
 /// Tells whether an error means that the connection cannot be used any more, or that the server is not there.

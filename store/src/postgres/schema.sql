@@ -212,7 +212,7 @@ CREATE TABLE usage (
     of_session boolean NOT NULL,
     PRIMARY KEY (root_id, run_no, seq)
 ) /* by root_id */;
-CREATE INDEX usage_by_session_key ON usage (session_key) WHERE session_key IS NOT NULL;
+CREATE INDEX usage_by_session_key ON usage (session_key, at) WHERE session_key IS NOT NULL;
 
 -- What counts of sealed trees, added up by quarter of an hour (span 1) and by day (96). Each connection adds to rows of
 -- its own share, so that writers do not wait for each other; a sum is that of all shares.

@@ -63,8 +63,9 @@ $$;
 -- The ledger with what counts of it. Which numbers count follows from the order of the runs of a session: an entry that
 -- an earlier run of the session reported, too, does not, and a total of a whole session counts what it holds beyond the
 -- last total that was stated before. Earlier is what began earlier; of two that began at once, the one whose id comes
--- first. A session may have many runs: they are read in the order of their index, and only as far as need be. That its id
--- is the same is asked in a way from which the server does not conclude that there are hardly any.
+-- first. A session may have many runs, and a response many entries: they are read in the order of their index, and only as
+-- far as need be. What else must be true of them is asked as a number that is not 0, from which the server does not conclude
+-- that there are hardly any, and that it might as well read all.
 CREATE VIEW counted_usage AS
 SELECT
     usage.root_id,
@@ -87,10 +88,10 @@ SELECT
         ELSE usage.reasoning_tokens END AS reasoning_tokens,
     CASE WHEN usage.of_session THEN runtape_beyond(usage.cached_input_tokens, before.cached_input_tokens)
         ELSE usage.cached_input_tokens END AS cached_input_tokens,
-    usage.session_key IS NOT NULL AND EXISTS (
+    usage.session_key IS NOT NULL AND (
         SELECT 1 FROM usage AS earlier
-        WHERE earlier.session_key = usage.session_key AND earlier.key = usage.key
-            AND earlier.root_id <> usage.root_id
+        WHERE earlier.session_key = usage.session_key AND coalesce(
+            earlier.key = usage.key AND earlier.root_id <> usage.root_id
             AND earlier.input_tokens IS NOT DISTINCT FROM usage.input_tokens
             AND earlier.output_tokens IS NOT DISTINCT FROM usage.output_tokens
             AND earlier.reasoning_tokens IS NOT DISTINCT FROM usage.reasoning_tokens
@@ -100,8 +101,9 @@ SELECT
                     AND (earlier_run.started_at, earlier_run.run_id) < (run.started_at, run.run_id)
                 FROM run AS earlier_run
                 WHERE earlier_run.root_id = earlier.root_id AND earlier_run.run_no = earlier.run_no
-            )
-    ) AS is_repeated,
+            ), false)::integer <> 0
+        ORDER BY earlier.at LIMIT 1
+    ) IS NOT NULL AS is_repeated,
     usage.of_session AND before.seq IS NULL AS of_session,
     -- Of a total of a session it is not known which part of them is this run's.
     CASE WHEN NOT usage.of_session THEN usage.cache_write_tokens END AS cache_write_tokens,
@@ -114,13 +116,14 @@ LEFT JOIN LATERAL (
     CROSS JOIN LATERAL (
         SELECT last.seq, last.input_tokens, last.output_tokens, last.reasoning_tokens, last.cached_input_tokens
         FROM usage AS last
-        WHERE last.root_id = earlier_run.root_id AND last.run_no = earlier_run.run_no
-            AND (last.of_session OR last.key = 'total')
-            AND (earlier_run.started_at, earlier_run.run_id, last.seq) < (run.started_at, run.run_id, usage.seq)
+        WHERE last.root_id = earlier_run.root_id AND last.run_no = earlier_run.run_no AND (
+            (last.of_session OR last.key = 'total') AND
+            (earlier_run.started_at, earlier_run.run_id, last.seq) < (run.started_at, run.run_id, usage.seq)
+        )::integer <> 0
         ORDER BY last.seq DESC LIMIT 1
     ) AS earlier
     WHERE usage.of_session
-        AND md5(earlier_run.session) = md5(run.session) AND coalesce(earlier_run.session = run.session, false)
+        AND md5(earlier_run.session) = md5(run.session) AND (earlier_run.session = run.session)::integer <> 0
         AND (earlier_run.started_at, earlier_run.run_id) <= (run.started_at, run.run_id)
     ORDER BY earlier_run.started_at DESC, earlier_run.run_id DESC LIMIT 1
 ) AS before ON true;
@@ -179,13 +182,13 @@ SELECT
         THEN coalesce(counted.cached_input_tokens, 0) ELSE run.cached_input_tokens END AS cached_input_tokens
 FROM run
 CROSS JOIN LATERAL (
-    -- Asked once, and not for each column.
+    -- Asked once, and not for each column: whether its first run is not its last one.
     SELECT run.session IS NOT NULL AND (
-        SELECT count(*) > 1 FROM (
-            SELECT 1 FROM run AS other
-            WHERE md5(other.session) = md5(run.session) AND coalesce(other.session = run.session, false)
-            ORDER BY other.started_at, other.run_id LIMIT 2
-        ) AS first_two
+        SELECT first.run_id FROM run AS first WHERE md5(first.session) = md5(run.session)
+        ORDER BY first.started_at, first.run_id LIMIT 1
+    ) <> (
+        SELECT last.run_id FROM run AS last WHERE md5(last.session) = md5(run.session)
+        ORDER BY last.started_at DESC, last.run_id DESC LIMIT 1
     ) AS is_shared
     OFFSET 0
 ) AS session

@@ -34,6 +34,8 @@ use runtape_tests::postgres::{Database, Layout};
 trait Backend: Sync {
     /// How many chains its seals form.
     const CHAINS: u32;
+    /// By how much fewer runs it is measured with: each takes some questions over a connection.
+    const FEWER: i64 = 1;
     /// Tells whether such a store can be made here; if not, that was said.
     fn is_there() -> bool {
         true
@@ -81,6 +83,7 @@ type PartitionedServer = OnServer<true>;
 #[cfg(unix)]
 impl<const PARTITIONED: bool> Backend for OnServer<PARTITIONED> {
     const CHAINS: u32 = 64;
+    const FEWER: i64 = 5;
 
     fn is_there() -> bool {
         runtape_tests::postgres::is_there()

@@ -194,7 +194,7 @@ pub(crate) fn adding_up_takes_twice_as_long_for_twice_the_runs_of_a_session<B: B
         });
         times.min().unwrap()
     };
-    let (once, twice) = (time(250), time(500));
+    let (once, twice) = (time(250 / B::FEWER), time(500 / B::FEWER));
     assert!(twice < once * 3, "{once:?}, then {twice:?}");
 }
 

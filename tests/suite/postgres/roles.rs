@@ -34,9 +34,15 @@ fn open(server: &Server, user: &str) -> Store {
 }
 
 fn is_not_allowed(error: &StoreError) -> bool {
-    let fault = DatabaseFault::NotAllowed;
-    matches!(error, StoreError::Database { fault: found, .. } if *found == fault)
-        && error.to_string().contains("rights of the user")
+    let StoreError::Database { fault, .. } = error else {
+        return false;
+    };
+    match fault {
+        DatabaseFault::NotAllowed => error.to_string().contains("rights of the user"),
+        // It was opened for reading.
+        DatabaseFault::ReadOnly => error.to_string().contains("permissions"),
+        _ => false,
+    }
 }
 
 /// Returns the tables.
