@@ -228,6 +228,20 @@ export type InputMessage = InstructionMessage | UserMessage | ToolMessage;
  */
 export type ContainerStatus = "starting" | "running" | "healthy" | "unhealthy" | "stopped" | "error";
 /**
+ * What became of a run that was to be copied.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopyOutcome".
+ */
+export type CopyOutcome = "stored" | "skipped" | "open" | "differs" | "failed";
+/**
+ * A line of what `push` and `pull` print: one for each run, and a summary at the end.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopyLine".
+ */
+export type CopyLine = CopiedRun | CopySummary;
+/**
  * What all checks together come to.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -1973,6 +1987,14 @@ export interface TokenCounts {
    * Prompt tokens that were read from a cache.
    */
   cachedInputTokens?: number;
+  /**
+   * The part of the input tokens that was written to a cache, where that is known and not nothing: its price is another.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * The part of those that was written for an hour instead of some minutes.
+   */
+  cacheWrite1hTokens?: number;
   [k: string]: unknown;
 }
 /**
@@ -2377,6 +2399,200 @@ export interface ContinueToNextStepEvent {
    * The state the next step begins with; its id is that of the next step's checkpoint.
    */
   nextCheckpoint: Checkpoint;
+  [k: string]: unknown;
+}
+/**
+ * A root run that was to be copied, its children included.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopiedRun".
+ */
+export interface CopiedRun {
+  /**
+   * Tells that it is this: `run`.
+   */
+  type: "run";
+  /**
+   * The run.
+   */
+  runId: RunId;
+  /**
+   * What became of it.
+   */
+  outcome: CopyOutcome;
+  /**
+   * Why it could not be copied; null if it could, or need not.
+   */
+  reason: string | null;
+  [k: string]: unknown;
+}
+/**
+ * What all runs came to.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopySummary".
+ */
+export interface CopySummary {
+  /**
+   * Tells that it is this: `summary`.
+   */
+  type: "summary";
+  /**
+   * The database that they are in, without a password.
+   */
+  from: string;
+  /**
+   * The database that they went to, without a password.
+   */
+  to: string;
+  /**
+   * Runs that were copied.
+   */
+  stored: number;
+  /**
+   * Runs that were there already.
+   */
+  skipped: number;
+  /**
+   * Runs that have not ended.
+   */
+  open: number;
+  /**
+   * Runs under whose ids there are others.
+   */
+  differs: number;
+  /**
+   * Runs that could not be copied.
+   */
+  failed: number;
+  [k: string]: unknown;
+}
+/**
+ * What `db status` tells of a database.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "DatabaseStatus".
+ */
+export interface DatabaseStatus {
+  /**
+   * Its path, or the address of its server without the password.
+   */
+  database: string;
+  /**
+   * The directory on this machine of what lies beside a database file otherwise: the redaction key, spool files; null for a file.
+   */
+  directory: string | null;
+  /**
+   * The number of its schema; null if it has none yet.
+   */
+  schema: number | null;
+  /**
+   * Why it cannot be used as it is, and what to do; null if it can.
+   */
+  fault: string | null;
+  /**
+   * Bytes that it takes; null if it cannot be asked.
+   */
+  bytes: number | null;
+  /**
+   * The server; null for a file, and if it cannot be asked.
+   */
+  server: ServerStatus | null;
+  [k: string]: unknown;
+}
+/**
+ * How a server is.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "ServerStatus".
+ */
+export interface ServerStatus {
+  /**
+   * Its version, as it tells it.
+   */
+  version: string;
+  /**
+   * The user that it takes us for.
+   */
+  user: string;
+  /**
+   * Whether the connection is encrypted.
+   */
+  isEncrypted: boolean;
+  /**
+   * Whether it is a standby, which cannot be written.
+   */
+  isStandby: boolean;
+  /**
+   * Whether a commit waits for a standby.
+   */
+  isSynchronous: boolean;
+  /**
+   * What a commit waits for, in the server's words: `on`, `local`, `off`, …
+   */
+  synchronousCommit: string;
+  /**
+   * In how many parts the tables of runs are; null if each is in one piece.
+   */
+  partitions: number | null;
+  /**
+   * Whether they are spread over machines by Citus.
+   */
+  isSharded: boolean;
+  /**
+   * By how many milliseconds its clock is ahead of this machine's; behind if negative.
+   */
+  clockDifferenceMs: number;
+  /**
+   * Runs that somebody writes, or wrote until a minute ago.
+   */
+  leases: LeaseInfo[];
+  /**
+   * Bytes of each table with its indexes, largest first.
+   */
+  tables: TableStats[];
+  [k: string]: unknown;
+}
+/**
+ * Who writes a run.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "LeaseInfo".
+ */
+export interface LeaseInfo {
+  /**
+   * The root run.
+   */
+  runId: RunId;
+  /**
+   * Who writes it: host, process and connection.
+   */
+  owner: string;
+  /**
+   * For how many milliseconds more it is theirs, unless they renew it; negative if they are gone.
+   */
+  remainingMs: number;
+  /**
+   * Which writer of the run it is: a number that rises with each.
+   */
+  epoch: number;
+  [k: string]: unknown;
+}
+/**
+ * What a table or index takes.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "TableStats".
+ */
+export interface TableStats {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its bytes.
+   */
+  bytes: number;
   [k: string]: unknown;
 }
 /**
@@ -6080,6 +6296,22 @@ export interface RunInfo {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * Why it failed; null if it did not.
    */
   error: Failure | null;
@@ -6244,6 +6476,22 @@ export interface JobDetail {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * When its first run began.
    */
   startedAt: Time;
@@ -6300,6 +6548,22 @@ export interface JobInfo {
    * What its runs cost in US dollars, as far as runtimes reported it.
    */
   costUsd: number | null;
+  /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
   /**
    * When its first run began.
    */
@@ -6596,6 +6860,14 @@ export interface UsageEntryRecord {
    * Prompt tokens that were read from a cache.
    */
   cachedInputTokens?: number;
+  /**
+   * The part of the input tokens that was written to a cache, where that is known and not nothing: its price is another.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * The part of those that was written for an hour instead of some minutes.
+   */
+  cacheWrite1hTokens?: number;
   [k: string]: unknown;
 }
 /**
@@ -6943,6 +7215,14 @@ export interface LedgerEntry {
    */
   usage: SummaryUsage | null;
   /**
+   * The part of the input tokens that was written to a cache; not there if there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * The part of those that was written for an hour instead of some minutes.
+   */
+  cacheWrite1hTokens?: number;
+  /**
    * An earlier run of the same session reported the same response: it does not count here.
    */
   isRepeated: boolean;
@@ -6962,6 +7242,27 @@ export interface LedgerEntry {
    * A hash of the price table that the estimate was made with.
    */
   priceTable?: string;
+  [k: string]: unknown;
+}
+/**
+ * What `db migrate` did.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "MigrationReport".
+ */
+export interface MigrationReport {
+  /**
+   * The path of the database, or the address of its server without the password.
+   */
+  database: string;
+  /**
+   * The number of its schema before; null if there was none.
+   */
+  before: number | null;
+  /**
+   * The number of its schema now.
+   */
+  after: number;
   [k: string]: unknown;
 }
 /**
@@ -7270,6 +7571,22 @@ export interface RecordReport {
    * What the run cost in US dollars, as the runtime reported it.
    */
   costUsd: number | null;
+  /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
   /**
    * How long it took in milliseconds, as the runtime reported it.
    */
@@ -7590,6 +7907,22 @@ export interface RunDetail {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * Why it failed; null if it did not.
    */
   error: Failure | null;
@@ -7740,6 +8073,10 @@ export interface SealHead {
    * The hash over it and all entries of its chain before it, in hexadecimal digits.
    */
   hash: string;
+  /**
+   * The hash is over the ends of several chains, as a server has them, and over all such hashes before it; the number counts those. Not there for an entry of a chain.
+   */
+  isEpoch?: boolean;
   [k: string]: unknown;
 }
 /**
@@ -8283,6 +8620,22 @@ export interface SessionInfo {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * How its latest run ended; `proceeding` while that is open.
    */
   status: CheckpointStatus;
@@ -8364,23 +8717,6 @@ export interface StoreStats {
    * Bytes of each table and index, largest first.
    */
   tables: TableStats[];
-  [k: string]: unknown;
-}
-/**
- * What a table or index takes.
- *
- * This interface was referenced by `Runtape`'s JSON-Schema
- * via the `definition` "TableStats".
- */
-export interface TableStats {
-  /**
-   * Its name.
-   */
-  name: string;
-  /**
-   * Its bytes.
-   */
-  bytes: number;
   [k: string]: unknown;
 }
 /**
@@ -8611,7 +8947,7 @@ export interface TreeRun {
   [k: string]: unknown;
 }
 /**
- * What a day, runtime, model, job, session or directory used; or two of them together.
+ * What a day, runtime, model, job, session, directory or label used; or two of them together.
  *
  * The sums of all groups are the same, whatever they are grouped by.
  *
@@ -8665,7 +9001,7 @@ export interface UsageGroup {
  */
 export interface UsageKey {
   /**
-   * `day`, `week`, `month`, `runtime`, `model`, `job`, `session` or `cwd`.
+   * `day`, `week`, `month`, `runtime`, `model`, `job`, `session`, `cwd`, `label`, or `label:` and the name of one.
    */
   by: string;
   /**
@@ -8829,6 +9165,8 @@ export interface Kinds {
   "checkpoint": Checkpoint;
   "checkpoint-diff": CheckpointDiff;
   "config-info": ConfigInfo;
+  "copy-line": CopyLine;
+  "database-status": DatabaseStatus;
   "doctor-report": DoctorReport;
   "document": Document;
   "drift": Drift;
@@ -8847,6 +9185,7 @@ export interface Kinds {
   "job-info": JobInfo;
   "ledger-entry": LedgerEntry;
   "message": Message;
+  "migration-report": MigrationReport;
   "model-price": ModelPrice;
   "network-call": NetworkCall;
   "notice-info": NoticeInfo;
