@@ -228,6 +228,20 @@ export type InputMessage = InstructionMessage | UserMessage | ToolMessage;
  */
 export type ContainerStatus = "starting" | "running" | "healthy" | "unhealthy" | "stopped" | "error";
 /**
+ * What became of a run that was to be copied.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopyOutcome".
+ */
+export type CopyOutcome = "stored" | "skipped" | "open" | "differs" | "failed";
+/**
+ * A line of what `push` and `pull` print: one for each run, and a summary at the end.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopyLine".
+ */
+export type CopyLine = CopiedRun | CopySummary;
+/**
  * What all checks together come to.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -2385,6 +2399,200 @@ export interface ContinueToNextStepEvent {
    * The state the next step begins with; its id is that of the next step's checkpoint.
    */
   nextCheckpoint: Checkpoint;
+  [k: string]: unknown;
+}
+/**
+ * A root run that was to be copied, its children included.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopiedRun".
+ */
+export interface CopiedRun {
+  /**
+   * Tells that it is this: `run`.
+   */
+  type: "run";
+  /**
+   * The run.
+   */
+  runId: RunId;
+  /**
+   * What became of it.
+   */
+  outcome: CopyOutcome;
+  /**
+   * Why it could not be copied; null if it could, or need not.
+   */
+  reason: string | null;
+  [k: string]: unknown;
+}
+/**
+ * What all runs came to.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "CopySummary".
+ */
+export interface CopySummary {
+  /**
+   * Tells that it is this: `summary`.
+   */
+  type: "summary";
+  /**
+   * The database that they are in, without a password.
+   */
+  from: string;
+  /**
+   * The database that they went to, without a password.
+   */
+  to: string;
+  /**
+   * Runs that were copied.
+   */
+  stored: number;
+  /**
+   * Runs that were there already.
+   */
+  skipped: number;
+  /**
+   * Runs that have not ended.
+   */
+  open: number;
+  /**
+   * Runs under whose ids there are others.
+   */
+  differs: number;
+  /**
+   * Runs that could not be copied.
+   */
+  failed: number;
+  [k: string]: unknown;
+}
+/**
+ * What `db status` tells of a database.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "DatabaseStatus".
+ */
+export interface DatabaseStatus {
+  /**
+   * Its path, or the address of its server without the password.
+   */
+  database: string;
+  /**
+   * The directory on this machine of what lies beside a database file otherwise: the redaction key, spool files; null for a file.
+   */
+  directory: string | null;
+  /**
+   * The number of its schema; null if it has none yet.
+   */
+  schema: number | null;
+  /**
+   * Why it cannot be used as it is, and what to do; null if it can.
+   */
+  fault: string | null;
+  /**
+   * Bytes that it takes; null if it cannot be asked.
+   */
+  bytes: number | null;
+  /**
+   * The server; null for a file, and if it cannot be asked.
+   */
+  server: ServerStatus | null;
+  [k: string]: unknown;
+}
+/**
+ * How a server is.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "ServerStatus".
+ */
+export interface ServerStatus {
+  /**
+   * Its version, as it tells it.
+   */
+  version: string;
+  /**
+   * The user that it takes us for.
+   */
+  user: string;
+  /**
+   * Whether the connection is encrypted.
+   */
+  isEncrypted: boolean;
+  /**
+   * Whether it is a standby, which cannot be written.
+   */
+  isStandby: boolean;
+  /**
+   * Whether a commit waits for a standby.
+   */
+  isSynchronous: boolean;
+  /**
+   * What a commit waits for, in the server's words: `on`, `local`, `off`, …
+   */
+  synchronousCommit: string;
+  /**
+   * In how many parts the tables of runs are; null if each is in one piece.
+   */
+  partitions: number | null;
+  /**
+   * Whether they are spread over machines by Citus.
+   */
+  isSharded: boolean;
+  /**
+   * By how many milliseconds its clock is ahead of this machine's; behind if negative.
+   */
+  clockDifferenceMs: number;
+  /**
+   * Runs that somebody writes, or wrote until a minute ago.
+   */
+  leases: LeaseInfo[];
+  /**
+   * Bytes of each table with its indexes, largest first.
+   */
+  tables: TableStats[];
+  [k: string]: unknown;
+}
+/**
+ * Who writes a run.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "LeaseInfo".
+ */
+export interface LeaseInfo {
+  /**
+   * The root run.
+   */
+  runId: RunId;
+  /**
+   * Who writes it: host, process and connection.
+   */
+  owner: string;
+  /**
+   * For how many milliseconds more it is theirs, unless they renew it; negative if they are gone.
+   */
+  remainingMs: number;
+  /**
+   * Which writer of the run it is: a number that rises with each.
+   */
+  epoch: number;
+  [k: string]: unknown;
+}
+/**
+ * What a table or index takes.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "TableStats".
+ */
+export interface TableStats {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its bytes.
+   */
+  bytes: number;
   [k: string]: unknown;
 }
 /**
@@ -7037,6 +7245,27 @@ export interface LedgerEntry {
   [k: string]: unknown;
 }
 /**
+ * What `db migrate` did.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "MigrationReport".
+ */
+export interface MigrationReport {
+  /**
+   * The path of the database, or the address of its server without the password.
+   */
+  database: string;
+  /**
+   * The number of its schema before; null if there was none.
+   */
+  before: number | null;
+  /**
+   * The number of its schema now.
+   */
+  after: number;
+  [k: string]: unknown;
+}
+/**
  * What a model costs, in US dollars per token.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -7844,6 +8073,10 @@ export interface SealHead {
    * The hash over it and all entries of its chain before it, in hexadecimal digits.
    */
   hash: string;
+  /**
+   * The hash is over the ends of several chains, as a server has them, and over all such hashes before it; the number counts those. Not there for an entry of a chain.
+   */
+  isEpoch?: boolean;
   [k: string]: unknown;
 }
 /**
@@ -8487,23 +8720,6 @@ export interface StoreStats {
   [k: string]: unknown;
 }
 /**
- * What a table or index takes.
- *
- * This interface was referenced by `Runtape`'s JSON-Schema
- * via the `definition` "TableStats".
- */
-export interface TableStats {
-  /**
-   * Its name.
-   */
-  name: string;
-  /**
-   * Its bytes.
-   */
-  bytes: number;
-  [k: string]: unknown;
-}
-/**
  * What was found of one runtime.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
@@ -8949,6 +9165,8 @@ export interface Kinds {
   "checkpoint": Checkpoint;
   "checkpoint-diff": CheckpointDiff;
   "config-info": ConfigInfo;
+  "copy-line": CopyLine;
+  "database-status": DatabaseStatus;
   "doctor-report": DoctorReport;
   "document": Document;
   "drift": Drift;
@@ -8967,6 +9185,7 @@ export interface Kinds {
   "job-info": JobInfo;
   "ledger-entry": LedgerEntry;
   "message": Message;
+  "migration-report": MigrationReport;
   "model-price": ModelPrice;
   "network-call": NetworkCall;
   "notice-info": NoticeInfo;

@@ -326,6 +326,65 @@ ContainerStatus = TypeAliasType(
 )
 
 
+CopyOutcome = TypeAliasType(
+    "CopyOutcome",
+    Annotated[
+        Literal['stored', 'skipped', 'open', 'differs', 'failed'],
+        Field(
+            description='What became of a run that was to be copied.',
+            title='CopyOutcome',
+        ),
+    ],
+)
+
+
+class CopySummary(Model):
+    """
+    What all runs came to.
+    """
+
+    type: Annotated[
+        Literal['summary'], Field(description='Tells that it is this: `summary`.')
+    ]
+    from_: Annotated[
+        str,
+        Field(
+            alias='from',
+            description='The database that they are in, without a password.',
+        ),
+    ]
+    to: Annotated[
+        str, Field(description='The database that they went to, without a password.')
+    ]
+    stored: Annotated[
+        int, Field(description='Runs that were copied.', ge=0, le=18446744073709551615)
+    ]
+    skipped: Annotated[
+        int,
+        Field(
+            description='Runs that were there already.', ge=0, le=18446744073709551615
+        ),
+    ]
+    open: Annotated[
+        int,
+        Field(description='Runs that have not ended.', ge=0, le=18446744073709551615),
+    ]
+    differs: Annotated[
+        int,
+        Field(
+            description='Runs under whose ids there are others.',
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+    failed: Annotated[
+        int,
+        Field(
+            description='Runs that could not be copied.', ge=0, le=18446744073709551615
+        ),
+    ]
+
+
 class DockerBuildProgress(Model):
     """
     A container is being built.
@@ -778,6 +837,36 @@ MessageId = TypeAliasType(
 
 
 Offset = TypeAliasType("Offset", Annotated[int, Field(ge=0, le=18446744073709551615)])
+
+
+class MigrationReport(Model):
+    """
+    What `db migrate` did.
+    """
+
+    database: Annotated[
+        str,
+        Field(
+            description=(
+                'The path of the database, or the address of its server without the'
+                ' password.'
+            )
+        ),
+    ]
+    before: Annotated[
+        int | None,
+        Field(
+            description='The number of its schema before; null if there was none.',
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+    after: Annotated[
+        int,
+        Field(
+            description='The number of its schema now.', ge=0, le=18446744073709551615
+        ),
+    ]
 
 
 class ModelFallback(Model):
@@ -1250,6 +1339,16 @@ class SealHead(Model):
             )
         ),
     ]
+    isEpoch: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'The hash is over the ends of several chains, as a server has them, and'
+                ' over all such hashes before it; the number counts those. Not there'
+                ' for an entry of a chain.'
+            )
+        ),
+    ] = None
 
 
 class SealName(Model):
@@ -3124,6 +3223,36 @@ class ConnectionEvent(Model):
     endpoint: Annotated[str | None, Field(description='The other side.')] = None
 
 
+class CopiedRun(Model):
+    """
+    A root run that was to be copied, its children included.
+    """
+
+    type: Annotated[Literal['run'], Field(description='Tells that it is this: `run`.')]
+    runId: Annotated[RunId, Field(description='The run.')]
+    outcome: Annotated[CopyOutcome, Field(description='What became of it.')]
+    reason: Annotated[
+        str | None,
+        Field(description='Why it could not be copied; null if it could, or need not.'),
+    ]
+
+
+CopyLine = TypeAliasType(
+    "CopyLine",
+    Annotated[
+        CopiedRun | CopySummary,
+        Field(
+            description=(
+                'A line of what `push` and `pull` print: one for each run, and a'
+                ' summary at the end.'
+            ),
+            discriminator='type',
+            title='CopyLine',
+        ),
+    ],
+)
+
+
 class DelegatedBy(Model):
     """
     Where a child run came from.
@@ -4233,6 +4362,36 @@ KnownTranscriptEntry = TypeAliasType(
 )
 
 
+class LeaseInfo(Model):
+    """
+    Who writes a run.
+    """
+
+    runId: Annotated[RunId, Field(description='The root run.')]
+    owner: Annotated[
+        str, Field(description='Who writes it: host, process and connection.')
+    ]
+    remainingMs: Annotated[
+        int,
+        Field(
+            description=(
+                'For how many milliseconds more it is theirs, unless they renew it;'
+                ' negative if they are gone.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ]
+    epoch: Annotated[
+        int,
+        Field(
+            description='Which writer of the run it is: a number that rises with each.',
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+
+
 class LedgerEntry(Model):
     """
     An entry of the ledger: tokens that count exactly once.
@@ -5319,6 +5478,66 @@ class SecretPlaceTape(Model):
     ]
 
 
+class ServerStatus(Model):
+    """
+    How a server is.
+    """
+
+    version: Annotated[str, Field(description='Its version, as it tells it.')]
+    user: Annotated[str, Field(description='The user that it takes us for.')]
+    isEncrypted: Annotated[
+        bool, Field(description='Whether the connection is encrypted.')
+    ]
+    isStandby: Annotated[
+        bool, Field(description='Whether it is a standby, which cannot be written.')
+    ]
+    isSynchronous: Annotated[
+        bool, Field(description='Whether a commit waits for a standby.')
+    ]
+    synchronousCommit: Annotated[
+        str,
+        Field(
+            description=(
+                "What a commit waits for, in the server's words: `on`, `local`,"
+                " `off`, …"
+            )
+        ),
+    ]
+    partitions: Annotated[
+        int | None,
+        Field(
+            description=(
+                'In how many parts the tables of runs are; null if each is in one'
+                ' piece.'
+            ),
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+    isSharded: Annotated[
+        bool, Field(description='Whether they are spread over machines by Citus.')
+    ]
+    clockDifferenceMs: Annotated[
+        int,
+        Field(
+            description=(
+                "By how many milliseconds its clock is ahead of this machine's; behind"
+                " if negative."
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ]
+    leases: Annotated[
+        list[LeaseInfo],
+        Field(description='Runs that somebody writes, or wrote until a minute ago.'),
+    ]
+    tables: Annotated[
+        list[TableStats],
+        Field(description='Bytes of each table with its indexes, largest first.'),
+    ]
+
+
 class SessionAnswer(Model):
     """
     The session to resume, or why there is none.
@@ -6389,6 +6608,57 @@ class CheckpointHeadRecord(Model):
         Field(description='The answer, where it is not the text of the last message.'),
     ] = None
     error: Annotated[RunError | None, Field(description='Why the run failed.')] = None
+
+
+class DatabaseStatus(Model):
+    """
+    What `db status` tells of a database.
+    """
+
+    database: Annotated[
+        str,
+        Field(
+            description='Its path, or the address of its server without the password.'
+        ),
+    ]
+    directory: Annotated[
+        str | None,
+        Field(
+            description=(
+                'The directory on this machine of what lies beside a database file'
+                ' otherwise: the redaction key, spool files; null for a file.'
+            )
+        ),
+    ]
+    schema_: Annotated[
+        int | None,
+        Field(
+            alias='schema',
+            description='The number of its schema; null if it has none yet.',
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+    fault: Annotated[
+        str | None,
+        Field(
+            description=(
+                'Why it cannot be used as it is, and what to do; null if it can.'
+            )
+        ),
+    ]
+    bytes: Annotated[
+        int | None,
+        Field(
+            description='Bytes that it takes; null if it cannot be asked.',
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+    server: Annotated[
+        ServerStatus | None,
+        Field(description='The server; null for a file, and if it cannot be asked.'),
+    ]
 
 
 class DoctorReport(Model):
@@ -8594,6 +8864,8 @@ KINDS: dict[str, Any] = {
     "checkpoint": Checkpoint,
     "checkpoint-diff": CheckpointDiff,
     "config-info": ConfigInfo,
+    "copy-line": CopyLine,
+    "database-status": DatabaseStatus,
     "doctor-report": DoctorReport,
     "document": Document,
     "drift": Drift,
@@ -8612,6 +8884,7 @@ KINDS: dict[str, Any] = {
     "job-info": JobInfo,
     "ledger-entry": LedgerEntry,
     "message": Message,
+    "migration-report": MigrationReport,
     "model-price": ModelPrice,
     "network-call": NetworkCall,
     "notice-info": NoticeInfo,

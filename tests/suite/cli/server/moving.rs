@@ -219,7 +219,10 @@ fn secrets_stay_behind_unless_somebody_says_otherwise() {
     let mut targets = vec![Place::file(&runtape, "target.db")];
     targets.extend(Place::server());
     let mut examples = runtape_normalizer::redact::examples(18).into_iter();
-    let secret = examples.find(|example| example.rule == "github-pat").unwrap().secret;
+    let secret = examples
+        .find(|example| example.rule == "github-pat")
+        .unwrap()
+        .secret;
     let from = Place::file(&runtape, "source.db");
     let arguments = [
         "record",
