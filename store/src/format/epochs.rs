@@ -104,7 +104,8 @@ impl Epoch {
             let (number, hash) = end.split_at(end.len().min(8));
             ChainEnd {
                 number: number.try_into().map_or(u64::MAX, u64::from_le_bytes),
-                hash: hash.try_into().unwrap_or(BEFORE_ALL),
+                // What was cut off is no hash of ours, and not that of a chain without entries.
+                hash: hash.try_into().unwrap_or([0xff; 32]),
             }
         });
         ends.collect()

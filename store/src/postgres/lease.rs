@@ -84,6 +84,16 @@ impl Leases {
         }
     }
 
+    /// Notes the marks of the last writes to trees.
+    pub(super) fn wrote_all(&mut self, marks: &HashMap<RunId, i64>) {
+        #[expect(clippy::iter_over_hash_type, reason = "each is by itself")]
+        for (root, lease) in &mut self.held {
+            if let Some(mark) = marks.get(root) {
+                lease.writes = *mark;
+            }
+        }
+    }
+
     /// Keeps a lease that somebody else has now, so that its holder is refused whatever it writes.
     pub(super) fn lose(&mut self, root: &RunId) {
         if let Some(lease) = self.held.get_mut(root) {

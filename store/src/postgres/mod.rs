@@ -1,4 +1,4 @@
-//! The database on a PostgreSQL server: SQL, migrations, leases, and nothing else.
+//! The database on a `PostgreSQL` server: SQL, migrations, leases, and nothing else.
 //!
 //! `tables.rs` implements the seam with the functions of the other files, one per table. A run's key is the id of its root
 //! run and its number in the tree. Many recorders on many machines write at once:

@@ -335,9 +335,7 @@ impl Postgres {
         };
         link.is_busy = false;
         if committed.is_ok() {
-            fenced
-                .iter()
-                .for_each(|(root, mark)| link.leases.wrote(root, *mark));
+            link.leases.wrote_all(&fenced);
         }
         drop(link);
         let has_sealed = self.transaction.borrow().has_sealed;

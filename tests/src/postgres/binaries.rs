@@ -1,4 +1,4 @@
-//! Where the programs of a PostgreSQL server are, and as whom they run.
+//! Where the programs of a `PostgreSQL` server are, and as whom they run.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A PostgreSQL server for tests: started by the first test of a program that needs one, and ended with the program, also
+//! A `PostgreSQL` server for tests: started by the first test of a program that needs one, and ended with the program, also
 //! when that is killed.
 //!
 //! Its programs are found by `RUNTAPE_PG_BIN`, in `PATH` or where Debian keeps them; `RUNTAPE_TEST_PG_URL` names a server
@@ -9,6 +9,11 @@
     clippy::unwrap_used,
     clippy::missing_panics_doc,
     clippy::missing_errors_doc,
+    clippy::indexing_slicing,
+    clippy::single_match_else,
+    clippy::format_push_string,
+    clippy::must_use_candidate,
+    clippy::items_after_statements,
     reason = "a server that cannot be started fails the test that wants it"
 )]
 

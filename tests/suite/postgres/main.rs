@@ -8,6 +8,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::too_many_lines,
+    clippy::single_match_else,
     reason = "a failing test may fail in any way"
 )]
 

@@ -1,7 +1,8 @@
 //! Every column of every table on a server: whatever is changed, `verify` finds it.
 //!
 //! What there is to change is read from the server's catalogue, so that a table or column of a later migration is tried,
-//! too. `cargo test -p runtape-tests --test postgres tampering -- --nocapture` prints what was tried.
+//! too. `cargo test -p runtape-tests --test postgres tampering -- --nocapture` prints what was tried; `RUNTAPE_ONLY=run,seal`
+//! tries these tables only.
 
 use std::collections::BTreeMap;
 
@@ -246,6 +247,7 @@ impl Bench {
         entry.0 += u32::from(found.is_some());
         entry.1 += 1;
         if found.is_none() {
+            println!("not found: {place}: {kind}");
             self.missed.push(format!("{place}: {kind}: {change}"));
         }
         self.sql.run(&format!(
@@ -305,7 +307,10 @@ fn every_change_of_every_column_is_found() {
         return;
     };
     assert_eq!(bench.judge(), None);
-    let tables = tables(&bench.sql);
+    let mut tables = tables(&bench.sql);
+    if let Ok(only) = std::env::var("RUNTAPE_ONLY") {
+        tables.retain(|(table, _)| only.split(',').any(|name| name == table));
+    }
     for (table, columns) in &tables {
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let key: Vec<&str> = columns
@@ -348,7 +353,10 @@ fn every_change_of_every_column_is_found() {
                 by(direction)
             );
             let change = format!("DELETE FROM {table} WHERE (tableoid, ctid) = {row}");
-            bench.try_change(table, table, "row deleted", &change);
+            // Without the last epoch all is as if it had not been made yet: only who kept its head elsewhere can tell.
+            if (table.as_str(), direction) != ("epoch", "DESC") {
+                bench.try_change(table, table, "row deleted", &change);
+            }
             // The last column of the key goes past the last one.
             let last = columns.iter().rfind(|column| column.is_key);
             let values: Vec<String> = columns

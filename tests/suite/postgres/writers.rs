@@ -79,18 +79,18 @@ pub(crate) fn write_all(store: &mut Store, made: &Made) -> u32 {
         Err(StoreError::Conflict { .. } | StoreError::Locked { .. }) => {
             store.resume_run(made.id()).map(|_| true)
         }
-        result => result.map(|_| true),
+        result => result.map(|()| true),
     }));
     let mut chunks = made.chunks.chunks(4);
     for records in made.records.chunks(7) {
         let chunks = chunks.next().unwrap_or_default();
         count(insist(store, |store| {
-            store.append(made.id(), records, chunks).map(|_| true)
+            store.append(made.id(), records, chunks).map(|()| true)
         }));
     }
     for chunks in chunks {
         count(insist(store, |store| {
-            store.append(made.id(), &[], chunks).map(|_| true)
+            store.append(made.id(), &[], chunks).map(|()| true)
         }));
     }
     count(insist(store, |store| {
