@@ -28,6 +28,10 @@ pub struct DatabaseStatus {
 /// How a server is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each tells of something else"
+)]
 pub struct ServerStatus {
     /// Its version, as it tells it.
     pub version: String,

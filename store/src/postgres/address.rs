@@ -54,13 +54,13 @@ impl Address {
                 _ => others.push(setting),
             }
         }
-        let mut bare = base.to_owned();
+        let mut rest = base.to_owned();
         if !others.is_empty() {
-            bare.push('?');
-            bare.push_str(&others.join("&"));
+            rest.push('?');
+            rest.push_str(&others.join("&"));
         }
         // What it says of itself may have the password in it.
-        let mut config = Config::from_str(&bare).map_err(|_| {
+        let mut config = Config::from_str(&rest).map_err(|_| {
             bad("it cannot be read: write postgres://user:password@host:port/database?setting=value, with what is not a letter or digit as %XX")
         })?;
         let is_near = is_near(&config);

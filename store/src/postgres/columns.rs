@@ -14,7 +14,7 @@ use crate::format::chain::Hash;
 /// exchange with others. What comes after it says which.
 const ESCAPE: char = '\u{fdd0}';
 
-/// Writes a text as it can be kept: PostgreSQL's texts have no NUL.
+/// Writes a text as it can be kept: those of the server have no NUL.
 pub(super) fn kept(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', ESCAPE]) {
         return text.into();
@@ -96,7 +96,7 @@ pub(super) fn maybe_number(row: &Row, column: usize) -> Result<Option<u64>> {
 
 fn not_negative(row: &Row, column: usize, value: i64) -> Result<u64> {
     u64::try_from(value).map_err(|_| {
-        let name = row.columns().get(column).map(|column| column.name());
+        let name = row.columns().get(column).map(tokio_postgres::Column::name);
         let place = format!("a row's {}", name.unwrap_or("column"));
         StoreError::damaged(place, format!("it is {value}"))
     })

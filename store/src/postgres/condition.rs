@@ -145,7 +145,7 @@ impl Condition {
             let mut is_it = format!("label.label = {}", self.bind(label.as_str()));
             if let Some(value) = value {
                 let value = self.bind(value.as_str());
-                is_it.push_str(&format!(" AND label.value = {value}"));
+                is_it = format!("{is_it} AND label.value = {value}");
             }
             self.terms.push(format!(
                 "EXISTS (SELECT 1 FROM run AS labelled, runtape_labels(labelled.labels) AS label

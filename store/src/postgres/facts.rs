@@ -33,7 +33,7 @@ pub(super) fn insert(pg: &Postgres, run: &RunKey, facts: &[Fact]) -> Result<()> 
                 insert_call(pg, run, call, result.or(call.result.as_ref()))?;
             }
             Fact::Result(result) if calls.contains(&result.call) => {}
-            Fact::Result(result) => answer(pg, run, result)?,
+            Fact::Result(result) => answer(pg, run, result),
             Fact::Notice(notice) => insert_notice(pg, run, notice)?,
             Fact::Unparsed(output) => insert_unparsed(pg, run, output)?,
             Fact::Usage(usage) => insert_usage(pg, run, usage)?,
@@ -68,7 +68,7 @@ fn insert_call(
 }
 
 /// Notes what came of a call that is written.
-fn answer(pg: &Postgres, run: &RunKey, result: &ResultFact) -> Result<()> {
+fn answer(pg: &Postgres, run: &RunKey, result: &ResultFact) {
     let (seq, part) = result.call;
     let cells = [
         Cell::Integer(run.number),
@@ -79,7 +79,6 @@ fn answer(pg: &Postgres, run: &RunKey, result: &ResultFact) -> Result<()> {
         Cell::maybe(result.duration_ms.map(signed)),
     ];
     pg.answer_call(&run.root, cells);
-    Ok(())
 }
 
 fn insert_notice(pg: &Postgres, run: &RunKey, notice: &NoticeFact) -> Result<()> {

@@ -63,21 +63,18 @@ struct Said {
 impl From<Error> for StoreError {
     fn from(source: Error) -> Self {
         let fault = fault_of(&source);
-        let text = match source.as_db_error() {
-            Some(said) => {
-                let detail = said.detail().map(|detail| format!(" ({detail})"));
-                let code = said.code().code();
-                format!("{} [{code}]{}", said.message(), detail.unwrap_or_default())
+        let text = if let Some(said) = source.as_db_error() {
+            let detail = said.detail().map(|detail| format!(" ({detail})"));
+            let code = said.code().code();
+            format!("{} [{code}]{}", said.message(), detail.unwrap_or_default())
+        } else {
+            let mut text = source.to_string();
+            let mut cause = std::error::Error::source(&source);
+            while let Some(error) = cause {
+                text = format!("{text}: {error}");
+                cause = error.source();
             }
-            None => {
-                let mut text = source.to_string();
-                let mut cause = std::error::Error::source(&source);
-                while let Some(error) = cause {
-                    text = format!("{text}: {error}");
-                    cause = error.source();
-                }
-                text
-            }
+            text
         };
         Self::Database {
             path: PathBuf::new(),

@@ -102,7 +102,7 @@ fn hold(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
 /// Returns how long a server that is away is waited for. A failover takes some twenty seconds.
 fn patience(options: &Options) -> Duration {
     match options.patience {
-        Patience::Minute => Duration::from_mins(1),
+        Patience::Minute => Duration::from_secs(60),
         Patience::Seconds => Duration::from_secs(10),
     }
 }

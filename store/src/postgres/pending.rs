@@ -2,101 +2,58 @@
 //!
 //! An append is one statement then, and many runs that are stored at once are a statement for each table.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use runtape_core::RunId;
 
 use super::connection::Value;
 use super::rows::{Cell, ColumnSpec, Kind, Rows};
 use crate::backend::RunKey;
-use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH};
-
-/// Columns of `run` that follow from records, in their order.
-pub(super) static RUN_CELLS: [ColumnSpec; RUN_WIDTH] = {
-    let mut specs = [("", Kind::Text); RUN_WIDTH];
-    let mut at = 0;
-    while at < RUN_WIDTH {
-        let column = RUN_COLUMNS[at];
-        specs[at] = (sql_name(column.name), kind_of(column.name, column.is_word));
-        at += 1;
-    }
-    specs
-};
-
-/// Compares texts where the language's own way cannot be used yet.
-const fn same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len() != other.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < one.len() {
-        if one[at] != other[at] {
-            return false;
-        }
-        at += 1;
-    }
-    true
-}
-
-/// Returns a column's name as it is written in SQL.
-const fn sql_name(name: &'static str) -> &'static str {
-    if same(name, "user") { "\"user\"" } else { name }
-}
+use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH, RunColumn};
 
 /// Texts that runs do not share.
 const TEXTS: [&str; 5] = ["error_message", "prompt", "argv", "git_commit", "labels"];
 
-const fn kind_of(name: &str, is_word: bool) -> Kind {
-    if is_word {
-        return Kind::Text;
-    }
-    let mut at = 0;
-    while at < TEXTS.len() {
-        if same(name, TEXTS[at]) {
-            return Kind::Text;
-        }
-        at += 1;
-    }
-    if same(name, "cost_usd") {
-        Kind::Double
-    } else {
-        Kind::Bigint
-    }
+/// Tells how a column of a run is written in SQL, and what it holds.
+fn spec(column: &RunColumn) -> ColumnSpec {
+    let name = match column.name {
+        "user" => "\"user\"",
+        name => name,
+    };
+    let kind = match column.name {
+        _ if column.is_word => Kind::Text,
+        name if TEXTS.contains(&name) => Kind::Text,
+        "cost_usd" => Kind::Double,
+        _ => Kind::Bigint,
+    };
+    (name, kind)
 }
 
-/// Columns of `run` that are known when it is added.
-const RUN_NAMES: [ColumnSpec; 5] = [
-    ("run_no", Kind::Bigint),
-    ("run_id", Kind::Text),
-    ("job_id", Kind::Text),
-    ("parent_no", Kind::Bigint),
-    ("runtime", Kind::Text),
-];
+/// Puts the columns of `run` that follow from records, in their order, after others.
+fn after(first: &[ColumnSpec]) -> Vec<ColumnSpec> {
+    let first = first.iter().copied();
+    first.chain(RUN_COLUMNS.iter().map(spec)).collect()
+}
+
+/// Columns of `run` that follow from records, in their order.
+pub(super) static RUN_CELLS: LazyLock<Vec<ColumnSpec>> = LazyLock::new(|| after(&[]));
 
 /// Columns of a run that is added.
-static NEW_RUN: [ColumnSpec; RUN_NAMES.len() + RUN_WIDTH] = joined(RUN_NAMES);
+static NEW_RUN: LazyLock<Vec<ColumnSpec>> = LazyLock::new(|| {
+    after(&[
+        ("run_no", Kind::Bigint),
+        ("run_id", Kind::Text),
+        ("job_id", Kind::Text),
+        ("parent_no", Kind::Bigint),
+        ("runtime", Kind::Text),
+    ])
+});
 
 /// Columns of a run that is changed.
-static CHANGED_RUN: [ColumnSpec; 1 + RUN_WIDTH] = joined([("run_no", Kind::Bigint)]);
-
-/// Puts the columns that follow from records after others.
-const fn joined<const FIRST: usize, const ALL: usize>(
-    first: [ColumnSpec; FIRST],
-) -> [ColumnSpec; ALL] {
-    let mut all = [("", Kind::Text); ALL];
-    let mut at = 0;
-    while at < ALL {
-        all[at] = if at < FIRST {
-            first[at]
-        } else {
-            let column = RUN_COLUMNS[at - FIRST];
-            (sql_name(column.name), kind_of(column.name, column.is_word))
-        };
-        at += 1;
-    }
-    all
-}
+static CHANGED_RUN: LazyLock<Vec<ColumnSpec>> =
+    LazyLock::new(|| after(&[("run_no", Kind::Bigint)]));
 
 static ROOT: [ColumnSpec; 5] = [
     ("context", Kind::Bytes),
@@ -283,7 +240,7 @@ pub(super) struct Pending {
     pub(super) runs: HashSet<RunId>,
     pub(super) sessions: HashSet<String>,
     /// The trees that it is about.
-    pub(super) roots: HashSet<RunId>,
+    pub(super) roots: BTreeSet<RunId>,
     /// Rough size, so that it is written before it takes too much memory.
     pub(super) bytes: usize,
 }
@@ -388,15 +345,16 @@ impl Pending {
         for (number, (table, rows)) in self.added.iter().enumerate() {
             let from = rows.bind(&mut values, Some("fence"));
             let insert = insert(*table, rows, &from);
-            sql.push_str(&format!(", w{number} AS ({insert})"));
+            // Writing to a string cannot fail.
+            let _ = write!(sql, ", w{number} AS ({insert})");
         }
         if let Some(rows) = &self.changed_rows {
             let from = rows.bind(&mut values, Some("fence"));
-            sql.push_str(&format!(", changed AS ({})", change(&from)));
+            let _ = write!(sql, ", changed AS ({})", change(&from));
         }
         if let Some(rows) = &self.results {
             let from = rows.bind(&mut values, Some("fence"));
-            sql.push_str(&format!(", answered AS ({})", answer(&from)));
+            let _ = write!(sql, ", answered AS ({})", answer(&from));
         }
         sql.push_str(" SELECT writes FROM fence");
         Some(Part { sql, values })

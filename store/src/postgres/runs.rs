@@ -247,13 +247,12 @@ pub(super) fn insert(pg: &Postgres, run: &NewRun<'_>) -> Result<RunKey> {
 /// Writes what the records say of a run as a whole.
 pub(super) fn update(pg: &Postgres, run: &RunKey, facts: &RunFacts) -> Result<()> {
     // Without records it keeps what it was begun with.
-    let started_at = match facts.started_at {
-        Some(at) => at,
-        None => {
-            let sql = "SELECT started_at FROM run WHERE root_id = $1 AND run_no = $2";
-            let row = pg.row(sql, &[&run.root.as_str(), &run.number])?;
-            row.as_ref().map_or(Ok(0), |row| get(row, 0))?
-        }
+    let started_at = if let Some(at) = facts.started_at {
+        at
+    } else {
+        let sql = "SELECT started_at FROM run WHERE root_id = $1 AND run_no = $2";
+        let row = pg.row(sql, &[&run.root.as_str(), &run.number])?;
+        row.as_ref().map_or(Ok(0), |row| get(row, 0))?
     };
     pg.change_run(run, owned(cells::cells(facts, started_at)));
     pg.note_session(facts.session.as_deref());

@@ -1,6 +1,7 @@
 //! The schema: made and changed by `migrate` and by nothing else, so that no recorder that is updated blocks those who
 //! read.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::address::Address;
@@ -55,9 +56,11 @@ fn statements(step: &str, layout: Layout) -> String {
     let mut sql = step.replace(BY_ROOT, "PARTITION BY HASH (root_id)");
     for table in TREE_TABLES {
         for part in 0..parts {
-            sql.push_str(&format!(
+            // Writing to a string cannot fail.
+            let _ = write!(
+                sql,
                 "\nCREATE TABLE {table}_{part} PARTITION OF {table} FOR VALUES WITH (MODULUS {parts}, REMAINDER {part});"
-            ));
+            );
         }
     }
     sql
@@ -116,7 +119,7 @@ pub(super) fn migrate(address: &str, layout: Layout, chains: u32) -> Result<(i64
     let address = Address::parse(address)?;
     let name = address.name.clone();
     let work = || {
-        let mut connection = Connection::open(address, false, Duration::from_mins(1))?;
+        let mut connection = Connection::open(address, false, Duration::from_secs(60))?;
         // Two who migrate at once: the second finds it done.
         connection.batch("BEGIN; SELECT pg_advisory_xact_lock(7245069)")?;
         let before = version(&mut connection)?;
@@ -165,9 +168,10 @@ pub(crate) fn shard_sql() -> String {
     for table in TREE_TABLES {
         let beside = first.map(|first| format!(", colocate_with => '{first}'"));
         let beside = beside.unwrap_or_default();
-        sql.push_str(&format!(
-            "SELECT create_distributed_table('{table}', 'root_id'{beside});\n"
-        ));
+        let _ = writeln!(
+            sql,
+            "SELECT create_distributed_table('{table}', 'root_id'{beside});"
+        );
         first.get_or_insert(table);
     }
     sql.push_str(

@@ -67,13 +67,12 @@ pub(super) fn end(pg: &Postgres, run: &RunId) -> Result<(u32, Option<(u64, Hash)
 }
 
 /// Adds an entry to its chain, whose end is known and locked.
-pub(super) fn insert(pg: &Postgres, entry: &SealEntry) -> Result<()> {
+pub(super) fn insert(pg: &Postgres, entry: &SealEntry) {
     let mut transaction = pg.transaction.borrow_mut();
     let end = (entry.name.number, entry.hash);
     transaction.ends.insert(chain(entry.name), end);
     transaction.seals.push(entry.clone());
     transaction.has_sealed = true;
-    Ok(())
 }
 
 /// Writes entries, and where their chains end then.

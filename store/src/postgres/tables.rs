@@ -32,7 +32,8 @@ use crate::read::search::WordQuery;
 
 impl Tables for Postgres {
     fn begin_reading(&self) -> Result<()> {
-        self.begin_to_read()
+        self.begin_to_read();
+        Ok(())
     }
 
     fn end_reading(&self) -> Result<()> {
@@ -41,11 +42,13 @@ impl Tables for Postgres {
     }
 
     fn begin_writing(&self) -> Result<()> {
-        self.begin_to_write()
+        self.begin_to_write();
+        Ok(())
     }
 
     fn begin_batch(&self) -> Result<()> {
-        Postgres::begin_batch(self)
+        self.begin_several();
+        Ok(())
     }
 
     fn commit(&self) -> Result<()> {
@@ -273,7 +276,8 @@ impl Tables for Postgres {
     }
 
     fn insert_seal(&self, entry: &SealEntry) -> Result<()> {
-        seals::insert(self, entry)
+        seals::insert(self, entry);
+        Ok(())
     }
 
     fn seal(&self, name: SealName) -> Result<Option<SealEntry>> {

@@ -19,21 +19,18 @@ pub(super) fn settings(roots: Option<&Path>) -> Result<ClientConfig> {
         source,
     };
     let mut trusted = RootCertStore::empty();
-    match roots {
-        Some(file) => {
-            let certificates = CertificateDer::pem_file_iter(file)
-                .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
+    if let Some(file) = roots {
+        let certificates = CertificateDer::pem_file_iter(file)
+            .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
+            .map_err(|error| failed(io::Error::other(error)))?;
+        for certificate in certificates {
+            trusted
+                .add(certificate)
                 .map_err(|error| failed(io::Error::other(error)))?;
-            for certificate in certificates {
-                trusted
-                    .add(certificate)
-                    .map_err(|error| failed(io::Error::other(error)))?;
-            }
         }
-        None => {
-            let found = rustls_native_certs::load_native_certs();
-            trusted.add_parsable_certificates(found.certs);
-        }
+    } else {
+        let found = rustls_native_certs::load_native_certs();
+        trusted.add_parsable_certificates(found.certs);
     }
     if trusted.is_empty() {
         return Err(failed(io::Error::new(

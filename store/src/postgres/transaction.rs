@@ -60,7 +60,7 @@ struct Known {
 
 impl Postgres {
     /// Begins to read from one state, or to write. The server learns of it when it must.
-    fn begin(&self, mode: Mode) -> Result<()> {
+    fn begin(&self, mode: Mode) {
         let mut link = hold(&self.link);
         if link.is_busy {
             // Nobody ended the last one: it is undone.
@@ -73,21 +73,19 @@ impl Postgres {
             mode,
             ..Transaction::default()
         };
-        Ok(())
     }
 
-    pub(super) fn begin_to_read(&self) -> Result<()> {
-        self.begin(Mode::Reading)
+    pub(super) fn begin_to_read(&self) {
+        self.begin(Mode::Reading);
     }
 
-    pub(super) fn begin_to_write(&self) -> Result<()> {
-        self.begin(Mode::Writing)
+    pub(super) fn begin_to_write(&self) {
+        self.begin(Mode::Writing);
     }
 
-    pub(super) fn begin_batch(&self) -> Result<()> {
-        self.begin(Mode::Writing)?;
+    pub(super) fn begin_several(&self) {
+        self.begin(Mode::Writing);
         self.transaction.borrow_mut().is_batch = true;
-        Ok(())
     }
 
     /// Begins the transaction on the server, if it has not begun.

@@ -173,6 +173,10 @@ impl SearchCheck for SearchIndex<'_> {
         {
             current.close_stretch();
             current.stretch = current.next.pop_front();
+            // A stretch begins at the first record that has words to find.
+            let begins_here = |stretch: &Stretch| stretch.first == signed(seq);
+            current.is_wrong |=
+                text.is_none() || !current.stretch.as_ref().is_some_and(begins_here);
         }
         for column in text.iter().flat_map(|text| text.columns()) {
             current.words.add(column);
