@@ -112,13 +112,12 @@ fn batch(
         // One of them spoiled it for all: each is written by itself, to see which.
         Err(_) => {
             let some = roots.iter().take(outcomes.len() + 1);
-            let alone = some.map(|root| match seen(source, target, root)? {
-                Some(outcome) => Ok(outcome),
-                None => {
-                    let copied =
-                        in_batch(target, |target| copy(source, target, root, rules, clock()));
-                    copied.or_else(failed)
+            let alone = some.map(|root| {
+                if let Some(outcome) = seen(source, target, root)? {
+                    return Ok(outcome);
                 }
+                let copied = in_batch(target, |target| copy(source, target, root, rules, clock()));
+                copied.or_else(failed)
             });
             let outcomes = alone.collect::<Result<Vec<_>, RecordError>>()?;
             Ok((outcomes.len(), outcomes))

@@ -96,8 +96,11 @@ impl Plain {
                     };
                     size += line.len();
                     let (run, number) = (run as i64, number as i64);
-                    let row = writer.as_mut().write(&[&run, &number, &line]);
-                    row.await.unwrap();
+                    writer
+                        .as_mut()
+                        .write(&[&run, &number, &line])
+                        .await
+                        .unwrap();
                 }
                 writer.as_mut().finish().await.unwrap();
                 self.client.batch_execute("COMMIT").await.unwrap();
@@ -120,8 +123,10 @@ impl Plain {
             for (number, body) in bodies.iter().enumerate() {
                 let begin = Instant::now();
                 let number = number as i64;
-                let done = self.client.execute(&insert, &[&number, body]);
-                done.await.unwrap();
+                self.client
+                    .execute(&insert, &[&number, body])
+                    .await
+                    .unwrap();
                 times.push(begin.elapsed());
             }
             times
@@ -208,7 +213,7 @@ fn append(databases: &Databases) -> (f64, f64) {
     let database = databases.fresh();
     let plan = Plan::new("live", 200).make();
     let mut store = open(&database);
-    let plain = Plain::connect(&database);
+    let direct = Plain::connect(&database);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     store.begin_run(&plan.begin).unwrap();
     let body = vec![7; 1000];
@@ -217,7 +222,7 @@ fn append(databases: &Databases) -> (f64, f64) {
         store.append(plan.id(), records, &[]).unwrap();
         ours.push(begin.elapsed());
     }
-    theirs.extend(plain.insert(&vec![body; ours.len()]));
+    theirs.extend(direct.insert(&vec![body; ours.len()]));
     let ratio = |part: f64| {
         let (ours, theirs) = (middle(ours.clone(), part), middle(theirs.clone(), part));
         let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
@@ -304,7 +309,7 @@ fn queries(databases: &Databases, records: usize) -> [Duration; 4] {
         best(20, || drop(store.checkpoint_head(&middle, None).unwrap())),
         best(20, || drop(store.checkpoint(&id).unwrap())),
         best(3, || {
-            drop(store.search("file42", &filter, None, 20).unwrap())
+            drop(store.search("file42", &filter, None, 20).unwrap());
         }),
     ]
 }

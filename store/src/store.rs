@@ -118,6 +118,13 @@ impl Store {
         Postgres::migrate_partitioned(address, parts)
     }
 
+    /// Makes the tables with another number of chains of seals: to measure what many are good for.
+    #[doc(hidden)]
+    #[cfg(feature = "postgres")]
+    pub fn migrate_with_chains(address: &str, chains: u32) -> Result<(i64, i64)> {
+        Postgres::migrate_with_chains(address, chains)
+    }
+
     /// Refuses what can be no database, whatever may be there later: a name that means something
     /// else to `SQLite`, a directory, a device. Opening it would be refused for the same reason.
     pub fn check_path(path: impl AsRef<Path>) -> Result<()> {

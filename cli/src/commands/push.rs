@@ -205,7 +205,7 @@ fn finish(summary: CopySummary, invocation: &mut Invocation<'_>) -> Result<(), C
         (summary.failed, "not copied"),
     ] {
         if count > 0 {
-            text.push_str(&format!(", {count} {what}"));
+            text = format!("{text}, {count} {what}");
         }
     }
     invocation.note(&text);

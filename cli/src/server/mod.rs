@@ -33,7 +33,7 @@ impl fmt::Debug for Server {
 }
 
 impl Server {
-    /// Takes an address apart. Where it has no password, one is looked for as other programs for PostgreSQL do: in
+    /// Takes an address apart. Where it has no password, one is looked for as other programs for `PostgreSQL` do: in
     /// `$PGPASSWORD`, then in `~/.pgpass`.
     pub(crate) fn new(address: &str) -> Result<Self, CliError> {
         let mut name = ServerName::parse(address).map_err(|error| CliError::Usage {

@@ -1,4 +1,4 @@
-//! The password of a server where its address has none: from the places where other programs for PostgreSQL look, too.
+//! The password of a server where its address has none: from the places where other programs for `PostgreSQL` look, too.
 
 use std::path::{Path, PathBuf};
 

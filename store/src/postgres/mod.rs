@@ -145,6 +145,11 @@ impl Postgres {
         schema::migrate(address, schema::Layout::Partitioned(parts), schema::CHAINS)
     }
 
+    /// Makes the tables with some number of chains of seals.
+    pub(crate) fn migrate_with_chains(address: &str, chains: u32) -> Result<(i64, i64)> {
+        schema::migrate(address, schema::Layout::Whole, chains)
+    }
+
     /// Returns what this user may do.
     fn known_rights(&self) -> Result<Rights> {
         if let Some(rights) = self.rights.get() {

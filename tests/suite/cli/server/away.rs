@@ -1,6 +1,7 @@
 //! A server that goes away: nothing that an agent printed is lost.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -68,7 +69,6 @@ fn an_agent_is_started_and_kept_though_its_server_is_not_there() {
     };
     let place = runtape.path(".local/share/runtape/servers");
     assert!(spool.starts_with(&place), "{}", spool.display());
-    use std::os::unix::fs::PermissionsExt;
     for directory in [&place, spool.parent().unwrap()] {
         let mode = fs::metadata(directory).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "{}", directory.display());
