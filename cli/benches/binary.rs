@@ -11,7 +11,8 @@
     reason = "a measurement fails by panicking, and prints what it measured"
 )]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ use runtape_recorder::normalizer::{Context, Exit};
 use runtape_recorder::store::{Options, Store};
 use runtape_recorder::{Clock, Recorder, RecorderOptions, StoreHandle};
 use runtape_tests::synthetic::LongRun;
+use serde_json::Value;
 
 /// Records in the large database.
 const RECORDS: u64 = 1_000_000;
@@ -43,15 +45,15 @@ fn runtape(database: &Path) -> Command {
     command
 }
 
-/// Fills a database by the library, as the commands do.
-fn large_database(path: &Path) -> u64 {
+/// Fills a database by the library, as the commands do; returns its runs and records.
+fn fill(path: &Path, wanted: u64, steps: usize) -> (u64, u64) {
     let store = StoreHandle::from(Store::open(path, &Options::default()).unwrap());
     let (mut records, mut number) = (0, 0);
-    while records < RECORDS {
+    while records < wanted {
         number += 1;
         let id = format!("run-{number}");
         let context = Context::new(id.parse().unwrap(), id.parse().unwrap());
-        let output = LongRun::new("claude-code", number).unwrap().write(STEPS);
+        let output = LongRun::new("claude-code", number).unwrap().write(steps);
         let at = 1_700_000_000_000 + i64::try_from(number).unwrap();
         let options = RecorderOptions {
             clock: Clock::new(move || at),
@@ -66,7 +68,7 @@ fn large_database(path: &Path) -> u64 {
         recorder.close(&Exit::with_code(0)).unwrap();
         records += store.lock().run(&context.run_id).unwrap().records;
     }
-    records
+    (number, records)
 }
 
 /// Returns the median time of a command.
@@ -100,6 +102,98 @@ fn peak_memory(mut child: Child) -> Option<u64> {
     }
 }
 
+/// A server of the binary, and how soon it answers.
+struct Served {
+    process: Child,
+    port: u64,
+    token: String,
+}
+
+impl Served {
+    fn start(database: &Path) -> Self {
+        let mut command = runtape(database);
+        command.args(["--json", "serve", "--port", "0", "--json-only"]);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let stdout = process.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let info: Value = serde_json::from_str(&line).unwrap();
+        Self {
+            process,
+            port: info.get("port").and_then(Value::as_u64).unwrap(),
+            token: info
+                .get("token")
+                .and_then(Value::as_str)
+                .unwrap()
+                .to_owned(),
+        }
+    }
+
+    /// Asks, and returns how long the whole answer took.
+    fn time(&self, path: &str) -> Duration {
+        let begin = Instant::now();
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{}", self.port)).unwrap();
+        let (port, token) = (self.port, &self.token);
+        let request = format!(
+            "GET /api/v1/{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}");
+        begin.elapsed()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The first pages that somebody sees, on ten thousand and on a million records in many short runs. Both servers
+/// are asked in turns, so that what else the machine does is in both.
+fn serve(directory: &Path) -> bool {
+    let made: Vec<Served> = [10_000, 1_000_000]
+        .map(|wanted| {
+            let database = directory.join(format!("{wanted}.db"));
+            let begin = Instant::now();
+            let (runs, records) = fill(&database, wanted, 4);
+            println!(
+                "served: {runs} runs, {records} records, made in {:.0?}",
+                begin.elapsed()
+            );
+            Served::start(&database)
+        })
+        .into();
+    let mut is_met = true;
+    for path in [
+        "runs",
+        "runs?status=error",
+        "jobs",
+        "runs/last",
+        "runs/last/transcript",
+    ] {
+        let mut times = [Vec::new(), Vec::new()];
+        for _ in 0..TIMES {
+            for (served, times) in made.iter().zip(&mut times) {
+                times.push(served.time(path));
+            }
+        }
+        let [few, many] = times.map(|mut times| {
+            times.sort();
+            times.get(TIMES / 2).copied().unwrap_or_default()
+        });
+        let ratio = many.as_secs_f64() / few.as_secs_f64();
+        println!(
+            "served: {path:<22} {few:>9.1?} on ten thousand records, {many:>9.1?} on a million: {ratio:.2} (3 at most)"
+        );
+        is_met &= ratio <= 3.0;
+    }
+    is_met
+}
+
 fn mebibytes(bytes: u64) -> u64 {
     bytes >> 20
 }
@@ -107,7 +201,7 @@ fn mebibytes(bytes: u64) -> u64 {
 fn start_up(directory: &Path) -> bool {
     let database = directory.join("large.db");
     let begin = Instant::now();
-    let records = large_database(&database);
+    let (_, records) = fill(&database, RECORDS, STEPS);
     let size = std::fs::metadata(&database).unwrap().len();
     println!(
         "database of {records} records, {} MiB, made in {:.0?}",
@@ -202,6 +296,7 @@ fn main() {
         ("start", start_up as fn(&Path) -> bool),
         ("pipe", pipe),
         ("record", record),
+        ("serve", serve),
     ] {
         if wanted.as_ref().is_none_or(|wanted| wanted == name) {
             is_met &= measure(directory.path());

@@ -85,6 +85,13 @@ macro_rules! id_type {
             }
         }
 
+        // The bytes are compared: whether they are text was looked at when the id was made.
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                self.0.as_bytes() == other.as_bytes()
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())

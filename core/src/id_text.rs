@@ -28,7 +28,7 @@ impl IdText {
         }
     }
 
-    fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::InPlace(length, bytes) => bytes.get(..usize::from(*length)).unwrap_or_default(),
             Self::Shared(text) => text.as_bytes(),
@@ -99,7 +99,7 @@ impl Ord for IdText {
 
 impl Hash for IdText {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_str().hash(state);
+        self.as_bytes().hash(state);
     }
 }
 

@@ -1,12 +1,14 @@
 //! How fast output becomes records: `cargo bench -p runtape-normalizer`.
 //!
 //! Every number that is required is a ratio to something that any program reading the same bytes
-//! would have to do, measured in the same process, turn by turn, so that it holds on any machine
-//! and a busy one does not tip the scale. The exception is memory, measured in a process of its
-//! own: this one, started again. Ends with a table, and with failure if a requirement is missed.
+//! would have to do, measured in the same process, turn by turn, in CPU time where the system tells
+//! it, so that it holds on any machine and a busy one does not tip the scale. The exception is memory,
+//! measured in a process of its own: this one, started again. Ends with a table, and with failure if a
+//! requirement is missed.
 //!
 //! `-- --only WORD` measures what has the word in its name. `-- --profile WORD` normalizes it once
-//! (or as often as `--rounds N` says) and measures nothing, for a profiler to watch.
+//! (or as often as `--rounds N` says) and measures nothing, for a profiler to watch; with `--long-lines`
+//! also the captures that have them.
 
 #![expect(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
@@ -119,7 +121,11 @@ fn some_runs(replicator: &Replicator, runtime: &str, format: &str) -> Vec<Run> {
 /// Normalizes everything that has a word in its name, and reads it as the baseline does.
 fn profile(word: &str) -> Outcome<()> {
     let rounds: usize = argument("--rounds").map_or(Ok(1), |rounds| rounds.parse())?;
-    let replicator = Replicator::new(SEED);
+    let replicator = if env::args().any(|word| word == "--long-lines") {
+        Replicator::with_long_lines(SEED)
+    } else {
+        Replicator::new(SEED)
+    };
     for (runtime, format) in replicator.formats() {
         if format!("{runtime} {format}").contains(word) {
             let runs = some_runs(&replicator, runtime, format);
@@ -233,8 +239,8 @@ fn compare_redaction(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
     Ok(())
 }
 
-/// Puts a secret into the longest string of every line, or at the end of one that is text: there it stands in what was printed, and
-/// not in a word by which a line is understood.
+/// Puts a secret into the longest text of every line, or at the end of one that is no JSON: there it stands in what was printed, and
+/// not in a word by which a line is understood, nor in an id, where it would not be looked for.
 fn with_secrets(mut run: Run) -> Run {
     let examples = examples(SEED);
     let secrets = examples
@@ -246,12 +252,20 @@ fn with_secrets(mut run: Run) -> Run {
     let mut secrets = secrets.iter().cycle();
     let mut laden = Vec::new();
     for line in lines(&run.stdout) {
-        let secret = secrets.next().copied().unwrap_or_default();
-        let end = end_of_longest_string(line).unwrap_or(line.len());
+        let place = if line.starts_with(b"{") {
+            end_of_longest_text(line)
+        } else {
+            Some(line.len())
+        };
+        // A line of JSON with nothing but ids and words of the format stays as it is.
+        let end = place.unwrap_or(line.len());
+        let secret = place.and_then(|_| secrets.next()).copied();
         let (before, after) = line.split_at(end);
         laden.extend_from_slice(before);
-        laden.push(b' ');
-        laden.extend_from_slice(secret.as_bytes());
+        if let Some(secret) = secret {
+            laden.push(b' ');
+            laden.extend_from_slice(secret.as_bytes());
+        }
         laden.extend_from_slice(after);
         laden.push(b'\n');
     }
@@ -259,27 +273,48 @@ fn with_secrets(mut run: Run) -> Run {
     run
 }
 
-/// Returns where the longest string of a line ends; none of them has a quote in it.
-fn end_of_longest_string(line: &[u8]) -> Option<usize> {
+/// Returns where the longest text of a line ends, which is the value of a key that may have any; no string has a quote in it.
+fn end_of_longest_text(line: &[u8]) -> Option<usize> {
     let quotes: Vec<usize> = memchr_iter(b'"', line).collect();
-    let strings = quotes.chunks_exact(2).map(|pair| match *pair {
-        [start, end] => (end - start, end),
-        _ => (0, 0),
+    let (strings, _) = quotes.as_chunks::<2>();
+    let texts = strings.windows(2).filter_map(|pair| {
+        let [[key, key_end], [start, end]] = *pair else {
+            return None;
+        };
+        let key = line.get(key + 1..key_end)?;
+        let is_value = line.get(key_end + 1..start) == Some(b":");
+        (is_value && TEXTS.contains(&key)).then_some((end - start, end))
     });
-    strings.max().map(|(_, end)| end)
+    texts.max().map(|(_, end)| end)
 }
+
+/// The keys under which the formats have what was said, asked for or given back.
+const TEXTS: &[&[u8]] = &[
+    b"text",
+    b"result",
+    b"content",
+    b"message",
+    b"command",
+    b"description",
+    b"path",
+    b"filePath",
+    b"file_path",
+    b"output",
+    b"aggregated_output",
+    b"title",
+    b"meta",
+    b"cwd",
+];
 
 /// Turns runs into records as [`normalize_all`] does, with a filter before it.
 fn filter_all(runs: &[Run], rules: &Arc<RuleSet>) -> Outcome<Duration> {
     let mut output = Output::default();
-    let mut time = Duration::ZERO;
-    for run in runs {
-        let context = context(run.argv.clone())?;
-        let start = Instant::now();
+    let contexts = contexts(runs)?;
+    let start = Start::now();
+    for (run, context) in runs.iter().zip(contexts) {
         normalize_filtered(run, context, rules, &mut output)?;
-        time += start.elapsed();
     }
-    Ok(time)
+    Ok(start.elapsed())
 }
 
 #[inline(never)]
@@ -395,14 +430,12 @@ fn peak_memory(runtime: &Runtime) -> Outcome<u64> {
 /// Turns runs into records, and drops them. What a caller knows of a run beforehand is at hand.
 fn normalize_all(runs: &[Run]) -> Outcome<Duration> {
     let mut output = Output::default();
-    let mut time = Duration::ZERO;
-    for run in runs {
-        let context = context(run.argv.clone())?;
-        let start = Instant::now();
+    let contexts = contexts(runs)?;
+    let start = Start::now();
+    for (run, context) in runs.iter().zip(contexts) {
         normalize(run, context, &mut output)?;
-        time += start.elapsed();
     }
-    Ok(time)
+    Ok(start.elapsed())
 }
 
 // A function of its own, so that a profiler can tell it from what is around it.
@@ -420,13 +453,49 @@ fn normalize(run: &Run, context: Context, output: &mut Output) -> Outcome<()> {
 
 /// Does what any reader of the runs' output has to do, often enough to be measured.
 fn read_all(runs: &[Run], read: fn(&[u8])) -> Duration {
-    let start = Instant::now();
+    let start = Start::now();
     for _ in 0..READS {
         for run in runs {
             read(&run.stdout);
         }
     }
     start.elapsed() / READS
+}
+
+/// When something began to be measured.
+struct Start {
+    cpu: Option<Duration>,
+    at: Instant,
+}
+
+impl Start {
+    fn now() -> Self {
+        Self {
+            cpu: cpu(),
+            at: Instant::now(),
+        }
+    }
+
+    /// Returns how much CPU was used since then; how long it is ago where nobody tells.
+    fn elapsed(&self) -> Duration {
+        match (self.cpu, cpu()) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => self.at.elapsed(),
+        }
+    }
+}
+
+/// Returns the CPU time of this thread. It is brought up to date a few hundred times a second, and what
+/// is measured takes longer than that.
+fn cpu() -> Option<Duration> {
+    let times = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = times.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
+}
+
+/// Returns what a caller knows of runs beforehand.
+fn contexts(runs: &[Run]) -> Outcome<Vec<Context>> {
+    runs.iter().map(|run| context(run.argv.clone())).collect()
 }
 
 fn context(argv: Option<Vec<String>>) -> Outcome<Context> {

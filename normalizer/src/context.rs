@@ -70,7 +70,8 @@ impl Context {
         }
     }
 
-    /// Returns the value of a flag in the command line: `--flag VALUE` or `--flag=VALUE`.
+    /// Returns the value of a flag in the command line: `--flag VALUE` or `--flag=VALUE`. Its names begin
+    /// with a dash.
     #[must_use]
     pub fn flag(&self, names: &[&str]) -> Option<&str> {
         self.flags(names).next()
@@ -81,6 +82,9 @@ impl Context {
         let mut words = self.argv.iter().flatten().map(String::as_str);
         std::iter::from_fn(move || {
             while let Some(word) = words.next() {
+                if !word.starts_with('-') {
+                    continue;
+                }
                 if names.contains(&word) {
                     return words.next();
                 }
@@ -95,15 +99,16 @@ impl Context {
         })
     }
 
-    /// Tells whether a flag is in the command line, with or without a value.
+    /// Tells whether a flag is in the command line, with or without a value. Its names begin with a dash.
     #[must_use]
     pub fn has_flag(&self, names: &[&str]) -> bool {
         let words = self.argv.iter().flatten();
         words.into_iter().any(|word| {
-            names.iter().any(|name| {
-                word.strip_prefix(name)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-            })
+            word.starts_with('-')
+                && names.iter().any(|name| {
+                    word.strip_prefix(name)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+                })
         })
     }
 }

@@ -5,6 +5,7 @@
 //! result, never a panic, and how the bytes were cut into chunks never shows.
 
 pub mod bounds;
+mod by_hash;
 mod command_line;
 mod context;
 mod detect;

@@ -34,12 +34,12 @@ const TURNS: usize = 60;
 const LARGE: usize = 200_000_000;
 const TIMES: usize = 5;
 
-struct Place {
+struct SyncedHome {
     options: SyncOptions,
     database: PathBuf,
 }
 
-impl Place {
+impl SyncedHome {
     fn new(home: &Path, name: &str) -> Self {
         let database = home.join(format!("{name}.db"));
         let options = SyncOptions {
@@ -117,7 +117,7 @@ fn ratio(what: &str, value: f64, least: Option<f64>, most: Option<f64>) -> bool 
 }
 
 /// A cold sync against reading the same bytes as values.
-fn cold(place: &Place, files: &[PathBuf]) -> bool {
+fn cold(place: &SyncedHome, files: &[PathBuf]) -> bool {
     let bytes: u64 = files
         .iter()
         .map(|file| fs::metadata(file).unwrap().len())
@@ -142,7 +142,7 @@ fn cold(place: &Place, files: &[PathBuf]) -> bool {
 }
 
 /// A sync where nothing has changed against a stat of the same files.
-fn unchanged(place: &Place, files: &[PathBuf]) -> bool {
+fn unchanged(place: &SyncedHome, files: &[PathBuf]) -> bool {
     let mut store = place.open();
     let (mut stats, mut syncs) = (Vec::new(), Vec::new());
     for _ in 0..21 {
@@ -162,7 +162,7 @@ fn unchanged(place: &Place, files: &[PathBuf]) -> bool {
 }
 
 /// Returns what one more line in one session costs beyond a sync without a change.
-fn grown(place: &Place, file: &Path, seed: u64) -> Duration {
+fn grown(place: &SyncedHome, file: &Path, seed: u64) -> Duration {
     let mut store = place.open();
     let mut times = Vec::new();
     for round in 0..9 {
@@ -184,7 +184,7 @@ fn grown(place: &Place, file: &Path, seed: u64) -> Duration {
 
 /// One large session: memory stays bounded.
 fn large(home: &Path) -> bool {
-    let place = Place::new(home, "large");
+    let place = SyncedHome::new(home, "large");
     let directory = home.join("large");
     let turns = LARGE / 5_200;
     let files = Sessions::new(99).write(&directory, 1, turns).unwrap();
@@ -201,7 +201,7 @@ fn large(home: &Path) -> bool {
 fn main() {
     let directory = tempfile::tempdir().unwrap();
     let home = directory.path();
-    let (many, few) = (Place::new(home, "many"), Place::new(home, "few"));
+    let (many, few) = (SyncedHome::new(home, "many"), SyncedHome::new(home, "few"));
     let files = Sessions::new(1)
         .write(&home.join("many"), SESSIONS, TURNS)
         .unwrap();

@@ -208,6 +208,25 @@ pub fn applied_rules(context: &Value) -> Option<AppliedRules> {
     AppliedRules::deserialize(context.get(REDACTION_KEY)?).ok()
 }
 
+/// The key in the context of a recorded run that says by which rules the history that it was joined with was filtered.
+const HISTORY_REDACTION_KEY: &str = "historyRedaction";
+
+/// Returns by which rules secrets were taken out of the history that a recorded run was joined with.
+pub(crate) fn history_rules(context: &Value) -> Option<AppliedRules> {
+    AppliedRules::deserialize(context.get(HISTORY_REDACTION_KEY)?).ok()
+}
+
+/// Says by which rules secrets were taken out of the history of a recorded run, apart from what was recorded.
+pub(crate) fn set_history_rules(context: &mut Value, rules: Option<&AppliedRules>) {
+    let Value::Object(kept) = context else {
+        return;
+    };
+    match rules.and_then(|rules| serde_json::to_value(rules).ok()) {
+        Some(rules) => kept.insert(HISTORY_REDACTION_KEY.to_owned(), rules),
+        None => kept.remove(HISTORY_REDACTION_KEY),
+    };
+}
+
 /// Returns how a process ended, from what the store kept of it.
 #[must_use]
 pub fn exit_info(kept: &Value) -> ExitInfo {

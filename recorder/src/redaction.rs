@@ -10,7 +10,9 @@ use runtape_normalizer::{Context, Redactor};
 use runtape_store::{BeginRun, Store, StoreError};
 use serde_json::Value;
 
-use crate::context_and_exit::{applied_rules, context_from_json, context_to_json};
+use crate::context_and_exit::{
+    applied_rules, context_from_json, context_to_json, history_rules, set_history_rules,
+};
 
 /// What the built-in rules are called where a run says by which rules it was filtered.
 const RULES: &str = "runtape";
@@ -35,8 +37,10 @@ pub fn rules_applied_to<'a>(
     let mut found = Vec::new();
     for run in runs {
         let root = store.run(run)?.root_run_id.unwrap_or_else(|| run.clone());
-        let applied = applied_rules(&store.begin_of(&root)?.context);
-        found.extend(applied.filter(|applied| !found.contains(applied)));
+        let context = store.begin_of(&root)?.context;
+        for applied in [applied_rules(&context), history_rules(&context)] {
+            found.extend(applied.filter(|applied| !found.contains(applied)));
+        }
     }
     Ok(found)
 }
@@ -152,6 +156,8 @@ pub(crate) fn filter_begin(
             kept.entry(key.as_str()).or_insert_with(|| value.clone());
         }
     }
+    // All of its streams are filtered by the same rules now.
+    set_history_rules(&mut kept, None);
     kept
 }
 

@@ -58,6 +58,23 @@ export async function get(path, signal) {
   return (await ask(path, { signal })).json();
 }
 
+/**
+ * Reads JSON so that a number which would be another one here (an id of twenty digits, 1.0) is written again as it was.
+ * @param {string} text
+ * @returns {any}
+ */
+export function parseExactly(text) {
+  const { rawJSON } = /** @type {any} */ (JSON);
+  if (!rawJSON) return JSON.parse(text);
+  const keep = (/** @type {string} */ _, /** @type {any} */ value, /** @type {any} */ context) => (typeof value === "number" && context && context.source !== String(value) ? rawJSON(context.source) : value);
+  return JSON.parse(text, /** @type {any} */ (keep));
+}
+
+/** Asks for an object, and reads it so. @param {string} path @param {AbortSignal} [signal] @returns {Promise<any>} */
+export async function getExactly(path, signal) {
+  return parseExactly(await (await ask(path, { signal })).text());
+}
+
 /** Has something done. @param {string} path @param {AbortSignal} [signal] @returns {Promise<any>} */
 export async function post(path, signal) {
   return (await ask(path, { method: "POST", signal })).json();
@@ -93,7 +110,7 @@ async function readStream(path, signal, each) {
         else if (line.startsWith("data: ")) event.data += line.slice(6);
       }
       text = text.slice(end + 2);
-      if (event.data) each({ name: event.name, data: JSON.parse(event.data) });
+      if (event.data) each({ name: event.name, data: event.name === "record" ? parseExactly(event.data) : JSON.parse(event.data) });
       else each({ name: "alive", data: null });
     }
   }

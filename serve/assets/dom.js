@@ -1,5 +1,7 @@
 // Elements, made without a word of HTML: whatever an agent wrote becomes a text node.
 
+import { plain } from "./text.js";
+
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
@@ -29,17 +31,21 @@ const SVG = "http://www.w3.org/2000/svg";
 export function s(tag, properties = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (value !== null && value !== undefined) element.setAttribute(name, String(value));
+    if (value !== null && value !== undefined) element.setAttribute(name, plain(String(value)));
   }
   append(element, children);
   return element;
 }
+
+const SAID = ["title", "alt", "placeholder", "aria-label"];
 
 /** @param {HTMLElement} element @param {Record<string, any>} properties */
 function assign(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    // What is only heard or seen on hover can hold an agent's words, too.
+    else if (SAID.includes(name)) element.setAttribute(name, plain(String(value)));
     else if (name === "class" || name === "role" || name === "for" || name.includes("-")) element.setAttribute(name, String(value));
     else /** @type {any} */ (element)[name] = value;
   }

@@ -3,13 +3,24 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import { bytes, cost, count, duration } from "./format.js";
-import { gist, marked, plain, prose } from "./text.js";
+import { gist, marked, plain, prose, visible } from "./text.js";
 
 /** Lines of a result that failed, or of what a model said, that are shown unfolded. */
 const FOLD_TEXT = 6000;
 
 /** @param {any} entry */
 export const keyOf = (entry) => `${entry.seq}.${entry.index}`;
+
+const isKeptNumber = (/** @type {any} */ value) => /** @type {any} */ (JSON).isRawJSON?.(value) ?? false;
+
+/** Makes numbers of an entry's own fields what they are; in the input of a call they stay as they were written. @param {any} entry */
+export function settled(entry) {
+  for (const [name, value] of Object.entries(entry)) if (name !== "input" && isKeptNumber(value)) entry[name] = Number(value.rawJSON);
+  return entry;
+}
+
+/** @param {any} value */
+const isObject = (value) => value && typeof value === "object" && !Array.isArray(value) && !isKeptNumber(value);
 
 /** Returns the text in which an entry is looked through. @param {any} entry @returns {string} */
 export function textOf(entry) {
@@ -29,7 +40,7 @@ function inputText(entry) {
 /** Returns what a call is about, in a line. @param {any} entry */
 function about(entry) {
   const { input } = entry;
-  if (input && typeof input === "object" && !Array.isArray(input)) {
+  if (isObject(input)) {
     for (const key of ["command", "cmd", "file_path", "filePath", "path", "absolute_path", "url", "query", "pattern", "description", "prompt"]) {
       const value = input[key];
       if (typeof value === "string") return value;
@@ -55,15 +66,20 @@ export function estimate(entry, toggled) {
 
 const SIGNS = /** @type {Record<string, string>} */ ({ user: "you", assistant: "says", thinking: "thinks", tool_call: "call", tool_result: "result", init: "begin", result: "end", stderr: "stderr", stdout: "stdout", system: "notice", diff: "diff" });
 
+/** What a line of a diff can be. */
+const CHANGES = ["add", "remove", "context", "hunk", "file_header", "truncation"];
+
 /**
  * @typedef {object} RowState
  * @property {Set<string>} toggled rows that are folded the other way
  * @property {Map<string, string>} more what was read of long texts, by row and pointer
+ * @property {Map<string, string>} whole texts that were read to find something in them, by row and pointer
  * @property {string} wanted what is looked for, in lower case
  * @property {string} run
  * @property {(key: string) => void} toggle
  * @property {(key: string) => void} changed
  * @property {(seq: number) => void} raw
+ * @property {(address: string) => Promise<string>} data reads all pieces of a text
  */
 
 /**
@@ -90,7 +106,7 @@ export function row(entry, state) {
     h("a", { class: "quiet seq", href: `#/run/${encodeURIComponent(state.run)}?seq=${entry.seq}`, title: `link to record ${entry.seq}, ${entry.ts}` }, `#${entry.seq}`),
   );
   const element = h("article", { class: `entry ${entry.kind}${tone}${folded ? " folded" : ""}`, "data-key": key }, head);
-  if (!folded || !canFold) element.append(...body(entry, state));
+  if (!folded || !canFold) element.append(...body(entry, state), ...(entry.attachments ?? []).map((/** @type {any} */ attachment) => attached(attachment, state)));
   return element;
 }
 
@@ -98,14 +114,25 @@ export function row(entry, state) {
 function summary(entry, state) {
   if (entry.kind === "tool_call") return [h("strong", {}, ...marked(entry.name, state.wanted)), h("code", { class: "gist" }, ...marked(gist(about(entry), 240), state.wanted))];
   if (entry.kind === "tool_result") {
-    const lines = entry.content.split("\n").length;
     return [
-      entry.isError ? h("span", { class: "badge bad" }, "failed") : h("span", { class: "faint" }, `${lines} ${lines === 1 ? "line" : "lines"}`),
+      entry.isError ? h("span", { class: "badge bad" }, "failed") : h("span", { class: "faint" }, extent(entry)),
       entry.durationMs !== undefined ? h("span", { class: "faint" }, duration(entry.durationMs)) : document.createTextNode(""),
       h("code", { class: "gist" }, ...marked(gist(entry.content, 240), state.wanted)),
     ];
   }
   return [h("span", { class: "gist faint" }, ...marked(gist(entry.text, 240), state.wanted))];
+}
+
+/** Says how much a tool gave back. @param {any} entry */
+function extent({ content, cut, attachments = [] }) {
+  const whole = cut?.find((/** @type {any} */ part) => part.pointer === "/content")?.length;
+  const lines = content.split("\n").length;
+  const parts = [];
+  // Of a text that is cut, the bytes are known and not the lines.
+  if (whole) parts.push(bytes(whole));
+  else if (content || !attachments.length) parts.push(`${lines} ${lines === 1 ? "line" : "lines"}`);
+  if (attachments.length) parts.push(`${attachments.length} ${attachments.length === 1 ? "attachment" : "attachments"}`);
+  return parts.join(", ");
 }
 
 /** @param {any} entry @param {RowState} state @returns {Node[]} */
@@ -116,11 +143,12 @@ function body(entry, state) {
       return [long(entry, "/text", entry.text, state, (text) => h("div", { class: "prose" }, ...prose(text, state.wanted)))];
     case "tool_call": {
       const cut = entry.cut?.find((/** @type {any} */ part) => part.pointer === "/input");
-      if (cut) return [long(entry, "/input", "", state, (text) => h("pre", {}, ...marked(text, state.wanted)))];
+      if (cut) return [long(entry, "/input", typeof entry.input === "string" ? entry.input : "", state, (text) => h("pre", {}, ...marked(text, state.wanted)))];
       return fields(entry, state);
     }
     case "tool_result":
-      return [long(entry, "/content", entry.content, state, (text) => pre(text, state))];
+      // An image alone has no text beside it.
+      return !entry.content && entry.attachments ? [] : [long(entry, "/content", entry.content, state, (text) => pre(text, state))];
     case "init":
       return [h("p", { class: "faint" }, ...marked(`${entry.model}${entry.sessionId ? `, session ${entry.sessionId}` : ""}`, state.wanted))];
     case "result": {
@@ -129,32 +157,57 @@ function body(entry, state) {
       if (entry.costUsd) parts.push(cost(entry.costUsd));
       const facts = `${entry.subtype}${parts.length ? `: ${parts.join(", ")}` : ""}`;
       const errors = entry.errors.map((/** @type {string} */ error) => h("p", { class: "bad-text" }, ...marked(error, state.wanted)));
-      return [h("p", { class: "faint" }, facts), ...errors, long(entry, "/text", entry.text, state, (text) => h("div", { class: "prose" }, ...prose(text, state.wanted)))];
+      return [h("p", { class: "faint" }, ...visible(facts)), ...errors, long(entry, "/text", entry.text, state, (text) => h("div", { class: "prose" }, ...prose(text, state.wanted)))];
     }
     case "diff":
-      return [h("pre", { class: `diff-line ${/^[a-z_]+$/.test(entry.changeType) ? entry.changeType : ""}` }, ...marked(entry.text, state.wanted))];
+      return [h("pre", { class: `diff-line ${CHANGES.includes(entry.changeType) ? entry.changeType : ""}` }, ...marked(entry.text, state.wanted))];
     default:
       return [long(entry, "/text", entry.text ?? JSON.stringify(entry), state, (text) => pre(text, state))];
   }
 }
 
+/**
+ * Shows an image, or says why not. The server says which can be shown, by what their bytes are; the data comes when the row is
+ * seen, since an element that loads by itself could not send the token.
+ * @param {any} attachment
+ * @param {RowState} state
+ */
+function attached(attachment, state) {
+  const size = bytes(attachment.bytes);
+  if (!attachment.data) return h("p", { class: "attachment faint" }, ...visible(attachment.mimeType), `, ${size}, is not shown: `, ...visible(attachment.notShown));
+  const caption = `${attachment.mimeType}, ${attachment.width} × ${attachment.height}, ${size}`;
+  const image = /** @type {HTMLImageElement} */ (h("img", { alt: caption, width: attachment.width, height: attachment.height }));
+  const words = h("figcaption", {}, caption);
+  state.data(attachment.data).then(
+    (data) => {
+      // Two guards more: one of four types, and nothing but base64.
+      if (/^image\/(png|jpeg|gif|webp)$/.test(attachment.mimeType) && /^[A-Za-z0-9+/]*={0,2}$/.test(data)) image.src = `data:${attachment.mimeType};base64,${data}`;
+    },
+    (error) => words.append(`: ${error instanceof Error ? error.message : error}`),
+  );
+  return h("figure", { class: "attachment" }, image, words);
+}
+
 /** Writes a text of a tool; changes of files have colours. @param {string} text @param {RowState} state */
 function pre(text, state) {
-  const looksLikeDiff = /^(diff --git |--- .*\n\+\+\+ |@@ -\d)/m.test(text.slice(0, 2000));
-  if (!looksLikeDiff) return h("pre", {}, ...marked(text, state.wanted));
-  const lines = text.split("\n");
+  const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? [];
   // Each line is an element: beyond so many, colours are not worth it.
-  if (lines.length > 300) return h("pre", {}, ...marked(text, state.wanted));
+  if (lines.length > 300 || !looksLikeDiff(text)) return h("pre", {}, ...marked(text, state.wanted));
   const tone = (/** @type {string} */ line) => (line.startsWith("@@") ? "hunk" : /^(\+\+\+|---|diff )/.test(line) ? "file_header" : line.startsWith("+") ? "add" : line.startsWith("-") ? "remove" : "context");
-  return h("pre", {}, ...lines.map((line) => h("span", { class: `diff-line ${tone(line)}` }, ...marked(`${line}\n`, state.wanted))));
+  return h("pre", {}, ...lines.map((line) => h("span", { class: `diff-line ${tone(line)}` }, ...marked(line, state.wanted))));
+}
+
+/** Tells whether a text changes files, by its beginning. @param {string} text */
+function looksLikeDiff(text) {
+  const lines = text.slice(0, 2000).split("\n");
+  return lines.some((line, at) => /^@@ -[0-9]/.test(line) || line.startsWith("diff --git ") || (line.startsWith("--- ") && lines[at + 1]?.startsWith("+++ ")));
 }
 
 /** Writes the input of a call, its texts with their line breaks. @param {any} entry @param {RowState} state @returns {Node[]} */
 function fields(entry, state) {
   const { input } = entry;
-  if (!input || typeof input !== "object" || Array.isArray(input)) return [h("pre", {}, ...marked(inputText(entry), state.wanted))];
-  const keys = Object.keys(input);
-  if (keys.length > 40) return [h("pre", {}, ...marked(inputText(entry), state.wanted))];
+  const keys = isObject(input) ? Object.keys(input) : [];
+  if (!isObject(input) || keys.length > 40) return [long(entry, "/input", inputText(entry), state, (text) => h("pre", {}, ...marked(text, state.wanted)))];
   const parts = keys.map((key) => {
     const value = input[key];
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
@@ -162,6 +215,19 @@ function fields(entry, state) {
     return h("div", {}, h("dt", {}, ...marked(key, state.wanted)), h("dd", {}, long(entry, pointer, text, state, (text) => h("pre", {}, ...marked(text, state.wanted)))));
   });
   return [h("dl", { class: "input" }, ...parts)];
+}
+
+/**
+ * Shows what was found in the part of a text that is not shown, with what stands around it.
+ * @param {string | undefined} whole
+ * @param {number} from
+ * @param {string} wanted
+ */
+function excerpt(whole, from, wanted) {
+  const at = whole && wanted ? whole.toLowerCase().indexOf(wanted, from) : -1;
+  if (!whole || at < 0) return null;
+  const around = whole.slice(Math.max(from, at - 120), at + wanted.length + 120);
+  return h("p", { class: "found" }, h("span", { class: "faint" }, "further on: "), "…", ...marked(around, wanted), "…");
 }
 
 /**
@@ -179,7 +245,7 @@ function long(entry, pointer, text, state, show) {
   const whole = read !== undefined && read !== "" ? read : text;
   const isOpen = read !== undefined;
   const shown = isOpen || whole.length <= FOLD_TEXT ? whole : whole.slice(0, FOLD_TEXT);
-  const box = h("div", { class: "long" }, show(shown));
+  const box = h("div", { class: "long" }, show(shown), excerpt(state.whole.get(key), shown.length, state.wanted));
   if (shown.length < whole.length) {
     const open = () => {
       state.more.set(key, whole);

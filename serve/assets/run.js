@@ -1,8 +1,8 @@
 // One run: its outline at the left, its transcript in a windowed list, the error on top.
 
-import { follow, get } from "./api.js";
+import { follow, get, getExactly } from "./api.js";
 import { h, fill } from "./dom.js";
-import { estimate, isFolded, keyOf, row, textOf } from "./entries.js";
+import { estimate, isFolded, keyOf, row, settled, textOf } from "./entries.js";
 import { bytes, cost, count, duration, short, statusBadge, time, tokens, tokensTitle, took } from "./format.js";
 import { WindowedList } from "./list.js";
 import { runAddress } from "./table.js";
@@ -10,6 +10,12 @@ import { gist, plain, visible } from "./text.js";
 
 /** Entries that are kept at most; a longer run is read by its beginning and its end. */
 const MOST = 60_000;
+
+/** Bytes of texts that were cut, which are read to find something in them. */
+const CUT_BYTES = 64 << 20;
+
+/** Images of which the data is kept; older ones are asked for again when they are seen. */
+const KEPT = 16;
 
 /** @param {import("./app.js").View} view */
 export async function show({ main, path, query, signal, go }) {
@@ -45,25 +51,30 @@ class RunScreen {
     this.stepPlaces = new Map();
     this.matches = /** @type {number[]} */ ([]);
     this.match = -1;
+    /** @type {Map<string, Promise<string>>} data of images */
+    this.read = new Map();
     const state = {
       toggled: /** @type {Set<string>} */ (new Set()),
       more: /** @type {Map<string, string>} */ (new Map()),
+      whole: /** @type {Map<string, string>} */ (new Map()),
       wanted: "",
       run: run.runId,
       toggle: (/** @type {string} */ key) => this.toggle(key),
       changed: (/** @type {string} */ key) => this.list.update(this.places.get(key) ?? -1),
       raw: (/** @type {number} */ seq) => this.showRaw(seq),
+      data: (/** @type {string} */ address) => this.readAll(address),
     };
     this.state = state;
     this.header = h("div", { class: "run-head" });
     this.viewport = h("div", { class: "transcript", tabIndex: 0, role: "region", "aria-label": "Transcript" });
     this.outlineView = h("div", { class: "steps", tabIndex: 0, role: "region", "aria-label": "Steps" });
     this.family = h("div", { class: "family" });
+    this.openStep = h("section", { class: "open-step", hidden: true, "aria-label": "What it is doing now" });
     this.drawer = h("aside", { class: "drawer", hidden: true, "aria-label": "Raw output" });
     this.status = h("span", { class: "faint", role: "status" });
     this.find = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: "find in this run", "aria-label": "Find in this run", "data-find": "", spellcheck: false }));
     const tools = h("div", { class: "run-tools" }, h("button", { class: "quiet outline-button", type: "button", "aria-label": "Steps", onclick: () => this.main.classList.toggle("with-outline") }, "☰"), this.find, h("button", { class: "quiet", type: "button", "aria-label": "Next match", onclick: () => this.goToMatch(1) }, "↓"), h("button", { class: "quiet", type: "button", "aria-label": "Previous match", onclick: () => this.goToMatch(-1) }, "↑"), this.status, h("span", { class: "grow" }), h("button", { class: "quiet", type: "button", onclick: () => this.foldAll() }, "unfold all"), h("button", { class: "quiet", type: "button", onclick: () => this.list.scrollToEnd() }, "to the end"));
-    fill(main, this.header, h("div", { class: "run-body" }, h("nav", { class: "outline", "aria-label": "Outline" }, this.family, this.outlineView), h("section", { class: "reading" }, tools, this.viewport), this.drawer));
+    fill(main, this.header, h("div", { class: "run-body" }, h("nav", { class: "outline", "aria-label": "Outline" }, this.family, this.outlineView), h("section", { class: "reading" }, tools, this.viewport, this.openStep), this.drawer));
     this.list = new WindowedList(this.viewport, { row: (entry, index) => this.makeRow(entry, index), estimate: (entry) => estimate(entry, state.toggled) });
     this.outline = new WindowedList(this.outlineView, { row: (step) => this.stepRow(step), estimate: () => 26 });
     signal.addEventListener("abort", () => {
@@ -193,7 +204,7 @@ class RunScreen {
 
   /** @param {any[]} entries */
   add(entries) {
-    const fresh = entries.filter((entry) => !this.places.has(keyOf(entry)));
+    const fresh = entries.map(settled).filter((entry) => !this.places.has(keyOf(entry)));
     fresh.forEach((entry, offset) => {
       const place = this.list.items.length + offset;
       this.places.set(keyOf(entry), place);
@@ -224,7 +235,7 @@ class RunScreen {
     let after = "";
     try {
       do {
-        const page = await get(`${this.base}/transcript?limit=500${after ? `&after=${after}` : ""}`, this.signal);
+        const page = await getExactly(`${this.base}/transcript?limit=500${after ? `&after=${after}` : ""}`, this.signal);
         this.add(page.items);
         this.nextSeq = page.nextSeq;
         after = page.next ?? "";
@@ -244,7 +255,7 @@ class RunScreen {
   async loadOutline() {
     const tree = (await get(`${this.base}/tree`, this.signal)).items;
     const children = tree.filter((/** @type {any} */ member) => member.runId !== this.run.runId);
-    const shown = children.slice(0, 60).map((/** @type {any} */ child) => h("a", { class: "child", href: runAddress(child.runId), title: child.runId }, "↳ ", statusBadge(child.status, child.error), " ", ...visible(gist(child.expertKey ?? child.runId, 40)), h("span", { class: "grow" }), h("span", { class: "faint" }, `${count(child.steps)} steps`)));
+    const shown = children.slice(0, 60).map((/** @type {any} */ child) => h("a", { class: "child", href: runAddress(child.runId), title: `${child.expertKey ?? ""} ${child.runId}, ${count(child.steps)} steps: ${gist(child.prompt ?? "", 300)}` }, "↳ ", statusBadge(child.status, child.error), " ", h("span", { class: "child-name" }, ...visible(gist(child.prompt || child.expertKey || child.runId, 80)))));
     fill(this.family, children.length ? h("h2", {}, `${children.length} sub-agent${children.length === 1 ? "" : "s"}`) : null, ...shown, h("h2", {}, "Steps"));
     this.steps = 0;
     await this.loadSteps();
@@ -264,6 +275,7 @@ class RunScreen {
   followLive(fromEnd) {
     this.list.stick = true;
     if (fromEnd) this.list.scrollToEnd();
+    if (this.run.openStep) this.showOpenStep({ ...this.run.openStep, calls: this.run.openStep.calls.map((/** @type {any} */ call) => ({ ...call, about: call.command ?? call.path ?? call.url })) });
     let waiting = 0;
     const renew = () => {
       clearTimeout(waiting);
@@ -282,15 +294,28 @@ class RunScreen {
       () => `live?runs=${encodeURIComponent(this.run.runId)}:${this.nextSeq}`,
       this.signal,
       ({ name, data }) => {
+        if (name === "open") this.showOpenStep(data.step);
         if (name !== "record" || data.seq < this.nextSeq) return;
         this.nextSeq = data.seq + 1;
         this.add(data.entries);
+        // What it did is among the entries now.
+        if (data.type === "checkpoint") this.showOpenStep(null);
         if (["checkpoint", "metadata", "usage", "initialize"].includes(data.type)) renew();
       },
       (state) => dispatchEvent(new CustomEvent("pulse", { detail: state })),
     ).catch((error) => {
       this.status.textContent = error.message;
     });
+  }
+
+  /** Shows the step that the run is in: it becomes entries when it is over. @param {any} step */
+  showOpenStep(step) {
+    const wasAtEnd = this.list.stick && this.list.isAtEnd();
+    this.openStep.hidden = !step;
+    if (!step) return;
+    const calls = step.calls.map((/** @type {any} */ call) => h("p", { class: "open-call" }, h("span", { class: call.isRunning ? "doing" : "faint" }, call.isRunning ? "calls" : call.isError ? "failed" : "called"), h("strong", {}, ...visible(call.tool)), h("code", { class: "gist" }, ...visible(gist(call.about ?? "", 240))), h("span", { class: "grow" }), time(call.at)));
+    fill(this.openStep, h("h2", {}, `Step ${step.step}, going on`), step.text ? h("p", { class: "open-text" }, ...visible(step.text.slice(-600))) : null, ...calls);
+    if (wasAtEnd) this.list.scrollToEnd();
   }
 
   /** Looks for what is in the field. @param {boolean} [jump] */
@@ -300,7 +325,7 @@ class RunScreen {
     this.matches = [];
     if (wanted) {
       this.list.items.forEach((entry, index) => {
-        if (textOf(entry).toLowerCase().includes(wanted)) this.matches.push(index);
+        if (textOf(entry).toLowerCase().includes(wanted) || this.isInCut(entry, wanted)) this.matches.push(index);
       });
     }
     if (jump) {
@@ -308,8 +333,41 @@ class RunScreen {
       this.match = this.matches.findIndex((index) => index >= here) - 1;
       this.list.refresh();
       if (wanted) this.goToMatch(1);
+      if (wanted.length > 1) this.readCuts(wanted);
     }
     this.tellMatches();
+  }
+
+  /** Tells whether a text that was cut has what is looked for, as far as it was read. @param {any} entry @param {string} wanted */
+  isInCut(entry, wanted) {
+    return (entry.cut ?? []).some((/** @type {any} */ cut) => this.state.whole.get(keyOf(entry) + cut.pointer)?.toLowerCase().includes(wanted));
+  }
+
+  /** Reads the texts that were cut, one after the other, so that nothing is missed that was not sent. @param {string} wanted */
+  async readCuts(wanted) {
+    const isWanted = () => !this.signal.aborted && this.state.wanted === wanted;
+    let left = CUT_BYTES;
+    for (const { key, pointer, cut } of this.list.items.flatMap((entry) => (entry.cut ?? []).map((/** @type {any} */ cut) => ({ key: keyOf(entry), pointer: cut.pointer, cut })))) {
+      left -= cut.length;
+      if (!isWanted()) return;
+      if (left < 0) {
+        this.status.textContent += ", without the longest texts";
+        return;
+      }
+      if (this.state.whole.has(key + pointer)) continue;
+      try {
+        this.state.whole.set(key + pointer, await this.readPieces(cut.rest));
+      } catch {
+        continue;
+      }
+      const place = this.places.get(key) ?? -1;
+      if (!isWanted() || !this.isInCut(this.list.items[place], wanted)) continue;
+      this.look(false);
+      if (this.match < 0) {
+        this.match = -1;
+        this.goToMatch(1);
+      } else this.list.update(place);
+    }
   }
 
   tellMatches() {
@@ -333,6 +391,29 @@ class RunScreen {
     this.list.update(index);
     this.list.reveal(index);
     this.tellMatches();
+  }
+
+  /** Reads a text from its beginning to its end. @param {string} address @returns {Promise<string>} */
+  async readPieces(address) {
+    let text = "";
+    for (let from = 0; ; ) {
+      const part = await get(address.replace(/from=\d+$/, `from=${from}`), this.signal);
+      text += part.text;
+      if (part.next === undefined) return text;
+      from = part.next;
+    }
+  }
+
+  /** Reads all pieces of a text, once as long as it is among the last. @param {string} address @returns {Promise<string>} */
+  readAll(address) {
+    const known = this.read.get(address);
+    if (known) return known;
+    const reading = this.readPieces(address);
+    reading.catch(() => this.read.delete(address));
+    this.read.set(address, reading);
+    const [oldest] = this.read.keys();
+    if (this.read.size > KEPT) this.read.delete(oldest);
+    return reading;
   }
 
   /** @param {number} seq */

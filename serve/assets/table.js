@@ -27,7 +27,9 @@ export function table(columns, caption, link) {
       const cells = columns.map((column) => {
         const value = column.cell(item);
         const nodes = value instanceof Node ? [value] : visible(value === null || value === undefined ? "" : String(value));
-        return h("td", { class: column.kind ?? "", "data-title": column.title }, ...nodes);
+        // A path is cut at its beginning, which turns its direction; its words stay as they are.
+        const cell = column.kind === "path" && nodes.length ? [h("bdi", {}, ...nodes)] : nodes;
+        return h("td", { class: column.kind ?? "", "data-title": column.title }, ...cell);
       });
       const address = link?.(item);
       const open = (/** @type {MouseEvent} */ event) => {
@@ -73,7 +75,7 @@ export function paged(path, signal, shown) {
 
 /** Makes a link to a run, or to a record of it. @param {string} run @param {number} [seq] @param {string} [text] */
 export function runLink(run, seq, text) {
-  const name = text ?? (run.length > 14 ? `${run.slice(0, 12)}…` : run);
+  const name = text ?? (run.length > 10 ? `${run.slice(0, 8)}…` : run);
   return h("a", { href: runAddress(run, seq), class: "mono", title: run }, name);
 }
 

@@ -3,7 +3,10 @@
 import { h } from "./dom.js";
 
 // Controls but tab and line feed; marks that turn the direction of text or cannot be seen; lone surrogates.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e01ef}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+
+/** So many of them in one text are elements; of more, the names are text, too. */
+const MANY = 200;
 
 /** @param {string} character */
 function name(character) {
@@ -21,13 +24,16 @@ function name(character) {
 export function visible(text) {
   const nodes = [];
   let last = 0;
-  const plain = text.replaceAll("\r\n", "\n");
-  for (const match of plain.matchAll(HIDDEN)) {
-    if (match.index > last) nodes.push(document.createTextNode(plain.slice(last, match.index)));
+  let count = 0;
+  const lines = text.replaceAll("\r\n", "\n");
+  for (const match of lines.matchAll(HIDDEN)) {
+    count += 1;
+    if (count > MANY) return [document.createTextNode(plain(text))];
+    if (match.index > last) nodes.push(document.createTextNode(lines.slice(last, match.index)));
     nodes.push(h("span", { class: "hidden-character", title: "a character that cannot be seen" }, name(match[0])));
     last = match.index + match[0].length;
   }
-  if (last < plain.length) nodes.push(document.createTextNode(plain.slice(last)));
+  if (last < lines.length) nodes.push(document.createTextNode(lines.slice(last)));
   return nodes;
 }
 
@@ -57,7 +63,7 @@ export function marked(text, wanted) {
   return nodes;
 }
 
-const LINK = /\bhttps?:\/\/[^\s<>"'`\\^{}|\u0000-\u0020\u007f-\uffff]+[^\s<>"'`\\^{}|.,;:!?()\[\]\u0000-\u0020\u007f-\uffff]/g;
+const LINK = /https?:\/\/[!#$%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]+/g;
 
 /**
  * The same for what a model said: addresses of the web can be followed, by hand.
@@ -69,18 +75,25 @@ export function prose(text, wanted) {
   const nodes = [];
   let last = 0;
   for (const match of text.matchAll(LINK)) {
+    let end = match[0].length;
+    while (".,;:!?()[]*_".includes(match[0][end - 1])) end -= 1;
+    const address = match[0].slice(0, end);
+    // A scheme alone leads nowhere.
+    if (/^https?:\/\/$/.test(address)) continue;
     nodes.push(...marked(text.slice(last, match.index), wanted));
-    const link = h("a", { href: match[0], target: "_blank", rel: "noopener noreferrer nofollow" }, ...marked(match[0], wanted));
-    nodes.push(link);
-    last = match.index + match[0].length;
+    nodes.push(h("a", { href: address, target: "_blank", rel: "noopener noreferrer nofollow" }, ...marked(address, wanted)));
+    last = match.index + address.length;
   }
   nodes.push(...marked(text.slice(last), wanted));
   return nodes;
 }
 
-/** Returns the first line of a text, for a row. @param {string} text @param {number} [length] */
+/** Returns the first line of a text, for a row: so many characters of it. @param {string} text @param {number} [length] */
 export function gist(text, length = 200) {
-  const trimmed = text.trimStart().slice(0, length * 2);
-  const line = trimmed.split("\n", 1)[0];
-  return line.length > length ? `${line.slice(0, length)}…` : line;
+  const start = /[^ \t\r\n]/.exec(text)?.index ?? text.length;
+  const end = text.indexOf("\n", start);
+  const line = text.slice(start, Math.min(end < 0 ? text.length : end, start + length * 2 + 2)).replace(/\r$/, "");
+  // A character beyond the first 65,536 has two units, and must not be cut in two.
+  const characters = [...line];
+  return characters.length > length ? `${characters.slice(0, length).join("")}…` : line;
 }

@@ -38,6 +38,7 @@
 mod answer;
 mod api;
 mod assets;
+mod attachment;
 mod cursor;
 mod cut;
 mod error;
@@ -47,6 +48,7 @@ mod html;
 mod indexer;
 mod live;
 mod opener;
+mod patient_stream;
 mod problem;
 mod question;
 mod readers;

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 
 /// Items of a page, if a request does not say, and at most.
 const PAGE: usize = 50;
-const LARGEST_PAGE: usize = 500;
+pub(crate) const LARGEST_PAGE: usize = 500;
 
 /// Items before a page, where a list is counted through.
 const FURTHEST: usize = 100_000;
@@ -49,6 +49,13 @@ impl Question {
         };
         let mut query = BTreeMap::new();
         for (name, value) in pairs {
+            // Whoever means "any" leaves it out; an empty filter may be a mistake that lets everything through.
+            if value.is_empty() {
+                let name = shown(&name);
+                return Err(Problem::bad_request(format!(
+                    "{name} is empty: leave it out"
+                )));
+            }
             if query.insert(name.clone(), value).is_some() {
                 let name = shown(&name);
                 return Err(Problem::bad_request(format!("{name} is given twice")));
@@ -80,12 +87,9 @@ impl Question {
         }
     }
 
-    /// Returns a parameter; an empty one is not given.
+    /// Returns a parameter.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.query
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
+        self.query.get(name).map(String::as_str)
     }
 
     /// Returns a parameter that must be there.
@@ -97,10 +101,23 @@ impl Question {
     /// Returns a number.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
         let number = self.get(name).map(|text| {
-            text.parse()
-                .map_err(|_| Problem::bad_request(format!("{name}: {} is no number", shown(text))))
+            let refused = || Problem::bad_request(format!("{name}: {} is no number", shown(text)));
+            digits(text).ok_or_else(refused)
         });
         number.transpose()
+    }
+
+    /// Returns the part of an answer that is wanted, and the byte of it to begin with.
+    pub(crate) fn part(&self) -> Result<Option<(&str, usize)>, Problem> {
+        let from = self.number("from")?;
+        let Some(part) = self.get("part") else {
+            return match from {
+                None => Ok(None),
+                Some(_) => Err(Problem::bad_request("from: say of which part")),
+            };
+        };
+        let from = usize::try_from(from.unwrap_or(0)).unwrap_or(usize::MAX);
+        Ok(Some((part, from)))
     }
 
     /// Returns whether something is wanted: 1 or 0.
@@ -173,8 +190,7 @@ impl Question {
     /// Returns the number of the record that the path names.
     pub(crate) fn seq(&self) -> Result<u64, Problem> {
         let text = self.path("seq");
-        text.parse()
-            .map_err(|_| Problem::bad_request(format!("{} is no record", shown(text))))
+        digits(text).ok_or_else(|| Problem::bad_request(format!("{} is no record", shown(text))))
     }
 
     /// Returns the runs that the filter words let through.
@@ -231,6 +247,12 @@ impl Question {
         filter.class = class.transpose()?;
         Ok(filter)
     }
+}
+
+/// Reads a number of nothing but digits.
+fn digits(text: &str) -> Option<u64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_plain)
 }
 
 /// Returns so much of what a request said as an error may repeat.

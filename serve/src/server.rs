@@ -22,6 +22,7 @@ use crate::gate::{Gate, VERIFY};
 use crate::indexer::Indexer;
 use crate::live::Live;
 use crate::opener::{Access, Opener};
+use crate::patient_stream::PatientStream;
 use crate::problem::Problem;
 use crate::readers::Readers;
 use crate::settings::Settings;
@@ -39,6 +40,9 @@ const HEADERS: usize = 64;
 
 /// How long connections may take to end once the server is told to.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// How long a client may take nothing of what it asked for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a whole database may take to verify.
 const VERIFY_TIME: Duration = Duration::from_secs(3600);
@@ -218,7 +222,7 @@ async fn connection(stream: TcpStream, app: Arc<App>, stop: &Stop, head_time: Du
         .header_read_timeout(head_time)
         .max_buf_size(LONGEST_HEAD)
         .max_headers(HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(PatientStream::new(stream, PATIENCE)), service);
     tokio::pin!(connection);
     tokio::select! {
         // A client that goes away or talks no HTTP is nobody's failure.
@@ -246,7 +250,9 @@ impl App {
     async fn routed(&self, request: Request<Incoming>, time: Duration) -> Response<Body> {
         let (parts, body) = request.into_parts();
         if let Err(problem) = self.gate.check(&parts) {
-            return answer::problem(&problem);
+            let mut refused = answer::problem(&problem);
+            headers::add_hints(refused.headers_mut(), problem.status(), parts.uri.path());
+            return refused;
         }
         self.indexer.somebody_asks();
         let request = Request::from_parts(parts, body);

@@ -40,13 +40,12 @@ pub(crate) fn usual_table() -> Result<Cow<'static, PriceTable>, CliError> {
 /// Returns the table to estimate with: the one place that decides which.
 fn table(named: Option<PathBuf>) -> Result<Cow<'static, PriceTable>, CliError> {
     let built_in = PriceTable::built_in();
-    let path = match named {
-        Some(path) => Some(path),
-        None => {
-            let file = SettingsFile::find();
-            let set = file.read()?.prices.file;
-            set.map(|path| file.beside(&path))
-        }
+    let path = if named.is_some() {
+        named
+    } else {
+        let file = SettingsFile::find();
+        let set = file.read()?.prices.file;
+        set.map(|path| file.beside(&path))
     };
     match path {
         Some(path) => Ok(Cow::Owned(built_in.overridden_by(read(&path)?))),

@@ -139,6 +139,18 @@ pub(crate) fn cost_text(reported: Option<f64>, estimate: &CostEstimate) -> Strin
     parts.join("+")
 }
 
+/// Writes what several came to: one number, marked if some of it is estimated, since a row of totals has little room.
+pub(crate) fn total_text(reported: Option<f64>, estimate: &CostEstimate) -> String {
+    let both = estimate.estimated_cost_usd.map(|estimated| CostEstimate {
+        estimated_cost_usd: Some(estimated + reported.unwrap_or(0.0)),
+        ..estimate.clone()
+    });
+    match both {
+        Some(both) => cost_text(None, &both),
+        None => cost_text(reported, estimate),
+    }
+}
+
 /// Returns what several came to.
 pub(crate) fn total<'a, T: Costly + 'a>(
     all: impl Iterator<Item = &'a T>,
@@ -188,5 +200,10 @@ mod tests {
         for (reported, estimate, expected) in table {
             assert_eq!(cost_text(reported, &estimate), expected);
         }
+        assert_eq!(total_text(Some(0.5), &estimate(None, true)), "0.5000");
+        assert_eq!(
+            total_text(Some(0.5), &estimate(Some(0.25), true)),
+            "~0.7500+?"
+        );
     }
 }

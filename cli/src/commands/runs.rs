@@ -11,7 +11,7 @@ use runtape_store::Store;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
-use crate::commands::estimates::{self, Estimates, cost_text};
+use crate::commands::estimates::{self, Estimates, cost_text, total_text};
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::table::{Cell, Table, plural};
@@ -200,7 +200,7 @@ fn totals(runs: &[RunInfo]) -> Vec<Cell> {
         nothing(),
         nothing(),
         Cell::took(took),
-        Cell::number(cost_text(cost, &estimate)),
+        Cell::number(total_text(cost, &estimate)),
         Cell::number(steps),
         nothing(),
         Cell::count(usage.input_tokens),

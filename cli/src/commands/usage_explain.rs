@@ -177,6 +177,7 @@ fn multiplication(
     let mut shown = Table::new(&[
         "model",
         "price of",
+        "tokens",
         "input x $/M",
         "cached x $/M",
         "output x $/M",
@@ -192,18 +193,17 @@ fn multiplication(
     for tokens in &unreported {
         let model = Cell::text(tokens.model.as_deref().unwrap_or("(unknown)")).toned(Tone::Name);
         let estimate = Cell::number(estimated(&table.estimate([tokens])));
+        let kind = Cell::word(kind(tokens));
         let Some(priced) = table.price(tokens) else {
             let empty = || Cell::number("");
-            let name = format!("(unknown){}", written(tokens.write));
-            let mut row = vec![model, Cell::text(&name)];
+            let mut row = vec![model, Cell::text("(unknown)"), kind];
             row.extend([empty(), empty(), empty(), estimate]);
             shown.row(row);
             continue;
         };
-        let long = if priced.is_long { ", long prompts" } else { "" };
         let [input, cached, output] = priced.parts.map(part);
-        let name = Cell::text(&format!("{}{long}{}", priced.name, written(priced.write)));
-        shown.row(vec![model, name, input, cached, output, estimate]);
+        let name = Cell::text(priced.name);
+        shown.row(vec![model, name, kind, input, cached, output, estimate]);
     }
     invocation.console.line("")?;
     shown.print(&mut invocation.console)?;
@@ -211,11 +211,14 @@ fn multiplication(
     Ok(())
 }
 
-/// Says whether input was written to a cache.
-fn written(write: CacheWrite) -> &'static str {
-    match write {
-        CacheWrite::None => "",
-        CacheWrite::Minutes => ", cache writes",
-        CacheWrite::Hour => ", cache writes for an hour",
+/// Says what tells tokens from others of the same model.
+fn kind(tokens: &ModelTokens) -> &'static str {
+    match (tokens.write, tokens.is_long) {
+        (CacheWrite::None, false) => "",
+        (CacheWrite::None, true) => "long prompts",
+        (CacheWrite::Minutes, false) => "cache writes",
+        (CacheWrite::Minutes, true) => "cache writes, long prompts",
+        (CacheWrite::Hour, false) => "cache writes for an hour",
+        (CacheWrite::Hour, true) => "cache writes for an hour, long prompts",
     }
 }

@@ -1973,6 +1973,14 @@ export interface TokenCounts {
    * Prompt tokens that were read from a cache.
    */
   cachedInputTokens?: number;
+  /**
+   * The part of the input tokens that was written to a cache, where that is known and not nothing: its price is another.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * The part of those that was written for an hour instead of some minutes.
+   */
+  cacheWrite1hTokens?: number;
   [k: string]: unknown;
 }
 /**
@@ -6080,6 +6088,22 @@ export interface RunInfo {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * Why it failed; null if it did not.
    */
   error: Failure | null;
@@ -6244,6 +6268,22 @@ export interface JobDetail {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * When its first run began.
    */
   startedAt: Time;
@@ -6300,6 +6340,22 @@ export interface JobInfo {
    * What its runs cost in US dollars, as far as runtimes reported it.
    */
   costUsd: number | null;
+  /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
   /**
    * When its first run began.
    */
@@ -6596,6 +6652,14 @@ export interface UsageEntryRecord {
    * Prompt tokens that were read from a cache.
    */
   cachedInputTokens?: number;
+  /**
+   * The part of the input tokens that was written to a cache, where that is known and not nothing: its price is another.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * The part of those that was written for an hour instead of some minutes.
+   */
+  cacheWrite1hTokens?: number;
   [k: string]: unknown;
 }
 /**
@@ -6943,6 +7007,14 @@ export interface LedgerEntry {
    */
   usage: SummaryUsage | null;
   /**
+   * The part of the input tokens that was written to a cache; not there if there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * The part of those that was written for an hour instead of some minutes.
+   */
+  cacheWrite1hTokens?: number;
+  /**
    * An earlier run of the same session reported the same response: it does not count here.
    */
   isRepeated: boolean;
@@ -7271,6 +7343,22 @@ export interface RecordReport {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * How long it took in milliseconds, as the runtime reported it.
    */
   durationMs: number | null;
@@ -7589,6 +7677,22 @@ export interface RunDetail {
    * What it cost in US dollars, as the runtime reported it.
    */
   costUsd: number | null;
+  /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
   /**
    * Why it failed; null if it did not.
    */
@@ -8283,6 +8387,22 @@ export interface SessionInfo {
    */
   costUsd: number | null;
   /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
+  /**
    * How its latest run ended; `proceeding` while that is open.
    */
   status: CheckpointStatus;
@@ -8611,7 +8731,7 @@ export interface TreeRun {
   [k: string]: unknown;
 }
 /**
- * What a day, runtime, model, job, session or directory used; or two of them together.
+ * What a day, runtime, model, job, session, directory or label used; or two of them together.
  *
  * The sums of all groups are the same, whatever they are grouped by.
  *
@@ -8665,7 +8785,7 @@ export interface UsageGroup {
  */
 export interface UsageKey {
   /**
-   * `day`, `week`, `month`, `runtime`, `model`, `job`, `session` or `cwd`.
+   * `day`, `week`, `month`, `runtime`, `model`, `job`, `session`, `cwd`, `label`, or `label:` and the name of one.
    */
   by: string;
   /**

@@ -30,7 +30,7 @@ use crate::redact::Kept;
 /// What a runtime's entry says of the history that its CLI keeps.
 pub struct History {
     /// Where the CLI keeps it.
-    pub places: &'static [Place],
+    pub places: &'static [SessionDirectory],
     /// Tells which session a file belongs to, from its path below the place (with `/`) and its first
     /// bytes: the first line, or as much of it as a few KiB hold. `None` for what is no source.
     pub source: fn(path: &str, head: &[u8]) -> Option<Source>,
@@ -51,7 +51,7 @@ pub struct History {
 
 /// A directory in which a CLI keeps sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SessionDirectory {
     /// The CLI's own directory, below the home directory, such as `.claude`.
     pub home: &'static str,
     /// The environment variable that names another directory instead, and what is below it: for

@@ -1,7 +1,7 @@
 //! A reader of sound and plain JSON.
 
 use super::scan::{is_sound, unescape};
-use super::special::find_special;
+use super::special::{find_end, find_special};
 
 /// How deep values may be nested here. `serde_json` reads a little deeper, and knows how to refuse.
 const DEEPEST: u8 = 64;
@@ -26,6 +26,8 @@ pub(super) struct JsonReader<'a> {
 /// The content of a string as it is written.
 pub(super) struct Written<'a> {
     content: &'a str,
+    /// How many bytes at its beginning are sound and no escapes.
+    plain: usize,
     has_escapes: bool,
 }
 
@@ -33,7 +35,7 @@ impl<'a> Written<'a> {
     /// Returns the text that was meant: borrowed, or else owned.
     pub(super) fn read(self) -> Result<Result<&'a str, String>, Refused> {
         if self.has_escapes {
-            unescape(self.content).map(Err).ok_or(Refused)
+            unescape(self.content, self.plain).map(Err).ok_or(Refused)
         } else {
             Ok(Ok(self.content))
         }
@@ -112,23 +114,16 @@ impl<'a> JsonReader<'a> {
     pub(super) fn string(&mut self) -> Result<Written<'a>, Refused> {
         let bytes = self.text.as_bytes();
         let start = self.at + 1;
-        let mut end = start;
-        let mut has_escapes = false;
-        loop {
-            end = find_special(bytes, end);
-            match bytes.get(end) {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    has_escapes = true;
-                    end += 2;
-                }
-                _ => return Err(Refused),
-            }
-        }
+        let found = find_special(bytes, start);
+        let (end, has_escapes) = match bytes.get(found) {
+            Some(b'"') => (found, false),
+            Some(b'\\') => (find_end(bytes, found).ok_or(Refused)?, true),
+            _ => return Err(Refused),
+        };
         self.at = end + 1;
-        let content = self.text.get(start..end).ok_or(Refused)?;
         Ok(Written {
-            content,
+            content: self.text.get(start..end).ok_or(Refused)?,
+            plain: found - start,
             has_escapes,
         })
     }
@@ -186,7 +181,9 @@ impl<'a> JsonReader<'a> {
                 let string = self.string()?;
                 if string.has_escapes {
                     self.is_odd = true;
-                    is_sound(string.content).then_some(()).ok_or(Refused)?;
+                    is_sound(string.content, string.plain)
+                        .then_some(())
+                        .ok_or(Refused)?;
                 }
             }
             b'{' => {

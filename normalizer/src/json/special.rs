@@ -1,5 +1,7 @@
 //! Where strings in JSON need a closer look.
 
+use memchr::memchr;
+
 /// How many bytes are looked at together in a long string.
 const BLOCK: usize = 64;
 
@@ -20,6 +22,24 @@ pub(crate) fn find_special(bytes: &[u8], at: usize) -> usize {
         rest = tail;
     }
     find_in_long(bytes, rest)
+}
+
+/// Returns where a string ends that has a backslash at `first`: at the first quote that none escapes.
+///
+/// What tools print has a line break every few letters, and a stop at each would take longer than to
+/// look for quotes alone. What is in between is not looked at.
+#[inline(never)]
+pub(super) fn find_end(bytes: &[u8], first: usize) -> Option<usize> {
+    let mut at = first;
+    loop {
+        let quote = at + memchr(b'"', bytes.get(at..)?)?;
+        let before = bytes.get(first..quote)?.iter().rev();
+        let backslashes = before.take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some(quote);
+        }
+        at = quote + 1;
+    }
 }
 
 /// Goes on where the string has not ended after a while, or the bytes are about to end.
@@ -51,15 +71,20 @@ fn is_special(byte: u8) -> bool {
 fn special(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
-    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    (below(word, b' ') | equal(b'"') | equal(b'\\')) & (ONES << 7)
+    let quote_or_control = below(word ^ (ONES * u64::from(FLIPPED)), b' ' + 1);
+    let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
+    (quote_or_control | backslash) & (ONES << 7)
 }
+
+/// A quote is so far from a space that with this bit flipped it is next to the control characters, and
+/// the space is not: one comparison finds both.
+const FLIPPED: u8 = b'"' ^ b' ';
 
 /// Tells whether a byte of the block is special: without leaving early, so that it can be done for
 /// many at once.
 fn has_special(block: &[u8; BLOCK]) -> bool {
     let found = block.iter().fold(0, |found, byte| {
-        found | u8::from(*byte < b' ') | u8::from(*byte == b'"') | u8::from(*byte == b'\\')
+        found | u8::from(*byte ^ FLIPPED <= b' ') | u8::from(*byte == b'\\')
     });
     found != 0
 }
@@ -78,6 +103,15 @@ mod tests {
             let text = before.clone() + &after;
             let expected = text.bytes().position(is_special).unwrap_or(text.len());
             prop_assert_eq!(find_special(text.as_bytes(), 0), expected);
+        }
+
+        #[test]
+        fn a_string_ends_at_the_first_quote_that_is_not_escaped(text in "\\\\[\"\\\\an]{0,12}") {
+            let (mut at, bytes) = (0, text.as_bytes());
+            while at < bytes.len() && bytes[at] != b'"' {
+                at += if bytes[at] == b'\\' { 2 } else { 1 };
+            }
+            prop_assert_eq!(find_end(bytes, 0), (at < bytes.len()).then_some(at));
         }
     }
 }

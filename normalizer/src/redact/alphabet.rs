@@ -75,6 +75,7 @@ impl std::fmt::Debug for Alphabet {
 }
 
 /// Tells whether a byte is a letter, a digit or `_`.
+#[inline]
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }

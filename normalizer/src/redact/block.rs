@@ -114,7 +114,7 @@ impl LineReader<'_> {
                 continue;
             }
             let bytes = joined.get(secret.place.clone()).unwrap_or_default();
-            let mut text = self.rules.edit(secret, 0..0, bytes).text;
+            let mut text = self.edit(secret, 0..0, bytes).text;
             for (place, leaf) in parts.get(touched).unwrap_or_default() {
                 let from = secret.place.start.max(place.start) - place.start;
                 let to = secret.place.end.min(place.end) - place.start;

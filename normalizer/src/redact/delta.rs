@@ -1,5 +1,7 @@
 //! Texts that a runtime prints piece by piece, over many lines.
 
+use std::ops::Range;
+
 /// Where a runtime's lines have pieces of a longer text: said by the runtime's entry in the registry.
 ///
 /// A path names keys from the outside in; `*` stands for any place in an array.
@@ -22,21 +24,91 @@ pub struct DeltaShape {
     pub ends: Option<&'static str>,
 }
 
-/// Tells whether a place in a line, by the keys above it, is what a path names.
-pub(super) fn is_at(path: &str, line: &[u8], keys: &[Option<std::ops::Range<usize>>]) -> bool {
-    // Nearly always the last key is another one.
-    if let Some(Some(key)) = keys.last()
-        && !path
-            .as_bytes()
-            .ends_with(line.get(key.clone()).unwrap_or_default())
-    {
-        return false;
+/// What a field in a line with a piece says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It is the piece.
+    Text,
+    /// It is the text so far.
+    SoFar,
+    /// It tells whose piece it is.
+    Group,
+    /// Without it the line has no piece.
+    OnlyWith,
+    /// With it the line has no piece.
+    Unless,
+}
+
+/// A key, or any place in an array.
+type Name = Option<&'static [u8]>;
+
+/// The fields of lines of one shape, made ready to be recognised.
+#[derive(Debug)]
+pub(super) struct DeltaFields {
+    /// Names from the outside in, the last one for itself, `None` for any place in an array; and what is there.
+    paths: Vec<(Vec<Name>, Name, Role)>,
+}
+
+impl DeltaFields {
+    pub(super) fn new(shape: &DeltaShape) -> Self {
+        let mut paths = Vec::new();
+        for (places, role) in [
+            (shape.group, Role::Group),
+            (shape.unless.as_slice(), Role::Unless),
+            (shape.only_with.as_slice(), Role::OnlyWith),
+            (shape.text, Role::Text),
+            (shape.so_far, Role::SoFar),
+        ] {
+            for path in places {
+                let mut names: Vec<Name> = path.split('.').map(name).collect();
+                if let Some(last) = names.pop() {
+                    paths.push((names, last, role));
+                }
+            }
+        }
+        Self { paths }
     }
-    let mut names = path.split('.');
-    let fits = keys.iter().all(|key| match (names.next(), key) {
-        (Some("*"), None) => true,
-        (Some(name), Some(key)) => line.get(key.clone()) == Some(name.as_bytes()),
+
+    /// Calls `each` for what a place in a line is, by the keys above it.
+    #[inline]
+    pub(super) fn roles(
+        &self,
+        line: &[u8],
+        keys: &[Option<Range<usize>>],
+        mut each: impl FnMut(Role),
+    ) {
+        let written = |key: &Option<Range<usize>>| key.clone().and_then(|key| line.get(key));
+        let Some((last, above)) = keys.split_last() else {
+            return;
+        };
+        let last = written(last);
+        for (names, name, role) in &self.paths {
+            // Nearly always the depth or the last key is another one.
+            if names.len() == above.len()
+                && is_same(*name, last)
+                && names
+                    .iter()
+                    .zip(above)
+                    .all(|(name, key)| is_same(*name, written(key)))
+            {
+                each(*role);
+            }
+        }
+    }
+}
+
+/// Tells whether two names are the same: mostly their lengths or first letters tell.
+#[inline]
+fn is_same(one: Option<&[u8]>, other: Option<&[u8]>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            one.len() == other.len() && one.first() == other.first() && one == other
+        }
+        (None, None) => true,
         _ => false,
-    });
-    fits && names.next().is_none()
+    }
+}
+
+fn name(name: &'static str) -> Name {
+    (name != "*").then_some(name.as_bytes())
 }

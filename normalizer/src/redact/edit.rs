@@ -32,11 +32,12 @@ pub(super) fn apply_to_line(line: &[u8], edits: &[Edit]) -> Vec<u8> {
 /// Appends a line with its edits to others.
 pub(super) fn apply_to_line_into(line: &[u8], edits: &[Edit], into: &mut Vec<u8>) {
     if may_be_json(line) {
-        let is_proper = |edit: &Edit| is_string(line.get(edit.place.clone()).unwrap_or_default());
+        let is_proper =
+            |line: &[u8], edit: &Edit| is_string(line.get(edit.place.clone()).unwrap_or_default());
         return applied(line, edits, is_proper, into);
     }
     let start = into.len();
-    applied(line, edits, |_| true, into);
+    applied(line, edits, |_, _| true, into);
     let edited = into.get(start..).unwrap_or_default();
     let kept = match (is_json(line), is_json(edited)) {
         // Only a number or a word is JSON that does not begin with a quote or a bracket: it becomes a string.
@@ -75,21 +76,25 @@ fn is_string(bytes: &[u8]) -> bool {
 /// Returns bytes with their edits, which do not overlap.
 pub(super) fn apply(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut edited = Vec::with_capacity(bytes.len());
-    applied(bytes, edits, |_| true, &mut edited);
+    applied(bytes, edits, |_, _| true, &mut edited);
     edited
 }
 
 /// Appends a line with its edits to others. Where one takes out what no string may hold, it leaves as much.
-fn applied(line: &[u8], edits: &[Edit], is_proper: impl Fn(&Edit) -> bool, edited: &mut Vec<u8>) {
-    let mut sorted: Vec<&Edit> = edits.iter().collect();
-    sorted.sort_by_key(|edit| (edit.place.start, edit.place.end));
+fn applied(line: &[u8], edits: &[Edit], is_proper: fn(&[u8], &Edit) -> bool, edited: &mut Vec<u8>) {
+    let order = |edit: &Edit| (edit.place.start, edit.place.end);
+    if !edits.is_sorted_by_key(order) {
+        let mut sorted = edits.to_vec();
+        sorted.sort_by_key(order);
+        return applied(line, &sorted, is_proper, edited);
+    }
     let mut from = 0;
-    for edit in sorted {
+    for edit in edits {
         // What overlaps an earlier edit is a mistake that must not bring a secret back.
         debug_assert!(edit.place.start >= from, "{edit:?} overlaps another");
         edited.extend_from_slice(line.get(from..edit.place.start).unwrap_or_default());
         edited.extend_from_slice(edit.text.as_bytes());
-        if !is_proper(edit) {
+        if !is_proper(line, edit) {
             edited.extend_from_slice(NO_STRING);
         }
         from = edit.place.end.max(from);

@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::edit::Edit;
 use super::leaf::Leaf;
 use super::line::{FoundSecret, LineReader, Piece};
-use super::marker::marker;
-use super::needles::ends_run;
+use super::runs::ends_run;
 use super::scan::{Scanned, Secret};
 use super::text::Text;
 
@@ -298,7 +297,7 @@ impl Group {
             .get(secret.place.clone())
             .unwrap_or_default()
             .to_vec();
-        let mut text = marker(reader.rules.name(secret.rule), reader.rules.key(), &bytes);
+        let mut text = reader.markers.marker(reader.rules, secret.rule, &bytes);
         let start = secret.place.start.max(self.decided);
         for part in &self.parts {
             // A line of text keeps its end.
@@ -341,7 +340,7 @@ impl Group {
         self.tails.retain_mut(|tail| {
             let is_beginning = secret.starts_with(&tail.text);
             if is_beginning {
-                let text = marker(reader.rules.name(rule), reader.rules.key(), secret);
+                let text = reader.markers.marker(reader.rules, rule, secret);
                 let place = tail.written.clone();
                 verdict.edits.push((tail.line, Edit { place, text }));
                 verdict.released.push(tail.line);

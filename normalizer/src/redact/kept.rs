@@ -50,3 +50,38 @@ impl<'a> KeptLine<'a> {
         matches!(self.0, Cow::Owned(_))
     }
 }
+
+/// Whole lines that may be kept, one after the other, each with its line feed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct KeptLines(Vec<u8>);
+
+impl KeptLines {
+    /// Adds a line, which comes without its line feed.
+    pub fn push(&mut self, line: Kept<'_>) {
+        self.0.extend_from_slice(line.bytes());
+        self.0.push(b'\n');
+    }
+
+    /// Adds other lines.
+    pub fn append(&mut self, lines: &Self) {
+        self.0.extend_from_slice(&lines.0);
+    }
+
+    /// Returns all of them.
+    #[must_use]
+    pub fn kept(&self) -> Kept<'_> {
+        Kept(&self.0)
+    }
+
+    /// Returns how many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tells whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

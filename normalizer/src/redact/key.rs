@@ -44,11 +44,12 @@ impl fmt::Debug for RedactionKey {
 /// Returns the first 64 bits of a hash in hexadecimal digits.
 fn digits(hash: &blake3::Hash) -> String {
     let (first, _) = hash.as_bytes().split_at(8);
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-    let mut digits = String::with_capacity(16);
-    for byte in first {
-        digits.push(digit(byte >> 4));
-        digits.push(digit(byte & 15));
-    }
-    digits
+    let digit = |half: u8| half + if half < 10 { b'0' } else { b'a' - 10 };
+    let mut digits = Vec::with_capacity(16);
+    digits.extend(
+        first
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]),
+    );
+    String::from_utf8(digits).unwrap_or_default()
 }

@@ -7,7 +7,9 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) struct Leaf<'a> {
     pub(super) text: Cow<'a, [u8]>,
-    /// Where a stretch of plain text begins: in the meaning, and as it is written. In order.
+    /// Where its first byte is written.
+    first: usize,
+    /// Where another stretch of plain text begins: in the meaning, and as it is written. In order.
     stretches: Vec<(usize, usize)>,
 }
 
@@ -16,7 +18,8 @@ impl<'a> Leaf<'a> {
     pub(super) fn plain(text: &'a [u8], place: usize) -> Self {
         Self {
             text: Cow::Borrowed(text),
-            stretches: vec![(0, place)],
+            first: place,
+            stretches: Vec::new(),
         }
     }
 
@@ -26,7 +29,7 @@ impl<'a> Leaf<'a> {
             return Some(Self::plain(written, place));
         };
         let mut text = Vec::with_capacity(written.len());
-        let mut stretches = vec![(0, place)];
+        let mut stretches = Vec::new();
         let (mut from, mut escape) = (0, Some(first));
         while let Some(at) = escape {
             text.extend_from_slice(written.get(from..at)?);
@@ -39,6 +42,7 @@ impl<'a> Leaf<'a> {
         text.extend_from_slice(written.get(from..)?);
         Some(Self {
             text: Cow::Owned(text),
+            first: place,
             stretches,
         })
     }
@@ -52,6 +56,7 @@ impl<'a> Leaf<'a> {
     pub(super) fn into_owned(self) -> Leaf<'static> {
         Leaf {
             text: Cow::Owned(self.text.into_owned()),
+            first: self.first,
             stretches: self.stretches,
         }
     }
@@ -63,8 +68,8 @@ impl<'a> Leaf<'a> {
 
     fn written_at(&self, place: usize) -> usize {
         let index = self.stretches.partition_point(|(meant, _)| *meant <= place);
-        let stretch = self.stretches.get(index.saturating_sub(1));
-        let (meant, written) = stretch.copied().unwrap_or_default();
+        let stretch = index.checked_sub(1).and_then(|at| self.stretches.get(at));
+        let (meant, written) = stretch.copied().unwrap_or((0, self.first));
         written + place - meant
     }
 
@@ -75,12 +80,12 @@ impl<'a> Leaf<'a> {
         let text = inner.text.into_owned();
         // Both ways back in one: the plain stretches of either are cut at those of the other.
         let mut stretches = Vec::with_capacity(inner.stretches.len());
-        for (index, &(meant, between)) in inner.stretches.iter().enumerate() {
-            let end = inner
-                .stretches
-                .get(index + 1)
-                .map_or(text.len(), |next| next.0);
-            stretches.push((meant, self.written_at(between)));
+        let all = std::iter::once((0, inner.first)).chain(inner.stretches.iter().copied());
+        for (index, (meant, between)) in all.enumerate() {
+            let end = inner.stretches.get(index).map_or(text.len(), |next| next.0);
+            if index > 0 {
+                stretches.push((meant, self.written_at(between)));
+            }
             let first = self.stretches.partition_point(|(cut, _)| *cut <= between);
             for &(cut, written) in self.stretches.get(first..).unwrap_or_default() {
                 if cut - between + meant >= end {
@@ -91,6 +96,7 @@ impl<'a> Leaf<'a> {
         }
         Some(Leaf {
             text: Cow::Owned(text),
+            first: self.written_at(inner.first),
             stretches,
         })
     }

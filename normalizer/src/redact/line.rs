@@ -6,11 +6,12 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use super::block::Blocks;
-use super::delta::{DeltaShape, is_at};
+use super::delta::{DeltaFields, DeltaShape, Role};
 use super::edit::Edit;
 use super::leaf::Leaf;
+use super::marker::Markers;
 use super::matchers;
-use super::needles::{Hit, Needles, hits_in};
+use super::needles::{Hit, Needles, Seen};
 use super::plausible::{is_secret_name, is_secret_value};
 use super::rule_set::RuleSet;
 use super::scan::{Scanner, Secret};
@@ -77,6 +78,7 @@ pub(super) struct LineReader<'r> {
     pub(super) rules: &'r RuleSet,
     pub(super) needles: &'r Needles,
     pub(super) deltas: &'static [DeltaShape],
+    pub(super) markers: &'r Markers,
 }
 
 /// A string that has to be looked at, and why.
@@ -102,32 +104,34 @@ impl LineReader<'_> {
         }
     }
 
+    /// Returns the edit that puts a marker in place of a secret.
+    pub(super) fn edit(&self, secret: &Secret, written: Range<usize>, bytes: &[u8]) -> Edit {
+        Edit {
+            place: written,
+            text: self.markers.marker(self.rules, secret.rule, bytes),
+        }
+    }
+
     /// Finds the secrets of a line without its line feed. Its needles are looked for, unless they are known.
-    pub(super) fn read<'a>(&self, line: &'a [u8], hits: Option<&[Hit]>) -> LineFinds<'a> {
+    pub(super) fn read<'a>(&self, line: &'a [u8], seen: Option<&Seen>) -> LineFinds<'a> {
         let mut finds = LineFinds::default();
         let is_json = may_be_json(line);
-        if is_json && self.read_json(line, hits, &mut finds) {
+        if is_json && self.read_json(line, seen, &mut finds) {
             return finds;
         }
-        self.read_text(line, is_json, hits, &mut finds);
+        self.read_text(line, is_json, seen, &mut finds);
         finds
     }
 
-    fn read_text(
-        &self,
-        line: &[u8],
-        is_raw: bool,
-        hits: Option<&[Hit]>,
-        finds: &mut LineFinds<'_>,
-    ) {
+    fn read_text(&self, line: &[u8], is_raw: bool, seen: Option<&Seen>, finds: &mut LineFinds<'_>) {
         let leaf = Leaf::plain(line, 0);
-        match hits {
-            Some(hits) if !is_raw => self.scan_hits(&leaf, 0, hits, finds),
+        match seen {
+            Some(seen) if !is_raw => self.scan_hits(&leaf, 0, &seen.hits, finds),
             _ => self.scan(&leaf, is_raw, finds),
         }
         // A private key is the only secret that goes on in the next line.
-        let may_begin_key = || match hits {
-            Some(hits) => hits.iter().any(|hit| self.rules.is_key(hit.owner)),
+        let may_begin_key = || match seen {
+            Some(seen) => seen.hits.iter().any(|hit| self.rules.is_key(hit.owner)),
             None => memchr::memmem::find(line, b"-----BEGIN").is_some(),
         };
         if !is_raw && may_begin_key() {
@@ -147,25 +151,33 @@ impl LineReader<'_> {
     fn read_json<'a>(
         &self,
         line: &'a [u8],
-        hits: Option<&[Hit]>,
+        seen: Option<&Seen>,
         finds: &mut LineFinds<'a>,
     ) -> bool {
-        let number = self.needles.delta_in(line);
+        let number = match seen {
+            Some(seen) => seen.delta,
+            None => self.needles.delta_in(line),
+        };
         let mut shape = number.and_then(|number| self.deltas.get(number));
+        let fields = number.and_then(|number| self.needles.fields(number));
         let mut candidates = Vec::new();
         let mut pieces = PieceFields::default();
         let mut blocks = Blocks::default();
+        let may_have_key = seen.is_none_or(|seen| {
+            let mut hits = seen.hits.iter();
+            hits.any(|hit| hit.owner.rule.is_none() || self.rules.is_key(hit.owner))
+        });
         let mut search = self.needles.search(line);
         let mut has_needle = |place: &Range<usize>| {
-            if let Some(hits) = hits {
-                return !hits_in(hits, place).is_empty();
+            if let Some(seen) = seen {
+                return !seen.hits_in(place).is_empty();
             }
             let next = search.next(place.start);
             next.is_some_and(|found| found < place.end)
         };
         let walked = walk(line, |scalar| {
-            if let Some(shape) = shape
-                && pieces.note(shape, line, scalar)
+            if let Some(fields) = fields
+                && pieces.note(fields, line, scalar)
             {
                 pieces.has_needle |= !pieces.is_so_far && has_needle(&scalar.place);
                 if pieces.is_so_far {
@@ -182,12 +194,14 @@ impl LineReader<'_> {
             }
             let key = scalar.key(line).unwrap_or_default();
             let place = scalar.place.clone();
-            blocks.note(line, scalar);
+            if may_have_key {
+                blocks.note(line, scalar);
+            }
             if let Some(rule) = secret_key(key, self.rules.tier()) {
                 let kind = Kind::Named(rule);
                 candidates.push(Candidate { place, kind });
-            } else if !is_exempt(key)
-                && has_needle(&place)
+            } else if has_needle(&place)
+                && !is_exempt(key)
                 && !is_image(key, line.get(place.clone()).unwrap_or_default())
             {
                 let kind = Kind::Text;
@@ -227,9 +241,9 @@ impl LineReader<'_> {
                 Kind::Named(rule) if self.named(rule, &leaf, finds) => {}
                 Kind::SoFar if shape.is_some() => tails.extend(self.so_far(&leaf, finds)),
                 _ if is_raw => self.scan(&leaf, true, finds),
-                _ => match hits {
-                    Some(hits) if leaf.is_plain() && !is_nested(&leaf.text) => {
-                        let hits = hits_in(hits, &candidate.place);
+                _ => match seen {
+                    Some(seen) if leaf.is_plain() && !is_nested(&leaf.text) => {
+                        let hits = seen.hits_in(&candidate.place);
                         self.scan_hits(&leaf, start, hits, finds);
                     }
                     _ => self.leaf(&leaf, 1, finds),
@@ -237,7 +251,7 @@ impl LineReader<'_> {
             }
         }
         if shape.is_some() {
-            finds.piece = pieces.piece(line, number, hits.is_some(), tails);
+            finds.piece = pieces.piece(line, number, seen, tails);
         }
         true
     }
@@ -308,7 +322,7 @@ impl LineReader<'_> {
     fn found(&self, secret: &Secret, leaf: &Leaf<'_>, finds: &mut LineFinds<'_>) {
         let bytes = leaf.text.get(secret.place.clone()).unwrap_or_default();
         let written = leaf.written(secret.place.clone());
-        finds.edits.push(self.rules.edit(secret, written, bytes));
+        finds.edits.push(self.edit(secret, written, bytes));
         finds.found.push(FoundSecret {
             rule: secret.rule,
             secret: bytes.to_vec(),
@@ -386,13 +400,17 @@ struct PieceFields {
 
 impl PieceFields {
     /// Returns the piece that a line holds, if it has a text, or the text so far.
-    fn piece(
+    fn piece<'a>(
         self,
-        line: &[u8],
+        line: &'a [u8],
         shape: Option<usize>,
-        are_needles_known: bool,
+        seen: Option<&Seen>,
         tails: Vec<(Range<usize>, Vec<u8>)>,
-    ) -> Option<Piece<'_>> {
+    ) -> Option<Piece<'a>> {
+        let is_clean = match (&self.text, seen) {
+            (Some(place), Some(seen)) => seen.is_clean(place),
+            _ => false,
+        };
         let leaf = self.text.map(|place| {
             let written = line.get(place.clone()).unwrap_or_default();
             let leaf = Leaf::decode(written, place.start);
@@ -402,31 +420,32 @@ impl PieceFields {
         (leaf.is_some() || self.has_so_far).then_some(Piece {
             shape,
             group: self.group,
-            is_clean: are_needles_known && is_plain && !self.has_needle,
+            is_clean: is_clean && is_plain,
             leaf,
             tails,
         })
     }
 
     /// Takes note of a value; `true` if it is a piece, or the text so far.
-    fn note(&mut self, shape: &DeltaShape, line: &[u8], scalar: &Scalar<'_>) -> bool {
-        let is = |path: &str| is_at(path, line, scalar.path);
+    fn note(&mut self, fields: &DeltaFields, line: &[u8], scalar: &Scalar<'_>) -> bool {
         self.is_so_far = false;
-        if shape.group.iter().any(|path| is(path)) {
-            // The fields of a group come in any order.
-            let value = line.get(scalar.place.clone()).unwrap_or_default();
-            self.group = self.group.wrapping_add(digest(value));
-        }
-        self.is_whole |= shape.unless.is_some_and(is);
-        self.has_sign |= shape.only_with.is_some_and(is);
-        if !scalar.is_string {
-            return false;
-        }
-        if self.text.is_none() && shape.text.iter().any(|path| is(path)) {
+        let mut is_text = false;
+        fields.roles(line, scalar.path, |role| match role {
+            Role::Group => {
+                // The fields of a group come in any order.
+                let value = line.get(scalar.place.clone()).unwrap_or_default();
+                self.group = self.group.wrapping_add(digest(value));
+            }
+            Role::Unless => self.is_whole = true,
+            Role::OnlyWith => self.has_sign = true,
+            Role::Text => is_text = scalar.is_string && self.text.is_none(),
+            Role::SoFar => self.is_so_far = scalar.is_string,
+        });
+        if is_text {
+            self.is_so_far = false;
             self.text = Some(scalar.place.clone());
             return true;
         }
-        self.is_so_far = shape.so_far.iter().any(|path| is(path));
         self.has_so_far |= self.is_so_far;
         self.is_so_far
     }
@@ -451,13 +470,13 @@ fn digest(value: &[u8]) -> u64 {
 }
 
 /// Returns the group of a line that ends one, by the fields of the group.
-pub(super) fn group_of(shape: &DeltaShape, line: &[u8]) -> Option<u64> {
-    let mut fields = PieceFields::default();
+pub(super) fn group_of(fields: &DeltaFields, line: &[u8]) -> Option<u64> {
+    let mut noted = PieceFields::default();
     walk(line, |scalar| {
-        fields.note(shape, line, scalar);
+        noted.note(fields, line, scalar);
     })
     .ok()?;
-    Some(fields.group)
+    Some(noted.group)
 }
 
 /// Returns the rule by which the value of a key is judged.

@@ -1,11 +1,16 @@
 //! What stands where a secret was.
 
+use std::cell::RefCell;
+use std::fmt;
+use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use foldhash::fast::FixedState;
 use memchr::memmem::Finder;
 
 use super::key::RedactionKey;
+use super::rule_set::RuleSet;
 
 pub(super) const OPENING: &[u8] = b"[REDACTED:";
 /// The longest name of a rule.
@@ -15,9 +20,59 @@ const COMMITMENT: usize = 16;
 
 /// Writes the marker for a secret.
 pub(super) fn marker(rule: &str, key: Option<&RedactionKey>, secret: &[u8]) -> String {
-    match key {
-        Some(key) => format!("[REDACTED:{rule}:{}]", key.commitment(secret)),
-        None => format!("[REDACTED:{rule}]"),
+    let mut marker = String::with_capacity(OPENING.len() + rule.len() + COMMITMENT + 2);
+    marker.push_str("[REDACTED:");
+    marker.push_str(rule);
+    if let Some(key) = key {
+        marker.push(':');
+        marker.push_str(&key.commitment(secret));
+    }
+    marker.push(']');
+    marker
+}
+
+/// How many markers are remembered.
+const REMEMBERED: usize = 256;
+
+/// Markers that were made before: mostly the same secret is printed again and again, and its hash takes longer than all
+/// else that is done with it.
+#[derive(Debug, Default)]
+pub(super) struct Markers(RefCell<Vec<Remembered>>);
+
+#[derive(Clone, Default)]
+struct Remembered {
+    rule: u16,
+    secret: Vec<u8>,
+    marker: String,
+}
+
+/// Secrets stay out of logs.
+impl fmt::Debug for Remembered {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.marker)
+    }
+}
+
+impl Markers {
+    /// Returns the marker for a secret.
+    pub(super) fn marker(&self, rules: &RuleSet, rule: u16, secret: &[u8]) -> String {
+        let mut known = self.0.borrow_mut();
+        if known.is_empty() {
+            known.resize(REMEMBERED, Remembered::default());
+        }
+        let mut hasher = FixedState::default().build_hasher();
+        hasher.write(secret);
+        let place = usize::try_from(hasher.finish() % REMEMBERED as u64).unwrap_or_default();
+        let Some(known) = known.get_mut(place) else {
+            return marker(rules.name(rule), rules.key(), secret);
+        };
+        if known.rule != rule || known.secret != secret {
+            known.rule = rule;
+            known.secret.clear();
+            known.secret.extend_from_slice(secret);
+            known.marker = marker(rules.name(rule), rules.key(), secret);
+        }
+        known.marker.clone()
     }
 }
 

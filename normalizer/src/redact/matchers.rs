@@ -2,6 +2,7 @@
 
 use super::alphabet::Alphabet;
 use super::plausible::{entropy, is_password, is_secret_name, is_secret_value};
+use super::scan::BLOT;
 use super::shape::Outcome;
 use super::text::Text;
 
@@ -218,19 +219,21 @@ pub(super) fn private_key(text: &Text<'_>, place: usize) -> Outcome {
             Outcome::No
         };
     }
-    let head = text.slice(body, text.len().min(body + KEY_HEAD));
-    // What is blotted out is no part of a key, and nothing after it is: it was longer, or shorter, before.
-    let blot = memchr::memmem::find(head, b"[[[");
-    let head = head.get(..blot.unwrap_or(head.len())).unwrap_or_default();
+    // What is blotted out is no part of a key, and nothing after it is: something else stands there, or will.
+    let blot = text.find(BLOT, body);
+    let last = blot.unwrap_or(text.len());
+    let end = text.find(b"-----END", body).filter(|end| *end < last);
+    // Nor is what comes after its end: that may be of the next key.
+    let head = text.slice(body, end.unwrap_or(last).min(body + KEY_HEAD));
     if !has_key_run(head) {
-        let is_cut = text.is_open && blot.is_none() && head.len() < KEY_HEAD;
-        return if is_cut {
+        let may_go_on = end.is_none() && blot.is_none() && head.len() < KEY_HEAD;
+        return if text.is_open && may_go_on {
             Outcome::Undecided { start }
         } else {
             Outcome::No
         };
     }
-    match text.find(b"-----END", body) {
+    match end {
         Some(end) if end - start <= LONGEST_KEY => {
             let end_label = end + b"-----END".len();
             let end_name = text.run_end(&label, end_label);
@@ -248,11 +251,11 @@ pub(super) fn private_key(text: &Text<'_>, place: usize) -> Outcome {
                 end: end_name,
             }
         }
-        None if text.is_open => Outcome::Undecided { start },
+        None if text.is_open && blot.is_none() => Outcome::Undecided { start },
         // Its end is missing, or somewhere else: what is there of it goes.
         _ => Outcome::Found {
             start,
-            end: key_end(text, body),
+            end: key_end(text.slice(body, last.min(body + LONGEST_KEY)), body),
         },
     }
 }
@@ -281,13 +284,10 @@ pub(super) fn is_last_of_key(line: &[u8]) -> bool {
     line.trim_ascii_end().ends_with(word) && (word.ends_with(b"=") || is_mixed)
 }
 
-/// Returns where the text of a key ends that has no last line.
-fn key_end(text: &Text<'_>, body: usize) -> usize {
-    let (mut end, mut has_begun) = (body, false);
-    for line in text
-        .slice(body, text.len().min(body + LONGEST_KEY))
-        .split_inclusive(|byte| *byte == b'\n')
-    {
+/// Returns where the text of a key ends that has no last line, and begins at a place.
+fn key_end(text: &[u8], body: usize) -> usize {
+    let (mut end, mut has_begun) = (0, false);
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
         // Before its text there may be lines that say how it is encrypted.
         let is_head = !has_begun && line.len() < LONGEST_NAME;
         let is_run = has_key_run(line);
@@ -301,7 +301,7 @@ fn key_end(text: &Text<'_>, body: usize) -> usize {
         end += line.len();
     }
     // Quotes and escapes after it are not of it.
-    let of_key = text.slice(body, end);
+    let of_key = text.get(..end).unwrap_or_default();
     let last = of_key.iter().rposition(|byte| is_key_byte(*byte));
     body + last.map_or(0, |last| last + 1)
 }

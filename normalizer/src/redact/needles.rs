@@ -13,15 +13,16 @@ use aho_corasick::packed::{Config, MatchKind, Searcher};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Span};
 use memchr::memmem::Finder;
 
-use super::delta::DeltaShape;
+use super::alphabet::is_word;
+use super::delta::{DeltaFields, DeltaShape};
+use super::runs::{LEAST_RUN, Runs, STRIDE, ends_run, map_at, of_no_word};
+use super::text::Text;
 
-/// The least length of a run that is looked into.
-pub(super) const LEAST_RUN: usize = 20;
-/// How many bytes are judged at once.
-const STRIDE: usize = 64;
 /// A run that is longer is an image or another file: only its ends are looked into.
 const LONGEST_RUN: usize = 16 * 1024;
 const ENDS_OF_RUN: usize = 1024;
+/// So few bytes are judged one by one.
+const SHORT: usize = 16;
 /// The most texts that the vectorised search takes.
 const MOST_PACKED: usize = 128;
 const TABLE: usize = 4096;
@@ -38,9 +39,11 @@ pub(super) struct Needles {
     table: Vec<(u16, u16)>,
     /// All needles that secrets begin with, sorted, and which two bytes they begin with.
     sorted: Vec<Box<[u8]>>,
-    beginnings: Vec<u64>,
-    /// What stands in lines that hold pieces of a text, in the runtime's order.
-    deltas: Vec<Finder<'static>>,
+    beginnings: Pairs,
+    /// Which two bytes are at the end of one piece of a text and at the beginning of the next, where a needle lies over both.
+    crossings: Pairs,
+    /// What stands in lines that hold pieces of a text, and where in them the pieces are, in the runtime's order.
+    deltas: Vec<(Finder<'static>, DeltaFields)>,
 }
 
 /// The owner of a text that is searched for, and what stands before that text in its needle.
@@ -61,6 +64,8 @@ pub(super) struct Owner {
     pub(super) distance: usize,
     /// What begins with the needle is a run of [`LEAST_RUN`] or more, at the beginning of a word.
     pub(super) begins_run: bool,
+    /// It stands in lines of this one of the runtime's shapes, which have a piece of a text.
+    pub(super) delta: Option<u8>,
 }
 
 /// A needle whose owner may find something where it is.
@@ -68,13 +73,88 @@ pub(super) struct Owner {
 pub(super) struct Hit {
     pub(super) place: usize,
     pub(super) owner: Owner,
+    /// Where the owner's shape is, if it was seen as the line is written.
+    pub(super) shape: Option<(usize, usize)>,
 }
 
-/// Returns those hits of some, which are in order, that are in a part of a line.
-pub(super) fn hits_in<'h>(hits: &'h [Hit], part: &Range<usize>) -> &'h [Hit] {
-    let first = hits.partition_point(|hit| hit.place < part.start);
-    let last = hits.partition_point(|hit| hit.place < part.end);
-    hits.get(first..last).unwrap_or_default()
+/// What a look at the bytes around a needle tells, as they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Its owner finds nothing there.
+    Nothing,
+    /// It may find something.
+    Maybe,
+    /// Its shape is there.
+    Shape(usize, usize),
+}
+
+/// What a search has seen in a line. Places are in order.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) hits: Vec<Hit>,
+    /// Where needles are that find nothing as the line is written: in what a piece goes on with they may.
+    others: Vec<usize>,
+    /// The first of the runtime's shapes with a piece that the line may have.
+    pub(super) delta: Option<usize>,
+}
+
+impl Seen {
+    /// Takes note of a needle.
+    pub(super) fn add(&mut self, place: usize, owner: Owner, look: Look) {
+        match (owner.delta.map(usize::from), look) {
+            (Some(_), Look::Nothing) => {}
+            // It says that there is a piece, and finds nothing.
+            (Some(shape), _) => {
+                self.delta = Some(self.delta.map_or(shape, |known| known.min(shape)));
+            }
+            (None, Look::Nothing) => self.others.push(place),
+            (None, look) => {
+                let shape = match look {
+                    Look::Shape(start, end) => Some((start, end)),
+                    Look::Nothing | Look::Maybe => None,
+                };
+                self.hits.push(Hit {
+                    place,
+                    owner,
+                    shape,
+                });
+            }
+        }
+    }
+
+    /// Counts places from where the line begins. What was seen before it is forgotten.
+    pub(super) fn count_from(&mut self, start: usize) {
+        self.others.retain_mut(|place| {
+            let is_within = *place >= start;
+            *place = place.wrapping_sub(start);
+            is_within
+        });
+        for hit in &mut self.hits {
+            hit.place -= start;
+            hit.shape = hit.shape.and_then(|(first, last)| {
+                Some((first.checked_sub(start)?, last.checked_sub(start)?))
+            });
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.hits.clear();
+        self.others.clear();
+        self.delta = None;
+    }
+
+    /// Returns the hits in a part of the line.
+    pub(super) fn hits_in(&self, part: &Range<usize>) -> &[Hit] {
+        let first = self.hits.partition_point(|hit| hit.place < part.start);
+        let last = self.hits.partition_point(|hit| hit.place < part.end);
+        self.hits.get(first..last).unwrap_or_default()
+    }
+
+    /// Tells whether there is no needle at all in a part of the line.
+    pub(super) fn is_clean(&self, part: &Range<usize>) -> bool {
+        self.hits_in(part).is_empty() && !self.others.iter().any(|place| part.contains(place))
+    }
 }
 
 impl Owner {
@@ -83,6 +163,7 @@ impl Owner {
         rule: None,
         distance: 0,
         begins_run: false,
+        delta: None,
     };
 }
 
@@ -91,17 +172,35 @@ impl Needles {
         needles: impl IntoIterator<Item = (Vec<u8>, Owner)>,
         deltas: &'static [DeltaShape],
     ) -> Self {
-        let of_deltas = deltas.iter().map(|delta| delta.needle.as_bytes().to_vec());
-        let of_deltas = of_deltas.map(|text| (text, Owner::READER));
+        let of_deltas = (0_u8..).zip(deltas).map(|(number, delta)| {
+            let owner = Owner {
+                delta: Some(number),
+                ..Owner::READER
+            };
+            (delta.needle.as_bytes().to_vec(), owner)
+        });
         let mut all: Vec<(Vec<u8>, Owner)> = needles.into_iter().chain(of_deltas).collect();
         all.sort_by(|one, other| one.0.cmp(&other.0));
         let (mut words, mut sorted) = (Vec::new(), Vec::<Box<[u8]>>::new());
+        let (mut beginnings, mut crossings) = (Pairs::new(), Pairs::new());
         let mut searched: Vec<(Vec<u8>, TextOwner)> = Vec::new();
         for (text, mut owner) in all {
+            let mut pairs = text.iter().zip(text.iter().skip(1)).peekable();
             if owner.distance == 0 && owner.rule.is_some() {
                 sorted.push(text.as_slice().into());
+                if let Some((first, second)) = pairs.peek() {
+                    beginnings.insert(**first, **second);
+                }
             }
-            if owner.begins_run && text.len() >= 3 {
+            // Where a word begins it is known by two characters; other needles are not.
+            let is_word = owner.begins_run && text.len() >= 3;
+            let most = if is_word { 1 } else { text.len() };
+            if owner.rule.is_some() {
+                pairs
+                    .take(most)
+                    .for_each(|(first, second)| crossings.insert(*first, *second));
+            }
+            if is_word {
                 words.push((text.into_boxed_slice(), owner));
             } else {
                 let skipped = rarest(&text);
@@ -135,11 +234,12 @@ impl Needles {
             text_owners,
             words,
             table,
-            beginnings: beginnings(&sorted),
+            beginnings,
+            crossings,
             sorted,
             deltas: deltas
                 .iter()
-                .map(|delta| Finder::new(delta.needle))
+                .map(|delta| (Finder::new(delta.needle), DeltaFields::new(delta)))
                 .collect(),
         }
     }
@@ -160,19 +260,29 @@ impl Needles {
     pub(super) fn delta_in(&self, line: &[u8]) -> Option<usize> {
         self.deltas
             .iter()
-            .position(|delta| delta.find(line).is_some())
+            .position(|(delta, _)| delta.find(line).is_some())
+    }
+
+    /// Returns where in lines of one of the runtime's shapes the pieces are.
+    pub(super) fn fields(&self, shape: usize) -> Option<&DeltaFields> {
+        self.deltas.get(shape).map(|(_, fields)| fields)
+    }
+
+    /// Tells whether a needle may begin with two bytes.
+    #[inline]
+    pub(super) fn may_begin_with(&self, first: u8, second: u8) -> bool {
+        self.beginnings.has(first, second)
+    }
+
+    /// Tells whether a needle may lie over the end of one piece of a text and the beginning of the next, if it was not seen to
+    /// begin in the first one: by the last byte of that and the first byte of this.
+    #[inline]
+    pub(super) fn may_cross(&self, last: u8, first: u8) -> bool {
+        self.crossings.has(last, first)
     }
 
     /// Tells whether a needle begins with a text, and goes on.
     pub(super) fn begins_needle(&self, text: &[u8]) -> bool {
-        // Nearly always the first two bytes tell.
-        let [first, second, ..] = *text else {
-            return false;
-        };
-        let (word, bit) = beginning(first, second);
-        if self.beginnings.get(word).is_none_or(|word| word & bit == 0) {
-            return false;
-        }
         let index = self.sorted.partition_point(|needle| **needle < *text);
         let rest = self.sorted.get(index..).unwrap_or_default();
         let mut longer = rest.iter().skip_while(|needle| needle.len() == text.len());
@@ -201,8 +311,17 @@ impl Needles {
     pub(super) fn at_end(&self, bytes: &[u8], mut each: impl FnMut(usize, Owner)) {
         let first = bytes.len().saturating_sub(LEAST_RUN - 1);
         let tail = bytes.get(first..).unwrap_or_default();
-        let start = tail.iter().rposition(|byte| ends_run(*byte));
-        for place in first + start.map_or(0, |start| start + 1)..bytes.len() {
+        let length = tail
+            .iter()
+            .rev()
+            .take_while(|byte| !ends_run(**byte))
+            .count();
+        let text = Text::new(bytes);
+        // The shortest needle has three characters.
+        for place in bytes.len() - length..bytes.len().saturating_sub(2) {
+            if !text.begins_word(place) {
+                continue;
+            }
             let (from, to) = self.words_at(bytes, place);
             let rest = bytes.get(place..).unwrap_or_default();
             for (word, owner) in self.words.get(from..to).unwrap_or_default() {
@@ -219,7 +338,7 @@ impl Needles {
         if is_uuid(bytes.get(start..end).unwrap_or_default()) {
             return None;
         }
-        let is_word = |place: usize| {
+        let has_word = |place: usize| {
             let (first, last) = self.words_at(bytes, place);
             place >= from && last > first
         };
@@ -232,13 +351,22 @@ impl Needles {
                 _ => 0,
             };
             let after_escape = || (escape > 0).then_some(place + escape);
-            let found = is_word(place).then_some(place);
-            found.or_else(|| after_escape().filter(|place| is_word(*place)))
+            let found = has_word(place).then_some(place);
+            found.or_else(|| after_escape().filter(|place| has_word(*place)))
         };
         if from <= start
             && let Some(found) = word_after(start)
         {
             return Some(found);
+        }
+        // What begins later is too short.
+        let last = end.saturating_sub(LEAST_RUN);
+        if last <= start + SHORT {
+            let first = from.saturating_sub(6).max(start);
+            let before = bytes.get(first..last).unwrap_or_default();
+            let mut places = (first + 1..).zip(before);
+            return places
+                .find_map(|(place, before)| (!is_word(*before)).then(|| word_after(place))?);
         }
         let middle = if end - start > LONGEST_RUN {
             start + ENDS_OF_RUN..end - ENDS_OF_RUN
@@ -247,14 +375,14 @@ impl Needles {
         };
         // An escape before the place may end after it.
         let mut base = from.saturating_sub(6).max(start);
-        while base + 3 < end {
+        while base < last {
             if middle.contains(&base) {
                 base = middle.end;
             }
-            let mut ends = map_at(bytes, base, |byte| !is_word_byte(byte));
+            let mut ends = map_at(bytes, base, of_no_word);
             while ends != 0 {
                 let place = base + ends.trailing_zeros() as usize + 1;
-                if place + 3 >= end {
+                if place > last {
                     return None;
                 }
                 if let Some(found) = word_after(place) {
@@ -266,17 +394,6 @@ impl Needles {
         }
         None
     }
-}
-
-/// Tells whether a byte is a letter, a digit or `_`, without a branch.
-#[inline]
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "a branch would keep vectors out"
-)]
-fn is_word_byte(byte: u8) -> bool {
-    let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-    is_letter | (byte.wrapping_sub(b'0') < 10) | (byte == b'_')
 }
 
 /// Tells whether a run is a UUID: nothing begins in it that is long enough.
@@ -430,24 +547,33 @@ fn frequency_of(byte: u8) -> u32 {
     }
 }
 
-/// Returns which pairs of bytes needles begin with, as a set of bits.
-fn beginnings(needles: &[Box<[u8]>]) -> Vec<u64> {
-    let mut set = vec![0; 1024];
-    for needle in needles {
-        if let [first, second, ..] = **needle {
-            let (word, bit) = beginning(first, second);
-            if let Some(word) = set.get_mut(word) {
-                *word |= bit;
-            }
+/// A set of pairs of bytes.
+#[derive(Debug)]
+struct Pairs(Vec<u64>);
+
+impl Pairs {
+    fn new() -> Self {
+        Self(vec![0; 1024])
+    }
+
+    fn insert(&mut self, first: u8, second: u8) {
+        let (word, bit) = Self::place(first, second);
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= bit;
         }
     }
-    set
-}
 
-/// Returns the place of a pair of bytes in such a set.
-fn beginning(first: u8, second: u8) -> (usize, u64) {
-    let place = usize::from(first) << 8 | usize::from(second);
-    (place >> 6, 1 << (place & 63))
+    #[inline]
+    fn has(&self, first: u8, second: u8) -> bool {
+        let (word, bit) = Self::place(first, second);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    #[inline]
+    fn place(first: u8, second: u8) -> (usize, u64) {
+        let place = usize::from(first) << 8 | usize::from(second);
+        (place >> 6, 1 << (place & 63))
+    }
 }
 
 /// Returns a number below [`TABLE`] for the first three bytes of a word.
@@ -458,152 +584,4 @@ fn hash(word: &[u8]) -> usize {
     };
     let joined = u32::from(one) << 16 | u32::from(two) << 8 | u32::from(three);
     (joined.wrapping_mul(0x9E37_79B1) >> 20) as usize
-}
-
-/// Tells whether a byte can be in no run: blanks, quotes, brackets, `\\`, `,`, `;`, what is beyond ASCII.
-///
-/// Without a branch, so that many bytes are judged at once.
-#[inline]
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "a branch would keep vectors out"
-)]
-pub(super) fn ends_run(byte: u8) -> bool {
-    // `+` to `z` and `~`, but for `,` `;` `<` `>` `?` and `[` `\\` `]` `^` and the grave accent.
-    let is_within = (byte.wrapping_sub(b'+') <= b'z' - b'+') | (byte == b'~');
-    let is_bracket = byte.wrapping_sub(b'[') <= 3;
-    let is_compared = (byte == b'<') | (byte.wrapping_sub(b'>') <= 1);
-    let is_other = (byte == b',') | (byte == b';') | (byte == b'`');
-    !is_within | is_bracket | is_compared | is_other
-}
-
-/// Tells whether a byte can be in a run that is looked into: one comparison that holds for all that [`ends_run`] does not
-/// end, and little else.
-#[inline]
-fn is_of_long_run(byte: u8) -> bool {
-    byte.cast_signed() >= b'+'.cast_signed()
-}
-
-/// The runs of [`LEAST_RUN`] or more bytes that [are of one](is_of_long_run), one after the other.
-#[derive(Debug, Default)]
-struct Runs {
-    /// Where the stride begins that is looked at.
-    place: usize,
-    /// Its bytes, as bits that are set where a byte is of a run and not behind.
-    map: Option<u64>,
-    /// How long the run is that ends right before the stride.
-    before: usize,
-}
-
-impl Runs {
-    /// Returns the next run from a place on. Places must not go back.
-    fn next(&mut self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
-        if from >= self.place + STRIDE || self.map.is_none() {
-            *self = Self {
-                place: from.max(self.place),
-                ..Self::default()
-            };
-        } else if let Some(map) = &mut self.map
-            && from > self.place
-        {
-            *map &= u64::MAX << (from - self.place);
-            self.before = 0;
-        }
-        while self.place < bytes.len() {
-            let map = self
-                .map
-                .unwrap_or_else(|| map_at(bytes, self.place, is_of_long_run));
-            let first = map.trailing_ones() as usize;
-            let found = if self.before + first >= LEAST_RUN {
-                Some((self.place - self.before, first))
-            } else {
-                let starts = starts_of_runs(map);
-                (starts != 0).then(|| {
-                    let start = starts.trailing_zeros();
-                    let length = (map >> start).trailing_ones();
-                    (self.place + start as usize, (start + length) as usize)
-                })
-            };
-            match found {
-                Some((start, end)) if end < STRIDE => {
-                    self.map = Some(map & u64::MAX << end);
-                    self.before = 0;
-                    return Some((start, self.place + end));
-                }
-                Some((start, _)) => {
-                    let end = find_end(bytes, self.place + STRIDE);
-                    *self = Self {
-                        place: end,
-                        ..Self::default()
-                    };
-                    return Some((start, end));
-                }
-                None => {
-                    self.before = map.leading_ones() as usize;
-                    self.place += STRIDE;
-                    self.map = None;
-                }
-            }
-        }
-        None
-    }
-}
-
-/// Returns a bit for each byte of the stride at a place, the lowest for the first: set where the byte is of a kind. What is
-/// after the end is of none.
-#[inline]
-fn map_at(bytes: &[u8], place: usize, is_of_kind: impl Fn(u8) -> bool) -> u64 {
-    let rest = bytes.get(place..).unwrap_or_default();
-    if let Some(stride) = rest.first_chunk() {
-        return map_of(stride, is_of_kind);
-    }
-    let mut stride = [0; STRIDE];
-    for (byte, last) in stride.iter_mut().zip(rest) {
-        *byte = *last;
-    }
-    let within = !(u64::MAX << rest.len());
-    map_of(&stride, is_of_kind) & within
-}
-
-/// Returns a bit for each byte of a stride.
-///
-/// The comparisons become vector instructions, and a multiplication gathers eight of their results.
-#[inline]
-fn map_of(stride: &[u8; STRIDE], is_of_kind: impl Fn(u8) -> bool) -> u64 {
-    const GATHER: u64 = 0x0102_0408_1020_4080;
-    let mut marks = [0_u8; STRIDE];
-    for (mark, byte) in marks.iter_mut().zip(stride) {
-        *mark = u8::from(is_of_kind(*byte));
-    }
-    let mut map = 0;
-    for block in marks.as_chunks::<8>().0.iter().rev() {
-        map = map << 8 | u64::from_le_bytes(*block).wrapping_mul(GATHER) >> 56;
-    }
-    map
-}
-
-/// Returns where [`LEAST_RUN`] bits of a map are set from a place on.
-#[inline]
-fn starts_of_runs(map: u64) -> u64 {
-    let two = map & map >> 1;
-    let four = two & two >> 2;
-    let eight = four & four >> 4;
-    let sixteen = eight & eight >> 8;
-    // Four more make twenty.
-    sixteen & four >> 16
-}
-
-/// Returns where the first byte from a place on is that ends a run.
-fn find_end(bytes: &[u8], from: usize) -> usize {
-    let mut place = from;
-    while let Some(stride) = bytes.get(place..).and_then(<[u8]>::first_chunk) {
-        let length = map_of(stride, is_of_long_run).trailing_ones() as usize;
-        place += length;
-        if length < STRIDE {
-            return place;
-        }
-    }
-    let rest = bytes.get(place..).unwrap_or_default();
-    let length = rest.iter().position(|byte| !is_of_long_run(*byte));
-    place + length.unwrap_or(rest.len())
 }

@@ -8,6 +8,8 @@ use super::counts::RedactionCounts;
 use super::edit::apply_to_line;
 use super::kept::KeptLine;
 use super::line::LineReader;
+use super::marker::Markers;
+use super::needles::Seen;
 use super::rule_set::RuleSet;
 use super::stream::{Report, StreamFilter, take_hits};
 use super::tier::Tier;
@@ -31,18 +33,19 @@ impl RuleSet {
             rules: self,
             needles: &needles,
             deltas: &[],
+            markers: &Markers::default(),
         };
-        let mut hits = Vec::new();
+        let mut seen = Seen::default();
         let mut search = needles.search(line);
         let (mut from, mut is_worth) = (0, false);
         while let Some(place) = search.next(from) {
-            is_worth |= take_hits(&search, place, reader, &mut hits);
+            is_worth |= take_hits(&search, place, reader, &mut seen);
             from = place + 1;
         }
         if !is_worth {
             return Cow::Borrowed(line);
         }
-        let finds = reader.read(line, Some(&hits));
+        let finds = reader.read(line, Some(&seen));
         if finds.goes_on {
             return Cow::Owned(text_of_lines(line, reader, counts));
         }

@@ -77,25 +77,61 @@ fn logarithms() -> &'static [f64; 257] {
     })
 }
 
+/// How often each character is in a text.
+struct Frequencies {
+    counts: [u16; 256],
+    most: u16,
+}
+
+impl Frequencies {
+    fn of(text: &[u8]) -> Self {
+        let (mut counts, mut most) = ([0; 256], 0);
+        for &byte in text {
+            if let Some(count) = counts.get_mut(usize::from(byte)) {
+                *count += 1;
+                most = most.max(*count);
+            }
+        }
+        Self { counts, most }
+    }
+}
+
+/// Returns as much of a text as is judged by how often its characters are in it.
+fn judged(text: &[u8]) -> &[u8] {
+    text.get(..256).unwrap_or(text)
+}
+
 /// Returns how many bits a character of a text tells, by how often each is in it.
+pub(super) fn entropy(text: &[u8]) -> f64 {
+    let text = judged(text);
+    entropy_of(text, &Frequencies::of(text))
+}
+
+/// Tells whether a character of a text tells so many bits.
+pub(super) fn has_entropy(text: &[u8], least: f64) -> bool {
+    let text = judged(text);
+    let frequencies = Frequencies::of(text);
+    // A character that is most often there tells the least: mostly that is enough.
+    let most = usize::from(frequencies.most);
+    (least <= 2.0 && most * 4 <= text.len() && most > 0)
+        || (least <= 3.0 && most * 8 <= text.len() && most > 0)
+        || entropy_of(text, &frequencies) >= least
+}
+
 #[expect(
     clippy::cast_precision_loss,
     reason = "of the text only the first bytes count"
 )]
-pub(super) fn entropy(text: &[u8]) -> f64 {
-    let text = text.get(..256).unwrap_or(text);
-    let mut counts = [0_u16; 256];
-    for &byte in text {
-        if let Some(count) = counts.get_mut(usize::from(byte)) {
-            *count += 1;
-        }
-    }
-    let logarithms = logarithms();
-    let of = |count: usize| logarithms.get(count).copied().unwrap_or_default();
-    let count_of = |byte: &u8| usize::from(counts.get(usize::from(*byte)).copied().unwrap_or(1));
+fn entropy_of(text: &[u8], frequencies: &Frequencies) -> f64 {
     if text.is_empty() {
         return 0.0;
     }
+    let logarithms = logarithms();
+    let of = |count: usize| logarithms.get(count).copied().unwrap_or_default();
+    let count_of = |byte: &u8| {
+        let count = frequencies.counts.get(usize::from(*byte));
+        usize::from(count.copied().unwrap_or(1))
+    };
     // Each character once for every time that it is there.
     let sum: f64 = text.iter().map(|byte| of(count_of(byte))).sum();
     of(text.len()) - sum / text.len() as f64
@@ -122,17 +158,27 @@ impl Words {
 }
 
 static ANY_STAND_IN: Words = Words::new();
-static SHAPED_STAND_IN: Words = Words::new();
 
 /// Tells whether a text with the shape of a secret only stands for one: all `x`, or a key that a
 /// service's documentation has.
 pub(super) fn is_stand_in(text: &[u8]) -> bool {
-    SHAPED_STAND_IN.any_in(&["example", "xxxx", "****"], text) || is_documented(text)
+    // Whatever it is, there is a star or an x in it.
+    let mut places = memchr::memchr3_iter(b'x', b'X', b'*', text);
+    let is_word = |place: usize| {
+        let rest = text.get(place..).unwrap_or_default();
+        let has = |from: &[u8], word: &[u8]| {
+            from.get(..word.len())
+                .is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
+        };
+        let before = place.checked_sub(1).and_then(|from| text.get(from..));
+        has(rest, b"xxxx") || has(rest, b"****") || before.is_some_and(|from| has(from, b"example"))
+    };
+    places.any(is_word) || is_documented(text)
 }
 
 /// Tells whether a value that is called a secret is one: not a name, not a path, not a word.
 pub(super) fn is_secret_value(value: &[u8], least: usize) -> bool {
-    if value.len() < least || entropy(value) < 3.0 || is_reference(value) {
+    if value.len() < least || !has_entropy(value, 3.0) || is_reference(value) {
         return false;
     }
     if value.starts_with(b"/") || value.starts_with(b"~") || value.starts_with(b".") {

@@ -8,6 +8,7 @@ use runtape_core::{Runtime, Stream};
 use super::counts::RedactionCounts;
 use super::kept::Kept;
 use super::line::LineReader;
+use super::marker::Markers;
 use super::needles::Needles;
 use super::rule_set::RuleSet;
 use super::stream::{Report, StreamFilter};
@@ -47,6 +48,7 @@ struct On {
     runtime: Runtime,
     needles: Option<Arc<Needles>>,
     streams: Vec<(Stream, StreamFilter)>,
+    markers: Markers,
     limit: usize,
 }
 
@@ -66,6 +68,7 @@ impl On {
             rules: &self.rules,
             needles,
             deltas: entry_for(&self.runtime).map_or(&[], |entry| entry.deltas),
+            markers: &self.markers,
         };
         (
             reader,
@@ -84,6 +87,7 @@ impl Redactor {
                 runtime: runtime.clone(),
                 needles: None,
                 streams: Vec::new(),
+                markers: Markers::default(),
                 limit: DEFAULT_LIMIT,
             })
         };

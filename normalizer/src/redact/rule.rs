@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::alphabet::{Alphabet, is_word};
 use super::matchers;
-use super::plausible::{entropy, is_stand_in};
+use super::plausible::{has_entropy, is_stand_in};
 use super::shape::{Outcome, Shape};
 use super::text::Text;
 use super::tier::Tier;
@@ -162,7 +162,7 @@ impl Rule {
         }
     }
 
-    fn passes(&self, text: &Text<'_>, start: usize, end: usize) -> bool {
+    pub(super) fn passes(&self, text: &Text<'_>, start: usize, end: usize) -> bool {
         let secret = text.slice(start, end);
         if !self.is_shape() {
             return true;
@@ -171,7 +171,7 @@ impl Rule {
             Check::Entropy(least) => least,
             Check::None => LEAST_ENTROPY,
         };
-        entropy(secret) >= least && !is_stand_in(secret)
+        has_entropy(secret, least) && !is_stand_in(secret)
     }
 
     fn matcher(&self) -> Option<&Matcher> {

@@ -14,7 +14,7 @@ use super::marker::{is_name, marker};
 use super::needles::{Needles, Owner};
 use super::rule::Rule;
 use super::rule_file::{FILE, built_in};
-use super::scan::{Scanner, Secret};
+use super::scan::Scanner;
 use super::text::Text;
 use super::tier::Tier;
 use crate::runtimes::entry_for;
@@ -216,24 +216,14 @@ impl RuleSet {
                 .get(secret.place.clone())
                 .unwrap_or_default();
             counts.count(self.name(secret.rule), 1);
-            self.edit(secret, secret.place.clone(), bytes)
+            Edit {
+                place: secret.place.clone(),
+                text: marker(self.name(secret.rule), self.key.as_ref(), bytes),
+            }
         });
         let edits: Vec<Edit> = edits.collect();
         let bytes = apply(text.as_bytes(), &edits);
         Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// Returns the edit that puts a marker in place of a secret.
-    pub(super) fn edit(
-        &self,
-        secret: &Secret,
-        written: std::ops::Range<usize>,
-        bytes: &[u8],
-    ) -> Edit {
-        Edit {
-            place: written,
-            text: marker(self.name(secret.rule), self.key.as_ref(), bytes),
-        }
     }
 
     /// Returns the rule with a number.
@@ -310,6 +300,7 @@ impl RuleSet {
                     rule: Some(number),
                     distance: needle.distance,
                     begins_run: needle.begins_run,
+                    delta: None,
                 };
                 (needle.text.to_vec(), owner)
             })

@@ -13,6 +13,9 @@ use super::text::Text;
 /// How often a text is looked through again, at the most: each time something was found beside what was found before.
 const MOST_ROUNDS: usize = 8;
 
+/// What a text that is blotted out has in it: in no secret and in no word. A marker is longer.
+pub(super) const BLOT: &[u8] = b"[[[";
+
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Secret {
@@ -57,6 +60,14 @@ impl Scanner<'_> {
     pub(super) fn scan_hits(&self, text: &Text<'_>, start: usize, hits: &[Hit]) -> Scanned {
         let mut found = Vec::new();
         for hit in hits {
+            let end = start + text.len();
+            if let Some((first, last)) = hit
+                .shape
+                .filter(|(first, last)| *first >= start && *last <= end)
+            {
+                found.extend(self.shape(text, first - start, last - start, hit.owner));
+                continue;
+            }
             let place = hit.place.saturating_sub(start);
             self.candidate(text, place, hit.owner, &mut found, &mut None);
         }
@@ -72,19 +83,21 @@ impl Scanner<'_> {
         is_quiet && self.needle_tail(&Text::new(bytes)).is_none()
     }
 
-    /// Tells the same of a text that has no needle within its part from a place on.
+    /// Tells the same of a text that was quiet up to a place, and has no needle from there on.
     pub(super) fn is_quiet_around(&self, bytes: &[u8], place: usize) -> bool {
-        // A needle that begins before the place is as long as this at the most, and so is the run that it begins.
-        const AROUND: usize = 64;
-        let seam = bytes.get(..place + AROUND).unwrap_or(bytes);
-        if bytes.len() - seam.len() < AROUND {
+        // No needle is longer, and no run is that is too short by itself.
+        const TAIL: usize = 64;
+        let last = place.checked_sub(1).and_then(|at| bytes.get(at));
+        if let (Some(last), Some(first)) = (last, bytes.get(place))
+            && self.needles.may_cross(*last, *first)
+        {
             return self.is_quiet(bytes);
         }
-        let tail = bytes.get(bytes.len() - AROUND..).unwrap_or_default();
-        let mut is_quiet = self.needles.search(seam).next(0).is_none();
-        if is_quiet {
-            self.needles.at_end(tail, |_, _| is_quiet = false);
-        }
+        let tail = bytes
+            .get(bytes.len().saturating_sub(TAIL)..)
+            .unwrap_or_default();
+        let mut is_quiet = true;
+        self.needles.at_end(tail, |_, _| is_quiet = false);
         is_quiet && self.needle_tail(&Text::new(tail)).is_none()
     }
 
@@ -110,11 +123,16 @@ impl Scanner<'_> {
             undecided = None;
             found = self.candidates(&unmarked, &mut undecided);
         }
-        let mut secrets = self.without_overlaps(found, &markers);
+        // What reaches into a marker may be something else when what is around it is replaced.
+        let count = found.len();
+        found.retain(|secret| !overlaps_any(&markers, &secret.place));
+        let is_apart = found.len() == count;
+        let mut secrets = self.without_overlaps(found);
         if secrets.is_empty() {
             return Scanned { secrets, undecided };
         }
         if undecided.is_none()
+            && is_apart
             && secrets
                 .iter()
                 .all(|secret| stands_free(text, &secret.place))
@@ -135,8 +153,10 @@ impl Scanner<'_> {
             let taken: Vec<Range<usize>> =
                 secrets.iter().map(|secret| secret.place.clone()).collect();
             let mut fresh = self.candidates(&beside, &mut undecided);
-            fresh.retain(|secret| !overlaps_any(&taken, &secret.place));
-            let mut fresh = self.without_overlaps(fresh, &markers);
+            fresh.retain(|secret| {
+                !overlaps_any(&taken, &secret.place) && !overlaps_any(&markers, &secret.place)
+            });
+            let mut fresh = self.without_overlaps(fresh);
             if fresh.is_empty() {
                 break;
             }
@@ -195,6 +215,13 @@ impl Scanner<'_> {
         }
     }
 
+    /// Makes a secret of a shape that was seen, unless it only looks like one.
+    fn shape(&self, text: &Text<'_>, start: usize, end: usize, owner: Owner) -> Option<Secret> {
+        let rule = owner.rule.and_then(|rule| self.rules.rule(rule))?;
+        rule.passes(text, start, end)
+            .then(|| self.secret(text, start, end, owner))?
+    }
+
     /// Makes a secret of what was found, unless it is allowed.
     pub(super) fn secret(
         &self,
@@ -218,8 +245,10 @@ impl Scanner<'_> {
 
     /// Orders what was found. Of two that overlap the first one stays; of those that begin together the longest
     /// one, or that which knows the secret by its own shape.
-    fn without_overlaps(&self, mut found: Vec<Secret>, markers: &[Range<usize>]) -> Vec<Secret> {
-        found.retain(|secret| !overlaps_any(markers, &secret.place));
+    fn without_overlaps(&self, mut found: Vec<Secret>) -> Vec<Secret> {
+        if found.len() < 2 {
+            return found;
+        }
         let is_shape = |secret: &Secret| self.rules.rule(secret.rule).is_some_and(Rule::is_shape);
         found.sort_by(|one, other| {
             let start = one.place.start.cmp(&other.place.start);
@@ -245,9 +274,14 @@ impl Scanner<'_> {
     fn needle_tail(&self, text: &Text<'_>) -> Option<usize> {
         let length = text.len();
         let first = length.saturating_sub(24);
-        (first..length.saturating_sub(1)).find(|&start| {
-            self.needles.begins_needle(text.slice(start, length)) && text.begins_word(start)
-        })
+        let mut last = text.slice(first, length).windows(2).zip(first..);
+        // Nearly always the first two bytes tell.
+        let found = last.find(|&(pair, start)| {
+            matches!(*pair, [one, two] if self.needles.may_begin_with(one, two))
+                && text.begins_word(start)
+                && self.needles.begins_needle(text.slice(start, length))
+        });
+        found.map(|(_, start)| start)
     }
 }
 

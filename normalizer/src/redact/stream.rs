@@ -10,10 +10,9 @@ use super::edit::{Edit, apply, apply_to_line_into};
 use super::groups::{Group, Verdict};
 use super::kept::Kept;
 use super::line::{FoundSecret, LineFinds, LineReader, Piece, group_of};
-use super::needles::{Hit, Owner, Search};
+use super::needles::{Look, Owner, Search, Seen};
 use super::redactor::Found;
-use super::rule::Rule;
-use super::rule_set::ESCAPE;
+use super::rule_set::{ESCAPE, RuleSet};
 use super::shape::Outcome;
 use super::text::Text;
 use super::walk::{StringState, is_of_number, may_be_json};
@@ -36,8 +35,32 @@ pub(super) type Each<'e> = &'e mut dyn FnMut(Stream, Kept<'_>, i64);
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) counts: RedactionCounts,
+    /// What each rule found since it was counted last, by its number.
+    fresh: Vec<u64>,
     /// What was found, if anybody wants to know.
     pub(super) finds: Option<Vec<Found>>,
+}
+
+impl Report {
+    /// Takes note of what a rule found.
+    fn found(&mut self, rule: u16) {
+        let rule = usize::from(rule);
+        if rule >= self.fresh.len() {
+            self.fresh.resize(rule + 1, 0);
+        }
+        if let Some(count) = self.fresh.get_mut(rule) {
+            *count += 1;
+        }
+    }
+
+    /// Counts what was found by the names of the rules.
+    pub(super) fn count(&mut self, rules: &RuleSet) {
+        for (rule, count) in (0_u16..).zip(self.fresh.drain(..)) {
+            if count > 0 {
+                self.counts.count(rules.name(rule), count);
+            }
+        }
+    }
 }
 
 /// One stream on its way through the filter.
@@ -118,6 +141,7 @@ impl StreamFilter {
         if !self.carry.is_empty() || self.over_long.is_some() {
             let Some(newline) = memchr(b'\n', rest) else {
                 self.carry(rest, at, reader, report, each);
+                report.count(reader.rules);
                 return self.ready.give(self.stream, each);
             };
             let (line, after) = rest.split_at(newline + 1);
@@ -131,6 +155,7 @@ impl StreamFilter {
         if !tail.is_empty() {
             self.carry(tail, at, reader, report, each);
         }
+        report.count(reader.rules);
         self.ready.give(self.stream, each);
     }
 
@@ -141,6 +166,7 @@ impl StreamFilter {
         }
         self.close_all(false, reader, report, each);
         self.groups.clear();
+        report.count(reader.rules);
         self.ready.give(self.stream, each);
     }
 
@@ -154,6 +180,7 @@ impl StreamFilter {
     ) {
         if self.expires_at().is_some_and(|at| at <= now) {
             self.close_all(true, reader, report, each);
+            report.count(reader.rules);
             self.ready.give(self.stream, each);
         }
     }
@@ -168,37 +195,34 @@ impl StreamFilter {
         each: Each<'_>,
     ) {
         let mut search = reader.needles.search(bytes);
-        let mut hits: Vec<Hit> = Vec::new();
+        let mut seen = Seen::default();
         // Up to `passed` everything is given out; up to `from` it is known that there is nothing.
         let (mut passed, mut from) = (0, 0);
         while passed < bytes.len() {
             let is_held = !self.queue.is_empty();
-            hits.clear();
             let (start, end) = if is_held {
                 (passed, line_end(bytes, passed))
             } else {
                 let Some(place) = search.next(from) else {
                     break;
                 };
-                if !take_hits(&search, place, reader, &mut hits) {
-                    from = place + 1;
+                from = place + 1;
+                if !take_hits(&search, place, reader, &mut seen) {
                     continue;
                 }
                 let before = bytes.get(passed..place).unwrap_or_default();
                 let start = memrchr(b'\n', before).map_or(passed, |newline| passed + newline + 1);
                 let end = line_end(bytes, place);
-                from = place + 1;
                 while let Some(place) = search.next(from).filter(|place| *place < end) {
-                    take_hits(&search, place, reader, &mut hits);
+                    take_hits(&search, place, reader, &mut seen);
                     from = place + 1;
                 }
-                for hit in &mut hits {
-                    hit.place -= start;
-                }
+                seen.count_from(start);
                 (start, end)
             };
             let line = bytes.get(start..end).unwrap_or_default();
-            let finds = self.read(line, (!is_held).then_some(&hits), reader);
+            let finds = self.read(line, (!is_held).then_some(&seen), reader);
+            seen.clear();
             from = end;
             // What stays as it is goes with what is around it: many short calls would cost more than the filter.
             if self.queue.is_empty()
@@ -219,12 +243,12 @@ impl StreamFilter {
     fn read<'a>(
         &self,
         line: &'a [u8],
-        hits: Option<&Vec<Hit>>,
+        seen: Option<&Seen>,
         reader: LineReader<'_>,
     ) -> Option<LineFinds<'a>> {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         let is_text = self.groups.iter().any(|group| group.shape.is_none());
-        (!is_text || may_be_json(content)).then(|| reader.read(content, hits.map(Vec::as_slice)))
+        (!is_text || may_be_json(content)).then(|| reader.read(content, seen))
     }
 
     /// Tells whether a line stays as it is, where none is held: without a find, and with a piece at most that is added to its
@@ -322,7 +346,7 @@ impl StreamFilter {
                     continue;
                 }
                 cut = cut.max(secret.place.end);
-                edits.push(reader.rules.edit(secret, secret.place.clone(), bytes));
+                edits.push(reader.edit(secret, secret.place.clone(), bytes));
                 found.push(FoundSecret {
                     rule: secret.rule,
                     secret: bytes.to_vec(),
@@ -519,7 +543,11 @@ impl StreamFilter {
                 None => true,
                 Some(end) => {
                     memchr::memmem::find(line, end.as_bytes()).is_some()
-                        && group_of(shape, line) == Some(group.key)
+                        && group
+                            .shape
+                            .and_then(|shape| reader.needles.fields(shape))
+                            .and_then(|fields| group_of(fields, line))
+                            == Some(group.key)
                 }
             });
             if is_end {
@@ -630,9 +658,9 @@ impl StreamFilter {
     /// Counts what was found.
     fn note(&self, found: &[FoundSecret], start: u64, reader: LineReader<'_>, report: &mut Report) {
         for FoundSecret { rule, secret } in found {
-            let rule = reader.rules.name(*rule);
-            report.counts.count(rule, 1);
+            report.found(*rule);
             if let Some(finds) = &mut report.finds {
+                let rule = reader.rules.name(*rule);
                 finds.push(Found {
                     stream: self.stream,
                     line_start: start,
@@ -690,59 +718,62 @@ fn line_end(bytes: &[u8], place: usize) -> usize {
     memchr(b'\n', rest).map_or(bytes.len(), |newline| place + newline + 1)
 }
 
-/// Takes note of the needles at a place whose owners may find something there; `false` if no line has to be read for it.
+/// Takes note of the needles at a place; `false` if no line has to be read for them.
 pub(super) fn take_hits(
     search: &Search<'_, '_>,
     place: usize,
     reader: LineReader<'_>,
-    hits: &mut Vec<Hit>,
+    seen: &mut Seen,
 ) -> bool {
     let mut is_worth = false;
     search.owners(place, |owner| {
-        if may_be(search.bytes, place, owner, reader) {
-            is_worth = true;
-            // What only says that a line has a piece finds nothing in it.
-            let is_escape = || {
-                let rest = search.bytes.get(place..).unwrap_or_default();
-                rest.starts_with(ESCAPE)
-            };
-            if owner.rule.is_some() || is_escape() {
-                hits.push(Hit { place, owner });
-            }
-        }
+        let look = look(search.bytes, place, owner, reader);
+        is_worth |= look != Look::Nothing;
+        seen.add(place, owner, look);
     });
     is_worth
 }
 
 /// Tells whether the owner of a needle may find something where it is, by a look at the bytes as they are
 /// written. A backslash may begin an escape, and then it is not known.
-fn may_be(bytes: &[u8], place: usize, owner: Owner, reader: LineReader<'_>) -> bool {
-    const LOOK: usize = 600;
+fn look(bytes: &[u8], place: usize, owner: Owner, reader: LineReader<'_>) -> Look {
+    const MOST: usize = 600;
     let begin = place - owner.distance.min(place);
     let rest = bytes.get(begin..).unwrap_or_default();
-    if owner.rule.is_none() {
-        return !rest.starts_with(ESCAPE) || matches!(rest.get(ESCAPE.len()), Some(b'2'..=b'7'));
+    let maybe = |is_possible: bool| {
+        if is_possible {
+            Look::Maybe
+        } else {
+            Look::Nothing
+        }
+    };
+    if let Some(shape) = owner.delta {
+        let delta = reader.deltas.get(usize::from(shape));
+        return maybe(delta.is_some_and(|delta| rest.starts_with(delta.needle.as_bytes())));
     }
-    let rest = rest.get(..LOOK).unwrap_or(rest);
+    let Some(rule) = owner.rule.and_then(|rule| reader.rules.rule(rule)) else {
+        let is_printable = matches!(rest.get(ESCAPE.len()), Some(b'2'..=b'7'));
+        return maybe(rest.starts_with(ESCAPE) && is_printable);
+    };
+    let rest = rest.get(..MOST).unwrap_or(rest);
     // The slashes of a URL may be escaped.
     let known = slashes(rest);
     let after = rest.get(known..).unwrap_or_default();
     let length = known + memchr2(b'\\', b'\n', after).unwrap_or(after.len());
     let first = begin.saturating_sub(128);
-    let text = Text::new(bytes.get(first..begin + length).unwrap_or_default()).open(true);
-    let rule = owner.rule.and_then(|rule| reader.rules.rule(rule));
-    let outcome = rule.map_or(Outcome::No, |rule| {
-        rule.shape_at(&text, place - first, owner.distance)
-    });
-    match outcome {
+    // A shape does not go on in the next line, but a private key does.
+    let is_whole = rule.is_shape() && matches!(bytes.get(begin + length), None | Some(b'\n'));
+    let text = Text::new(bytes.get(first..begin + length).unwrap_or_default()).open(!is_whole);
+    match rule.shape_at(&text, place - first, owner.distance) {
         // An escape of another character may stand right before it, or within it before the needle; or between a name and its value.
-        Outcome::No => {
+        Outcome::No => maybe(
             rest.first().is_some_and(u8::is_ascii_alphanumeric) && follows_escape(bytes, begin)
                 || memchr(b'\\', bytes.get(begin..place).unwrap_or_default()).is_some()
                 || owner.distance > 0 && follows_escape(bytes, place)
-                || bytes.get(begin + length) == Some(&b'\\') && rule.is_some_and(Rule::is_named)
-        }
-        Outcome::Found { .. } | Outcome::Undecided { .. } => true,
+                || bytes.get(begin + length) == Some(&b'\\') && rule.is_named(),
+        ),
+        Outcome::Found { start, end } if rule.is_shape() => Look::Shape(first + start, first + end),
+        Outcome::Found { .. } | Outcome::Undecided { .. } => Look::Maybe,
     }
 }
 

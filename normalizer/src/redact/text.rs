@@ -7,7 +7,7 @@ use memchr::memmem;
 use super::alphabet::{Alphabet, is_word};
 
 /// A run shorter than this is read again rather than remembered.
-const SHORT: usize = 32;
+const SHORT: usize = 128;
 
 /// A text in which secrets are looked for.
 ///
@@ -117,11 +117,16 @@ impl<'a> Text<'a> {
     ///
     /// An escape is no part of a word, though it ends with a letter: `\n` in text that was
     /// escaped twice, or `%3D` in a URL.
+    #[inline]
     pub(super) fn begins_word(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|at| self.byte(at));
+        before.is_none_or(|byte| !is_word(byte) || self.follows_escape(at))
+    }
+
+    fn follows_escape(&self, at: usize) -> bool {
         let before = |back: usize| at.checked_sub(back).and_then(|at| self.byte(at));
         match before(1) {
-            None => true,
-            Some(byte) if !is_word(byte) => true,
+            None => false,
             Some(b'n' | b'r' | b't') if before(2) == Some(b'\\') => true,
             Some(byte) => {
                 byte.is_ascii_hexdigit()

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use wide::u8x16;
+
 use super::marker::OPENING;
 
 /// Deeper than this, a line is read as text.
@@ -44,7 +46,7 @@ pub(super) fn walk(line: &[u8], mut each: impl FnMut(&Scalar<'_>)) -> Result<(),
     } else {
         0
     };
-    let mut path: Vec<Option<Range<usize>>> = Vec::new();
+    let mut path: Vec<Option<Range<usize>>> = Vec::with_capacity(8);
     let mut is_key = false;
     while let Some(&byte) = line.get(place) {
         match byte {
@@ -154,7 +156,22 @@ impl StringState {
 }
 
 /// Returns where the quote is that ends a string.
+#[inline]
 fn string_end(line: &[u8], start: usize) -> Option<usize> {
+    // Most strings are short, and end within a look.
+    let rest = line.get(start..)?;
+    if let Some(first) = rest.first_chunk::<16>() {
+        let bytes = u8x16::new(*first);
+        let ends = bytes.simd_eq(u8x16::splat(b'"')) | bytes.simd_eq(u8x16::splat(b'\\'));
+        let place = ends.to_bitmask().trailing_zeros() as usize;
+        if first.get(place) == Some(&b'"') {
+            return Some(start + place);
+        }
+    }
+    long_string_end(line, start)
+}
+
+fn long_string_end(line: &[u8], start: usize) -> Option<usize> {
     let mut from = start;
     loop {
         let found = from + memchr::memchr2(b'"', b'\\', line.get(from..)?)?;

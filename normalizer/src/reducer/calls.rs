@@ -12,6 +12,7 @@ use super::run::Run;
 use super::step::OpenStep;
 use super::step_index::{CallPlace, ResultPlace};
 use super::tape::TapeState;
+use crate::by_hash::hash_of;
 use crate::signal::{Block, CallDetail, CallRef, TapePlace};
 
 /// What a tool gave back.
@@ -42,7 +43,7 @@ impl TapeState {
         place: TapePlace,
     ) {
         let mut id = run.call_id(call);
-        if !run.count_once("call", id.as_str()) {
+        if !run.count_once("call", &id) {
             let Some(other) = run.reuse(call, &id) else {
                 self.on_input(run, call, input, detail, place);
                 return;
@@ -60,7 +61,7 @@ impl TapeState {
         self.step(run, place);
         let tool_name = ToolName::from_printed(name);
         self.show_call(run, &id, name, &input, place);
-        let hash = run.hash(id.as_str());
+        let hash = hash_of(&id);
         let Run {
             open,
             index,
@@ -69,7 +70,7 @@ impl TapeState {
             ..
         } = run;
         let step = open.get_or_insert_with(|| OpenStep::new(None, place.at));
-        if let Some(place) = index.untied.remove(&hash) {
+        if let Some(place) = index.untied.remove(hash) {
             step.tie_result(place, &tool_name);
         } else {
             pending.push(PendingCall {
@@ -80,7 +81,7 @@ impl TapeState {
             });
         }
         let printed_id = match call {
-            CallRef::Printed(text) if text != id.as_str() => Some(text.to_owned()),
+            CallRef::Printed(text) if id != *text => Some(text.to_owned()),
             _ => None,
         };
         let call_place = CallPlace {
@@ -116,7 +117,7 @@ impl TapeState {
         place: TapePlace,
     ) {
         let id = run.call_id(call);
-        let hash = run.hash(id.as_str());
+        let hash = hash_of(&id);
         let (Some(step), Some(known)) = (run.open.as_mut(), run.index.held_call(hash)) else {
             return;
         };
@@ -148,10 +149,10 @@ impl TapeState {
         place: TapePlace,
     ) {
         let id = run.call_id(call);
-        if !run.count_once("result", id.as_str()) {
+        if !run.count_once("result", &id) {
             return;
         }
-        let hash = run.hash(id.as_str());
+        let hash = hash_of(&id);
         let pending = run.pending.take(&id);
         let unmatched = pending.is_none();
         let (tool_name, call_step, called_at) = match pending {

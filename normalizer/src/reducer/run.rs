@@ -1,9 +1,7 @@
 //! The state of one run: its numbering, its open step, its calls.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault};
+use std::hash::Hash;
 
-use foldhash::quality::FixedState;
 use runtape_core::{
     DerivedIds, ExpertPart, LateValue, MessageId, Metadata, PartId, RunId, TokenCounts, ToolCallId,
     ToolName,
@@ -13,7 +11,8 @@ use serde_json::Value;
 
 use super::pending::PendingCalls;
 use super::step::{OpenPart, OpenStep};
-use super::step_index::{ByHash, Hashed, StepIndex};
+use super::step_index::StepIndex;
+use crate::by_hash::{ByHash, hash_of};
 use crate::signal::{CallRef, TapePlace};
 
 /// How many keys of metadata most runs know from the start.
@@ -70,11 +69,9 @@ pub(super) struct Run {
     pub(super) index: StepIndex,
     pub(super) last: TapePlace,
     /// Hashes of what must count once: responses and answered calls, a few bytes each.
-    seen: HashSet<u64, BuildHasherDefault<Hashed>>,
+    seen: ByHash<()>,
     /// How often an id was used, for ids that were used again.
     reused: ByHash<u32>,
-    /// The same keys in every run of the program: normalizing has no randomness.
-    hasher: FixedState,
 }
 
 impl Run {
@@ -101,9 +98,8 @@ impl Run {
             pending: PendingCalls::default(),
             index: StepIndex::default(),
             last: at,
-            seen: HashSet::default(),
+            seen: ByHash::default(),
             reused: ByHash::default(),
-            hasher: FixedState::default(),
         }
     }
 
@@ -154,18 +150,13 @@ impl Run {
     }
 
     /// Marks a key as counted; `false` if it was before.
-    pub(super) fn count_once(&mut self, kind: &str, key: &str) -> bool {
-        self.seen.insert(self.hasher.hash_one((kind, key)))
+    pub(super) fn count_once(&mut self, kind: &str, key: &(impl Hash + ?Sized)) -> bool {
+        self.seen.insert(hash_of(&(kind, key)), ())
     }
 
     /// Tells whether a key was counted before.
-    pub(super) fn counted(&self, kind: &str, key: &str) -> bool {
-        self.seen.contains(&self.hasher.hash_one((kind, key)))
-    }
-
-    /// Returns the hash that a name has in this run.
-    pub(super) fn hash(&self, name: &str) -> u64 {
-        self.hasher.hash_one(name)
+    pub(super) fn counted(&self, kind: &str, key: &(impl Hash + ?Sized)) -> bool {
+        self.seen.contains(hash_of(&(kind, key)))
     }
 
     /// Returns the id of a call, derived where none was printed.
@@ -177,7 +168,7 @@ impl Run {
         let times = if self.reused.is_empty() {
             None
         } else {
-            self.reused.get(&self.hash(text))
+            self.reused.get(hash_of(text))
         };
         let id = match times {
             Some(times) => ToolCallId::from_printed(&format!("{text}~{times}")),
@@ -195,14 +186,15 @@ impl Run {
             return None;
         };
         let waits = self.pending.get(id).is_some();
-        let stands = self.open.is_some() && self.index.calls.contains_key(&self.hash(id.as_str()));
+        let stands = self.open.is_some() && self.index.calls.contains(hash_of(id));
         if waits || stands {
             return None;
         }
-        let text = self.hash(text);
-        *self.reused.entry(text).or_insert(1) += 1;
+        let text = hash_of(text);
+        let times = self.reused.get(text).copied().unwrap_or(1);
+        self.reused.insert(text, times + 1);
         let id = self.call_id(call);
-        self.count_once("call", id.as_str());
+        self.count_once("call", &id);
         Some(id)
     }
 
@@ -212,7 +204,7 @@ impl Run {
             return (call.name.clone(), call.step);
         }
         // A call that starts its sub-agent in the background has a result before the work begins.
-        let place = self.index.calls.get(&self.hash(id.as_str()));
+        let place = self.index.calls.get(hash_of(id));
         let place = place.filter(|place| place.batch == self.index.batch);
         let part = place.and_then(|place| self.open.as_ref()?.spoken.parts.get(place.part));
         let name = match part {
@@ -238,7 +230,7 @@ impl Run {
     /// Gives back what only a run that goes on needs: a tape may have any number of children.
     pub(super) fn forget(&mut self) {
         self.index = StepIndex::default();
-        self.seen = HashSet::default();
+        self.seen = ByHash::default();
         self.reused = ByHash::default();
         self.patch = Metadata::default();
     }

@@ -1,33 +1,6 @@
 //! Where things stand in the open step, so that nothing in it has to be searched for.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// The most places for which memory is kept from one step to the next.
-const KEPT: usize = 1024;
-
-/// Passes on a number that is a hash already.
-#[derive(Debug, Default)]
-pub(super) struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// What is known of things by the hashes of their names.
-pub(super) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Hashed>>;
+use crate::by_hash::ByHash;
 
 /// Where a call of the open step stands.
 #[derive(Clone, Copy, Debug)]
@@ -66,31 +39,22 @@ impl StepIndex {
     /// Forgets the step: the next one begins.
     pub(super) fn clear(&mut self) {
         self.batch += 1;
-        forget(&mut self.calls);
-        forget(&mut self.untied);
-        forget(&mut self.usage);
+        self.calls.clear();
+        self.untied.clear();
+        self.usage.clear();
     }
 
     /// What was held has become records; the step goes on.
     pub(super) fn flush(&mut self) {
         self.batch += 1;
-        forget(&mut self.untied);
+        self.untied.clear();
     }
 
     /// Returns where a call stands, if it is still held.
     pub(super) fn held_call(&mut self, hash: u64) -> Option<&mut CallPlace> {
         let batch = self.batch;
         self.calls
-            .get_mut(&hash)
+            .get_mut(hash)
             .filter(|place| place.batch == batch)
-    }
-}
-
-fn forget<T>(places: &mut ByHash<T>) {
-    // Clearing takes as long as there is room, so that one large step would slow down all others.
-    if places.capacity() > KEPT {
-        *places = ByHash::default();
-    } else if !places.is_empty() {
-        places.clear();
     }
 }

@@ -8,10 +8,11 @@ use runtape_core::{
     CheckpointStatus, ExpertMessage, Message, RunError, TextPart, ToolMessage, UserMessage,
 };
 
-use super::end::HeldAnswer;
+use super::end::{AnswerPart, HeldAnswer};
 use super::run::Run;
 use super::step::{Answered, OpenPart, OpenStep, PART, ResponseUsage, Spoken};
 use super::tape::TapeState;
+use crate::by_hash::hash_of;
 use crate::signal::TapePlace;
 
 /// How a step ends.
@@ -83,9 +84,16 @@ impl TapeState {
 
     /// Takes a text that is the answer, if a result says so.
     pub(super) fn on_answer(&mut self, root: &mut Run, text: Cow<'_, str>, place: TapePlace) {
+        self.answer = HeldAnswer::None;
+        self.on_more_answer(root, text, place);
+    }
+
+    /// Takes a text with which the answer goes on.
+    pub(super) fn on_more_answer(&mut self, root: &mut Run, text: Cow<'_, str>, place: TapePlace) {
         self.on_text(root, text, place);
-        let last = root.open_step(place.at).spoken.parts.len().checked_sub(1);
-        self.answer = last.map_or(HeldAnswer::None, HeldAnswer::InStep);
+        if let Some(last) = root.open_step(place.at).spoken.parts.len().checked_sub(1) {
+            self.answer.push(AnswerPart::InStep(last));
+        }
     }
 
     pub(super) fn on_thinking_delta(&mut self, run: &mut Run, text: &str, place: TapePlace) {
@@ -184,16 +192,16 @@ impl TapeState {
     }
 
     pub(super) fn on_usage(&mut self, run: &mut Run, usage: ResponseUsage) {
-        if run.counted("usage", &usage.key) {
+        if run.counted("usage", &*usage.key) {
             return;
         }
         let place = usage.place;
-        let hash = run.hash(&usage.key);
+        let hash = hash_of(&*usage.key);
         self.step(run, place);
         let Run { open, index, .. } = run;
         let step = open.get_or_insert_with(|| OpenStep::new(None, place.at));
         // The same response again replaces what it said before.
-        let known = index.usage.get(&hash);
+        let known = index.usage.get(hash);
         if let Some(known) = known.and_then(|at| step.usage.get_mut(*at)) {
             known.counts = usage.counts.or(known.counts);
             known.model = usage.model.or(known.model.take());
@@ -240,7 +248,7 @@ impl TapeState {
         run.index.flush();
         let message = self.record_spoken(run, number, spoken, continued, cut);
         if run.is_root() {
-            self.answer.follow(message);
+            self.answer.follow(message.as_ref());
         }
         self.record_answered(run, number, answered, continued);
     }
@@ -307,7 +315,7 @@ impl TapeState {
         let entries = std::mem::take(&mut step.usage);
         for entry in entries {
             run.usage = run.usage.plus(entry.counts);
-            run.count_once("usage", &entry.key);
+            run.count_once("usage", &*entry.key);
             let record = UsageEntry {
                 key: entry.key.into(),
                 source: UsageSource::Response,

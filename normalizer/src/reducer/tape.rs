@@ -197,7 +197,7 @@ impl TapeState {
     pub(super) fn on_event(&mut self, run: &mut Run, event: RuntimeEventKind, place: TapePlace) {
         if let RuntimeEventKind::PermissionDenied(denied) = &event
             && let Some(id) = &denied.tool_call_id
-            && !run.count_once("denied", id.as_str())
+            && !run.count_once("denied", id)
         {
             return;
         }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use runtape_core::{RecordKind, Runtime, TokenCounts};
 use runtape_normalizer::history::{Segment, segment_bytes};
+use runtape_tests::recorded_histories::{histories, report};
 use serde_json::Value;
 
-use crate::home::{Home, histories};
+use crate::home::Home;
 use crate::joined;
 use crate::truth::{self, Rules, list};
 
@@ -50,7 +51,7 @@ fn every_history_has_what_really_happened() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         compared.push((name, faults));
     }
-    truth::report("claude-code", &compared);
+    report("claude-code", &compared);
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn a_run_of_both_sources_knows_no_less_than_either_and_nothing_twice() {
         .iter()
         .map(|pair| (pair.name.clone(), joined::faults(pair)))
         .collect();
-    truth::report("claude-code pairs", &compared);
+    report("claude-code pairs", &compared);
 }
 
 /// What a process cost is printed at its end, and in the history it is the difference of two totals.

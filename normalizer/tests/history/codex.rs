@@ -1,11 +1,10 @@
 //! codex's histories.
 
 use runtape_core::Runtime;
+use runtape_tests::recorded_histories::{PairRules, ReadRun, compare, histories, report, truth_of};
 use serde_json::{Value, json};
 
-use crate::home::{FoundRun, Home, histories};
-use crate::pairs::{self, PairRules, ReadRun};
-use crate::truth;
+use crate::home::{FoundRun, Home};
 
 /// Calls have the names that the output has for them, where it shows them at all.
 fn call(truth: &Value) -> (String, Option<Value>) {
@@ -45,8 +44,14 @@ const RULES: PairRules = PairRules {
 };
 
 fn read(run: FoundRun) -> ReadRun {
+    let segment = run.segment;
     ReadRun {
-        segment: run.segment,
+        prompt: segment.prompt,
+        calls: segment.calls,
+        last_text: segment.last_text,
+        is_resumed: segment.is_resumed,
+        started_at: segment.started_at,
+        last_at: segment.last_at,
         summary: run.summary,
     }
 }
@@ -55,16 +60,20 @@ fn read(run: FoundRun) -> ReadRun {
 fn every_history_has_what_really_happened() {
     let mut compared = Vec::new();
     for path in histories("codex") {
-        let meta = pairs::meta(&path);
+        let meta = truth_of(&path);
         let home = Home::read(Runtime::Codex, &path.join("home/.codex"));
-        let runs: Vec<ReadRun> = home.runs().into_iter().map(read).collect();
-        let mut faults = pairs::compare(&RULES, &meta, &runs);
+        let found = home.runs();
+        let are_over = found.iter().all(|run| run.segment.is_over);
+        let runs: Vec<ReadRun> = found.into_iter().map(read).collect();
+        let mut faults = compare(&RULES, &meta, &runs);
+        if !are_over {
+            faults.push("a segment is not over".to_owned());
+        }
         for run in &runs {
             let version = run.summary.cli_version.as_deref();
             let is_known = version == meta["cli_version"].as_str()
                 && run.summary.model.is_some()
-                && run.summary.cwd.as_deref() == Some("/mnt/ws")
-                && run.segment.is_over;
+                && run.summary.cwd.as_deref() == Some("/mnt/ws");
             if !is_known {
                 faults.push(format!("version, model, cwd: {:?}", run.summary));
             }
@@ -72,7 +81,7 @@ fn every_history_has_what_really_happened() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         compared.push((name, faults));
     }
-    truth::report("codex", &compared);
+    report("codex", &compared);
 }
 
 #[test]

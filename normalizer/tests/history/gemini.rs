@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use runtape_core::{Record, Runtime, TokenCounts, summarize};
 use runtape_normalizer::history::{Segment, segment_bytes};
 use runtape_normalizer::times::iso_millis;
+use runtape_tests::recorded_histories::{histories, report};
 use serde_json::{Map, Value};
 
-use crate::home::{FoundRun, Home, histories, normalize};
+use crate::home::{FoundRun, Home, normalize};
 use crate::truth::{self, Rules, list};
 
 /// A message's text is kept in one piece, without white space around it. 0.61.0 also leaves out what
@@ -112,7 +113,7 @@ fn every_history_has_what_really_happened() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         compared.push((name, faults));
     }
-    truth::report("gemini", &compared);
+    report("gemini", &compared);
 }
 
 /// Returns what tells a run from others, and all of its records.

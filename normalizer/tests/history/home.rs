@@ -1,9 +1,8 @@
 //! A CLI's directory as it was found, and the runs that are read from it.
 
 use std::collections::{BTreeMap, HashSet};
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use runtape_core::{JobId, Record, RunId, RunSummary, Runtime, Stream, summarize};
 use runtape_normalizer::history::{
@@ -159,28 +158,4 @@ pub(crate) fn records_of(
     }
     records.extend(normalizer.finish(exit).records);
     records
-}
-
-/// Returns the directories of all histories of a runtime, our own first.
-pub(crate) fn histories(runtime: &str) -> Vec<PathBuf> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
-    let mut folders = vec![fixtures.join(runtime)];
-    if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {
-        // Cargo runs tests in the package's directory; the variable is relative to the workspace.
-        folders.push(fixtures.join("../..").join(corpus).join(runtime));
-    }
-    let mut names = HashSet::new();
-    let mut histories = Vec::new();
-    for folder in folders {
-        let entries = fs::read_dir(folder).into_iter().flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-        paths.retain(|path| path.to_string_lossy().ends_with(".history"));
-        paths.sort();
-        for path in paths {
-            if names.insert(path.file_name().unwrap().to_owned()) {
-                histories.push(path);
-            }
-        }
-    }
-    histories
 }

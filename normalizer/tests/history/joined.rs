@@ -6,9 +6,10 @@ use std::path::Path;
 
 use runtape_core::{CheckpointStatus, RunSummary, Runtime, Stream, summarize};
 use runtape_normalizer::{Exit, RunSource};
+use runtape_tests::recorded_histories::histories;
 use serde_json::Value;
 
-use crate::home::{FoundRun, Home, histories, records_of};
+use crate::home::{FoundRun, Home, records_of};
 use crate::truth::{self, list};
 
 /// A run that was watched and is in a history.

@@ -19,6 +19,5 @@ mod gemini;
 mod growth;
 mod home;
 mod joined;
-mod pairs;
 mod tool_classes;
 mod truth;

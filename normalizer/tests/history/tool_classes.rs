@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use runtape_core::{ExpertPart, Message, RecordKind, ToolClass};
+use runtape_tests::recorded_histories::histories;
 
-use crate::home::{Home, histories};
+use crate::home::Home;
 
 /// Tools of histories by class. A history with another tool needs a word here.
 const TABLE: &[(ToolClass, &[&str])] = &[

@@ -425,21 +425,3 @@ fn short(value: &(impl std::fmt::Debug + ?Sized)) -> String {
     }
     text.chars().take(400).chain("…".chars()).collect()
 }
-
-/// Prints how many histories are right, and fails if one is not.
-pub(crate) fn report(runtime: &str, compared: &[(String, Vec<String>)]) {
-    assert!(!compared.is_empty(), "no history of {runtime} was found");
-    let right = compared
-        .iter()
-        .filter(|(_, faults)| faults.is_empty())
-        .count();
-    println!("{runtime}: {} histories, {right} all right", compared.len());
-    let mut wrong = Vec::new();
-    for (name, faults) in compared {
-        for fault in faults {
-            println!("  {name}: {fault}");
-            wrong.push(name);
-        }
-    }
-    assert!(wrong.is_empty(), "{runtime}: {wrong:?}");
-}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use runtape_core::report::RedactionCounts;
 use runtape_normalizer::history::{Framing, SegmentLine, SessionReader};
-use runtape_normalizer::redact::RuleSet;
+use runtape_normalizer::redact::{KeptLines, RuleSet};
 
 /// Longest line, and largest document, that is read; what is longer is left out and named.
 pub(super) const LONGEST: u64 = 32 << 20;
@@ -238,22 +238,28 @@ fn skip_line(input: &mut dyn BufRead, most: u64) -> io::Result<u64> {
 }
 
 /// Gives the lines of a segment out, as they stand on the tape, in pieces of whole lines.
+///
+/// Each passes the filter on its way: between the reader, which saw none that had not, and the tape a file may have been
+/// written anew, and a line may be one that the reader made.
 pub(super) fn each_piece<E: From<io::Error>>(
     lines: &[SegmentLine],
     contents: &[SourceContent],
-    mut each: impl FnMut(Vec<u8>) -> Result<(), E>,
+    rules: &RuleSet,
+    mut each: impl FnMut(KeptLines) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut piece = Vec::new();
+    let mut piece = KeptLines::default();
+    let mut read = Vec::new();
     for line in lines {
-        match line {
-            SegmentLine::Made(bytes) => piece.extend_from_slice(bytes),
-            SegmentLine::Kept { source, place } => {
-                if let Some(content) = contents.get(*source) {
-                    append(content, place, &mut piece)?;
-                }
-            }
-        }
-        piece.push(b'\n');
+        let bytes = match line {
+            SegmentLine::Made(bytes) => bytes.as_slice(),
+            SegmentLine::Kept { source, place } => match contents.get(*source) {
+                Some(content) => line_at(content, place, &mut read)?,
+                None => &[],
+            },
+        };
+        // What is found is counted by its markers.
+        let mut uncounted = RedactionCounts::default();
+        piece.push(rules.keep_line(bytes, &mut uncounted).kept());
         if piece.len() >= PIECE {
             each(std::mem::take(&mut piece))?;
         }
@@ -264,32 +270,37 @@ pub(super) fn each_piece<E: From<io::Error>>(
     each(piece)
 }
 
-fn append(content: &SourceContent, place: &Range<u64>, piece: &mut Vec<u8>) -> io::Result<()> {
+/// Returns a line of a source, or what was kept of it. One that lies in a file is read into a buffer.
+fn line_at<'a>(
+    content: &'a SourceContent,
+    place: &Range<u64>,
+    buffer: &'a mut Vec<u8>,
+) -> io::Result<&'a [u8]> {
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let end = content.length();
     if place.start >= end && !content.filtered.is_empty() {
         let line = index(place.start - end)..index(place.end - end);
-        piece.extend_from_slice(content.filtered.get(line).unwrap_or_default());
-        return Ok(());
+        return Ok(content.filtered.get(line).unwrap_or_default());
     }
     match &content.bytes {
         Bytes::Held(bytes) => {
             let line = bytes.get(index(place.start)..index(place.end));
-            piece.extend_from_slice(line.unwrap_or_default());
+            Ok(line.unwrap_or_default())
         }
         Bytes::File(file, _) => {
             let mut file = file;
             file.seek(SeekFrom::Start(place.start))?;
             let length = place.end.saturating_sub(place.start);
-            let read = file.take(length).read_to_end(piece)?;
+            buffer.clear();
+            let read = file.take(length).read_to_end(buffer)?;
             if read as u64 != length {
                 return Err(io::Error::other(
                     "the file became shorter while it was read",
                 ));
             }
+            Ok(buffer)
         }
     }
-    Ok(())
 }
 
 /// Reads the beginning of a file: its first line, or as much of it as is needed to tell what it is.
@@ -298,4 +309,67 @@ pub(super) fn read_head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     file.take(HEAD).read_to_end(&mut head)?;
     Ok(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use runtape_normalizer::Kept;
+    use runtape_normalizer::history::Session;
+    use runtape_normalizer::redact::Tier;
+
+    use super::*;
+
+    /// Keeps all lines where they are.
+    #[derive(Default)]
+    struct Places(Vec<Range<u64>>);
+
+    impl SessionReader for Places {
+        fn begin_source(&mut self, _: &str) {}
+
+        fn line(&mut self, place: Range<u64>, _: Kept<'_>) {
+            self.0.push(place);
+        }
+
+        fn finish(self: Box<Self>) -> Session {
+            Session::default()
+        }
+    }
+
+    #[test]
+    fn whatever_becomes_of_a_file_meanwhile_no_secret_of_it_goes_on_a_tape() {
+        const SECRET: &str = "kleptomaniac-zeppelin-42";
+        let rules = RuleSet::new(Tier::Definite);
+        let rules = rules.with_value("DEPLOY", SECRET).expect("a long value");
+        let line = |text: &str| format!("{{\"text\":\"{text:30}\"}}\n");
+        let before = [line("nothing"), line(SECRET), line("last")].concat();
+        let after = [line(SECRET), line("nothing"), line(SECRET)].concat();
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(before.as_bytes()).expect("written");
+        let own = file.try_clone().expect("the same file");
+        let bytes = Bytes::File(own, before.len() as u64);
+        let name = "session.jsonl".to_owned();
+        let mut contents = [SourceContent::new(name, Framing::Lines, bytes)];
+        let mut reader = Places::default();
+        read_lines(&mut contents, &mut reader, &rules).expect("readable");
+        assert_eq!(reader.0.len(), 3);
+        file.seek(SeekFrom::Start(0)).expect("the beginning");
+        file.write_all(after.as_bytes()).expect("written");
+        let places = reader.0.into_iter();
+        let mut lines: Vec<SegmentLine> = places
+            .map(|place| SegmentLine::Kept { source: 0, place })
+            .collect();
+        lines.push(SegmentLine::Made(line(SECRET).trim_end().into()));
+        let mut kept = Vec::new();
+        each_piece(&lines, &contents, &rules, |piece| {
+            kept.extend_from_slice(piece.kept().bytes());
+            Ok::<(), io::Error>(())
+        })
+        .expect("readable");
+        let kept = String::from_utf8(kept).expect("text");
+        assert!(!kept.contains(SECRET), "{kept}");
+        assert_eq!(kept.matches("[REDACTED:env.DEPLOY]").count(), 4, "{kept}");
+        assert_eq!(kept.lines().count(), 4, "{kept}");
+    }
 }

@@ -5,14 +5,17 @@ use std::collections::btree_map::Entry;
 
 use runtape_core::report::{SyncGroup, SyncedSource};
 use runtape_core::{RunId, Runtime, Stream};
+use runtape_normalizer::Kept;
 use runtape_store::{RemovalReason, RunFilter, Store, StoreError};
 use serde_json::Value;
 
 use super::evidence::{Evidence, Fit};
 use super::segment_run::HISTORY_KEY;
 use super::sync::{SyncEvent, SyncOptions, group};
-use super::take_in::{self, MOST_NAMED, mark_not_joined, several_histories, several_recorded};
-use crate::context_and_exit::{came_as_records, is_history_only};
+use super::take_in::{
+    self, JoinedHistory, MOST_NAMED, mark_not_joined, several_histories, several_recorded,
+};
+use crate::context_and_exit::{applied_rules, came_as_records, is_history_only};
 use crate::error::RecordError;
 
 /// How many of the latest runs without a session are looked at.
@@ -123,7 +126,13 @@ fn merge(
     let mut is_joined = false;
     let mut failed = None;
     let done = store.batch(|store| {
-        match take_in::join(store, recorded, &key, &bytes, now) {
+        // It was filtered on its way onto the tape that it comes from.
+        let joined = JoinedHistory {
+            key: &key,
+            lines: Kept::as_given(&bytes),
+            rules: applied_rules(&context),
+        };
+        match take_in::join(store, recorded, &joined, now) {
             Ok(None) => {}
             Ok(Some(_)) => return Ok(()),
             Err(RecordError::Store(error)) => return Err(error),

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use runtape_core::Runtime;
-use runtape_normalizer::history::{History, Place};
+use runtape_normalizer::history::{History, SessionDirectory};
 use runtape_normalizer::runtimes::{RUNTIMES, entry_for};
 
 use super::content::read_head;
@@ -38,7 +38,7 @@ pub(super) fn with_history(
     })
 }
 
-fn places_of(runtime: &Runtime) -> &'static [Place] {
+fn places_of(runtime: &Runtime) -> &'static [SessionDirectory] {
     let entry = RUNTIMES.iter().find(|entry| entry.runtime == *runtime);
     entry
         .and_then(|entry| entry.history)

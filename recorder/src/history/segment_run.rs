@@ -5,7 +5,8 @@ use std::io;
 use runtape_core::report::AppliedRules;
 use runtape_core::{JobId, RunId, Runtime, Stream};
 use runtape_normalizer::history::{Segment, Session};
-use runtape_normalizer::{Context, Exit, Kept, Output, RunSource};
+use runtape_normalizer::redact::RuleSet;
+use runtape_normalizer::{Context, Exit, Output, RunSource};
 use runtape_store::{BeginRun, PreparedRun};
 use serde_json::{Map, Value};
 
@@ -114,14 +115,15 @@ pub(super) fn prepare(
     context: Context,
     segment: &Segment,
     contents: &[SourceContent],
+    rules: &RuleSet,
 ) -> Result<PreparedRun, RecordError> {
     let mut normalizer = normalizer_in(begin, context)?;
     let mut output = Output::default();
     let mut pieces = Vec::new();
     let mut exit = Exit::unknown();
-    each_piece(&segment.lines, contents, |piece| {
-        count_markers(&piece, &mut exit.redacted);
-        let kept = Kept::as_given(&piece);
+    each_piece(&segment.lines, contents, rules, |piece| {
+        let kept = piece.kept();
+        count_markers(kept.bytes(), &mut exit.redacted);
         normalizer.push_into(Stream::History, kept, begin.started_at, &mut output);
         pieces.push(piece);
         Ok::<(), io::Error>(())
@@ -129,6 +131,6 @@ pub(super) fn prepare(
     .map_err(|source| RecordError::History { source })?;
     normalizer.finish_into(&exit, &mut output);
     let run = PreparedRun::new(begin, &output.records, &exit_to_json(&exit))?;
-    let pieces = pieces.iter();
-    Ok(run.with_output(pieces.map(|piece| (Stream::History, begin.started_at, piece.as_slice()))))
+    let pieces = pieces.iter().map(|piece| piece.kept().bytes());
+    Ok(run.with_output(pieces.map(|piece| (Stream::History, begin.started_at, piece))))
 }

@@ -140,7 +140,7 @@ pub(super) fn work(
         let is_open = !job.is_over && may_go_on(&segment, Some(at) == last_own, now);
         let mut prepared = None;
         if !is_open && !has_copies && job.bytes <= MOST_PREPARED {
-            match prepare(&begin, context, &segment, &contents) {
+            match prepare(&begin, context, &segment, &contents, rules) {
                 Ok(run) => prepared = Some(run),
                 Err(error) => fault = Some(error.to_string()),
             }

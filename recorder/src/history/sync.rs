@@ -20,7 +20,7 @@ use super::segment_run::SegmentRun;
 use super::session_work::{SessionJob, SessionWork, work};
 use super::settled::{Settled, Survey};
 use super::state::{KnownFile, KnownSession, Memory, State};
-use super::take_in::{Account, StoredRuns, Taken, take_in};
+use super::take_in::{Account, SegmentOutcome, StoredRuns, take_in};
 use crate::capture::pipeline::{usual_threads, work_in_order};
 use crate::error::RecordError;
 
@@ -414,11 +414,11 @@ impl Sync<'_> {
                 clock(),
             );
             match taken {
-                Ok(Taken::New(run)) => source.new.push(run),
-                Ok(Taken::Grown(run)) => source.grown.push(run),
-                Ok(Taken::Joined(run)) => source.joined.push(run),
-                Ok(Taken::Unchanged) => source.unchanged += 1,
-                Ok(Taken::Left(reason)) => source.reason = Some(reason),
+                Ok(SegmentOutcome::New(run)) => source.new.push(run),
+                Ok(SegmentOutcome::Grown(run)) => source.grown.push(run),
+                Ok(SegmentOutcome::Joined(run)) => source.joined.push(run),
+                Ok(SegmentOutcome::Unchanged) => source.unchanged += 1,
+                Ok(SegmentOutcome::Left(reason)) => source.reason = Some(reason),
                 Err(error @ RecordError::Store(StoreError::Invalid { .. })) => {
                     source.reason = Some(error.to_string());
                 }

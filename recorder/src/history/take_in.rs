@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use runtape_core::report::RedactionCounts;
+use runtape_core::report::{AppliedRules, RedactionCounts};
 use runtape_core::{RunId, Runtime, Stream};
 use runtape_normalizer::history::SegmentLine;
-use runtape_normalizer::redact::RuleSet;
+use runtape_normalizer::redact::{KeptLines, RuleSet};
 use runtape_normalizer::{Exit, Kept, RunSource};
 use runtape_store::{RemovalReason, Replaced, RunFilter, Store, StoreError, TapeChunk};
 use serde_json::Value;
@@ -16,9 +16,10 @@ use super::evidence::{Evidence, Fit};
 use super::segment_run::{HISTORY_KEY, NOT_JOINED_KEY, SegmentRun};
 use crate::context_and_exit::{
     came_as_records, context_from_json, exit_from_json, exit_to_json, is_history_only,
+    set_history_rules,
 };
 use crate::error::RecordError;
-use crate::redaction::{count_markers, without_commitments};
+use crate::redaction::{count_markers, rules_in_force, without_commitments};
 use crate::replay;
 
 /// The most bytes of history that a recorded run is joined with: both halves are held to be joined.
@@ -28,7 +29,7 @@ const PIECE: usize = 256 << 10;
 
 /// What became of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum SegmentOutcome {
     /// It is a run now.
     New(RunId),
     /// Its run has more now.
@@ -194,7 +195,7 @@ pub(super) fn take_in(
     account: Account<'_>,
     rules: &RuleSet,
     now: i64,
-) -> Result<Taken, RecordError> {
+) -> Result<SegmentOutcome, RecordError> {
     if let Some(holder) = stored.holder_of(&run.segment.key).cloned() {
         return grow(store, &holder, run, contents, rules, now);
     }
@@ -206,26 +207,41 @@ pub(super) fn take_in(
         Recorded::Nowhere => {}
         Recorded::Unclear(reason) => run.set_not_joined(&reason),
         Recorded::As(recorded) => {
-            let mut bytes = Vec::new();
-            each_piece(&run.segment.lines, contents, |piece| {
-                bytes.extend_from_slice(&piece);
-                Ok::<(), std::io::Error>(())
-            })
-            .map_err(|source| RecordError::History { source })?;
-            return match join(store, &recorded, &run.segment.key, &bytes, now)? {
-                None => Ok(Taken::Joined(recorded)),
-                Some(reason) => Ok(Taken::Left(reason)),
+            let lines = lines_of(&run, contents, rules)?;
+            let history = JoinedHistory {
+                key: &run.segment.key,
+                lines: lines.kept(),
+                rules: Some(rules_in_force(rules)),
+            };
+            return match join(store, &recorded, &history, now)? {
+                None => Ok(SegmentOutcome::Joined(recorded)),
+                Some(reason) => Ok(SegmentOutcome::Left(reason)),
             };
         }
     }
     let id = run.run_id.clone();
-    match put(store, run, contents, now) {
+    match put(store, run, contents, rules, now) {
         // Somebody else took it in meanwhile.
         Err(RecordError::Store(StoreError::Conflict { .. } | StoreError::Locked { .. })) => {
-            Ok(Taken::Unchanged)
+            Ok(SegmentOutcome::Unchanged)
         }
-        stored => stored.map(|()| Taken::New(id)),
+        stored => stored.map(|()| SegmentOutcome::New(id)),
     }
+}
+
+/// Returns the lines of a segment as they may be kept.
+fn lines_of(
+    run: &SegmentRun,
+    contents: &[SourceContent],
+    rules: &RuleSet,
+) -> Result<KeptLines, RecordError> {
+    let mut lines = KeptLines::default();
+    each_piece(&run.segment.lines, contents, rules, |piece| {
+        lines.append(&piece);
+        Ok::<(), std::io::Error>(())
+    })
+    .map_err(|source| RecordError::History { source })?;
+    Ok(lines)
 }
 
 /// Stores a segment as a run of its own.
@@ -233,6 +249,7 @@ fn put(
     store: &mut Store,
     run: SegmentRun,
     contents: &[SourceContent],
+    rules: &RuleSet,
     now: i64,
 ) -> Result<(), RecordError> {
     if let Some(prepared) = run.prepared {
@@ -250,16 +267,11 @@ fn put(
         let mut start = 0;
         let mut refused = None;
         let mut exit = Exit::unknown();
-        let read = each_piece(&run.segment.lines, contents, |piece| {
-            count_markers(&piece, &mut exit.redacted);
-            let records = normalizer
-                .push(
-                    Stream::History,
-                    Kept::as_given(&piece),
-                    run.begin.started_at,
-                )
-                .records;
-            let chunk = chunk(&mut start, run.begin.started_at, piece);
+        let read = each_piece(&run.segment.lines, contents, rules, |piece| {
+            let (kept, at) = (piece.kept(), run.begin.started_at);
+            count_markers(kept.bytes(), &mut exit.redacted);
+            let records = normalizer.push(Stream::History, kept, at).records;
+            let chunk = chunk(&mut start, at, kept.bytes());
             store.append(&id, &records, &[chunk]).map_err(|error| {
                 refused = Some(error);
                 std::io::Error::other("the store refused it")
@@ -292,12 +304,12 @@ fn as_store_error(run: &RunId, error: &RecordError) -> StoreError {
     }
 }
 
-fn chunk(start: &mut u64, received_at: i64, bytes: Vec<u8>) -> TapeChunk {
+fn chunk(start: &mut u64, received_at: i64, kept: &[u8]) -> TapeChunk {
     let chunk = TapeChunk {
         stream: Stream::History,
         start: *start,
         received_at,
-        bytes,
+        bytes: kept.to_vec(),
     };
     *start = chunk.end();
     chunk
@@ -333,7 +345,7 @@ fn grow(
     contents: &[SourceContent],
     rules: &RuleSet,
     now: i64,
-) -> Result<Taken, RecordError> {
+) -> Result<SegmentOutcome, RecordError> {
     let (mut known, mut new) = (HashSet::new(), HashSet::new());
     let (mut old_digest, mut digest) = (blake3::Hasher::new(), blake3::Hasher::new());
     each_known_line(store, id, |line| {
@@ -341,9 +353,10 @@ fn grow(
         old_digest.update(&without_commitments(&line)).update(b"\n");
         known.insert(hash(&line));
     })?;
-    each_piece(&run.segment.lines, contents, |piece| {
-        digest.update(&without_commitments(&piece));
-        let lines = piece.strip_suffix(b"\n").unwrap_or(&piece);
+    each_piece(&run.segment.lines, contents, rules, |piece| {
+        let piece = piece.kept().bytes();
+        digest.update(&without_commitments(piece));
+        let lines = piece.strip_suffix(b"\n").unwrap_or(piece);
         new.extend(lines.split(|byte| *byte == b'\n').map(hash));
         Ok::<(), std::io::Error>(())
     })
@@ -355,7 +368,7 @@ fn grow(
         new.is_subset(&known)
     };
     if is_same && (is_sealed || run.is_open) {
-        return Ok(Taken::Unchanged);
+        return Ok(SegmentOutcome::Unchanged);
     }
     if !run.only_grew && !known.is_subset(&new) {
         let mut lines = Vec::new();
@@ -375,14 +388,14 @@ fn grow(
     }
     let is_alone = is_history_only(&context);
     let result = if is_alone {
-        again(store, id, run, contents, now)
+        again(store, id, run, contents, rules, now)
     } else {
-        rewrite(store, id, &run, contents, now)
+        rewrite(store, id, &run, contents, rules, now)
     };
     store.release_run(id);
     match result {
-        Err(error) if error.is_in_use() => Ok(Taken::Unchanged),
-        result => result.map(|()| Taken::Grown(id.clone())),
+        Err(error) if error.is_in_use() => Ok(SegmentOutcome::Unchanged),
+        result => result.map(|()| SegmentOutcome::Grown(id.clone())),
     }
 }
 
@@ -392,13 +405,14 @@ fn again(
     id: &RunId,
     run: SegmentRun,
     contents: &[SourceContent],
+    rules: &RuleSet,
     now: i64,
 ) -> Result<(), RecordError> {
     let mut failed = None;
     store
         .batch(|store| {
             store.delete_as(id, RemovalReason::Replaced, now)?;
-            match put(store, run, contents, now) {
+            match put(store, run, contents, rules, now) {
                 Ok(()) => Ok(()),
                 Err(RecordError::Store(error)) => Err(error),
                 Err(error) => {
@@ -417,9 +431,11 @@ fn rewrite(
     id: &RunId,
     run: &SegmentRun,
     contents: &[SourceContent],
+    rules: &RuleSet,
     now: i64,
 ) -> Result<(), RecordError> {
-    let begin = store.begin_of(id)?;
+    let mut begin = store.begin_of(id)?;
+    set_history_rules(&mut begin.context, Some(&rules_in_force(rules)));
     let exit = store.exit(id)?;
     let mut exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
     let mut printed = Vec::new();
@@ -429,12 +445,7 @@ fn rewrite(
         }
         true
     })?;
-    let mut history = Vec::new();
-    each_piece(&run.segment.lines, contents, |piece| {
-        history.extend_from_slice(&piece);
-        Ok::<(), std::io::Error>(())
-    })
-    .map_err(|source| RecordError::History { source })?;
+    let history = lines_of(run, contents, rules)?;
     // Of what was found it is not known what was printed: all of it is counted anew.
     let unfinished = exit.redacted.unfinished;
     exit.redacted = RedactionCounts {
@@ -445,13 +456,13 @@ fn rewrite(
     for chunk in &printed {
         count_markers(&chunk.bytes, &mut exit.redacted);
     }
-    count_markers(&history, &mut exit.redacted);
+    count_markers(history.kept().bytes(), &mut exit.redacted);
     let mut normalizer = replay::normalizer(&begin)?;
     store.batch(|store| {
         store.delete_as(id, RemovalReason::Replaced, now)?;
         store.begin_run(&begin)?;
         store.append(id, &[], &printed)?;
-        append_history(store, id, 0, begin.started_at, &history)?;
+        append_history(store, id, 0, begin.started_at, history.kept())?;
         replay::read_tape(store, id, &mut normalizer, |store, records, _| {
             store.append(id, &records, &[])
         })?;
@@ -484,13 +495,13 @@ fn add(
     store: &mut Store,
     id: &RunId,
     context: &Value,
-    new: &[u8],
+    new: Kept<'_>,
     replace: impl FnOnce(&mut Store, Rewrite<'_>) -> Result<Replaced, StoreError>,
 ) -> Result<(), RecordError> {
     let begin = store.begin_of(id)?;
     let exit = store.exit(id)?;
     let mut exit = exit.map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
-    count_markers(new, &mut exit.redacted);
+    count_markers(new.bytes(), &mut exit.redacted);
     let kept_exit = exit_to_json(&exit);
     let parsed = context_from_json(begin.job_id.clone(), id.clone(), context);
     let mut normalizer = Some(replay::normalizer_in(&begin, parsed)?);
@@ -524,9 +535,13 @@ pub(super) fn mark_not_joined(
         return Ok(());
     }
     kept.insert(NOT_JOINED_KEY.to_owned(), reason.into());
-    let marked = add(store, history, &context, &[], |store, write| {
-        store.retell_run(history, RemovalReason::Replaced, &context, now, write)
-    });
+    let marked = add(
+        store,
+        history,
+        &context,
+        Kept::as_given(&[]),
+        |store, write| store.retell_run(history, RemovalReason::Replaced, &context, now, write),
+    );
     match marked {
         Err(error) if error.is_in_use() => Ok(()),
         marked => marked,
@@ -538,25 +553,35 @@ fn append_history(
     id: &RunId,
     mut start: u64,
     received_at: i64,
-    bytes: &[u8],
+    kept: Kept<'_>,
 ) -> Result<(), StoreError> {
-    for piece in bytes.chunks(PIECE) {
-        let chunk = chunk(&mut start, received_at, piece.to_vec());
+    for piece in kept.bytes().chunks(PIECE) {
+        let chunk = chunk(&mut start, received_at, piece);
         store.append(id, &[], &[chunk])?;
     }
     Ok(())
+}
+
+/// The history of an execution that was recorded, too.
+#[derive(Debug)]
+pub(super) struct JoinedHistory<'a> {
+    /// Names it among those of its session.
+    pub(super) key: &'a str,
+    pub(super) lines: Kept<'a>,
+    /// By what its lines were filtered, which need not be what the recorded run was filtered by.
+    pub(super) rules: Option<AppliedRules>,
 }
 
 /// Joins a finished recorded run with the history of the same execution; returns why it is left alone, if it is.
 pub(super) fn join(
     store: &mut Store,
     recorded: &RunId,
-    key: &str,
-    history: &[u8],
+    history: &JoinedHistory<'_>,
     now: i64,
 ) -> Result<Option<String>, RecordError> {
+    let lines = history.lines;
     let length = store.tape_lengths(recorded)?;
-    if (history.len() as u64).saturating_add(length.total()) > MOST_JOINED {
+    if (lines.bytes().len() as u64).saturating_add(length.total()) > MOST_JOINED {
         return Ok(Some(format!(
             "run {recorded} and its history are too large to be joined"
         )));
@@ -577,10 +602,11 @@ pub(super) fn join(
         )));
     }
     if let Value::Object(kept) = &mut context {
-        kept.insert(HISTORY_KEY.to_owned(), key.into());
+        kept.insert(HISTORY_KEY.to_owned(), history.key.into());
         kept.insert("source".to_owned(), RunSource::Both.as_str().into());
     }
-    let joined = add(store, recorded, &context, history, |store, write| {
+    set_history_rules(&mut context, history.rules.as_ref());
+    let joined = add(store, recorded, &context, lines, |store, write| {
         store.retell_run(recorded, RemovalReason::Joined, &context, now, write)
     });
     match joined {

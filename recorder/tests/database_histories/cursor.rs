@@ -78,7 +78,7 @@ fn a_chat_is_read_from_its_database() {
     assert_eq!(runs.len(), 2);
     assert_eq!(runs[0].summary.texts, ["Looking.", "One file."]);
     assert_eq!(runs[0].summary.tool_calls[0].output.as_deref(), Some("a"));
-    assert_eq!(runs[1].segment.prompt.as_deref(), Some("and now?"));
+    assert_eq!(runs[1].prompt.as_deref(), Some("and now?"));
     assert_eq!(runs[1].summary.final_text.as_deref(), Some("Still one."));
     for run in &runs {
         assert_eq!(run.summary.status, CheckpointStatus::Completed);

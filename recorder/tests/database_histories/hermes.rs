@@ -1,9 +1,9 @@
 //! hermes' histories.
 
 use runtape_recorder::core::Runtime;
+use runtape_tests::recorded_histories::{PairRules, compare, histories, report, truth_of};
 
-use crate::pairs::{self, PairRules};
-use crate::sessions::{histories, nothing_is_unknown, report, runs, sessions};
+use crate::sessions::{nothing_is_unknown, runs, sessions};
 
 const RULES: PairRules = PairRules {
     call: |truth| {
@@ -18,11 +18,11 @@ const RULES: PairRules = PairRules {
 fn every_history_has_what_really_happened() {
     let mut compared = Vec::new();
     for path in histories("hermes") {
-        let meta = pairs::meta(&path);
+        let meta = truth_of(&path);
         let found = sessions(&Runtime::Hermes, &path.join("home/.hermes/state.db"));
         assert_eq!(found.len(), 1);
         let runs = runs(&Runtime::Hermes, &found[0]);
-        let mut faults = pairs::compare(&RULES, &meta, &runs);
+        let mut faults = compare(&RULES, &meta, &runs);
         let session = meta["session_id"].as_str();
         if session.is_some_and(|session| session != found[0].session.id) {
             faults.push(format!("session: {}", found[0].session.id));

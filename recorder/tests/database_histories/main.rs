@@ -13,6 +13,4 @@
 mod cursor;
 mod hermes;
 mod opencode;
-#[path = "../../../normalizer/tests/history/pairs.rs"]
-mod pairs;
 mod sessions;

@@ -1,9 +1,9 @@
 //! opencode's histories.
 
 use runtape_recorder::core::Runtime;
+use runtape_tests::recorded_histories::{PairRules, compare, histories, report, truth_of};
 
-use crate::pairs::{self, PairRules};
-use crate::sessions::{histories, nothing_is_unknown, report, runs, sessions};
+use crate::sessions::{nothing_is_unknown, runs, sessions};
 
 const RULES: PairRules = PairRules {
     call: |truth| {
@@ -18,12 +18,12 @@ const RULES: PairRules = PairRules {
 fn every_history_has_what_really_happened() {
     let mut compared = Vec::new();
     for path in histories("opencode") {
-        let meta = pairs::meta(&path);
+        let meta = truth_of(&path);
         let database = path.join("home/.local/share/opencode/opencode.db");
         let found = sessions(&Runtime::Opencode, &database);
         assert_eq!(found.len(), 1);
         let runs = runs(&Runtime::Opencode, &found[0]);
-        let mut faults = pairs::compare(&RULES, &meta, &runs);
+        let mut faults = compare(&RULES, &meta, &runs);
         for run in &runs {
             let summary = &run.summary;
             let is_known = summary.cli_version.as_deref() == meta["cli_version"].as_str()

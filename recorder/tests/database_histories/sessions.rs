@@ -1,7 +1,5 @@
 //! The sessions of a database, and the runs that are read from them.
 
-use std::collections::HashSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +10,7 @@ use runtape_recorder::normalizer::history::{
 };
 use runtape_recorder::normalizer::runtimes::entry_for;
 use runtape_recorder::normalizer::{Context, Exit, Kept, Normalizer, RunSource};
-
-use crate::pairs::ReadRun;
+use runtape_tests::recorded_histories::ReadRun;
 
 /// Returns what a runtime says of its history.
 pub(crate) fn history(runtime: &Runtime) -> &'static History {
@@ -84,54 +81,18 @@ pub(crate) fn runs(runtime: &Runtime, found: &FoundSession) -> Vec<ReadRun> {
     segments
         .map(|segment| {
             let records = normalize(runtime, &segment_bytes(segment, &found.sources));
+            let segment = segment.clone();
             ReadRun {
-                segment: segment.clone(),
+                prompt: segment.prompt,
+                calls: segment.calls,
+                last_text: segment.last_text,
+                is_resumed: segment.is_resumed,
+                started_at: segment.started_at,
+                last_at: segment.last_at,
                 summary: summarize(&records).unwrap(),
             }
         })
         .collect()
-}
-
-/// Returns the directories of all histories of a runtime, our own first.
-pub(crate) fn histories(runtime: &str) -> Vec<PathBuf> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
-    let mut folders = vec![fixtures.join(runtime)];
-    if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {
-        folders.push(fixtures.join("../..").join(corpus).join(runtime));
-    }
-    let mut names = HashSet::new();
-    let mut histories = Vec::new();
-    for folder in folders {
-        let entries = fs::read_dir(folder).into_iter().flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-        paths.retain(|path| path.to_string_lossy().ends_with(".history"));
-        paths.sort();
-        for path in paths {
-            if names.insert(path.file_name().unwrap().to_owned()) {
-                histories.push(path);
-            }
-        }
-    }
-    histories
-}
-
-/// Prints how many histories are right, and fails if one is not.
-pub(crate) fn report(runtime: &str, compared: &[(String, Vec<String>)]) {
-    assert!(!compared.is_empty(), "no history of {runtime} was found");
-    let right = compared.iter().filter(|(_, faults)| faults.is_empty());
-    println!(
-        "{runtime}: {} histories, {} all right",
-        compared.len(),
-        right.count()
-    );
-    let mut wrong = Vec::new();
-    for (name, faults) in compared.iter().filter(|(_, faults)| !faults.is_empty()) {
-        for fault in faults {
-            println!("  {name}: {fault}");
-        }
-        wrong.push(name);
-    }
-    assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 /// Fails if there is a row or a key that nobody knows.

@@ -57,8 +57,8 @@ const ENDPOINTS: &[(&str, Endpoint)] = &[
     ("/drift", audit::drift),
     ("/head", audit::head),
     ("/openapi.json", |_, question| {
-        question.takes(&[])?;
-        Ok(openapi::document())
+        question.takes(&[&["bundled"]])?;
+        Ok(openapi::document(question.flag("bundled")?))
     }),
 ];
 

@@ -27,7 +27,7 @@ pub(super) fn one(store: &Store, question: &Question) -> Result<Value, Problem> 
     let record = store.record(&run, seq)?;
     let record = record.ok_or_else(|| Problem::not_found(&format!("record {seq} of run {run}")))?;
     let mut value = serde_json::to_value(&record)?;
-    let Some(part) = question.get("part") else {
+    let Some((part, from)) = question.part()? else {
         cut_object(&mut value, &|pointer, from| {
             format!(
                 "{BASE}/runs/{run}/records/{seq}?part={}&from={from}",
@@ -37,7 +37,7 @@ pub(super) fn one(store: &Store, question: &Question) -> Result<Value, Problem> 
         return Ok(value);
     };
     let Some(place) = part.strip_prefix("entry:") else {
-        return text_part(&value, part, question);
+        return text_part(&value, part, from);
     };
     let (number, pointer) = match place.find('/') {
         Some(at) => place.split_at(at),
@@ -50,15 +50,11 @@ pub(super) fn one(store: &Store, question: &Question) -> Result<Value, Problem> 
     let entry = entries
         .get(number)
         .ok_or_else(|| Problem::not_found("this entry"))?;
-    text_part(&serde_json::to_value(entry)?, pointer, question)
+    text_part(&serde_json::to_value(entry)?, pointer, from)
 }
 
 /// Answers with a piece of a long text. What is no text is written as JSON.
-pub(super) fn text_part(
-    value: &Value,
-    pointer: &str,
-    question: &Question,
-) -> Result<Value, Problem> {
+pub(super) fn text_part(value: &Value, pointer: &str, from: usize) -> Result<Value, Problem> {
     let found = value
         .pointer(pointer)
         .ok_or_else(|| Problem::not_found("this part"))?;
@@ -66,8 +62,6 @@ pub(super) fn text_part(
         Value::String(text) => text.clone(),
         other => serde_json::to_string_pretty(other)?,
     };
-    let from = question.number("from")?.unwrap_or(0);
-    let from = usize::try_from(from).unwrap_or(usize::MAX);
     let rest = text
         .get(from..)
         .ok_or_else(|| Problem::bad_request("from: no character begins there"))?;
@@ -101,8 +95,8 @@ pub(super) fn raw(store: &Store, question: &Question) -> Result<Value, Problem> 
         }
     };
     let mut value = serde_json::to_value(&output)?;
-    if let Some(part) = question.get("part") {
-        return text_part(&value, part, question);
+    if let Some((part, from)) = question.part()? {
+        return text_part(&value, part, from);
     }
     cut_object(&mut value, &|pointer, from| {
         format!(

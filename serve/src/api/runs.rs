@@ -35,8 +35,8 @@ pub(super) fn one(store: &Store, question: &Question) -> Result<Value, Problem> 
     question.takes(&[&["part", "from"]])?;
     let run = question.run(store)?;
     let mut detail = serde_json::to_value(run_detail(store, &run, STEPS)?)?;
-    if let Some(part) = question.get("part") {
-        return super::records::text_part(&detail, part, question);
+    if let Some((part, from)) = question.part()? {
+        return super::records::text_part(&detail, part, from);
     }
     cut_object(&mut detail, &|pointer, from| {
         format!("{BASE}/runs/{run}?part={}&from={from}", in_query(pointer))

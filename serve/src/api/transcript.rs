@@ -6,6 +6,7 @@ use runtape_store::{Store, StoreError};
 use serde_json::{Value, json};
 
 use super::BASE;
+use crate::attachment;
 use crate::cursor;
 use crate::cut::{cut_object, in_query};
 use crate::problem::Problem;
@@ -87,6 +88,27 @@ fn step_of(record: &Record) -> Option<u64> {
     }
 }
 
+/// Writes what came with an entry: where the data of an image is, or why it is not shown.
+fn attachments(record: &Record, number: usize) -> Vec<Value> {
+    let (run, seq) = (&record.run_id, record.seq);
+    let attachments = attachment::of_entry(record, number).into_iter();
+    let written = attachments.map(|attachment| match attachment.image {
+        Ok(image) => json!({
+            "mimeType": image.mime_type,
+            "bytes": attachment.bytes,
+            "width": image.width,
+            "height": image.height,
+            "data": format!("{BASE}/runs/{run}/records/{seq}?part={}&from=0", in_query(&attachment.pointer)),
+        }),
+        Err(reason) => json!({
+            "mimeType": attachment.mime_type,
+            "bytes": attachment.bytes,
+            "notShown": reason,
+        }),
+    });
+    written.collect()
+}
+
 /// Writes the entries of a record, their long texts cut, each with its place in the run.
 pub(crate) fn written(record: &Record, entries: &[TranscriptEntry]) -> Result<Vec<Value>, Problem> {
     let (run, seq) = (&record.run_id, record.seq);
@@ -105,6 +127,10 @@ pub(crate) fn written(record: &Record, entries: &[TranscriptEntry]) -> Result<Ve
                 let cut =
                     json!([{"pointer": "/input", "length": length, "rest": rest("/input", 0)}]);
                 fields.insert("cut".to_owned(), cut);
+            }
+            let attachments = attachments(record, number);
+            if !attachments.is_empty() {
+                fields.insert("attachments".to_owned(), attachments.into());
             }
             fields.insert("seq".to_owned(), seq.into());
             fields.insert("index".to_owned(), number.into());

@@ -7,15 +7,17 @@ use runtape_core::{RunId, TranscriptBuilder};
 use runtape_store::{Store, StoreError};
 
 use super::entry::{EntryWriter, gist};
-use super::escape::text;
+use super::escape::{attribute, text};
+use crate::attachment;
 
 const STYLE: &str = include_str!("../../assets/style.css");
 
 /// What a file has that the page has not: it scrolls as a whole.
 const OWN_STYLE: &str = "html, body { height: auto; } body { display: block; max-width: 100ch; margin: 0 auto; padding: 1rem; } \
-     .entry { padding: .2rem .4rem; } .entry .sign { display: inline-block; } summary { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } \
+     .entry { position: relative; padding: .2rem .4rem; overflow-x: clip; } .entry .entry-head { min-height: 0; } \
+     .fold::before { content: \"▸\"; width: .8rem; color: var(--faint); flex: none; } details[open] > .fold::before { content: \"▾\"; } .fold { cursor: pointer; color: inherit; font-size: inherit; padding-right: 3rem; } .fold::-webkit-details-marker { display: none; } \
      section.run-part { border-top: 2px solid var(--line); margin-top: 1.5rem; padding-top: .5rem; } .entry:target { background: var(--accent-soft); } \
-     .outline-list { columns: 14rem; padding: 0; list-style: none; font-size: .88rem; } .seq { float: right; color: var(--faint); font-size: .75rem; }";
+     .outline-list { columns: 14rem; padding: 0; list-style: none; font-size: .88rem; } .entry .seq { position: absolute; right: .3rem; top: .2rem; color: var(--faint); font-size: .75rem; opacity: 1; z-index: 2; }";
 
 /// Nothing may be loaded or run, whatever got into the file.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
@@ -72,7 +74,8 @@ pub fn write_html(
         bounds,
         written: 0,
     };
-    let title = text(&format!("{} {}", root.runtime, root.run_id));
+    // What stands in a title is no markup, not even ours.
+    let title = attribute(&format!("{} {}", root.runtime, root.run_id));
     writer.put(&format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
@@ -99,8 +102,9 @@ impl PageWriter<'_> {
         self.head(run)?;
         self.outline(store, run)?;
         let command = format!("runtape transcript {id} --full");
-        let entries = EntryWriter {
+        let mut entries = EntryWriter {
             longest_text: self.bounds.longest_text,
+            room_for_images: 0,
             rest: &command,
         };
         let mut builder = TranscriptBuilder::new();
@@ -119,15 +123,16 @@ impl PageWriter<'_> {
                 failed = self.put(&format!("<a id=\"{id}-step-{step}\"></a>"));
             }
             for (number, entry) in builder.push(&record).iter().enumerate() {
-                let Some((kind, html)) = entries.entry(&entry.kind) else {
-                    continue;
-                };
                 let seq = record.seq;
+                let attachments = attachment::of_entry(&record, number);
+                entries.room_for_images = self.bounds.all.saturating_sub(self.written);
+                let shown = entries.entry(&entry.kind, &attachments);
                 let anchor = if number == 0 { format!(" id=\"{id}-{seq}\"") } else { String::new() };
-                let time = text(&entry.ts);
+                let (class, html) = (shown.class, shown.html);
+                let time = attribute(&entry.ts);
                 if failed.is_ok() {
                     failed = self.put(&format!(
-                        "<article class=\"entry {kind}\"{anchor}><a class=\"seq\" href=\"#{id}-{seq}\" title=\"{time}\">#{seq}</a>{html}</article>\n"
+                        "<article class=\"{class}\"{anchor}><a class=\"seq\" href=\"#{id}-{seq}\" title=\"{time}\">#{seq}</a>{html}</article>\n"
                     ));
                 }
             }
@@ -172,7 +177,7 @@ impl PageWriter<'_> {
             format!("<div class=\"error-box\"><strong>{name}</strong><p>{message}</p></div>")
         });
         let error = error.unwrap_or_default();
-        let name = gist(run.expert_key.as_deref().unwrap_or(run.runtime.as_str()));
+        let name = gist(run.prompt.as_deref().unwrap_or(id.as_str()));
         self.put(&format!(
             "<section class=\"run-part\" id=\"run-{id}\"><h1>{name}</h1>{error}<dl class=\"facts\">{facts}</dl>\n"
         ))
@@ -192,10 +197,8 @@ impl PageWriter<'_> {
             .iter()
             .filter(|child| child.parent_run_id.as_ref() == Some(id));
         let children = children.map(|child| {
-            let (child, name) = (
-                &child.run_id,
-                gist(child.expert_key.as_deref().unwrap_or("sub-agent")),
-            );
+            let name = child.prompt.as_deref().or(child.expert_key.as_deref());
+            let (child, name) = (&child.run_id, gist(name.unwrap_or("sub-agent")));
             format!("<li><a href=\"#run-{child}\">↳ {name}</a></li>")
         });
         let children: String = children.collect();

@@ -9,6 +9,7 @@ use runtape_store::{RunFilter, Store};
 use serde_json::{Value, json};
 
 use super::event;
+use super::open_step;
 use super::watcher::Watcher;
 use crate::api::resumed_builder;
 use crate::cut::beginning;
@@ -29,8 +30,8 @@ struct OpenTree {
     children: Vec<RunInfo>,
 }
 
-/// What tells whether a card has changed: the runs and their numbers of records.
-type Fingerprint = Vec<(RunId, u64)>;
+/// What tells whether a card has changed: the runs, their numbers of records, and how long their tape is.
+type Fingerprint = (Vec<(RunId, u64)>, u64);
 
 /// A run that was shown.
 struct Card {
@@ -87,9 +88,8 @@ impl Cards {
         }
         for (run, tree) in trees {
             let members = std::iter::once(&tree.root).chain(&tree.children);
-            let fingerprint: Fingerprint = members
-                .map(|member| (member.run_id.clone(), member.records))
-                .collect();
+            let counts = members.map(|member| (member.run_id.clone(), member.records));
+            let fingerprint = (counts.collect(), open_step::tape_length(store, &tree.root)?);
             let is_same = |card: &Card| card.fingerprint == fingerprint;
             if self.shown.get(&run).is_some_and(is_same) {
                 continue;
@@ -134,7 +134,10 @@ fn open_trees(store: &Store) -> Result<BTreeMap<RunId, OpenTree>, Problem> {
 fn card(store: &Store, tree: OpenTree) -> Result<Bytes, Problem> {
     let mut now: Option<(i64, Value)> = None;
     for run in std::iter::once(&tree.root).chain(&tree.children) {
-        let seen = last_seen(store, run)?;
+        let seen = match going_on(store, run)? {
+            Some(seen) => Some(seen),
+            None => last_seen(store, run)?,
+        };
         if seen.as_ref().map(|(at, _)| *at) > now.as_ref().map(|(at, _)| *at) {
             now = seen;
         }
@@ -145,6 +148,37 @@ fn card(store: &Store, tree: OpenTree) -> Result<Bytes, Problem> {
         fields.insert("openChildren".to_owned(), tree.children.len().into());
     }
     Ok(event::event("run", None, &data))
+}
+
+/// Returns what a run does in the step that it is in, and since when.
+fn going_on(store: &Store, run: &RunInfo) -> Result<Option<(i64, Value)>, Problem> {
+    let tape = open_step::tape_length(store, run)?;
+    let Some(step) = open_step::of(store, run, tape)? else {
+        return Ok(None);
+    };
+    let (at, kind, text) = match (step.calls.last(), step.text) {
+        (Some(call), _) => {
+            let about = call
+                .command
+                .as_ref()
+                .or(call.path.as_ref())
+                .or(call.url.as_ref());
+            let about = about.map(String::as_str).unwrap_or_default();
+            let kind = if call.is_running {
+                "tool_call"
+            } else {
+                "tool_result"
+            };
+            (call.at, kind, format!("{} {about}", call.tool))
+        }
+        (None, Some(text)) => (step.started_at, "assistant", text),
+        (None, None) => return Ok(None),
+    };
+    let text = beginning(text.trim(), LONGEST_TEXT);
+    let now = json!({
+        "runId": run.run_id, "at": runtape_core::iso_time(at), "kind": kind, "text": text,
+    });
+    Ok(Some((at, now)))
 }
 
 /// Returns the last words, call or result of a run, and when that was.

@@ -2,17 +2,19 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body::{Body, Frame};
-use tokio::sync::Semaphore;
+use runtape_store::Store;
 use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
 use super::event;
-use super::follower::{Followed, Subscription};
+use super::follower::{Command, Followed, Subscribe, Subscription};
 use crate::api::resumed_builder;
 use crate::problem::Problem;
 use crate::readers::Readers;
@@ -55,6 +57,7 @@ struct Over;
 /// Writes one stream.
 pub(super) struct Client {
     events: Sender<Bytes>,
+    commands: mpsc::Sender<Command>,
     readers: Readers,
     /// Held while a page is read to catch up, so that questions need not wait for many who do.
     turn: Arc<Semaphore>,
@@ -64,12 +67,14 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(
         events: Sender<Bytes>,
+        commands: mpsc::Sender<Command>,
         readers: Readers,
         turn: Arc<Semaphore>,
         stop: Stop,
     ) -> Self {
         Self {
             events,
+            commands,
             readers,
             turn,
             stop,
@@ -77,10 +82,10 @@ impl Client {
     }
 
     /// Writes until the client is gone, falls behind, or the server ends.
-    pub(super) async fn run(self, subscription: Subscription) {
+    pub(super) async fn run(self, runs: Vec<Followed>, list: bool) {
         let stop = self.stop.clone();
         tokio::select! {
-            _ = self.write(subscription) => {}
+            _ = self.write(runs, list) => {}
             () = stop.stopped() => {}
         }
     }
@@ -92,9 +97,24 @@ impl Client {
         }
     }
 
-    async fn write(&self, mut subscription: Subscription) -> Result<(), Over> {
+    async fn write(&self, mut runs: Vec<Followed>, list: bool) -> Result<(), Over> {
         // The head of the answer goes out with the first bytes.
         self.send(event::KEEP_ALIVE).await?;
+        // Most of what is there is sent before the queue begins to fill, so that it does not run over meanwhile.
+        for followed in &mut runs {
+            let run = followed.run.clone();
+            let count = move |store: &Store| Ok(store.run(&run)?.records);
+            let Ok(records) = self.readers.ask(count).await else {
+                return self.send(event::resync("the run cannot be read")).await;
+            };
+            if self.catch_up(followed.clone(), records).await?.is_err() {
+                return self.send(event::resync("the run cannot be read")).await;
+            }
+            followed.from = followed.from.max(records);
+        }
+        let Ok(mut subscription) = self.subscribe(runs, list).await else {
+            return self.send(event::resync("the run cannot be read")).await;
+        };
         if let Some(cards) = subscription.cards.take() {
             for card in cards {
                 self.send(card).await?;
@@ -102,9 +122,16 @@ impl Client {
             self.send(event::event("listed", None, &serde_json::json!({})))
                 .await?;
         }
-        for (followed, end) in std::mem::take(&mut subscription.runs) {
-            if self.catch_up(followed, end).await?.is_err() {
+        for backlog in std::mem::take(&mut subscription.runs) {
+            if self
+                .catch_up(backlog.followed, backlog.read_until)
+                .await?
+                .is_err()
+            {
                 return self.send(event::resync("the run cannot be read")).await;
+            }
+            for event in backlog.at_hand {
+                self.send(event).await?;
             }
         }
         loop {
@@ -121,7 +148,17 @@ impl Client {
         }
     }
 
-    /// Sends the records that are there already, as fast as the client takes them.
+    /// Has the thread that follows put what comes in a queue.
+    async fn subscribe(&self, runs: Vec<Followed>, list: bool) -> Result<Subscription, Problem> {
+        let (reply, subscription) = oneshot::channel();
+        let subscribe = Subscribe { runs, list, reply };
+        let gone = || Problem::busy("nobody follows any more: the server is ending");
+        let sent = self.commands.send(Command::Subscribe(subscribe));
+        sent.map_err(|_| gone())?;
+        subscription.await.map_err(|_| gone())?
+    }
+
+    /// Sends the records that are there already, up to one of them, as fast as the client takes them.
     async fn catch_up(&self, followed: Followed, end: u64) -> Result<Result<(), Problem>, Over> {
         let mut next = followed.from;
         while next < end {

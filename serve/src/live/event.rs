@@ -1,10 +1,12 @@
 //! Events as they go over the line.
 
 use axum::body::Bytes;
-use runtape_core::{Record, TranscriptBuilder};
+use runtape_core::report::OpenStep;
+use runtape_core::{Record, RunId, TranscriptBuilder, iso_time};
 use serde_json::{Value, json};
 
 use crate::api::written;
+use crate::cut::beginning;
 use crate::problem::Problem;
 
 /// Bytes of one event; of a record that makes more, the entries are asked for by themselves.
@@ -26,7 +28,7 @@ pub(super) fn record(record: &Record, builder: &mut TranscriptBuilder) -> Result
     let mut data = json!({
         "runId": record.run_id,
         "seq": record.seq,
-        "at": runtape_core::iso_time(record.at),
+        "at": iso_time(record.at),
         "type": record.kind.tag(),
         "entries": entries,
     });
@@ -39,6 +41,36 @@ pub(super) fn record(record: &Record, builder: &mut TranscriptBuilder) -> Result
         fields.insert("isTooLong".to_owned(), true.into());
     }
     Ok(event("record", Some(&id), &data))
+}
+
+/// Bytes of what a model said in an open step.
+const LONGEST_TEXT: usize = 4 << 10;
+
+/// Calls of an open step.
+const CALLS: usize = 20;
+
+/// Writes what the step has so far that a run is in: the end of what was said, and the last calls.
+pub(super) fn open_step(run: &RunId, step: Option<&OpenStep>) -> Bytes {
+    let step = step.map(|step| {
+        let text = step.text.as_deref().unwrap_or_default();
+        let from = (text.len().saturating_sub(LONGEST_TEXT)..=text.len())
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(text.len());
+        let calls = step.calls.iter().rev().take(CALLS).rev().map(|call| {
+            let about = call.command.as_ref().or(call.path.as_ref()).or(call.url.as_ref());
+            let about = about.map(|about| beginning(about, LONGEST_TEXT));
+            json!({
+                "tool": call.tool, "about": about, "at": iso_time(call.at), "isRunning": call.is_running, "isError": call.is_error,
+            })
+        });
+        json!({
+            "step": step.step,
+            "startedAt": iso_time(step.started_at),
+            "text": text.get(from..),
+            "calls": calls.collect::<Vec<_>>(),
+        })
+    });
+    event("open", None, &json!({"runId": run, "step": step}))
 }
 
 /// Tells a client to come back.

@@ -1,15 +1,28 @@
 //! One run that somebody follows.
 
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use runtape_core::report::RunInfo;
 use runtape_core::{RunId, TranscriptBuilder};
 use runtape_store::Store;
 
 use super::event;
+use super::open_step;
 use super::watcher::Watcher;
 use crate::api::resumed_builder;
 use crate::problem::Problem;
 
 /// Records read at a time.
 const PAGE: usize = 200;
+
+/// The last events, kept for those who come back or are about to catch up, and their bytes.
+const RECENT: usize = 512;
+const RECENT_BYTES: usize = 1 << 20;
+
+/// How often the step that a run is in is looked at.
+const STEP_INTERVAL: Duration = Duration::from_millis(400);
 
 /// One run that somebody follows: read once, however many watch.
 #[derive(Debug)]
@@ -18,8 +31,14 @@ pub(super) struct Feed {
     /// The record to be sent next.
     next: u64,
     builder: TranscriptBuilder,
+    /// The last events that were sent, each with its record.
+    recent: VecDeque<(u64, Bytes)>,
+    recent_bytes: usize,
     watchers: Vec<Watcher>,
     has_ended: bool,
+    /// How long the tape was when the open step was sent, and when that was.
+    shown_tape: u64,
+    shown_at: Instant,
 }
 
 impl Feed {
@@ -30,15 +49,38 @@ impl Feed {
             run: run.clone(),
             next: info.records,
             builder: resumed_builder(store, &info, info.records)?,
+            recent: VecDeque::new(),
+            recent_bytes: 0,
             watchers: Vec::new(),
             has_ended: false,
+            shown_tape: 0,
+            shown_at: Instant::now(),
         })
     }
 
-    /// Adds a watcher; returns the first record that it will get from here.
-    pub(super) fn watch(&mut self, watcher: Watcher) -> u64 {
+    /// Adds a watcher that wants records from one on. Those from the one that is returned are at hand, and come
+    /// before what the queue brings; what is before that has to be read.
+    pub(super) fn watch(&mut self, watcher: Watcher, from: u64) -> (u64, Vec<Bytes>) {
+        let first = self.recent.front().map_or(self.next, |(seq, _)| *seq);
+        let wanted = self.recent.iter().filter(|(seq, _)| *seq >= from);
+        let at_hand = wanted.map(|(_, event)| event.clone()).collect();
+        if from > self.next {
+            // It has seen more than there is: the run was made anew since.
+            watcher.fall_behind();
+        }
         self.watchers.push(watcher);
-        self.next
+        (first.max(from), at_hand)
+    }
+
+    fn remember(&mut self, seq: u64, event: Bytes) {
+        self.recent_bytes += event.len();
+        self.recent.push_back((seq, event));
+        while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
+            let Some((_, oldest)) = self.recent.pop_front() else {
+                break;
+            };
+            self.recent_bytes -= oldest.len();
+        }
     }
 
     /// Tells whether nobody watches any more.
@@ -67,9 +109,27 @@ impl Feed {
                 let event = event::record(&record, &mut self.builder)?;
                 self.watchers.retain(|watcher| watcher.send(&event));
                 self.next = record.seq + 1;
+                self.remember(record.seq, event);
             }
         }
         self.has_ended = info.status.is_terminal();
+        self.show_open_step(store, &info)
+    }
+
+    /// Sends what the step has so far that the run is in: it is on the tape, and becomes records when it is over.
+    fn show_open_step(&mut self, store: &Store, info: &RunInfo) -> Result<(), Problem> {
+        if self.has_ended || self.shown_at.elapsed() < STEP_INTERVAL {
+            return Ok(());
+        }
+        let tape = open_step::tape_length(store, info)?;
+        if tape == self.shown_tape {
+            return Ok(());
+        }
+        let step = open_step::of(store, info, tape)?;
+        let event = event::open_step(&self.run, step.as_ref());
+        self.watchers.retain(|watcher| watcher.send(&event));
+        self.shown_tape = tape;
+        self.shown_at = Instant::now();
         Ok(())
     }
 

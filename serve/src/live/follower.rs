@@ -41,10 +41,19 @@ pub(super) struct Subscribe {
     pub(super) reply: oneshot::Sender<Result<Subscription, Problem>>,
 }
 
+/// What comes before the queue, of one run.
+pub(super) struct Backlog {
+    pub(super) followed: Followed,
+    /// Records before this one have to be read.
+    pub(super) read_until: u64,
+    /// The events of those from there on.
+    pub(super) at_hand: Vec<Bytes>,
+}
+
 /// What a client gets: first what is there, then what comes.
 pub(super) struct Subscription {
-    /// The runs to read, each with the first record that comes by the queue.
-    pub(super) runs: Vec<(Followed, u64)>,
+    /// The runs, each with what has to be sent before what the queue brings.
+    pub(super) runs: Vec<Backlog>,
     /// The open runs, if they were asked for.
     pub(super) cards: Option<Vec<Bytes>>,
     pub(super) queue: Queue,
@@ -117,12 +126,14 @@ impl Follower {
                 self.feeds.insert(run.clone(), Feed::new(store, run)?);
             }
             if let Some(feed) = self.feeds.get_mut(run) {
-                let from_queue = feed.watch(watcher.clone());
-                if followed.from > from_queue {
-                    // It has seen more than there is: the run was made anew since.
-                    watcher.fall_behind();
-                }
-                runs.push((followed.clone(), from_queue));
+                // Who caught up may know records that were not looked for here yet.
+                feed.poll(store)?;
+                let (read_until, at_hand) = feed.watch(watcher.clone(), followed.from);
+                runs.push(Backlog {
+                    followed: followed.clone(),
+                    read_until,
+                    at_hand,
+                });
             }
         }
         let cards = if subscribe.list {

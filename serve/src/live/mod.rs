@@ -5,6 +5,8 @@
 //!
 //! - `record`, with `id: RUN.SEQ`: a record and the transcript entries it makes. Of each run every record is
 //!   sent once and in order, so whoever comes back with the number after its last one misses nothing.
+//! - `open`: what the step has so far that a run is in, whenever more was printed. It becomes records when it is over,
+//!   so it has no id, and each one takes the place of the one before.
 //! - `run`: an open run, with what it is doing, whenever that changed; once more when it ends. `listed` says
 //!   that all of them were sent.
 //! - `resync`: the client fell behind, or a run was made anew. The stream ends; the client comes back.
@@ -18,6 +20,7 @@ mod client;
 mod event;
 mod feed;
 mod follower;
+mod open_step;
 mod watcher;
 
 use std::sync::Arc;
@@ -27,7 +30,8 @@ use std::thread;
 use axum::body::Body;
 use axum::http::{HeaderMap, Response};
 use runtape_core::RunId;
-use tokio::sync::{Semaphore, oneshot};
+use runtape_store::Store;
+use tokio::sync::Semaphore;
 
 use crate::answer;
 use crate::error::ServeError;
@@ -37,7 +41,7 @@ use crate::question::Question;
 use crate::readers::Readers;
 use crate::stop::Stop;
 use client::{ChannelBody, Client};
-use follower::{Command, Followed, Follower, Subscribe};
+use follower::{Command, Followed, Follower};
 
 /// Streams at once.
 const STREAMS: usize = 64;
@@ -106,28 +110,28 @@ impl Live {
         let mut runs = wanted_runs(question.get("runs").unwrap_or_default())?;
         if let Some((run, seq)) = last_event(headers) {
             let same = runs.iter_mut().filter(|followed| followed.run == run);
-            same.for_each(|followed| followed.from = seq + 1);
+            same.for_each(|followed| followed.from = seq.saturating_add(1));
         }
-        let (reply, subscription) = oneshot::channel();
-        let subscribe = Subscribe {
-            runs,
-            list: question.flag("list")?,
-            reply,
+        let list = question.flag("list")?;
+        // Who names a run that is not there is told so before the stream begins.
+        let named: Vec<RunId> = runs.iter().map(|followed| followed.run.clone()).collect();
+        let are_known = move |store: &Store| {
+            for run in &named {
+                store.run(run)?;
+            }
+            Ok(())
         };
-        let gone = || Problem::busy("nobody follows any more: the server is ending");
-        self.commands
-            .send(Command::Subscribe(subscribe))
-            .map_err(|_| gone())?;
-        let subscription = subscription.await.map_err(|_| gone())??;
+        self.readers.ask(are_known).await?;
         let (sender, receiver) = tokio::sync::mpsc::channel(CONNECTION_ROOM);
         let client = Client::new(
             sender,
+            self.commands.clone(),
             self.readers.clone(),
             Arc::clone(&self.catching_up),
             self.stop.clone(),
         );
         tokio::spawn(async move {
-            client.run(subscription).await;
+            client.run(runs, list).await;
             drop(seat);
         });
         Ok(Body::new(ChannelBody::new(receiver)))

@@ -1,7 +1,7 @@
 //! The queue of one client, as the follower sees it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use axum::body::Bytes;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -9,10 +9,14 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 /// Events that wait for a client; who has more waiting falls behind.
 const QUEUE: usize = 256;
 
+/// Bytes of those events. One that is longer by itself can be sent: it is bounded, too.
+const QUEUE_BYTES: usize = 2 << 20;
+
 /// Puts events in a client's queue.
 #[derive(Clone, Debug)]
 pub(super) struct Watcher {
     queue: Sender<Bytes>,
+    waiting: Arc<AtomicUsize>,
     is_behind: Arc<AtomicBool>,
 }
 
@@ -20,18 +24,26 @@ pub(super) struct Watcher {
 #[derive(Debug)]
 pub(super) struct Queue {
     events: Receiver<Bytes>,
+    waiting: Arc<AtomicUsize>,
     is_behind: Arc<AtomicBool>,
 }
 
 /// Makes a queue.
 pub(super) fn queue() -> (Watcher, Queue) {
     let (sender, events) = channel(QUEUE);
+    let waiting = Arc::new(AtomicUsize::new(0));
     let is_behind = Arc::new(AtomicBool::new(false));
     let watcher = Watcher {
         queue: sender,
+        waiting: Arc::clone(&waiting),
         is_behind: Arc::clone(&is_behind),
     };
-    (watcher, Queue { events, is_behind })
+    let queue = Queue {
+        events,
+        waiting,
+        is_behind,
+    };
+    (watcher, queue)
 }
 
 impl Watcher {
@@ -40,7 +52,9 @@ impl Watcher {
         if self.is_over() {
             return false;
         }
-        let sent = self.queue.try_send(event.clone()).is_ok();
+        let waiting = self.waiting.fetch_add(event.len(), Ordering::AcqRel);
+        let has_room = waiting == 0 || waiting + event.len() <= QUEUE_BYTES;
+        let sent = has_room && self.queue.try_send(event.clone()).is_ok();
         if !sent {
             self.fall_behind();
         }
@@ -61,7 +75,9 @@ impl Watcher {
 impl Queue {
     /// Returns the next event; `None` when no more will come.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
-        self.events.recv().await
+        let event = self.events.recv().await?;
+        self.waiting.fetch_sub(event.len(), Ordering::AcqRel);
+        Some(event)
     }
 
     /// Tells whether events were missed.
@@ -87,6 +103,20 @@ mod tests {
         assert!(
             !watcher.send(&event),
             "there is room again, but there would be a gap"
+        );
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes() {
+        let (watcher, queue) = queue();
+        let event = Bytes::from(vec![0; 128 << 10]);
+        let sent = (0..QUEUE).take_while(|_| watcher.send(&event)).count();
+        assert_eq!(sent, QUEUE_BYTES / event.len());
+        assert!(queue.is_behind());
+        let (watcher, _queue) = super::queue();
+        assert!(
+            watcher.send(&Bytes::from(vec![0; 2 * QUEUE_BYTES])),
+            "it would never fit"
         );
     }
 

@@ -52,10 +52,12 @@ impl Postgres {
             row.ok_or_else(|| StoreError::damaged(self.name(), "it says nothing of itself"))?;
         let partitions: i64 = row.try_get(5)?;
         let is_sharded = row.try_get(6)? && self.is_distributed()?;
+        // Held no longer than this: what follows asks the server, too.
+        let is_encrypted = super::hold(&self.link).connection.is_encrypted();
         Ok(ServerStatus {
             version: row.try_get(0)?,
             user: row.try_get(1)?,
-            is_encrypted: super::hold(&self.link).connection.is_encrypted(),
+            is_encrypted,
             is_standby: row.try_get(2)?,
             is_synchronous: row.try_get(4)?,
             synchronous_commit: row.try_get(3)?,

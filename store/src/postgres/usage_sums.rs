@@ -57,7 +57,7 @@ impl Part {
     /// Returns kind, runs, cost and the four counters.
     fn amounts(self) -> String {
         // What was repeated is known to count for nothing.
-        let counted = |count: &str| {
+        let unless_repeated = |count: &str| {
             format!("CASE WHEN entry.is_repeated THEN 0 * ({count}) ELSE {count} END")
         };
         let kind = format!(
@@ -70,17 +70,17 @@ impl Part {
             Self::Entry => {
                 let counters = COUNTERS.map(|counter| match counter {
                     // Whatever numbers somebody wrote, the difference is one.
-                    "input_tokens" => counted(
+                    "input_tokens" => unless_repeated(
                         "entry.input_tokens::numeric - coalesce(entry.cache_write_tokens, 0)",
                     ),
-                    counter => counted(&format!("entry.{counter}")),
+                    counter => unless_repeated(&format!("entry.{counter}")),
                 });
                 format!("{kind}, 0, NULL::bigint, {}", counters.join(", "))
             }
             Self::Write(write) => format!(
                 "{kind} + {}, 0, NULL::bigint, {}, NULL::bigint, NULL::bigint, NULL::bigint",
                 UsageKind::number_of(write),
-                counted(written(write)),
+                unless_repeated(written(write)),
             ),
             Self::Cost => format!(
                 "1, 0, {}, NULL::numeric, NULL::bigint, NULL::bigint, NULL::bigint",

@@ -116,14 +116,12 @@ impl UsageBy {
             Self::Month => Some(month_name(calendar.day(quarter))),
             Self::Label(label) => {
                 let labels: BTreeMap<String, String> = serde_json::from_str(name?).ok()?;
-                match label {
-                    Some(label) => labels.get(label).cloned(),
-                    None => {
-                        let labels = labels.iter();
-                        let labels = labels.map(|(name, value)| format!("{name}={value}"));
-                        Some(labels.collect::<Vec<_>>().join(" "))
-                    }
+                if let Some(label) = label {
+                    return labels.get(label).cloned();
                 }
+                let labels = labels.iter();
+                let labels = labels.map(|(name, value)| format!("{name}={value}"));
+                Some(labels.collect::<Vec<_>>().join(" "))
             }
             _ => name.cloned(),
         }

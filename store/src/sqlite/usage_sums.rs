@@ -70,7 +70,7 @@ impl Part {
     /// schemas.
     fn amounts(self, has_writes: bool) -> String {
         // What was repeated is known to count for nothing.
-        let counted = |count: &str| {
+        let unless_repeated = |count: &str| {
             format!("CASE WHEN entry.is_repeated THEN 0 * ({count}) ELSE {count} END")
         };
         let kind = format!(
@@ -81,17 +81,17 @@ impl Part {
         match self {
             Self::Entry => {
                 let counters = COUNTERS.map(|counter| match counter {
-                    "input_tokens" if has_writes => {
-                        counted("entry.input_tokens - coalesce(entry.cache_write_tokens, 0)")
-                    }
-                    counter => counted(&format!("entry.{counter}")),
+                    "input_tokens" if has_writes => unless_repeated(
+                        "entry.input_tokens - coalesce(entry.cache_write_tokens, 0)",
+                    ),
+                    counter => unless_repeated(&format!("entry.{counter}")),
                 });
                 format!("{kind}, 0, NULL, {}", counters.join(", "))
             }
             Self::Write(write) => format!(
                 "{kind} + {}, 0, NULL, {}, NULL, NULL, NULL",
                 UsageKind::number_of(write),
-                counted(written(write)),
+                unless_repeated(written(write)),
             ),
             Self::Cost => format!(
                 "1, 0, {}, NULL, NULL, NULL, NULL",

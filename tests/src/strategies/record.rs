@@ -109,7 +109,7 @@ fn head() -> BoxedStrategy<CheckpointHead> {
         step: count(),
         status: status(),
         messages: count(),
-        usage: token_counts(),
+        usage: entry_counts(),
         step_usage: token_counts(),
         started_at: signed(),
         pending: some(tool_call_id()),

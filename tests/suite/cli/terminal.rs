@@ -110,8 +110,8 @@ fn is_heard(group: &str) -> bool {
     processes.filter_map(Result::ok).any(|process| {
         let read = |name| std::fs::read_to_string(process.path().join(name)).unwrap_or_default();
         let fields = read("stat");
-        let fields = fields.rsplit(')').next().unwrap().split_whitespace();
-        let is_of_group = fields.skip(2).next() == Some(group);
+        let mut fields = fields.rsplit(')').next().unwrap().split_whitespace();
+        let is_of_group = fields.nth(2) == Some(group);
         let status = read("status");
         let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
         let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

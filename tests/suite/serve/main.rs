@@ -13,10 +13,16 @@
 mod answers;
 #[cfg(unix)]
 mod browser;
+#[cfg(unix)]
+mod browser_runs;
 #[path = "../cli/harness.rs"]
 mod harness;
 #[cfg(unix)]
 mod live;
+#[cfg(unix)]
+mod load;
+#[cfg(unix)]
+mod openapi;
 mod page_types;
 #[cfg(unix)]
 mod security;

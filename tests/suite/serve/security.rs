@@ -108,12 +108,11 @@ fn other_methods_origins_and_sites_are_refused() {
         for path in ["/", "/api/v1/runs", "/nothing"] {
             let answer = server.request(method, path, &[token]);
             assert_eq!(answer.status, 405, "{method} {path}");
+            assert_eq!(answer.header("allow"), Some("GET"), "{method} {path}");
         }
     }
-    assert_eq!(
-        server.request("GET", "/api/v1/verify", &[token]).status,
-        405
-    );
+    let verify = server.request("GET", "/api/v1/verify", &[token]);
+    assert_eq!((verify.status, verify.header("allow")), (405, Some("POST")));
     let ours = format!("http://127.0.0.1:{}", server.port);
     assert_eq!(
         server
@@ -170,6 +169,7 @@ fn data_needs_the_token() {
             let headers = wrong.as_deref().map(|wrong| ("Authorization", wrong));
             let answer = server.request("GET", path, headers.as_slice());
             assert_eq!(answer.status, 401, "{wrong:?} {path}");
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
             assert!(!problem(&answer).contains(token.as_str()));
         }
     }
@@ -245,6 +245,10 @@ fn what_is_too_large_is_refused() {
         "runs?limit=0",
         "runs?limit=-1",
         "runs?limit=1e3",
+        "runs?limit=%2B1",
+        "runs?limit=",
+        "runs?model=",
+        "runs?model",
         "runs?after=zz",
         "runs?no=1",
         "runs?limit=1&limit=2",

@@ -2124,6 +2124,28 @@ class TokenCounts(Model):
             le=9223372036854775807,
         ),
     ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of the input tokens that was written to a cache, where that'
+                ' is known and not nothing: its price is another.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    cacheWrite1hTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of those that was written for an hour instead of some'
+                ' minutes.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
 
 
 ToolCallId = TypeAliasType(
@@ -2651,7 +2673,8 @@ class UsageKey(Model):
         str,
         Field(
             description=(
-                '`day`, `week`, `month`, `runtime`, `model`, `job`, `session` or `cwd`.'
+                '`day`, `week`, `month`, `runtime`, `model`, `job`, `session`, `cwd`,'
+                ' `label`, or `label:` and the name of one.'
             )
         ),
     ]
@@ -4140,6 +4163,43 @@ class JobInfo(Model):
             )
         ),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
     startedAt: Annotated[Time, Field(description='When its first run began.')]
     finishedAt: Annotated[
         Time | None,
@@ -4207,6 +4267,28 @@ class LedgerEntry(Model):
     usage: Annotated[
         SummaryUsage | None, Field(description='The numbers; null if none are known.')
     ]
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of the input tokens that was written to a cache; not there if'
+                ' there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    cacheWrite1hTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of those that was written for an hour instead of some'
+                ' minutes.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
     isRepeated: Annotated[
         bool,
         Field(
@@ -4703,6 +4785,43 @@ class RecordReport(Model):
             description='What the run cost in US dollars, as the runtime reported it.'
         ),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
     durationMs: Annotated[
         int | None,
         Field(
@@ -5006,6 +5125,43 @@ class RunInfo(Model):
         float | None,
         Field(description='What it cost in US dollars, as the runtime reported it.'),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
     error: Annotated[
         Failure | None, Field(description='Why it failed; null if it did not.')
     ]
@@ -5217,6 +5373,43 @@ class SessionInfo(Model):
             )
         ),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
     status: Annotated[
         CheckpointStatus,
         Field(description='How its latest run ended; `proceeding` while that is open.'),
@@ -5981,11 +6174,33 @@ class UsageEntryRecord(Model):
             le=9223372036854775807,
         ),
     ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of the input tokens that was written to a cache, where that'
+                ' is known and not nothing: its price is another.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    cacheWrite1hTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of those that was written for an hour instead of some'
+                ' minutes.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
 
 
 class UsageGroup(Model):
     """
-    What a day, runtime, model, job, session or directory used; or two of them together.
+    What a day, runtime, model, job, session, directory or label used; or two of them together.
 
     The sums of all groups are the same, whatever they are grouped by.
     """
@@ -6439,6 +6654,43 @@ class JobDetail(Model):
             )
         ),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
     startedAt: Annotated[Time, Field(description='When its first run began.')]
     finishedAt: Annotated[
         Time | None,
@@ -6777,6 +7029,43 @@ class RunDetail(Model):
         float | None,
         Field(description='What it cost in US dollars, as the runtime reported it.'),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
     error: Annotated[
         Failure | None, Field(description='Why it failed; null if it did not.')
     ]

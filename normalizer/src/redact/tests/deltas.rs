@@ -114,6 +114,16 @@ fn joined(kept: &str) -> String {
 
 #[test]
 fn a_secret_cut_at_any_place_is_found_in_every_runtime() {
+    cut_after("Look: ");
+}
+
+/// The end of a long piece is looked at like that of a short one.
+#[test]
+fn a_secret_that_a_long_piece_ends_with_is_found() {
+    cut_after(&"Look at https://example.com/a, and on; ".repeat(6));
+}
+
+fn cut_after(before: &str) {
     let rules = definite();
     let kinds = [
         "github-pat",
@@ -130,9 +140,9 @@ fn a_secret_cut_at_any_place_is_found_in_every_runtime() {
         .iter()
         .filter(|example| kinds.contains(&example.rule))
     {
-        let text = format!("Look: {} and so on.", example.text);
+        let text = format!("{before}{} and so on.", example.text);
         for (runtime, name, how) in PRINTS {
-            for cut in 1..text.len() {
+            for cut in before.len().saturating_sub(6).max(1)..text.len() {
                 let next = (cut + 5).min(text.len());
                 let lines = print(how, &[&text[..cut], &text[cut..next], &text[next..]]);
                 let kept = String::from_utf8(filter(&rules, &runtime, lines.as_bytes())).unwrap();
@@ -143,7 +153,7 @@ fn a_secret_cut_at_any_place_is_found_in_every_runtime() {
                 assert!(!joined.contains(&secret), "{}", context());
                 assert_eq!(joined.matches("[REDACTED:").count(), 1, "{}", context());
                 assert!(
-                    joined.starts_with("Look: ") && joined.ends_with(" and so on."),
+                    joined.starts_with(before) && joined.ends_with(" and so on."),
                     "{}",
                     context()
                 );

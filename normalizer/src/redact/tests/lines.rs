@@ -212,6 +212,56 @@ fn a_private_key_in_text_goes_with_all_its_lines() {
     }
 }
 
+/// A private key that begins, with markers, ends of keys or other secrets after it in the same line: each takes out its own part at
+/// once, and what is taken out decides nothing that was decided before.
+#[test]
+fn a_private_key_ends_where_a_marker_or_its_end_is() {
+    let rules = definite();
+    let begin = "-----BEGIN RSA PRIVATE KEY-----";
+    let marked = "[REDACTED:jwt:0123456789abcdef]";
+    let run = "bkua_0123456789abcdef0123456789abcdef01234567";
+    let all = examples(13);
+    let others = all.iter().filter(|example| example.tier == Tier::Definite);
+    let mut others: Vec<&str> = others.map(|example| example.text.as_str()).collect();
+    others.extend([
+        "",
+        "word",
+        begin,
+        marked,
+        run,
+        "-----END RSA PRIVATE KEY-----",
+    ]);
+    for other in others {
+        for between in ["", " ", "\n", "\"", "x"] {
+            for text in [
+                format!("{begin}{run}{between}{marked}{between}{other}"),
+                format!("{begin}{run}{marked}{between}{other}{begin}"),
+                format!("{begin}{run}{between}{marked}{begin}{between}{other}"),
+                format!("{begin}{between}{other}{marked}{run}"),
+                format!("{other}{between}{begin}{run}{between}{begin}{run}{marked}{other}"),
+                format!("{begin}{other}{between}-----END{begin}"),
+                format!("{begin}{between}-----END-----{other}{begin}{run}"),
+            ] {
+                for line in [
+                    format!("{text}\n"),
+                    format!("{}\n", json!({"text": text})),
+                    format!("{}\n", json!({"lines": [text, other]})),
+                    format!("{}\n", json!({"lines": [text, run, other]})),
+                    format!("{}\n", json!({"arguments": json!({"a": text}).to_string()})),
+                ] {
+                    let once = filter(&rules, &Runtime::ClaudeCode, line.as_bytes());
+                    let twice = filter(&rules, &Runtime::ClaudeCode, &once);
+                    let (once, twice) = (String::from_utf8(once), String::from_utf8(twice));
+                    assert_eq!(once, twice, "{line}");
+                    if text.starts_with(&format!("{begin}{run}")) {
+                        assert!(!once.unwrap().contains(&format!("{begin}{run}")), "{line}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Signs that stand before each line of a file: of a diff, a quotation, a listing with numbers.
 const PREFIXES: [fn(usize) -> String; 6] = [
     |_| " ".to_owned(),

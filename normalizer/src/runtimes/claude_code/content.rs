@@ -10,20 +10,20 @@ use crate::signal;
 
 /// A string, or whatever else stands where one is expected.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Loose<'a> {
+pub(super) enum TextOrOther<'a> {
     /// A string.
     Text(Str<'a>),
     /// Anything else; null where nothing was printed.
     Other(Value),
 }
 
-impl Default for Loose<'_> {
+impl Default for TextOrOther<'_> {
     fn default() -> Self {
         Self::Other(Value::Null)
     }
 }
 
-impl<'a> Loose<'a> {
+impl<'a> TextOrOther<'a> {
     /// Returns the string, or what else it is as JSON; `None` for null.
     pub(super) fn into_text(self) -> Option<Cow<'a, str>> {
         match self {
@@ -35,13 +35,13 @@ impl<'a> Loose<'a> {
 }
 
 wire_shapes! {
-    Loose: "a value";
-    string text => Loose::Text(text);
-    null => Loose::default();
-    flag flag => Loose::Other(flag.into());
-    number number => Loose::Other(number);
-    list_value list => Loose::Other(list);
-    object_value object => Loose::Other(object);
+    TextOrOther: "a value";
+    string text => TextOrOther::Text(text);
+    null => TextOrOther::default();
+    flag flag => TextOrOther::Other(flag.into());
+    number number => TextOrOther::Other(number);
+    list_value list => TextOrOther::Other(list);
+    object_value object => TextOrOther::Other(object);
 }
 
 /// The content of a message or of a tool's result.
@@ -361,7 +361,11 @@ mod tests {
 
     #[test]
     fn a_string_may_be_something_else() {
-        let loose = |json| serde_json::from_str::<Loose<'_>>(json).unwrap().into_text();
+        let loose = |json| {
+            serde_json::from_str::<TextOrOther<'_>>(json)
+                .unwrap()
+                .into_text()
+        };
         assert_eq!(loose("\"a\"").as_deref(), Some("a"));
         assert_eq!(loose("null"), None);
         assert_eq!(

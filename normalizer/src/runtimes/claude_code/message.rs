@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::{Info, Warning};
 
-use super::content::{Block, Content, Loose};
+use super::content::{Block, Content, TextOrOther};
 use super::conversation::Conversation;
 use super::failure::{ApiFailure, retry_time};
 use super::stream_events::Kind;
@@ -262,7 +262,7 @@ impl Conversation {
             Warning { message: text }.into()
         } else {
             let topic = match line.local_command {
-                Loose::Other(value) if value.is_null() => "synthetic",
+                TextOrOther::Other(value) if value.is_null() => "synthetic",
                 _ => "command",
             };
             Info {
@@ -473,7 +473,7 @@ pub(super) fn plain_text(content: Content<'_>) -> String {
 
 /// Tells whether the call's result only says that the sub-agent was started.
 fn is_launch(result: &AgentFields<'_>) -> bool {
-    matches!(&result.status, Loose::Text(status)
+    matches!(&result.status, TextOrOther::Text(status)
         if status.ends_with("_launched") || *status == "teammate_spawned")
 }
 

@@ -6,7 +6,7 @@ use runtape_core::runtime_event::{Info, PermissionDenied};
 use runtape_core::{ErrorFamily, ToolCallId};
 use serde_json::{Map, Value};
 
-use super::content::Loose;
+use super::content::TextOrOther;
 use super::conversation::{Conversation, whole_millis};
 use super::failure::{ApiFailure, is_unknown_session, retry_time, unknown_session};
 use super::usage::Stated;
@@ -46,7 +46,7 @@ impl Conversation {
             };
             out.event(denied);
         }
-        let is_command = !matches!(&line.local_command, Loose::Other(Value::Null));
+        let is_command = !matches!(&line.local_command, TextOrOther::Other(Value::Null));
         let is_structured = !line.structured_output.is_null();
         let text = std::mem::take(&mut line.result)
             .into_text()
@@ -160,7 +160,7 @@ impl Conversation {
         };
         match subtype {
             "success" => {
-                let loose = |word: &Loose<'_>| word.clone().into_text().map(Cow::into_owned);
+                let loose = |word: &TextOrOther<'_>| word.clone().into_text().map(Cow::into_owned);
                 let failure = ApiFailure {
                     kind: None,
                     api_type: loose(&line.api_error_type),

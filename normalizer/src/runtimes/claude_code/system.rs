@@ -9,7 +9,7 @@ use runtape_core::runtime_event::{
 use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
-use super::content::Loose;
+use super::content::TextOrOther;
 use super::conversation::{Child, Conversation, version_of, whole_millis};
 use super::failure::epoch_millis;
 use super::wire::{Aside, RateLimitEvent, System};
@@ -386,7 +386,7 @@ fn on_informational(line: System<'_>, out: &mut SignalSink<'_>) {
         line.text,
         line.reason,
     ];
-    let text = texts.into_iter().find_map(Loose::into_text);
+    let text = texts.into_iter().find_map(TextOrOther::into_text);
     let message = text.unwrap_or_default().into_owned();
     if matches!(line.level.as_deref(), Some("warning" | "error")) {
         emit(Warning { message }, out);

@@ -7,7 +7,7 @@
 use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
-use super::content::Loose;
+use super::content::TextOrOther;
 use super::wire::RunResult;
 use crate::failure::error;
 
@@ -39,8 +39,8 @@ impl<'l> Words<'l> {
     /// Reads the words of a result.
     pub(super) fn of(line: &'l RunResult<'_>) -> Self {
         let subtype = match &line.subtype {
-            Loose::Text(word) => Some(word.as_str()),
-            Loose::Other(_) => None,
+            TextOrOther::Text(word) => Some(word.as_str()),
+            TextOrOther::Other(_) => None,
         };
         match (&line.is_error, subtype) {
             (Value::Bool(false), Some("success")) => Self::Success,
@@ -69,17 +69,17 @@ fn faults(line: &RunResult<'_>) -> Vec<String> {
         other => Some(format!("is_error: {} is no boolean", short(other))),
     };
     let subtype = match &line.subtype {
-        Loose::Text(word) if *word == "success" => None,
-        Loose::Text(word) if FAILURES.contains(&word.as_str()) => match &line.is_error {
+        TextOrOther::Text(word) if *word == "success" => None,
+        TextOrOther::Text(word) if FAILURES.contains(&word.as_str()) => match &line.is_error {
             Value::Bool(false) => Some(format!("subtype: {word} beside is_error false")),
             _ => None,
         },
-        Loose::Text(word) => {
+        TextOrOther::Text(word) => {
             let word = Value::from(word.as_str());
             Some(format!("subtype: unknown word {}", short(&word)))
         }
-        Loose::Other(Value::Null) => Some("subtype: missing".to_owned()),
-        Loose::Other(other) => Some(format!("subtype: {} is no word", short(other))),
+        TextOrOther::Other(Value::Null) => Some("subtype: missing".to_owned()),
+        TextOrOther::Other(other) => Some(format!("subtype: {} is no word", short(other))),
     };
     is_error.into_iter().chain(subtype).collect()
 }
@@ -119,14 +119,14 @@ pub(super) fn is_claimed(line: &RunResult<'_>) -> bool {
     }
     let is_error = !matches!(line.is_error, Value::Null | Value::Bool(_));
     let subtype = match &line.subtype {
-        Loose::Text(word) => *word != "success" && !FAILURES.contains(&word.as_str()),
-        Loose::Other(value) => !value.is_null(),
+        TextOrOther::Text(word) => *word != "success" && !FAILURES.contains(&word.as_str()),
+        TextOrOther::Other(value) => !value.is_null(),
     };
     let contradicts = matches!(Words::of(line), Words::Unclear(_))
         && matches!(line.is_error, Value::Bool(_))
-        && matches!(line.subtype, Loose::Text(_));
-    let has_words = !line.is_error.is_null() || line.subtype != Loose::default();
-    let has_more = line.result != Loose::default()
+        && matches!(line.subtype, TextOrOther::Text(_));
+    let has_words = !line.is_error.is_null() || line.subtype != TextOrOther::default();
+    let has_more = line.result != TextOrOther::default()
         || line.session.is_some()
         || line.uuid.is_some()
         || line.duration_ms.is_some()

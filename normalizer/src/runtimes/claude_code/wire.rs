@@ -6,7 +6,7 @@
 use serde::de::{Deserialize, IgnoredAny};
 use serde_json::Value;
 
-use super::content::{Block, Content, Loose};
+use super::content::{Block, Content, TextOrOther};
 use crate::json::{Str, number, wire_shapes, wire_struct};
 use crate::session_id::is_uuid;
 
@@ -48,12 +48,12 @@ wire_struct! {
         "request_id" => request_id: Option<Str<'a>>,
         "aborted" => aborted: Option<bool>,
         "is_api_error_message" | "isApiErrorMessage" => is_api_error: Option<bool>,
-        "error" => error: Loose<'a>,
+        "error" => error: TextOrOther<'a>,
         "api_error_status" => api_error_status: Option<u64> as number::opt_u64,
-        "api_error_type" => api_error_type: Loose<'a>,
-        "api_error" => api_error: Loose<'a>,
+        "api_error_type" => api_error_type: TextOrOther<'a>,
+        "api_error" => api_error: TextOrOther<'a>,
         "api_error_params" => api_error_params: Value,
-        "local_command_source" => local_command: Loose<'a>,
+        "local_command_source" => local_command: TextOrOther<'a>,
         ; known "type", "tool_use_meta", "thinking_duration_ms", "thinking_display", "agent_id",
         "subagent_type", "task_description", "local_command_run", "context_usage",
         "refused_message_id", "error_details", "isSidechain"
@@ -152,7 +152,7 @@ wire_struct! {
 
     /// How a sub-agent ended, or that it goes on behind its call's back.
     pub(super) struct AgentFields<'a> {
-        "status" => status: Loose<'a>,
+        "status" => status: TextOrOther<'a>,
         "content" => content: Content<'a>,
         "harnessNoteCount" => notes: Option<u64> as number::opt_u64,
         "harnessTailCount" => tails: Option<u64> as number::opt_u64,
@@ -190,7 +190,7 @@ wire_struct! {
         "content_block" => block: Option<Box<Block<'a>>>,
         "delta" => delta: Delta<'a>,
         "usage" => usage: Option<Usage>,
-        "error" => error: Loose<'a>,
+        "error" => error: TextOrOther<'a>,
         ; known "index", "context_management", "diagnostics"
     }
 
@@ -221,23 +221,23 @@ wire_struct! {
         "max_retries" => max_retries: Option<u64> as number::opt_u64,
         "retry_delay_ms" => retry_delay_ms: Option<f64> as number::opt_amount,
         "error_status" => error_status: Option<u64> as number::opt_u64,
-        "error" => error: Loose<'a>,
+        "error" => error: TextOrOther<'a>,
         // permission_denied
         "tool_name" => tool_name: Option<Str<'a>>,
         "tool_use_id" => tool_use_id: Option<Str<'a>>,
-        "message" => message: Loose<'a>,
+        "message" => message: TextOrOther<'a>,
         // task_*
         "task_id" => task_id: Option<Str<'a>>,
         "description" => description: Option<Str<'a>>,
         "task_type" => task_type: Option<Str<'a>>,
         "is_backgrounded" => is_backgrounded: Option<bool>,
         "status" => status: Option<Str<'a>>,
-        "summary" => summary: Loose<'a>,
+        "summary" => summary: TextOrOther<'a>,
         "patch" => patch: TaskPatch<'a>,
         // hook_*
         "hook_name" => hook_name: Option<Str<'a>>,
         "hook_event" => hook_event: Option<Str<'a>>,
-        "output" => output: Loose<'a>,
+        "output" => output: TextOrOther<'a>,
         "exit_code" => exit_code: Option<i64>,
         "outcome" => outcome: Option<Str<'a>>,
         // model_fallback, model_refusal_no_fallback
@@ -245,17 +245,17 @@ wire_struct! {
         "original_model" => original_model: Option<Str<'a>>,
         "fallback_model" => fallback_model: Option<Str<'a>>,
         // informational and others with a text
-        "content" => content: Loose<'a>,
+        "content" => content: TextOrOther<'a>,
         "level" => level: Option<Str<'a>>,
         // compact_boundary, status
         "compact_metadata" | "compactMetadata" => compact_metadata: Compaction<'a>,
-        "compact_result" => compact_result: Loose<'a>,
-        "compact_error" => compact_error: Loose<'a>,
-        "state" => state: Loose<'a>,
+        "compact_result" => compact_result: TextOrOther<'a>,
+        "compact_error" => compact_error: TextOrOther<'a>,
+        "state" => state: TextOrOther<'a>,
         // notification, plugin_install, worker_shutting_down
-        "text" => text: Loose<'a>,
-        "name" => name: Loose<'a>,
-        "reason" => reason: Loose<'a>,
+        "text" => text: TextOrOther<'a>,
+        "name" => name: TextOrOther<'a>,
+        "reason" => reason: TextOrOther<'a>,
         ; known "type", "uuid", "tools", "slash_commands", "terminal_slash_commands",
         "apiKeySource", "output_style", "agents", "skills", "plugins", "capabilities",
         "analytics_disabled", "product_feedback_disabled", "memory_paths", "original_cwd",
@@ -277,7 +277,7 @@ wire_struct! {
     pub(super) struct McpServer<'a> {
         "name" => name: Str<'a>,
         "status" => status: Str<'a>,
-        "error" => error: Loose<'a>,
+        "error" => error: TextOrOther<'a>,
         ; known "source", "scope", "tools", "type"
     }
 
@@ -316,11 +316,11 @@ wire_struct! {
 
     /// How the run, or one turn of it, ended.
     pub(super) struct RunResult<'a> {
-        "subtype" => subtype: Loose<'a>,
+        "subtype" => subtype: TextOrOther<'a>,
         "is_error" => is_error: Value,
-        "result" => result: Loose<'a>,
+        "result" => result: TextOrOther<'a>,
         // What the customer's own writers have in place of `result`.
-        "content" | "text" => content: Loose<'a>,
+        "content" | "text" => content: TextOrOther<'a>,
         "errors" => errors: Vec<Value>,
         "session_id" => session: Option<Str<'a>>,
         "duration_ms" => duration_ms: Option<f64> as number::opt_amount,
@@ -330,12 +330,12 @@ wire_struct! {
         "model_usage_since_last_result" => since_last: Option<ByModel<'a>>,
         "permission_denials" => denials: Vec<Denial<'a>>,
         "structured_output" => structured_output: Value,
-        "local_command" => local_command: Loose<'a>,
+        "local_command" => local_command: TextOrOther<'a>,
         "stop_reason" => stop_reason: Option<Str<'a>>,
         "terminal_reason" => terminal_reason: Option<Str<'a>>,
         "api_error_status" => api_error_status: Option<u64> as number::opt_u64,
-        "api_error_type" => api_error_type: Loose<'a>,
-        "api_error" => api_error: Loose<'a>,
+        "api_error_type" => api_error_type: TextOrOther<'a>,
+        "api_error" => api_error: TextOrOther<'a>,
         "api_error_params" => api_error_params: Value,
         "uuid" => uuid: Option<IgnoredAny>,
         "result_index" => index: Option<IgnoredAny>,
@@ -365,10 +365,10 @@ wire_struct! {
     /// whoever drives the CLI over its standard input.
     pub(super) struct Aside<'a> {
         "session_id" => session: Option<Str<'a>>,
-        "summary" => summary: Loose<'a>,
-        "suggestion" => suggestion: Loose<'a>,
-        "error" => error: Loose<'a>,
-        "output" => output: Loose<'a>,
+        "summary" => summary: TextOrOther<'a>,
+        "suggestion" => suggestion: TextOrOther<'a>,
+        "error" => error: TextOrOther<'a>,
+        "output" => output: TextOrOther<'a>,
         "request_id" => request_id: Option<Str<'a>>,
         "request" => request: Value,
         "response" => response: Value,

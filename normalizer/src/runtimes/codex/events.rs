@@ -3,9 +3,6 @@
 //! The CLI does not say which items came in one response of the model. A message or reasoning after a
 //! call opens the next step; calls join the open one.
 
-use std::collections::HashMap;
-
-use foldhash::quality::FixedState;
 use runtape_core::runtime_event::Info;
 use serde::de::{Deserialize, IgnoredAny};
 use serde_json::Value;
@@ -17,6 +14,7 @@ use super::wire::{
     ThreadStarted, TurnCompleted, TurnFailed, TurnStarted, leading_head,
 };
 use super::{failure, is_session_id, notices, usage};
+use crate::by_hash::{ByHash, hash_of};
 use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
@@ -59,7 +57,7 @@ pub(super) struct Events {
     has_ended: bool,
     step: StepState,
     /// The calls with an id that were started and are not completed.
-    open: HashMap<Box<str>, OpenCall, FixedState>,
+    open: ByHash<OpenCall>,
     unnamed: UnnamedCalls,
     /// The to-do list as it was last printed.
     todo_list: Value,
@@ -296,7 +294,7 @@ impl Events {
         let name = &*tool.name(item);
         let id = id.filter(|id| !id.is_empty());
         let is_completed = phase == Phase::Completed;
-        let open = id.and_then(|id| self.open.get(id));
+        let open = id.and_then(|id| self.open.get(hash_of(id)));
         let is_open = match id {
             Some(_) => open.is_some(),
             None => phase != Phase::Started && self.unnamed.is_open(Scope::Main, Some(name)),
@@ -324,7 +322,7 @@ impl Events {
             let input = tool.input(item, is_completed);
             if let Some(id) = id.filter(|_| !is_completed) {
                 let has_input = !input.is_null();
-                self.open.insert(id.into(), OpenCall { has_input });
+                self.open.insert(hash_of(id), OpenCall { has_input });
             }
             out.emit(Signal::ToolCall {
                 call,
@@ -335,7 +333,7 @@ impl Events {
         }
         if is_completed {
             if let Some(id) = id {
-                self.open.remove(id);
+                self.open.remove(hash_of(id));
             } else if !is_open {
                 self.unnamed.end(Scope::Main, Some(name));
             }

@@ -26,11 +26,12 @@ const WORDS: &[(&[&str], ErrorFamily)] = &[
 pub(super) fn of_turn(message: &str, at: i64) -> RunError {
     let status = status_in(message);
     let family = family(message, status);
-    let retry_at = wait_in(message).map(|wait| at.saturating_add(wait));
+    let is_retryable = is_retryable(family);
+    let wait = is_retryable.then(|| wait_in(message)).flatten();
     RunError {
         family: Some(family),
-        is_retryable: is_retryable(family),
-        retry_at: retry_at.filter(|_| is_retryable(family)),
+        is_retryable,
+        retry_at: wait.map(|wait| at.saturating_add(wait)),
         ..api_error(message, status)
     }
 }
@@ -46,7 +47,11 @@ pub(super) fn of_start(message: &str) -> RunError {
 }
 
 fn family(message: &str, status: Option<u16>) -> ErrorFamily {
-    let lower = message.to_lowercase();
+    let lower = if message.is_ascii() {
+        message.to_ascii_lowercase()
+    } else {
+        message.to_lowercase()
+    };
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if let Some((_, family)) = WORDS.iter().find(|(words, _)| has(words)) {
         return *family;

@@ -187,7 +187,7 @@ impl<'de> Visitor<'de> for AnyBody {
                 }
                 name => {
                     note_unknown(&mut body.unknown, name);
-                    if let (None, None, Loose::Payload(payload)) =
+                    if let (None, None, PayloadOrOther::Payload(payload)) =
                         (&body.kind, &candidate, map.next_value()?)
                     {
                         candidate = Some((key, payload));
@@ -205,12 +205,12 @@ impl<'de> Visitor<'de> for AnyBody {
 }
 
 /// What may be a call under a key of an unknown form: any object.
-enum Loose<'a> {
+enum PayloadOrOther<'a> {
     Payload(Box<Payload<'a>>),
     Other,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for PayloadOrOther<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let payload = AnyPayload {
             full: true,
@@ -219,8 +219,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
         deserializer
             .deserialize_any(ObjectOr(payload))
             .map(|payload| match payload {
-                Some(payload) => Loose::Payload(payload),
-                None => Loose::Other,
+                Some(payload) => PayloadOrOther::Payload(payload),
+                None => PayloadOrOther::Other,
             })
     }
 }

@@ -284,6 +284,7 @@ mod tests {
             output_tokens: Some(5),
             reasoning_tokens: None,
             cached_input_tokens: Some(90),
+            cache_write_tokens: Some(3),
             ..TokenCounts::default()
         };
         assert_eq!(told.total, Some(total));

@@ -62,7 +62,7 @@ use self::argv::{Asked, query};
 use self::both_streams::BothStreams;
 use self::chat::Chat;
 use self::library::{Library, is_library_line};
-use self::quiet::{Quiet, Taken};
+use self::quiet::{Quiet, QuietLine};
 use self::stderr::Stderr;
 use self::text::{is_blank, rank};
 use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
@@ -269,7 +269,7 @@ impl Hermes {
         match &mut self.mode {
             Mode::Chat(chat) => chat.push(line, ending, out),
             Mode::Quiet(quiet) => {
-                if quiet.push(printed, ending, out) == Taken::IsChat {
+                if quiet.push(printed, ending, out) == QuietLine::IsChat {
                     self.mode = Mode::Chat(Box::new(Chat::headless(self.run.clone())));
                     out.emit(Signal::Format("chat"));
                     self.push(&strip_escapes(line), printed, ending, out);

@@ -29,9 +29,9 @@ use crate::signal::{Outcome, Signal, TapePlace, Verdict};
 
 /// What a line turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum QuietLine {
     /// It was read.
-    Yes,
+    Read,
     /// It belongs to an output of `hermes chat` without `-Q`, whose start is missing.
     IsChat,
 }
@@ -85,10 +85,15 @@ impl Quiet {
     }
 
     /// Reads a line as it was printed.
-    pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) -> Taken {
+    pub(super) fn push(
+        &mut self,
+        line: &str,
+        ending: Ending,
+        out: &mut SignalSink<'_>,
+    ) -> QuietLine {
         if !self.answer.is_empty() {
             self.push_further(line, ending, out);
-            return Taken::Yes;
+            return QuietLine::Read;
         }
         // Only on a terminal does a leak have escapes, and two carriage returns.
         let shown = match ending {
@@ -107,7 +112,7 @@ impl Quiet {
             Ending::CrLf | Ending::CrCrLf => rank(ending) >= self.leak_rank,
         };
         if may_leak && ending == Ending::Lf {
-            return Taken::Yes;
+            return QuietLine::Read;
         }
         if may_leak {
             match self.push_leak(&shown, ending, out) {
@@ -115,15 +120,15 @@ impl Quiet {
                     if ending != Ending::None {
                         self.leak_rank = rank(ending);
                     }
-                    return Taken::Yes;
+                    return QuietLine::Read;
                 }
-                Leak::IsChat => return Taken::IsChat,
+                Leak::IsChat => return QuietLine::IsChat,
                 Leak::None => {}
             }
         }
         self.begin_answer(out);
         self.push_answer(line, ending, out);
-        Taken::Yes
+        QuietLine::Read
     }
 
     fn push_leak(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) -> Leak {

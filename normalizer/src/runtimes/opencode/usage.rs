@@ -105,6 +105,7 @@ mod tests {
             cached_input_tokens: Some(24),
             output_tokens: Some(60),
             reasoning_tokens: Some(40),
+            cache_write_tokens: Some(3),
             ..TokenCounts::default()
         };
         for mut tokens in [

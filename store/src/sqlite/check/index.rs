@@ -23,6 +23,9 @@ const DELETIONS: i64 = 1 << 16;
 /// A part of the index.
 struct Segment {
     last_page: i64,
+    /// All of it is in another part already: while parts are merged step by step, its pages stay where they are, and
+    /// nobody reads them.
+    is_merged: bool,
     origins: (u64, u64),
     pages_of_deletions: i64,
 }
@@ -56,8 +59,8 @@ fn segments(structure: &[u8]) -> Option<HashMap<i64, Segment>> {
     let (_count, _writes) = (next()?, next()?);
     let mut segments = HashMap::new();
     for _ in 0..levels {
-        let _merged = next()?;
-        for _ in 0..next()? {
+        let merging = next()?;
+        for order in 0..next()? {
             let id = place::signed(next()?);
             let (_first, last) = (next()?, next()?);
             let origins = (next()?, next()?);
@@ -65,6 +68,7 @@ fn segments(structure: &[u8]) -> Option<HashMap<i64, Segment>> {
             let (_gone, _texts) = (next()?, next()?);
             let segment = Segment {
                 last_page: place::signed(last),
+                is_merged: last == 0 && order < merging,
                 origins,
                 pages_of_deletions: place::signed(pages),
             };
@@ -187,7 +191,9 @@ impl<'a> Index<'a> {
             let (number, page) = (id >> 37, id & 0x7fff_ffff);
             let is_known = if number < DELETIONS {
                 let segment = self.segments.get(&number);
-                segment.is_some_and(|segment| (1..=segment.last_page).contains(&page))
+                segment.is_some_and(|segment| {
+                    segment.is_merged || (1..=segment.last_page).contains(&page)
+                })
             } else {
                 // Numbers of texts, 4 or 8 bytes each.
                 let width = if row.get_ref(2)?.as_str().ok() == Some("04") {
@@ -216,7 +222,7 @@ impl<'a> Index<'a> {
                 && segment.is_some_and(|segment| {
                     let (first, last): (i64, i64) =
                         (row.get(2).unwrap_or(0), row.get(3).unwrap_or(i64::MAX));
-                    first >= 1 && last <= segment.last_page
+                    first >= 1 && (segment.is_merged || last <= segment.last_page)
                 });
             if !is_right {
                 return Ok(false);

@@ -3,7 +3,7 @@
 use runtape_core::runtime_event::ApiRetry;
 use serde_json::Value;
 
-use super::super::content::{Content, Loose};
+use super::super::content::{Content, TextOrOther};
 use super::super::conversation::whole_millis;
 use super::super::failure::ApiFailure;
 use super::super::wire::ApiMessage;
@@ -81,12 +81,12 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
 /// Makes the notice of an attempt that failed.
 pub(super) fn api_retry(line: HistoryLine<'_>) -> ApiRetry {
     let (status, reason) = match line.error {
-        Loose::Other(value) => {
+        TextOrOther::Other(value) => {
             let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
             let status = value.get("status").and_then(Value::as_u64);
             (status, text("formatted").or_else(|| text("message")))
         }
-        Loose::Text(text) => (None, Some(text.into_owned())),
+        TextOrOther::Text(text) => (None, Some(text.into_owned())),
     };
     ApiRetry {
         attempt: line.retry_attempt,

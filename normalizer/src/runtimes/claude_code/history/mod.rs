@@ -40,15 +40,15 @@ mod word;
 #[cfg(test)]
 mod tests;
 
-use self::reader::Reader;
-use crate::history::{History, Place};
+use self::reader::TranscriptReader;
+use crate::history::{History, SessionDirectory};
 
 pub(super) use self::heard::Heard;
 pub(super) use self::parser::HistoryLines;
 
 /// Where the CLI keeps sessions, and how they are read.
 pub(super) const HISTORY: History = History {
-    places: &[Place {
+    places: &[SessionDirectory {
         home: ".claude",
         variable: Some(("CLAUDE_CONFIG_DIR", "")),
         below: "projects",
@@ -56,7 +56,7 @@ pub(super) const HISTORY: History = History {
     source: source::source,
     is_candidate: source::is_candidate,
     database: None,
-    reader: || Box::new(Reader::default()),
+    reader: || Box::new(TranscriptReader::default()),
     parser: |context| Box::new(super::ClaudeCode::with_history(context)),
     prefers_printed_text: false,
     kept_days: Some(30),

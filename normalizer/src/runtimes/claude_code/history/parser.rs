@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use runtape_core::ToolCallId;
 use runtape_core::runtime_event::{Hook, PermissionDenied, Task};
 
-use super::super::content::{Content, Loose};
+use super::super::content::{Content, TextOrOther};
 use super::super::conversation::Conversation;
 use super::super::message::{SYNTHETIC, is_cli_text, is_interruption, plain_text};
 use super::super::tools;
@@ -120,7 +120,7 @@ impl HistoryLines {
             "queue-operation" => {
                 out.set_written_time(line.timestamp.as_deref());
                 conversation.on_session(line.session.as_ref(), out);
-                if let Loose::Text(prompt) = line.content {
+                if let TextOrOther::Text(prompt) = line.content {
                     self.queued = Some(prompt.into_owned());
                 }
             }
@@ -368,7 +368,7 @@ impl HistoryLines {
         match attachment.kind.as_deref() {
             // Typed while the model worked.
             Some("queued_command") => {
-                if let Loose::Text(prompt) = attachment.prompt
+                if let TextOrOther::Text(prompt) = attachment.prompt
                     && !prompt.starts_with(NOTIFICATION)
                     && !is_cli_text(&prompt)
                     && self.scope.is_none()
@@ -385,7 +385,7 @@ impl HistoryLines {
                 if let Some(outcome) = kind.strip_prefix("hook_") {
                     let outcome = Some(outcome.to_owned());
                     let texts = [attachment.content, attachment.stdout, attachment.stderr];
-                    let mut texts = texts.into_iter().filter_map(Loose::into_text);
+                    let mut texts = texts.into_iter().filter_map(TextOrOther::into_text);
                     let output = texts.find(|text| !text.is_empty());
                     out.event(Hook {
                         name: attachment

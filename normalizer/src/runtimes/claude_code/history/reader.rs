@@ -19,7 +19,7 @@ use crate::times::iso_millis;
 
 /// Reads the sources of one session.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct TranscriptReader {
     session: String,
     /// How many sources have begun.
     sources: usize,
@@ -60,7 +60,7 @@ const MOST_SUMMARIES: usize = 64;
 const LONGEST_TITLE: usize = 4096;
 const LONGEST_ID: usize = 1024;
 
-impl SessionReader for Reader {
+impl SessionReader for TranscriptReader {
     fn begin_source(&mut self, name: &str) {
         self.sources += 1;
         self.current = match SourceKind::of(name) {
@@ -120,7 +120,7 @@ impl SessionReader for Reader {
     }
 }
 
-impl Reader {
+impl TranscriptReader {
     fn name_session(&mut self, session: &str) {
         if self.session.is_empty() {
             session.clone_into(&mut self.session);

@@ -3,7 +3,7 @@
 use serde::de::{Deserialize, IgnoredAny};
 use serde_json::Value;
 
-use super::super::content::Loose;
+use super::super::content::TextOrOther;
 use super::super::wire::{AgentResult, ApiMessage, ByModel, Compaction};
 use crate::json::{Str, number, wire_shapes, wire_struct};
 
@@ -22,10 +22,10 @@ wire_struct! {
         "requestId" => request_id: Option<Str<'a>>,
         "isAbortedMidStream" => is_aborted: Option<bool>,
         "isApiErrorMessage" => is_api_error: Option<bool>,
-        "error" => error: Loose<'a>,
+        "error" => error: TextOrOther<'a>,
         "apiErrorStatus" => api_error_status: Option<u64> as number::opt_u64,
-        "apiErrorType" => api_error_type: Loose<'a>,
-        "apiError" => api_error: Loose<'a>,
+        "apiErrorType" => api_error_type: TextOrOther<'a>,
+        "apiError" => api_error: TextOrOther<'a>,
         "apiErrorParams" => api_error_params: Value,
         // user
         "isMeta" => is_meta: Option<bool>,
@@ -35,7 +35,7 @@ wire_struct! {
         "toolUseResult" => result: AgentResult<'a>,
         "toolDenialKind" => denial: Option<Str<'a>>,
         // system
-        "content" => content: Loose<'a>,
+        "content" => content: TextOrOther<'a>,
         "level" => level: Option<Str<'a>>,
         "compactMetadata" => compaction: Compaction<'a>,
         "originalModel" => original_model: Option<Str<'a>>,
@@ -84,15 +84,15 @@ wire_struct! {
     /// What the CLI added to the prompt.
     pub(super) struct Attachment<'a> {
         "type" => kind: Option<Str<'a>>,
-        "prompt" => prompt: Loose<'a>,
+        "prompt" => prompt: TextOrOther<'a>,
         "maxTurns" => max_turns: Option<u64> as number::opt_u64,
         "data" => data: Value,
         "hookName" => hook_name: Option<Str<'a>>,
         "hookEvent" => hook_event: Option<Str<'a>>,
         "exitCode" => exit_code: Option<i64>,
-        "content" => content: Loose<'a>,
-        "stdout" => stdout: Loose<'a>,
-        "stderr" => stderr: Loose<'a>,
+        "content" => content: TextOrOther<'a>,
+        "stdout" => stdout: TextOrOther<'a>,
+        "stderr" => stderr: TextOrOther<'a>,
         ; rest skipped
     }
 }

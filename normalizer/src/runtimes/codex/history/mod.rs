@@ -17,10 +17,10 @@ mod tests;
 mod thread;
 mod wire;
 
-use crate::history::{History, Place, SegmentLines};
+use crate::history::{History, SegmentLines, SessionDirectory};
 
 pub(super) const HISTORY: History = History {
-    places: &[Place {
+    places: &[SessionDirectory {
         home: ".codex",
         variable: Some(("CODEX_HOME", "")),
         below: "",

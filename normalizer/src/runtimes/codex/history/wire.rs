@@ -97,7 +97,7 @@ pub(super) enum Content<'a> {
     #[default]
     None,
     Text(Str<'a>),
-    Pieces(Vec<Piece<'a>>),
+    Pieces(Vec<ContentPiece<'a>>),
     Other(Value),
 }
 
@@ -107,7 +107,7 @@ wire_shapes! {
     null => Content::None;
     flag flag => Content::Other(flag.into());
     number number => Content::Other(number);
-    list list => crate::json::items(list, size_of::<Piece<'de>>()).map(Content::Pieces);
+    list list => crate::json::items(list, size_of::<ContentPiece<'de>>()).map(Content::Pieces);
     object_value object => Content::Other(object);
 }
 
@@ -120,7 +120,7 @@ impl Content<'_> {
             Self::Text(text) => Content::Text(text.into_owned().into()),
             Self::Other(value) => Content::Other(value),
             Self::Pieces(pieces) => {
-                let pieces = pieces.into_iter().map(|piece| Piece {
+                let pieces = pieces.into_iter().map(|piece| ContentPiece {
                     kind: text(piece.kind),
                     text: text(piece.text),
                     image: text(piece.image),
@@ -147,7 +147,7 @@ impl Content<'_> {
 
 wire_struct! {
     /// A piece of a message, of a summary or of a result.
-    pub(super) struct Piece<'a> {
+    pub(super) struct ContentPiece<'a> {
         "type" => kind: Option<Str<'a>>,
         "text" => text: Option<Str<'a>>,
         "image_url" => image: Option<Str<'a>>,

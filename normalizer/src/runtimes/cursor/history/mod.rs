@@ -15,7 +15,7 @@ mod reader;
 mod tests;
 mod words;
 
-use crate::history::{Database, Framing, History, Place, SegmentLines, Source, Table};
+use crate::history::{Database, Framing, History, SegmentLines, SessionDirectory, Source, Table};
 
 const DATABASE: Database = Database {
     files: &["store.db"],
@@ -37,7 +37,7 @@ const DATABASE: Database = Database {
 };
 
 pub(super) const HISTORY: History = History {
-    places: &[Place {
+    places: &[SessionDirectory {
         home: ".cursor",
         variable: None,
         below: "chats",

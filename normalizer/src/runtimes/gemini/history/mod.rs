@@ -33,11 +33,11 @@ mod wire;
 mod words;
 
 pub(super) use self::wire::Tokens;
-use crate::history::{History, Place, SegmentLines};
+use crate::history::{History, SegmentLines, SessionDirectory};
 
 /// The history that the CLI keeps.
 pub(super) const HISTORY: History = History {
-    places: &[Place {
+    places: &[SessionDirectory {
         home: ".gemini",
         // It stands for the home directory.
         variable: Some(("GEMINI_CLI_HOME", ".gemini")),

@@ -60,14 +60,14 @@ struct SourceState {
 }
 
 /// A record where it stands.
-struct Piece<'a> {
+struct StoredRecord<'a> {
     bytes: &'a [u8],
     place: Range<u64>,
     /// It is a part of a whole list of records.
     is_listed: bool,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> StoredRecord<'a> {
     fn part(bytes: &'a [u8], place: &Range<u64>, part: Range<usize>, is_listed: bool) -> Self {
         let offset = |at: usize| place.start + u64::try_from(at).unwrap_or(u64::MAX);
         Self {
@@ -108,7 +108,7 @@ impl SessionReader for GeminiSession {
         if bytes.trim_ascii().is_empty() {
             return;
         }
-        let piece = Piece {
+        let piece = StoredRecord {
             bytes,
             place: place.clone(),
             is_listed: false,
@@ -162,7 +162,7 @@ impl GeminiSession {
         self.sources.saturating_sub(1)
     }
 
-    fn on_header(&mut self, head: &LineHead<'_>, piece: &Piece<'_>) {
+    fn on_header(&mut self, head: &LineHead<'_>, piece: &StoredRecord<'_>) {
         if self.source.agent.is_some() {
             return;
         }
@@ -176,7 +176,7 @@ impl GeminiSession {
         }
         let list = field(piece.bytes, 0..piece.bytes.len(), b"messages");
         for part in elements(piece.bytes, list.unwrap_or_default()) {
-            self.on_part(&Piece::part(piece.bytes, &piece.place, part, false));
+            self.on_part(&StoredRecord::part(piece.bytes, &piece.place, part, false));
         }
     }
 
@@ -192,7 +192,7 @@ impl GeminiSession {
         }
     }
 
-    fn on_set(&mut self, set: &SetHead<'_>, piece: &Piece<'_>) {
+    fn on_set(&mut self, set: &SetHead<'_>, piece: &StoredRecord<'_>) {
         self.learn(set.summary.as_deref(), set.directories.0.first());
         if let (Some(session), None) = (set.session.as_deref(), self.source.agent) {
             self.id = Some(session.to_owned());
@@ -215,7 +215,7 @@ impl GeminiSession {
     }
 
     /// Reads all records anew.
-    fn on_list(&mut self, piece: &Piece<'_>) {
+    fn on_list(&mut self, piece: &StoredRecord<'_>) {
         let bytes = piece.bytes;
         let list = field(bytes, 0..bytes.len(), b"$set")
             .and_then(|set| field(bytes, set, b"messages"))
@@ -226,9 +226,9 @@ impl GeminiSession {
         self.on_records(list, piece);
     }
 
-    fn on_records(&mut self, list: Range<usize>, piece: &Piece<'_>) {
+    fn on_records(&mut self, list: Range<usize>, piece: &StoredRecord<'_>) {
         for (index, part) in elements(piece.bytes, list).enumerate() {
-            let part = Piece::part(piece.bytes, &piece.place, part, true);
+            let part = StoredRecord::part(piece.bytes, &piece.place, part, true);
             // Each resuming repeats what the one before did. The first record tells where the CLI works.
             if self.seen.insert(fingerprint(part.bytes)) || index == 0 {
                 self.on_part(&part);
@@ -236,14 +236,14 @@ impl GeminiSession {
         }
     }
 
-    fn on_part(&mut self, piece: &Piece<'_>) {
+    fn on_part(&mut self, piece: &StoredRecord<'_>) {
         match decode::<LineHead<'_>>(piece.bytes) {
             Ok(Decoded { value: head, .. }) if head.id.is_some() => self.on_record(&head, piece),
             _ => self.on_unreadable(piece),
         }
     }
 
-    fn on_record(&mut self, head: &LineHead<'_>, piece: &Piece<'_>) {
+    fn on_record(&mut self, head: &LineHead<'_>, piece: &StoredRecord<'_>) {
         let id = head.id.as_deref().unwrap_or_default();
         let kind = head.kind.as_deref().unwrap_or_default();
         let mut prompt = None;
@@ -292,7 +292,7 @@ impl GeminiSession {
     }
 
     /// Tells what a user's record is, and what was typed.
-    fn prompt(&mut self, head: &LineHead<'_>, piece: &Piece<'_>) -> UserRecord {
+    fn prompt(&mut self, head: &LineHead<'_>, piece: &StoredRecord<'_>) -> UserRecord {
         let (mut responses, mut unknown) = (0, 0);
         head.each_response(|id| {
             responses += 1;
@@ -324,7 +324,7 @@ impl GeminiSession {
     }
 
     /// Takes what the CLI tells the model about where it is: it has the same id in all sessions.
-    fn on_context(&mut self, head: &LineHead<'_>, text: &str, piece: &Piece<'_>) {
+    fn on_context(&mut self, head: &LineHead<'_>, text: &str, piece: &StoredRecord<'_>) {
         let Some(cwd) = directory(text).filter(|_| self.source.agent.is_none()) else {
             return;
         };
@@ -339,7 +339,7 @@ impl GeminiSession {
     }
 
     /// Tells who has a record that was never seen before.
-    fn owner(&mut self, is_prompt: bool, piece: &Piece<'_>) -> Owner {
+    fn owner(&mut self, is_prompt: bool, piece: &StoredRecord<'_>) -> Owner {
         if let Some(agent) = self.source.agent {
             return Owner::Agent(agent);
         }
@@ -383,7 +383,7 @@ impl GeminiSession {
         SegmentLine::Made(header.into_bytes())
     }
 
-    fn add_note(&mut self, owner: Owner, id: &str, piece: &Piece<'_>) {
+    fn add_note(&mut self, owner: Owner, id: &str, piece: &StoredRecord<'_>) {
         let agent = self.runs.agent_of(owner);
         if agent.is_some() || piece.is_listed {
             let note = note::write(id, agent, piece.is_listed);
@@ -406,7 +406,7 @@ impl GeminiSession {
     }
 
     /// Keeps a line that is no record; a copy of it adds nothing.
-    fn keep_once(&mut self, piece: &Piece<'_>) -> bool {
+    fn keep_once(&mut self, piece: &StoredRecord<'_>) -> bool {
         let is_new = self.seen.insert(fingerprint(piece.bytes));
         if is_new {
             self.push(self.current(), piece.line(self.number()));
@@ -414,7 +414,7 @@ impl GeminiSession {
         is_new
     }
 
-    fn on_unreadable(&mut self, piece: &Piece<'_>) {
+    fn on_unreadable(&mut self, piece: &StoredRecord<'_>) {
         // A document is replaced while it is written: what cannot be read of it may be whole soon.
         let is_counted = if self.source.is_document {
             self.seen.insert(fingerprint(piece.bytes))

@@ -18,7 +18,7 @@ mod tests;
 mod wire;
 
 use crate::history::{
-    Database, Framing, History, Place, SegmentLines, SessionTable, Source, Table,
+    Database, Framing, History, SegmentLines, SessionDirectory, SessionTable, Source, Table,
 };
 
 const DATABASE: Database = Database {
@@ -51,7 +51,7 @@ const DATABASE: Database = Database {
 };
 
 pub(super) const HISTORY: History = History {
-    places: &[Place {
+    places: &[SessionDirectory {
         home: ".hermes",
         variable: Some(("HERMES_HOME", "")),
         below: "",

@@ -15,7 +15,7 @@ mod tests;
 mod wire;
 
 use crate::history::{
-    Database, Framing, History, Place, SegmentLines, SessionTable, Source, Table,
+    Database, Framing, History, SegmentLines, SessionDirectory, SessionTable, Source, Table,
 };
 
 const DATABASE: Database = Database {
@@ -49,7 +49,7 @@ const DATABASE: Database = Database {
 };
 
 pub(super) const HISTORY: History = History {
-    places: &[Place {
+    places: &[SessionDirectory {
         home: ".local/share/opencode",
         variable: Some(("XDG_DATA_HOME", "opencode")),
         below: "",

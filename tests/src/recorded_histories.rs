@@ -1,33 +1,101 @@
-//! Runs that were read from a history, against what the model sent: `run.meta.json` beside it.
+//! Histories that were recorded with their runs, and what the model sent: `run.meta.json` in each.
 //!
 //! The truth is of the last run of the session; what was before it is in `usage_before`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it saw"
+)]
+
+use std::collections::HashSet;
+use std::env;
 use std::fmt::Debug;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runtape_core::{CheckpointStatus, RunSummary};
-use runtape_normalizer::history::Segment;
 use serde_json::Value;
 
 /// In what a runtime's history differs from what its model said.
-pub(crate) struct PairRules {
+#[derive(Clone, Copy, Debug)]
+pub struct PairRules {
     /// Returns the name and the input of a call as the history has them.
-    pub(crate) call: fn(&Value) -> (String, Option<Value>),
+    pub call: fn(&Value) -> (String, Option<Value>),
     /// Returns a piece of the result of a call, if it is known.
-    pub(crate) result: fn(&Value) -> Option<String>,
+    pub result: fn(&Value) -> Option<String>,
     /// Usage is known run by run, also of one that was resumed.
-    pub(crate) knows_runs: bool,
+    pub knows_runs: bool,
 }
 
 /// A run as it was read.
-pub(crate) struct ReadRun {
-    pub(crate) segment: Segment,
-    pub(crate) summary: RunSummary,
+#[derive(Clone, Debug)]
+pub struct ReadRun {
+    /// What was asked first.
+    pub prompt: Option<String>,
+    /// The ids of its calls.
+    pub calls: Vec<String>,
+    /// The last whole text of the model.
+    pub last_text: Option<String>,
+    /// The session was resumed by this run, rather than begun.
+    pub is_resumed: bool,
+    /// When its first line was written.
+    pub started_at: Option<i64>,
+    /// When its last line was written.
+    pub last_at: Option<i64>,
+    /// What became of it.
+    pub summary: RunSummary,
+}
+
+/// Returns the directories of all histories of a runtime, our own first.
+#[must_use]
+pub fn histories(runtime: &str) -> Vec<PathBuf> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut folders = vec![fixtures.join(runtime)];
+    if let Some(corpus) = env::var_os("RUNTAPE_CORPUS") {
+        // Cargo runs tests in the package's directory; the variable is relative to the workspace.
+        folders.push(fixtures.join("../..").join(corpus).join(runtime));
+    }
+    let mut names = HashSet::new();
+    let mut histories = Vec::new();
+    for folder in folders {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| path.to_string_lossy().ends_with(".history"));
+        paths.sort();
+        for path in paths {
+            if names.insert(path.file_name().unwrap().to_owned()) {
+                histories.push(path);
+            }
+        }
+    }
+    histories
+}
+
+/// Prints how many histories are right, and fails if one is not.
+pub fn report(runtime: &str, compared: &[(String, Vec<String>)]) {
+    assert!(!compared.is_empty(), "no history of {runtime} was found");
+    let (right, wrong): (Vec<_>, Vec<_>) =
+        compared.iter().partition(|(_, faults)| faults.is_empty());
+    println!(
+        "{runtime}: {} histories, {} all right",
+        compared.len(),
+        right.len()
+    );
+    for (name, faults) in &wrong {
+        for fault in faults {
+            println!("  {name}: {fault}");
+        }
+    }
+    let wrong: Vec<&str> = wrong.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(wrong.is_empty(), "{runtime}: {wrong:?}");
 }
 
 /// Reads the truth of a history.
-pub(crate) fn meta(history: &Path) -> Value {
+#[must_use]
+pub fn truth_of(history: &Path) -> Value {
     serde_json::from_slice(&fs::read(history.join("run.meta.json")).unwrap()).unwrap()
 }
 
@@ -54,8 +122,9 @@ impl Faults {
     }
 }
 
-/// Compares the runs of a session with the truth of the last one.
-pub(crate) fn compare(rules: &PairRules, meta: &Value, runs: &[ReadRun]) -> Vec<String> {
+/// Compares the runs of a session with the truth of the last one, and says in what they differ.
+#[must_use]
+pub fn compare(rules: &PairRules, meta: &Value, runs: &[ReadRun]) -> Vec<String> {
     let mut faults = Faults::default();
     let count = 1 + usize::from(!meta["resumed_session_id"].is_null());
     if runs.len() != count {
@@ -138,8 +207,8 @@ fn compare_call(rules: &PairRules, truth: &Value, run: &ReadRun, faults: &mut Fa
     if !truth["result"].is_null() && call.is_error != truth["is_error"].as_bool() {
         faults.differ("isError", truth, call);
     }
-    if !run.segment.calls.iter().any(|call| call == id) {
-        faults.differ("calls of the segment", &id, &run.segment.calls);
+    if !run.calls.iter().any(|call| call == id) {
+        faults.differ("calls of the segment", &id, &run.calls);
     }
 }
 
@@ -173,8 +242,8 @@ fn compare_end(meta: &Value, run: &ReadRun, faults: &mut Faults) {
     if is_success && summary.final_text.as_deref() != answer.as_str() {
         faults.differ("final text", answer, &summary.final_text);
     }
-    if is_success && run.segment.last_text.as_deref() != answer.as_str() {
-        faults.differ("last text", answer, &run.segment.last_text);
+    if is_success && run.last_text.as_deref() != answer.as_str() {
+        faults.differ("last text", answer, &run.last_text);
     }
     if summary.output_format.as_deref() != Some("history") {
         faults.differ("format", &"history", &summary.output_format);
@@ -185,16 +254,15 @@ fn compare_end(meta: &Value, run: &ReadRun, faults: &mut Faults) {
 }
 
 fn compare_segment(meta: &Value, run: &ReadRun, faults: &mut Faults) {
-    let segment = &run.segment;
     let argv = list(&meta["argv"]);
-    let prompt = segment.prompt.as_deref().unwrap_or_default();
+    let prompt = run.prompt.as_deref().unwrap_or_default();
     if prompt.is_empty() || (meta["format"] != "acp" && !argv.iter().any(|word| word == prompt)) {
-        faults.differ("prompt", &argv, &segment.prompt);
+        faults.differ("prompt", &argv, &run.prompt);
     }
-    if segment.is_resumed == meta["resumed_session_id"].is_null() {
-        faults.differ("resumed", &meta["resumed_session_id"], &segment.is_resumed);
+    if run.is_resumed == meta["resumed_session_id"].is_null() {
+        faults.differ("resumed", &meta["resumed_session_id"], &run.is_resumed);
     }
-    if segment.started_at.is_none() || segment.last_at < segment.started_at {
-        faults.differ("times", &"two", &(segment.started_at, segment.last_at));
+    if run.started_at.is_none() || run.last_at < run.started_at {
+        faults.differ("times", &"two", &(run.started_at, run.last_at));
     }
 }

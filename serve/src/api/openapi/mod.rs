@@ -1,9 +1,16 @@
 //! The description of the API: paths by hand, bodies by reference to the published schemas.
 
-use runtape_schemas::{SchemaKind, bundle_id};
+mod bundled;
+mod parameters;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use runtape_schemas::{SchemaKind, bundle, bundle_id};
 use serde_json::{Map, Value, json};
 
 use super::BASE;
+use parameters::parameter;
 
 /// What an address answers with.
 enum Body {
@@ -24,92 +31,6 @@ struct Path {
     is_paged: bool,
     body: Body,
 }
-
-const PARAMETERS: &[(&str, &str, &str)] = &[
-    (
-        "after",
-        "string",
-        "The cursor that came as `next` with the page before",
-    ),
-    (
-        "limit",
-        "integer",
-        "How many at most: 1 to 500, 50 if it is not said",
-    ),
-    ("runtime", "string", "Only runs of this runtime"),
-    (
-        "status",
-        "string",
-        "Only runs that ended this way; `open` for those that go on",
-    ),
-    ("job", "string", "Only runs of this job"),
-    ("expert", "string", "Only runs given to this expert"),
-    ("model", "string", "Only runs with this model"),
-    ("session", "string", "Only runs of this session"),
-    (
-        "tool",
-        "string",
-        "Only runs that called this tool; * and ? stand for any characters and any one",
-    ),
-    (
-        "cwd",
-        "string",
-        "Only runs that worked in this directory or below",
-    ),
-    ("family", "string", "Only runs that failed this way"),
-    (
-        "label",
-        "string",
-        "Only runs with this label: NAME=VALUE, or NAME for any value",
-    ),
-    (
-        "since",
-        "string",
-        "Only runs that began at this time or later: an age (2d), a date, or ISO 8601",
-    ),
-    ("until", "string", "Only runs that began before this time"),
-    ("children", "string", "1: also runs that other runs started"),
-    (
-        "text",
-        "string",
-        "Only runs in which a full-text search finds this",
-    ),
-    ("q", "string", "What to look for"),
-    (
-        "by",
-        "string",
-        "What to add up by: day, week, month, runtime, model, job, session, cwd, label, label:NAME, or two of them",
-    ),
-    ("utc", "string", "1: days are those of UTC"),
-    ("calls", "string", "1: each call"),
-    ("class", "string", "Only tools of this class"),
-    ("failed", "string", "1: only calls that failed"),
-    (
-        "path",
-        "string",
-        "Only this file, or what is below this directory; with * and ?, whatever fits",
-    ),
-    ("written", "string", "1: only files that were written"),
-    (
-        "directories",
-        "string",
-        "1: directories that were searched, instead of files",
-    ),
-    ("kind", "string", "Only notices of this kind"),
-    ("seq", "integer", "The record"),
-    (
-        "part",
-        "string",
-        "A long text: a JSON pointer into the answer, or `entry:0/text` into a transcript entry",
-    ),
-    (
-        "from",
-        "integer",
-        "The byte of the part, or the record of the transcript, to begin with",
-    ),
-    ("runs", "string", "RUN or RUN:RECORD, joined by commas"),
-    ("list", "string", "1: also the runs that are open"),
-];
 
 #[expect(clippy::too_many_lines, reason = "a table of all addresses")]
 fn paths() -> Vec<Path> {
@@ -136,29 +57,21 @@ fn paths() -> Vec<Path> {
         )
     };
     let transcript = Path {
-        parameters: &["from"],
+        is_paged: true,
         ..path(
             "/runs/{run}/transcript",
             "A run to read; each entry has `seq`, its record",
-            &[],
-            List(SchemaKind::TranscriptEntry),
+            &["from"],
+            Other(transcript_page()),
         )
     };
     let head = json!({
         "type": "object",
         "required": ["head", "databaseId", "removals"],
         "properties": {
-            "head": {"type": ["object", "null"], "description": "The end of the chain of seals; null while nothing was sealed"},
+            "head": {"anyOf": [definition("SealHead"), {"type": "null"}], "description": "The end of the chain of seals; null while nothing was sealed"},
             "databaseId": {"type": ["string", "null"]},
             "removals": {"type": "integer", "description": "Seals that no longer cover a run"},
-        },
-    });
-    let step = json!({
-        "type": "object",
-        "required": ["items"],
-        "properties": {
-            "items": {"type": "array", "items": {"$ref": format!("{}#/$defs/StepInfo", bundle_id())}},
-            "next": {"type": "string"},
         },
     });
     let steps = Path {
@@ -167,7 +80,7 @@ fn paths() -> Vec<Path> {
             "/runs/{run}/steps",
             "The steps that ended, in order",
             &[],
-            Other(step),
+            Other(list_of(&definition("StepInfo"))),
         )
     };
     vec![
@@ -257,21 +170,80 @@ fn paths() -> Vec<Path> {
         path(
             "/openapi.json",
             "This document",
-            &[],
+            &["bundled"],
             Other(json!({"type": "object"})),
         ),
     ]
 }
 
+fn definition(name: &str) -> Value {
+    json!({"$ref": format!("{}#/$defs/{name}", bundle_id())})
+}
+
+/// Refers to a kind by the name of its definition, which tools follow that know no anchors.
 fn reference(kind: SchemaKind) -> Value {
-    json!({"$ref": format!("{}#{}", bundle_id(), kind.name())})
+    static NAMES: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let bundle = bundle();
+        let definitions = bundle.get("$defs").and_then(Value::as_object);
+        let named = definitions
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, definition)| {
+                let anchor = definition.get("$dynamicAnchor")?.as_str()?;
+                Some((anchor.to_owned(), name.clone()))
+            });
+        named.collect()
+    });
+    definition(names.get(kind.name()).map_or(kind.name(), String::as_str))
+}
+
+/// What the API adds to an object of a kind: where its texts were cut.
+fn with_cuts(kind: SchemaKind) -> Value {
+    let cuts = json!({"properties": {"cut": {"$ref": "#/components/schemas/Cuts"}}});
+    json!({"allOf": [reference(kind), cuts]})
+}
+
+fn list_of(items: &Value) -> Value {
+    json!({
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "items": {"type": "array", "items": items},
+            "next": {"type": "string", "description": "The cursor of the next page; not there on the last one"},
+        },
+    })
+}
+
+/// A page of a transcript: entries in the published shape, with their places in the run.
+fn transcript_page() -> Value {
+    let number = json!({"type": "integer", "minimum": 0});
+    let added = json!({
+        "required": ["seq", "index"],
+        "properties": {
+            "seq": {"type": "integer", "minimum": 0, "description": "The record that it is of"},
+            "index": {"type": "integer", "minimum": 0, "description": "Which of the entries of that record it is"},
+            "step": number,
+            "cut": {"$ref": "#/components/schemas/Cuts"},
+            "attachments": {"type": "array", "items": {"$ref": "#/components/schemas/Attachment"}},
+        },
+    });
+    let entry = json!({"allOf": [reference(SchemaKind::TranscriptEntry), added]});
+    let places = json!({
+        "required": ["nextSeq", "records"],
+        "properties": {
+            "nextSeq": {"type": "integer", "minimum": 0, "description": "The record that `live` goes on with"},
+            "records": {"type": "integer", "minimum": 0, "description": "Records of the run"},
+        },
+    });
+    json!({"allOf": [list_of(&entry), places]})
 }
 
 fn schema(path: &Path) -> Value {
     match &path.body {
         // A part of a long text has a shape of its own.
         Body::One(kind) if path.parameters.contains(&"part") => {
-            json!({"anyOf": [reference(*kind), {"$ref": "#/components/schemas/TextPart"}]})
+            json!({"anyOf": [with_cuts(*kind), {"$ref": "#/components/schemas/TextPiece"}]})
         }
         Body::One(kind) => reference(*kind),
         Body::List(kind) => {
@@ -279,29 +251,13 @@ fn schema(path: &Path) -> Value {
                 "/tools" => {
                     json!({"anyOf": [reference(*kind), reference(SchemaKind::ToolCallInfo)]})
                 }
+                "/runs/{run}/events" => with_cuts(*kind),
                 _ => reference(*kind),
             };
-            json!({
-                "type": "object",
-                "required": ["items"],
-                "properties": {
-                    "items": {"type": "array", "items": items},
-                    "next": {"type": "string", "description": "The cursor of the next page; not there on the last one"},
-                },
-            })
+            list_of(&items)
         }
         Body::Other(schema) => schema.clone(),
     }
-}
-
-fn parameter(name: &str, place: &str, required: bool) -> Value {
-    let known = PARAMETERS.iter().find(|(known, ..)| *known == name);
-    let (kind, description) = known.map_or(("string", ""), |(_, kind, text)| (*kind, *text));
-    let mut schema = json!({"type": kind});
-    if let (Value::Object(schema), "integer") = (&mut schema, kind) {
-        schema.insert("minimum".to_owned(), 0.into());
-    }
-    json!({"name": name, "in": place, "required": required, "description": description, "schema": schema})
 }
 
 fn responses(content_type: &str, schema: &Value) -> Value {
@@ -320,11 +276,7 @@ fn operation(path: &Path) -> Value {
     let mut parameters: Vec<Value> = Vec::new();
     for name in ["run", "job", "seq"] {
         if path.address.contains(&format!("{{{name}}}")) {
-            let mut parameter = parameter(name, "path", true);
-            if let (Some(schema), false) = (parameter.get_mut("schema"), name == "seq") {
-                *schema = json!({"type": "string"});
-            }
-            parameters.push(parameter);
+            parameters.push(parameter(name, "path", true));
         }
     }
     let required = |name: &str| {
@@ -350,8 +302,66 @@ fn operation(path: &Path) -> Value {
     })
 }
 
-/// Returns the document.
-pub(super) fn document() -> Value {
+/// Returns the document, with the published schemas in it or referring to them.
+pub(super) fn document(is_bundled: bool) -> Value {
+    if is_bundled {
+        bundled::bundled(referring(), &bundle(), &bundle_id())
+    } else {
+        referring()
+    }
+}
+
+fn schemas() -> Value {
+    json!({
+        "Problem": {
+            "type": "object",
+            "required": ["title", "status", "detail"],
+            "properties": {
+                "title": {"type": "string"},
+                "status": {"type": "integer"},
+                "detail": {"type": "string", "description": "What is wrong, in the words of the command line"},
+            },
+        },
+        "TextPiece": {
+            "type": "object",
+            "required": ["from", "length", "text"],
+            "properties": {
+                "from": {"type": "integer", "minimum": 0},
+                "length": {"type": "integer", "minimum": 0, "description": "Bytes of the whole text"},
+                "text": {"type": "string"},
+                "next": {"type": "integer", "description": "The byte that the next piece begins with"},
+            },
+        },
+        "Cuts": {
+            "type": "array",
+            "description": "Texts that go on elsewhere",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "length", "rest"],
+                "properties": {
+                    "pointer": {"type": "string", "description": "Where in the object the text is, as a JSON pointer"},
+                    "length": {"type": "integer", "minimum": 0, "description": "Bytes of the whole text"},
+                    "rest": {"type": "string", "description": "The address of what follows"},
+                },
+            },
+        },
+        "Attachment": {
+            "type": "object",
+            "description": "An image or a file that came with what was said",
+            "required": ["mimeType", "bytes"],
+            "properties": {
+                "mimeType": {"type": "string"},
+                "bytes": {"type": "integer", "minimum": 0},
+                "width": {"type": "integer", "minimum": 0},
+                "height": {"type": "integer", "minimum": 0},
+                "data": {"type": "string", "description": "The address of its base64, for png, jpeg, gif and webp of a reasonable size"},
+                "notShown": {"type": "string", "description": "Why it has no such address"},
+            },
+        },
+    })
+}
+
+fn referring() -> Value {
     let mut described = Map::new();
     for path in paths() {
         described.insert(
@@ -395,27 +405,7 @@ pub(super) fn document() -> Value {
         "paths": described,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {
-                "Problem": {
-                    "type": "object",
-                    "required": ["title", "status", "detail"],
-                    "properties": {
-                        "title": {"type": "string"},
-                        "status": {"type": "integer"},
-                        "detail": {"type": "string", "description": "What is wrong, in the words of the command line"},
-                    },
-                },
-                "TextPart": {
-                    "type": "object",
-                    "required": ["from", "length", "text"],
-                    "properties": {
-                        "from": {"type": "integer"},
-                        "length": {"type": "integer", "description": "Bytes of the whole text"},
-                        "text": {"type": "string"},
-                        "next": {"type": "integer", "description": "The byte that the next piece begins with"},
-                    },
-                },
-            },
+            "schemas": schemas(),
         },
     })
 }
@@ -426,13 +416,12 @@ mod tests {
 
     #[test]
     fn every_address_is_described_and_every_parameter_has_words() {
-        let document = document();
+        let document = document(false);
         for (path, _) in super::super::ENDPOINTS {
             let described = &document["paths"][format!("{BASE}{path}")]["get"];
             assert!(described.is_object(), "{path}");
             for parameter in described["parameters"].as_array().unwrap() {
-                let is_described = parameter["in"] == "path" || parameter["description"] != "";
-                assert!(is_described, "{path}: {parameter}");
+                assert_ne!(parameter["description"], "", "{path}: {parameter}");
             }
         }
         // `live`, `token` and `verify` are the others.
@@ -452,17 +441,21 @@ mod tests {
                 _ => {}
             }
         }
-        let (document, bundle) = (document(), runtape_schemas::bundle());
-        let anchors: Vec<&str> = SchemaKind::ALL.iter().map(|kind| kind.name()).collect();
-        let mut found = Vec::new();
-        references(&document, &mut found);
-        assert!(found.len() > 20);
-        for reference in found {
-            let (address, fragment) = reference.split_once('#').unwrap();
-            match (address, fragment.starts_with('/')) {
-                ("", _) => assert!(document.pointer(fragment).is_some(), "{reference}"),
-                (_, true) => assert!(bundle.pointer(fragment).is_some(), "{reference}"),
-                (_, false) => assert!(anchors.contains(&fragment), "{reference}"),
+        let bundle = bundle();
+        for is_bundled in [false, true] {
+            let document = document(is_bundled);
+            let mut found = Vec::new();
+            references(&document, &mut found);
+            assert!(found.len() > 20);
+            for reference in found {
+                let (address, pointer) = reference.split_once('#').unwrap();
+                let whole = if address.is_empty() {
+                    &document
+                } else {
+                    assert_eq!((address, is_bundled), (bundle_id().as_str(), false));
+                    &bundle
+                };
+                assert!(whole.pointer(pointer).is_some(), "{reference}");
             }
         }
     }
