@@ -39,8 +39,8 @@ fn each_difference_of_a_schema_is_named() {
             "an extra table notice.more text",
         ),
         (
-            "ALTER TABLE notice ALTER COLUMN text TYPE varchar",
-            "no table notice.text text",
+            "ALTER TABLE lease ALTER COLUMN note TYPE varchar",
+            "no table lease.note text",
         ),
         (
             "ALTER TABLE notice ALTER COLUMN text DROP NOT NULL",
