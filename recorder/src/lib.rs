@@ -39,6 +39,7 @@ mod clock;
 mod context_and_exit;
 mod detached_run;
 mod error;
+mod estimates;
 pub mod following;
 mod git_head;
 pub mod history;
@@ -65,6 +66,7 @@ pub use clock::Clock;
 pub use context_and_exit::{applied_rules, exit_info, redaction_info};
 pub use detached_run::{DetachedRun, Ended, Printed};
 pub use error::RecordError;
+pub use estimates::Estimates;
 pub use git_head::{GitHead, git_head};
 pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
 pub use private_file::{

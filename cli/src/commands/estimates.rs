@@ -1,9 +1,10 @@
 //! What runs are estimated to cost, where their runtime reported nothing: in lists, as in `usage`.
 
-use runtape_core::prices::{ModelTokens, PriceTable};
+use runtape_core::RunId;
+use runtape_core::prices::PriceTable;
 use runtape_core::report::{CostEstimate, JobInfo, RunInfo, SessionInfo};
-use runtape_core::{JobId, RunId, Runtime};
-use runtape_store::{Store, UsageOf};
+use runtape_recorder as recorder;
+use runtape_store::Store;
 
 use crate::arguments::prices::usual_table;
 use crate::commands::{Invocation, prices};
@@ -13,7 +14,6 @@ use crate::error::{CliError, with_causes};
 pub(crate) trait Costly {
     fn reported(&self) -> Option<f64>;
     fn estimate(&self) -> &CostEstimate;
-    fn set_estimate(&mut self, estimate: CostEstimate);
 }
 
 macro_rules! costly {
@@ -25,10 +25,6 @@ macro_rules! costly {
 
             fn estimate(&self) -> &CostEstimate {
                 &self.estimate
-            }
-
-            fn set_estimate(&mut self, estimate: CostEstimate) {
-                self.estimate = estimate;
             }
         }
     )*};
@@ -58,35 +54,23 @@ impl Estimates {
         }
     }
 
-    /// Estimates what tokens cost.
-    pub(crate) fn of_tokens(&self, tokens: &[ModelTokens]) -> CostEstimate {
-        CostEstimate::new(&self.table.estimate(tokens), &self.digest)
+    fn by(&self) -> recorder::Estimates<'_> {
+        recorder::Estimates::by(&self.table)
     }
 
     /// Estimates what runs cost by themselves, without their children.
     pub(crate) fn of_runs(&self, store: &Store, runs: &mut [RunInfo]) -> Result<(), CliError> {
-        // Of most runs it is known that there is nothing to estimate.
-        let wanted = |run: &&mut RunInfo| run.cost_usd.is_none() && !run.usage.is_unknown();
-        let mut runs: Vec<&mut RunInfo> = runs.iter_mut().filter(wanted).collect();
-        let ids: Vec<RunId> = runs.iter().map(|run| run.run_id.clone()).collect();
-        let tokens = store.unreported_tokens(UsageOf::Runs(&ids))?;
-        self.set(runs.iter_mut().map(|run| &mut **run), &tokens);
-        Ok(())
+        Ok(self.by().of_runs(store, runs)?)
     }
 
     /// Estimates what a root run and its children cost.
     pub(crate) fn of_tree(&self, store: &Store, root: &RunId) -> Result<CostEstimate, CliError> {
-        let ids = std::slice::from_ref(root);
-        let tokens = store.unreported_tokens(UsageOf::Trees(ids))?;
-        Ok(self.of_tokens(&tokens.concat()))
+        Ok(self.by().of_tree(store, root)?)
     }
 
     /// Estimates what jobs cost.
     pub(crate) fn of_jobs(&self, store: &Store, jobs: &mut [JobInfo]) -> Result<(), CliError> {
-        let ids: Vec<JobId> = jobs.iter().map(|job| job.job_id.clone()).collect();
-        let tokens = store.unreported_tokens(UsageOf::Jobs(&ids))?;
-        self.set(jobs.iter_mut(), &tokens);
-        Ok(())
+        Ok(self.by().of_jobs(store, jobs)?)
     }
 
     /// Estimates what sessions cost.
@@ -95,22 +79,7 @@ impl Estimates {
         store: &Store,
         sessions: &mut [SessionInfo],
     ) -> Result<(), CliError> {
-        let names = sessions.iter();
-        let names = names.map(|session| (session.runtime.clone(), session.session_id.clone()));
-        let names: Vec<(Runtime, String)> = names.collect();
-        let tokens = store.unreported_tokens(UsageOf::Sessions(&names))?;
-        self.set(sessions.iter_mut(), &tokens);
-        Ok(())
-    }
-
-    fn set<'a, T: Costly + 'a>(
-        &self,
-        all: impl Iterator<Item = &'a mut T>,
-        tokens: &[Vec<ModelTokens>],
-    ) {
-        for (one, tokens) in all.zip(tokens) {
-            one.set_estimate(self.of_tokens(tokens));
-        }
+        Ok(self.by().of_sessions(store, sessions)?)
     }
 
     /// Says how estimates were made, if any was shown.

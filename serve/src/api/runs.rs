@@ -1,6 +1,6 @@
 //! Runs and jobs.
 
-use runtape_recorder::run_detail;
+use runtape_recorder::{Estimates, run_detail};
 use runtape_store::Store;
 use serde_json::Value;
 
@@ -13,6 +13,11 @@ use crate::question::{FILTER, PAGING, Question};
 /// Steps in the description of a run; `steps` has all of them.
 const STEPS: usize = 500;
 
+/// Estimates what no runtime reported, by the prices that the server was given.
+fn estimates(question: &Question) -> Estimates<'_> {
+    Estimates::by(&question.settings.prices)
+}
+
 /// `runs`: those that began last first.
 pub(super) fn list(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[FILTER, PAGING, &["children", "text"]])?;
@@ -23,7 +28,8 @@ pub(super) fn list(store: &Store, question: &Question) -> Result<Value, Problem>
         .mark("runs")?
         .map(|mark| mark.parse())
         .transpose()?;
-    let page = store.runs(&filter, after.as_ref(), question.limit()?)?;
+    let mut page = store.runs(&filter, after.as_ref(), question.limit()?)?;
+    estimates(question).of_runs(store, &mut page.items)?;
     let next = page
         .next
         .map(|mark| cursor::write("runs", &mark.to_string()));
@@ -34,7 +40,11 @@ pub(super) fn list(store: &Store, question: &Question) -> Result<Value, Problem>
 pub(super) fn one(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[&["part", "from"]])?;
     let run = question.run(store)?;
-    let mut detail = serde_json::to_value(run_detail(store, &run, STEPS)?)?;
+    let mut detail = run_detail(store, &run, STEPS)?;
+    let estimates = estimates(question);
+    estimates.of_runs(store, std::slice::from_mut(&mut detail.run))?;
+    estimates.of_runs(store, &mut detail.children)?;
+    let mut detail = serde_json::to_value(detail)?;
     if let Some((part, from)) = question.part()? {
         return super::records::text_part(&detail, part, from);
     }
@@ -48,7 +58,9 @@ pub(super) fn one(store: &Store, question: &Question) -> Result<Value, Problem> 
 pub(super) fn tree(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[])?;
     let run = question.run(store)?;
-    super::list(&store.tree(&run)?, None)
+    let mut tree = store.tree(&run)?;
+    estimates(question).of_runs(store, &mut tree)?;
+    super::list(&tree, None)
 }
 
 /// `runs/{run}/steps`: the steps that ended, in order.
@@ -76,7 +88,8 @@ pub(super) fn jobs(store: &Store, question: &Question) -> Result<Value, Problem>
         .mark("jobs")?
         .map(|mark| mark.parse())
         .transpose()?;
-    let page = store.jobs(&question.filter(store)?, after.as_ref(), question.limit()?)?;
+    let mut page = store.jobs(&question.filter(store)?, after.as_ref(), question.limit()?)?;
+    estimates(question).of_jobs(store, &mut page.items)?;
     super::page("jobs", &page)
 }
 
@@ -85,6 +98,7 @@ pub(super) fn job(store: &Store, question: &Question) -> Result<Value, Problem> 
     question.takes(&[])?;
     let job = question.job()?;
     let found = store.job(&job)?;
-    let found = found.ok_or_else(|| Problem::not_found(&format!("job {job}")))?;
+    let mut found = found.ok_or_else(|| Problem::not_found(&format!("job {job}")))?;
+    estimates(question).of_jobs(store, std::slice::from_mut(&mut found))?;
     Ok(serde_json::to_value(found)?)
 }
