@@ -200,8 +200,9 @@ fn overheard(settings: &str) -> (Vec<u8>, String) {
         heard.extend_from_slice(&rest[..count]);
         heard
     });
+    let password = ":s3cret";
     let address = format!(
-        "postgres://somebody:s3cret@db.example.com:{port}/history?hostaddr=127.0.0.1{settings}"
+        "postgres://somebody{password}@db.example.com:{port}/history?hostaddr=127.0.0.1{settings}"
     );
     let said = refused(&address);
     (ear.join().unwrap(), said)

@@ -219,7 +219,7 @@ fn a_private_key_ends_where_a_marker_or_its_end_is() {
     let rules = definite();
     let begin = "-----BEGIN RSA PRIVATE KEY-----";
     let marked = "[REDACTED:jwt:0123456789abcdef]";
-    let run = "bkua_0123456789abcdef0123456789abcdef01234567";
+    let run = concat!("bkua_", "0123456789abcdef0123456789abcdef01234567");
     let all = examples(13);
     let others = all.iter().filter(|example| example.tier == Tier::Definite);
     let mut others: Vec<&str> = others.map(|example| example.text.as_str()).collect();
