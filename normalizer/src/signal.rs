@@ -89,8 +89,8 @@ pub struct Outcome<'a> {
     pub text: Option<Cow<'a, str>>,
     /// The answer, where it is not the text of the last message.
     pub answer: Option<Cow<'a, str>>,
-    /// The answer is the last [`Signal::Answer`] since the result before, with all that it went on with,
-    /// and is the text that was printed with it, too. It may be long, and is not given twice.
+    /// The answer is the last [`Signal::Answer`] since the result before, and is the text that was
+    /// printed with it, too. It may be long, and is not given twice.
     pub was_answered: bool,
     /// How long it took. Several results add up.
     pub duration_ms: Option<u64>,
@@ -161,8 +161,6 @@ pub enum Signal<'a> {
     /// A whole text part of the main run that is the answer, unless another one follows before the
     /// result that [was answered](Outcome::was_answered).
     Answer(Cow<'a, str>),
-    /// A whole text part of the main run with which the last [`Answer`](Self::Answer) goes on.
-    MoreAnswer(Cow<'a, str>),
     /// A piece of reasoning, appended to the open thinking part; opens one if none is open.
     ThinkingDelta(Cow<'a, str>),
     /// The open thinking part is complete.

@@ -103,10 +103,6 @@ impl Half {
                 self.answer = Some(text.clone().into_owned());
                 OwnedSignal::Other(Signal::Text(text))
             }
-            OwnedSignal::Other(Signal::MoreAnswer(text)) => {
-                self.answer.get_or_insert_default().push_str(&text);
-                OwnedSignal::Other(Signal::Text(text))
-            }
             OwnedSignal::Other(Signal::Result(outcome)) if outcome.was_answered => {
                 let answer = self.answer.take();
                 OwnedSignal::Other(Signal::Result(Outcome {

@@ -145,7 +145,6 @@ impl OwnedSignal {
             Signal::TextEnd => Signal::TextEnd,
             Signal::Text(text) => Signal::Text(text.into_owned().into()),
             Signal::Answer(text) => Signal::Answer(text.into_owned().into()),
-            Signal::MoreAnswer(text) => Signal::MoreAnswer(text.into_owned().into()),
             Signal::ThinkingDelta(text) => Signal::ThinkingDelta(text.into_owned().into()),
             Signal::ThinkingEnd { signature } => Signal::ThinkingEnd {
                 signature: signature.map(|text| text.into_owned().into()),

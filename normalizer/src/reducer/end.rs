@@ -37,15 +37,6 @@ pub(super) enum HeldAnswer {
     /// Nothing.
     #[default]
     None,
-    /// One text, as nearly always.
-    One(AnswerPart),
-    /// Several texts, one after the other.
-    Several(Vec<AnswerPart>),
-}
-
-/// A text that is an answer, or a part of one.
-#[derive(Debug)]
-pub(super) enum AnswerPart {
     /// A part of the root run's open step. It may be long, so that it is copied as late as can be:
     /// by then the line that it came on is gone.
     InStep(usize),
@@ -54,56 +45,25 @@ pub(super) enum AnswerPart {
     Recorded(Arc<ExpertMessage>, usize),
 }
 
-impl AnswerPart {
-    /// Returns the text, from among the parts of the open step if it is there.
-    fn text<'a>(&'a self, parts: &'a [ExpertPart]) -> Option<&'a str> {
-        let part = match self {
+impl HeldAnswer {
+    /// Takes the text, from among the parts of the open step if it is there.
+    fn take(&mut self, parts: &[ExpertPart]) -> Option<String> {
+        let held = std::mem::take(self);
+        let part = match &held {
+            Self::None => None,
             Self::InStep(part) => parts.get(*part),
             Self::Recorded(message, part) => message.contents.get(*part),
         };
         match part {
-            Some(ExpertPart::TextPart(part)) => Some(&part.text),
+            Some(ExpertPart::TextPart(part)) => Some(part.text.clone()),
             _ => None,
         }
     }
 
-    /// Follows a part of the open step into the message that it has become.
-    fn follow(&mut self, message: &Arc<ExpertMessage>) {
-        if let Self::InStep(part) = *self {
-            *self = Self::Recorded(Arc::clone(message), part);
-        }
-    }
-}
-
-impl HeldAnswer {
-    /// Adds a text.
-    pub(super) fn push(&mut self, part: AnswerPart) {
-        *self = match std::mem::take(self) {
-            Self::None => Self::One(part),
-            Self::One(first) => Self::Several(vec![first, part]),
-            Self::Several(mut parts) => {
-                parts.push(part);
-                Self::Several(parts)
-            }
-        };
-    }
-
-    /// Takes the text, from among the parts of the open step if it is there.
-    fn take(&mut self, parts: &[ExpertPart]) -> Option<String> {
-        match std::mem::take(self) {
-            Self::None => None,
-            Self::One(part) => part.text(parts).map(str::to_owned),
-            Self::Several(held) => held.iter().map(|part| part.text(parts)).collect(),
-        }
-    }
-
     /// Follows the parts of the open step into the message that they have become, if any.
-    pub(super) fn follow(&mut self, message: Option<&Arc<ExpertMessage>>) {
-        let Some(message) = message else { return };
-        match self {
-            Self::None => {}
-            Self::One(part) => part.follow(message),
-            Self::Several(parts) => parts.iter_mut().for_each(|part| part.follow(message)),
+    pub(super) fn follow(&mut self, message: Option<Arc<ExpertMessage>>) {
+        if let Self::InStep(part) = *self {
+            *self = message.map_or(Self::None, |message| Self::Recorded(message, part));
         }
     }
 }

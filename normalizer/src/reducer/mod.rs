@@ -145,10 +145,6 @@ impl Reducer {
                 tape.close_part(root);
                 tape.on_answer(root, text, place);
             }
-            Signal::MoreAnswer(text) => {
-                tape.close_part(root);
-                tape.on_more_answer(root, text, place);
-            }
             Signal::ThinkingDelta(text) => tape.on_thinking_delta(run, &text, place),
             Signal::ThinkingEnd { signature } => {
                 tape.close_thinking(run, signature.map(Into::into), place);

@@ -8,7 +8,7 @@ use runtape_core::{
     CheckpointStatus, ExpertMessage, Message, RunError, TextPart, ToolMessage, UserMessage,
 };
 
-use super::end::{AnswerPart, HeldAnswer};
+use super::end::HeldAnswer;
 use super::run::Run;
 use super::step::{Answered, OpenPart, OpenStep, PART, ResponseUsage, Spoken};
 use super::tape::TapeState;
@@ -84,16 +84,9 @@ impl TapeState {
 
     /// Takes a text that is the answer, if a result says so.
     pub(super) fn on_answer(&mut self, root: &mut Run, text: Cow<'_, str>, place: TapePlace) {
-        self.answer = HeldAnswer::None;
-        self.on_more_answer(root, text, place);
-    }
-
-    /// Takes a text with which the answer goes on.
-    pub(super) fn on_more_answer(&mut self, root: &mut Run, text: Cow<'_, str>, place: TapePlace) {
         self.on_text(root, text, place);
-        if let Some(last) = root.open_step(place.at).spoken.parts.len().checked_sub(1) {
-            self.answer.push(AnswerPart::InStep(last));
-        }
+        let last = root.open_step(place.at).spoken.parts.len().checked_sub(1);
+        self.answer = last.map_or(HeldAnswer::None, HeldAnswer::InStep);
     }
 
     pub(super) fn on_thinking_delta(&mut self, run: &mut Run, text: &str, place: TapePlace) {
@@ -248,7 +241,7 @@ impl TapeState {
         run.index.flush();
         let message = self.record_spoken(run, number, spoken, continued, cut);
         if run.is_root() {
-            self.answer.follow(message.as_ref());
+            self.answer.follow(message);
         }
         self.record_answered(run, number, answered, continued);
     }

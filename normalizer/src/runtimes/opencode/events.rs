@@ -32,7 +32,7 @@ pub(super) struct Events {
     /// How the last step was finished, in the CLI's word.
     finish: Finish,
     /// What the model said in the last step; none if that is too much to be held.
-    answer: Option<SaidInStep>,
+    answer: Option<String>,
     limit: usize,
     unnamed: UnnamedCalls,
     /// What all steps used and cost.
@@ -49,13 +49,6 @@ enum Finish {
     Open,
     /// It is over, for this reason.
     Reason(VerdictWord<'static>),
-}
-
-/// What the model said in a step. The reducer has the texts.
-#[derive(Debug, Default)]
-struct SaidInStep {
-    bytes: usize,
-    has_text: bool,
 }
 
 /// Tells whether an object is an event.
@@ -161,7 +154,7 @@ impl Events {
     fn on_step_start(&mut self, part: &TextPart<'_>, out: &mut SignalSink<'_>) {
         self.message = part.message.as_deref().map(Into::into);
         self.finish = Finish::Open;
-        self.answer = Some(SaidInStep::default());
+        self.answer = Some(String::new());
         out.emit(Signal::Step(part.id.as_deref()));
         out.emit(Signal::MessagePrinted);
     }
@@ -186,26 +179,13 @@ impl Events {
         let Some(text) = part.text else {
             return out.unparsed(Some("text"), "text: missing");
         };
-        let goes_on = is_of_step.then(|| self.extend_answer(text.len())).flatten();
-        let text = text.into_cow();
-        out.emit(match goes_on {
-            Some(false) => Signal::Answer(text),
-            Some(true) => Signal::MoreAnswer(text),
-            None => Signal::Text(text),
-        });
-    }
-
-    /// Takes a text into the answer, and tells whether others came before it; none if there is no
-    /// answer, or it is too long.
-    fn extend_answer(&mut self, bytes: usize) -> Option<bool> {
-        let mut said = self.answer.take()?;
-        said.bytes += bytes;
-        if said.bytes > self.limit {
-            return None;
+        if is_of_step && let Some(answer) = &mut self.answer {
+            answer.push_str(&text);
+            if answer.len() > self.limit {
+                self.answer = None;
+            }
         }
-        let goes_on = std::mem::replace(&mut said.has_text, true);
-        self.answer = Some(said);
-        Some(goes_on)
+        out.emit(Signal::Text(text.into_cow()));
     }
 
     fn on_tool(&mut self, part: &mut ToolPart<'_>, out: &mut SignalSink<'_>) {
@@ -285,11 +265,8 @@ impl Events {
             let doubt = UnclearResult::default().with("part.reason", reason);
             Verdict::Error(doubt.report("step_finish", None, |signal| out.emit(signal)))
         };
-        let said = self.answer.take();
-        let was_answered = said.as_ref().is_some_and(|said| said.has_text);
         out.emit(Signal::Result(Outcome {
-            answer: said.filter(|said| !said.has_text).map(|_| "".into()),
-            was_answered,
+            answer: self.answer.take().map(Into::into),
             ..Outcome::of(verdict)
         }));
         true
