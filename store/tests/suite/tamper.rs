@@ -82,8 +82,9 @@ fn each_kind_of_change_is_named() {
         ("edit the ledger", format!("UPDATE usage SET output_tokens = 1 WHERE run = {one} AND seq = (SELECT min(seq) FROM usage)"), "run one, table usage, record 6: changed"),
         ("edit its key", format!("UPDATE usage SET key = 'x' WHERE run = {one} AND seq = 6"), "run one, table usage, record 6: changed"),
         ("delete from the ledger", format!("DELETE FROM usage WHERE run = {one} AND seq = 6"), "run one, table usage, record 6: missing"),
-        ("insert into the ledger", format!("INSERT INTO usage SELECT run, 7, at, key, source, step, model, 1, 1, 1, 1, NULL, 0 FROM usage WHERE run = {one} AND seq = 6"), "run one, table usage, record 7: inserted"),
+        ("insert into the ledger", format!("INSERT INTO usage SELECT run, 7, at, key, source, step, model, 1, 1, 1, 1, NULL, 0, NULL, NULL FROM usage WHERE run = {one} AND seq = 6"), "run one, table usage, record 7: inserted"),
         ("swap in the ledger", format!("UPDATE usage SET seq = -1 WHERE run = {one} AND seq = 6; UPDATE usage SET seq = 6 WHERE run = {one} AND seq = (SELECT min(seq) FROM usage WHERE run = {one} AND seq > 6); UPDATE usage SET seq = 13 WHERE seq = -1"), "run one, table usage"),
+        ("say more was written to a cache", format!("UPDATE usage SET cache_write_tokens = 1 WHERE run = {one} AND seq = 6"), "run one, table usage, record 6: changed"),
         ("hide usage", format!("UPDATE usage SET of_session = 1 WHERE run = {one} AND seq = 6"), "run one, table usage, record 6"),
         // Seals.
         ("edit a seal", "UPDATE seal SET at = at + 1 WHERE number = 2".into(), "seal 2: changed"),
