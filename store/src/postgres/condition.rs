@@ -142,11 +142,14 @@ impl Condition {
             ));
         }
         for (label, value) in &filter.labels {
-            let mut is_it = format!("label.label = {}", self.bind(label.as_str()));
-            if let Some(value) = value {
-                let value = self.bind(value.as_str());
-                is_it = format!("{is_it} AND label.value = {value}");
-            }
+            let name = self.bind(label.as_str());
+            let is_it = match value {
+                None => format!("label.label = {name}"),
+                Some(value) => {
+                    let value = self.bind(value.as_str());
+                    format!("label.label = {name} AND label.value = {value}")
+                }
+            };
             self.terms.push(format!(
                 "EXISTS (SELECT 1 FROM run AS labelled, runtape_labels(labelled.labels) AS label
                  WHERE labelled.root_id = run.root_id AND labelled.run_no = 0
