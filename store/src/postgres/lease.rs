@@ -230,15 +230,20 @@ impl backend::RunLock for RunLock {
 
 /// Names a store to those who look who writes what: its process, and what tells it from all other stores.
 pub(super) fn owner() -> String {
-    let host = nix::unistd::gethostname()
-        .ok()
-        .and_then(|name| name.into_string().ok());
-    format!(
-        "{} on {} ({:x})",
-        std::process::id(),
-        host.as_deref().unwrap_or("?"),
-        mark()
-    )
+    let host = host().unwrap_or_else(|| "?".to_owned());
+    format!("{} on {host} ({:x})", std::process::id(), mark())
+}
+
+/// Returns the name of this machine.
+#[cfg(unix)]
+fn host() -> Option<String> {
+    nix::unistd::gethostname().ok()?.into_string().ok()
+}
+
+/// Returns the name of this machine, which nobody tells elsewhere without asking the environment.
+#[cfg(not(unix))]
+fn host() -> Option<String> {
+    None
 }
 
 /// Returns a number that differs between stores, and is none of a chain: whose rows of sums are whose.
