@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use runtape_core::RunId;
 use runtape_normalizer::redact::RuleSet;
-use runtape_store::{BeginRun, DatabaseFault, Import, Store, StoreError};
+use runtape_store::{BeginRun, Import, Store, StoreError};
 
 use crate::error::RecordError;
 use crate::redaction::filter_begin;
@@ -146,13 +146,7 @@ fn failed(error: RecordError) -> Result<Transferred, RecordError> {
 
 /// Tells whether the same may succeed in a moment.
 fn may_pass(error: &RecordError) -> bool {
-    matches!(
-        error,
-        RecordError::Store(StoreError::Database {
-            fault: DatabaseFault::Away | DatabaseFault::Busy,
-            ..
-        })
-    )
+    matches!(error, RecordError::Store(error) if error.may_pass())
 }
 
 /// Tells whether an error has nothing to do with the run at hand: the next one would meet it, too.

@@ -358,8 +358,8 @@ impl StoreError {
     }
 
     /// Tells whether the same may succeed in a moment: the server was away, or another writer was in the way.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn may_pass(&self) -> bool {
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
         matches!(
             self,
             Self::Database {
