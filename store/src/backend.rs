@@ -178,6 +178,13 @@ pub(crate) enum UsageScope<'a> {
     /// Those of trees that are not among the sums that are kept, and that a filter lets through.
     Unsettled(&'a RunFilter),
     /// Those of sealed trees that are to be among them, and are not: [`Tables::roots_to_settle`] named them.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(
+            dead_code,
+            reason = "where one writer comes after the other, they are all that wait"
+        )
+    )]
     Waiting(&'a [RunKey]),
     /// Those of trees that are.
     Settled,

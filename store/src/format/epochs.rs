@@ -32,10 +32,12 @@ pub(crate) struct Epoch {
 const BEFORE_ALL: Hash = [0; 32];
 
 /// Length of an end as it is kept.
+#[cfg(any(test, feature = "postgres"))]
 const END: usize = 40;
 
 impl Epoch {
     /// Makes the epoch after another one.
+    #[cfg(any(test, feature = "postgres"))]
     pub(crate) fn after(last: Option<&Self>, ends: Vec<ChainEnd>, at: i64) -> Self {
         let mut epoch = Self {
             number: last.map_or(0, |last| last.number) + 1,
@@ -89,6 +91,7 @@ impl Epoch {
     }
 
     /// Writes the ends as they are kept.
+    #[cfg(any(test, feature = "postgres"))]
     pub(crate) fn packed_ends(&self) -> Vec<u8> {
         let mut packed = Vec::with_capacity(self.ends.len() * END);
         for end in &self.ends {
@@ -99,6 +102,7 @@ impl Epoch {
     }
 
     /// Reads ends as they are kept; what is left over belongs to none, and is not what was hashed.
+    #[cfg(any(test, feature = "postgres"))]
     pub(crate) fn unpacked_ends(packed: &[u8]) -> Vec<ChainEnd> {
         let ends = packed.chunks(END).map(|end| {
             let (number, hash) = end.split_at(end.len().min(8));
