@@ -19,6 +19,7 @@ mod files;
 mod hostile;
 mod keys;
 mod long_runs;
+mod merging;
 mod migrations;
 mod planted;
 mod rebuild;
