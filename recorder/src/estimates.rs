@@ -47,10 +47,9 @@ impl<'a> Estimates<'a> {
         Ok(())
     }
 
-    /// Estimates what a root run and its children cost.
-    pub fn of_tree(&self, store: &Store, root: &RunId) -> Result<CostEstimate, StoreError> {
-        let ids = std::slice::from_ref(root);
-        let tokens = store.unreported_tokens(UsageOf::Trees(ids))?;
+    /// Estimates what root runs and their children cost, all in all.
+    pub fn of_trees(&self, store: &Store, roots: &[RunId]) -> Result<CostEstimate, StoreError> {
+        let tokens = store.unreported_tokens(UsageOf::Trees(roots))?;
         Ok(self.of_tokens(&tokens.concat()))
     }
 

@@ -2,7 +2,7 @@
 
 use runtape_core::RunId;
 use runtape_core::prices::PriceTable;
-use runtape_core::report::{CostEstimate, JobInfo, RunInfo, SessionInfo};
+use runtape_core::report::{CostEstimate, IngestGroup, JobInfo, RunInfo, SessionInfo, SyncGroup};
 use runtape_recorder as recorder;
 use runtape_store::Store;
 
@@ -30,7 +30,7 @@ macro_rules! costly {
     )*};
 }
 
-costly!(RunInfo, JobInfo, SessionInfo);
+costly!(RunInfo, JobInfo, SessionInfo, IngestGroup, SyncGroup);
 
 /// The prices that estimates in lists are made with.
 pub(crate) struct Estimates {
@@ -63,9 +63,13 @@ impl Estimates {
         Ok(self.by().of_runs(store, runs)?)
     }
 
-    /// Estimates what a root run and its children cost.
-    pub(crate) fn of_tree(&self, store: &Store, root: &RunId) -> Result<CostEstimate, CliError> {
-        Ok(self.by().of_tree(store, root)?)
+    /// Estimates what root runs and their children cost, all in all.
+    pub(crate) fn of_trees(
+        &self,
+        store: &Store,
+        roots: &[RunId],
+    ) -> Result<CostEstimate, CliError> {
+        Ok(self.by().of_trees(store, roots)?)
     }
 
     /// Estimates what jobs cost.

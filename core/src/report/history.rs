@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::counts;
+use super::{CostEstimate, counts};
 use crate::{RunId, Runtime, SummaryUsage, TokenCounts};
 
 /// A line of what `sync` prints: one for each session that was read or could not be, and a summary at the end.
@@ -62,6 +62,9 @@ pub struct SyncGroup {
     pub usage: TokenCounts,
     /// What they cost in US dollars; null if it is not known.
     pub cost_usd: Option<f64>,
+    /// What they are estimated to cost beyond that.
+    #[serde(flatten)]
+    pub estimate: CostEstimate,
 }
 
 impl SyncGroup {
@@ -78,6 +81,7 @@ impl SyncGroup {
             unreadable: 0,
             usage: TokenCounts::default(),
             cost_usd: None,
+            estimate: CostEstimate::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{RunInfo, counts};
+use super::{CostEstimate, RunInfo, counts};
 use crate::{CheckpointStatus, RunId, Runtime, SummaryUsage, TokenCounts};
 
 /// What became of one file or run.
@@ -82,6 +82,9 @@ pub struct IngestGroup {
     pub usage: TokenCounts,
     /// What they cost in US dollars, as far as runtimes reported it.
     pub cost_usd: Option<f64>,
+    /// What they are estimated to cost beyond that.
+    #[serde(flatten)]
+    pub estimate: CostEstimate,
 }
 
 /// A run that `import` met.

@@ -129,41 +129,74 @@ fn the_database_that_the_line_names_is_asked_and_none_is_ever_made_or_changed() 
     assert_eq!(values(&elsewhere, &["show", "a"]), Vec::<String>::new());
 }
 
+/// What makes a shell complete `runtape show alp` with the script that is printed, and print what it would offer.
+const SHELLS: &[(&str, &str, &str)] = &[
+    (
+        "bash",
+        "--norc",
+        r#"
+            source <(runtape completions bash)
+            COMP_WORDS=(runtape show alp) COMP_CWORD=2 COMP_TYPE=9
+            _clap_complete_runtape runtape alp show
+            printf '%s\n' "${COMPREPLY[@]}"
+        "#,
+    ),
+    (
+        "fish",
+        "--no-config",
+        "source (runtape completions fish | psub)
+         complete -C 'runtape show alp' | string split --fields 1 \t",
+    ),
+    (
+        "zsh",
+        "-f",
+        // Outside of a line editor nobody shows what is described.
+        r#"
+            autoload -U compinit; compinit -u -D
+            source <(runtape completions zsh)
+            _describe() { print -l -- "${(@P)3%%:*}" }
+            words=(runtape show alp) CURRENT=3
+            _clap_dynamic_completer_runtape
+        "#,
+    ),
+];
+
 /// The script that is printed makes a real shell ask, with what the shell has.
 #[test]
-fn bash_completes_with_the_script_that_is_printed() {
+fn shells_complete_with_the_script_that_is_printed() {
     let runtape = database();
     let binary = env!("CARGO_BIN_EXE_runtape");
     let directory = std::path::Path::new(binary).parent().unwrap();
-    let typed = r#"
-        source <(runtape completions bash)
-        COMP_WORDS=(runtape show alp) COMP_CWORD=2 COMP_TYPE=9
-        _clap_complete_runtape runtape alp show
-        printf '%s\n' "${COMPREPLY[@]}"
-    "#;
-    let mut bash = Command::new("bash");
-    for (key, value) in runtape.command(&[]).get_envs() {
-        match value {
-            Some(value) => bash.env(key, value),
-            None => bash.env_remove(key),
-        };
-    }
     let path = format!(
         "{}:{}",
         directory.display(),
         std::env::var("PATH").unwrap_or_default()
     );
-    let started = bash
-        .args(["--norc", "-c", typed])
-        .env("PATH", path)
-        .stdin(Stdio::null())
-        .output();
-    let Ok(output) = started else {
-        assert!(std::env::var_os("RUNTAPE_CONSUMERS").is_none(), "no bash");
-        eprintln!("skipped: there is no bash to complete in");
-        return;
-    };
-    assert_eq!(stdout(&output), "alpha-2\nalpha-1\n", "{}", stderr(&output));
+    for (shell, option, typed) in SHELLS {
+        let mut command = Command::new(shell);
+        for (key, value) in runtape.command(&[]).get_envs() {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        let command = command.args([option, "-c", typed]).env("PATH", &path);
+        let Ok(output) = command.stdin(Stdio::null()).output() else {
+            let is_required = std::env::var_os("RUNTAPE_SHELLS").is_some();
+            assert!(!is_required, "there is no {shell}");
+            eprintln!("skipped: there is no {shell} to complete in");
+            continue;
+        };
+        let mut offered: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
+        // Fish has an order of its own.
+        offered.sort();
+        assert_eq!(
+            offered,
+            ["alpha-1", "alpha-2"],
+            "{shell}: {}",
+            stderr(&output)
+        );
+    }
 }
 
 #[test]

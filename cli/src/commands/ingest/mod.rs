@@ -131,7 +131,7 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
         ));
     }
     search_index::complete(&store.lock(), invocation);
-    report.finish(invocation)
+    report.finish(&store.lock(), invocation)
 }
 
 /// Takes in what an agent CLI keeps on disk, which somebody took for output.

@@ -1,12 +1,15 @@
 //! What an ingest did: a line for each file, a table at the end.
 
+use std::collections::BTreeMap;
+
 use runtape_core::report::{
-    IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
+    CostEstimate, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
 };
-use runtape_core::{RunId, Runtime, TokenCounts};
+use runtape_core::{CheckpointStatus, RunId, Runtime, TokenCounts};
 use runtape_store::Store;
 
 use crate::commands::Invocation;
+use crate::commands::estimates::{Estimates, cost_text};
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table, plural, thousands};
 
@@ -51,6 +54,15 @@ impl Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Report {
     summary: IngestSummary,
+    /// The root runs of each group, for an estimate of what no runtime reported.
+    roots: BTreeMap<GroupKey, Vec<RunId>>,
+}
+
+/// What the runs of a group have in common: runtime and status.
+type GroupKey = (String, &'static str);
+
+fn key(runtime: &Runtime, status: CheckpointStatus) -> GroupKey {
+    (runtime.as_str().to_owned(), status.as_str())
 }
 
 impl Report {
@@ -83,10 +95,9 @@ impl Report {
 
     fn add_run(&mut self, store: &Store, run: &RunInfo) -> Result<(), CliError> {
         self.summary.stored += 1;
-        let key = |group: &IngestGroup| (group.runtime.as_str().to_owned(), group.status.as_str());
-        let wanted = (run.runtime.as_str().to_owned(), run.status.as_str());
+        let wanted = key(&run.runtime, run.status);
         let groups = &mut self.summary.groups;
-        let place = groups.binary_search_by_key(&wanted, key);
+        let place = groups.binary_search_by_key(&wanted, |group| key(&group.runtime, group.status));
         let place = place.unwrap_or_else(|place| {
             groups.insert(
                 place,
@@ -99,6 +110,7 @@ impl Report {
                     unparsed: 0,
                     usage: TokenCounts::default(),
                     cost_usd: None,
+                    estimate: CostEstimate::default(),
                 },
             );
             place
@@ -107,6 +119,8 @@ impl Report {
             return Ok(());
         };
         group.runs += 1;
+        let roots = self.roots.entry(wanted).or_default();
+        roots.push(run.run_id.clone());
         for run in store.tree(&run.run_id)? {
             group.steps += run.steps;
             group.records += run.records;
@@ -120,9 +134,24 @@ impl Report {
     }
 
     /// Prints the table; files that hold nothing usable make it a failure.
-    pub(super) fn finish(self, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    pub(super) fn finish(
+        mut self,
+        store: &Store,
+        invocation: &mut Invocation<'_>,
+    ) -> Result<(), CliError> {
+        let estimates = Estimates::find(invocation);
+        if let Some(estimates) = &estimates {
+            for group in &mut self.summary.groups {
+                let roots = self.roots.get(&key(&group.runtime, group.status));
+                let roots = roots.map_or(&[][..], Vec::as_slice);
+                group.estimate = estimates.of_trees(store, roots)?;
+            }
+        }
         if !invocation.console.json && !self.summary.groups.is_empty() {
             self.table().print(&mut invocation.console)?;
+            if let Some(estimates) = &estimates {
+                estimates.tell(&self.summary.groups, invocation);
+            }
         }
         let summary = self.summary;
         let mut parts = vec![format!("{} stored", plural(summary.stored, "run"))];
@@ -175,7 +204,7 @@ impl Report {
                 Cell::count(group.usage.input_tokens),
                 Cell::count(group.usage.cached_input_tokens),
                 Cell::count(group.usage.output_tokens),
-                Cell::cost(group.cost_usd),
+                Cell::number(cost_text(group.cost_usd, &group.estimate)),
                 number(group.unparsed),
             ]);
         }

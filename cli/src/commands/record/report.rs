@@ -50,7 +50,8 @@ pub(super) fn estimate(
     };
     // The run is over and kept: what it may have cost is no reason to complain.
     let store = invocation.database.read();
-    let estimate = store.and_then(|store| estimates.of_tree(&store, &context.run_id));
+    let estimate =
+        store.and_then(|store| estimates.of_trees(&store, std::slice::from_ref(&context.run_id)));
     estimate.unwrap_or_default()
 }
 

@@ -3,10 +3,11 @@
 mod changes;
 mod report;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use runtape_core::Runtime;
 use runtape_core::report::SyncLine;
+use runtape_core::{RunId, Runtime};
 use runtape_recorder::history::{
     HistoryDirectory, SyncEvent, SyncOptions, named_directories, runtimes_with_history, sync,
     usual_directories,
@@ -15,6 +16,7 @@ use runtape_store::Store;
 
 use self::changes::Changes;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
+use crate::commands::estimates::Estimates;
 use crate::commands::{Invocation, search_index};
 use crate::error::CliError;
 use crate::terminal::progress::bytes_bar;
@@ -142,15 +144,21 @@ pub(crate) fn sync_once(
 ) -> Result<(), CliError> {
     let mut bar = bytes_bar(0);
     let mut failed = None;
+    let mut changed: BTreeMap<String, Vec<RunId>> = BTreeMap::new();
     let mut each = |event: SyncEvent| match event {
         SyncEvent::Begun { bytes, .. } => bar = bytes_bar(bytes),
         SyncEvent::Read { source, bytes } => {
             bar.inc(bytes);
+            let of_runtime = changed.entry(source.runtime.as_str().to_owned());
+            let runs = [&source.new, &source.grown, &source.joined];
+            of_runtime
+                .or_default()
+                .extend(runs.into_iter().flatten().cloned());
             let said = bar.suspend(|| report::say(invocation, *source));
             failed = failed.take().or(said.err());
         }
     };
-    let summary = sync(store, options, times::now, &mut each)?;
+    let mut summary = sync(store, options, times::now, &mut each)?;
     bar.finish_and_clear();
     if let Some(error) = failed {
         return Err(error);
@@ -158,10 +166,22 @@ pub(crate) fn sync_once(
     if !options.is_dry_run {
         search_index::complete(store, invocation);
     }
+    let estimates = Estimates::find(invocation).filter(|_| !options.is_dry_run);
+    if let Some(estimates) = &estimates {
+        for group in &mut summary.groups {
+            if let Some(runs) = changed.get(group.runtime.as_str()) {
+                group.estimate = estimates.of_trees(store, runs)?;
+            }
+        }
+    }
     if invocation.console.json {
         return invocation.console.object(&SyncLine::Summary(summary));
     }
-    report::finish(invocation, &summary)
+    report::finish(invocation, &summary)?;
+    if let Some(estimates) = &estimates {
+        estimates.tell(&summary.groups, invocation);
+    }
+    Ok(())
 }
 
 /// Syncs again, and says only what is new.

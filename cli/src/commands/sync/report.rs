@@ -4,6 +4,7 @@ use runtape_core::RunId;
 use runtape_core::report::{SyncGroup, SyncLine, SyncSummary, SyncedSource};
 
 use crate::commands::Invocation;
+use crate::commands::estimates::cost_text;
 use crate::error::CliError;
 use crate::terminal::plain;
 use crate::terminal::table::{Cell, Table, plural, short, thousands};
@@ -102,7 +103,7 @@ pub(super) fn finish(
             Cell::count(group.usage.input_tokens),
             Cell::count(group.usage.cached_input_tokens),
             Cell::count(group.usage.output_tokens),
-            Cell::cost(group.cost_usd),
+            Cell::number(cost_text(group.cost_usd, &group.estimate)),
         ]);
     }
     table.print(&mut invocation.console)?;
