@@ -4,7 +4,6 @@ use runtape_core::report::{
     IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
 };
 use runtape_core::{RunId, Runtime, TokenCounts};
-use runtape_store::Store;
 
 use crate::commands::Invocation;
 use crate::error::CliError;
@@ -12,8 +11,12 @@ use crate::terminal::table::{Cell, Table, plural, thousands};
 
 /// What became of one file.
 pub(super) enum Outcome {
-    /// It is a run now.
-    Stored { path: String, run: Box<RunInfo> },
+    /// It is a run now, with its children.
+    Stored {
+        path: String,
+        run: Box<RunInfo>,
+        tree: Vec<RunInfo>,
+    },
     /// It was one already.
     Skipped { path: String, run_id: RunId },
     /// It holds nothing usable.
@@ -30,7 +33,7 @@ impl Outcome {
             reason: None,
         };
         IngestLine::File(Box::new(match self {
-            Self::Stored { path, run } => IngestedFile {
+            Self::Stored { path, run, .. } => IngestedFile {
                 run_id: Some(run.run_id.clone()),
                 run: Some(*run),
                 ..file(path, IngestOutcome::Stored)
@@ -51,6 +54,8 @@ impl Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Report {
     summary: IngestSummary,
+    /// Pipes that the database did not take.
+    unstored: u64,
 }
 
 impl Report {
@@ -64,11 +69,10 @@ impl Report {
     pub(super) fn add(
         &mut self,
         invocation: &mut Invocation<'_>,
-        store: &Store,
         outcome: Outcome,
     ) -> Result<(), CliError> {
         match &outcome {
-            Outcome::Stored { run, .. } => self.add_run(store, run)?,
+            Outcome::Stored { run, tree, .. } => self.add_run(run, tree),
             Outcome::Skipped { .. } => self.summary.skipped += 1,
             Outcome::Unusable { path, reason } => {
                 self.summary.unusable += 1;
@@ -81,7 +85,12 @@ impl Report {
         Ok(())
     }
 
-    fn add_run(&mut self, store: &Store, run: &RunInfo) -> Result<(), CliError> {
+    /// Adds a pipe that the database did not take, which was said.
+    pub(super) fn add_unstored(&mut self) {
+        self.unstored += 1;
+    }
+
+    fn add_run(&mut self, run: &RunInfo, tree: &[RunInfo]) {
         self.summary.stored += 1;
         let key = |group: &IngestGroup| (group.runtime.as_str().to_owned(), group.status.as_str());
         let wanted = (run.runtime.as_str().to_owned(), run.status.as_str());
@@ -104,10 +113,10 @@ impl Report {
             place
         });
         let Some(group) = groups.get_mut(place) else {
-            return Ok(());
+            return;
         };
         group.runs += 1;
-        for run in store.tree(&run.run_id)? {
+        for run in tree {
             group.steps += run.steps;
             group.records += run.records;
             group.unparsed += run.unparsed;
@@ -116,15 +125,14 @@ impl Report {
                 *group.cost_usd.get_or_insert(0.0) += cost;
             }
         }
-        Ok(())
     }
 
-    /// Prints the table; files that hold nothing usable make it a failure.
+    /// Prints the table; what holds nothing usable or is not stored makes it a failure.
     pub(super) fn finish(self, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
         if !invocation.console.json && !self.summary.groups.is_empty() {
             self.table().print(&mut invocation.console)?;
         }
-        let summary = self.summary;
+        let Self { summary, unstored } = self;
         let mut parts = vec![format!("{} stored", plural(summary.stored, "run"))];
         let generic = summary.groups.iter();
         let generic = generic.filter(|group| group.runtime == Runtime::Generic);
@@ -133,6 +141,7 @@ impl Report {
             (generic, "of no runtime that is known (generic)"),
             (summary.skipped, "known already"),
             (summary.unusable, "unusable"),
+            (unstored, "not stored"),
             (summary.ignored, "other files ignored"),
         ];
         for (count, what) in more {
@@ -141,19 +150,20 @@ impl Report {
             }
         }
         invocation.note(&parts.join(", "));
-        let (unusable, all) = (
-            summary.unusable,
-            summary.stored + summary.skipped + summary.unusable,
-        );
+        let unusable = summary.unusable;
+        let all = summary.stored + summary.skipped + unusable + unstored;
         if invocation.console.json {
             invocation.console.object(&IngestLine::Summary(summary))?;
         }
+        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let of = number(all);
+        if unstored > 0 {
+            let count = number(unstored);
+            return Err(CliError::NotStored { count, of });
+        }
         if unusable > 0 {
-            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-            return Err(CliError::Unusable {
-                count: number(unusable),
-                of: number(all),
-            });
+            let count = number(unusable);
+            return Err(CliError::Unusable { count, of });
         }
         Ok(())
     }
