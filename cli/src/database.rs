@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use runtape_core::{CheckpointId, JobId, RunId};
+use runtape_recorder::Destination;
 use runtape_store::{Options, Patience, RunFilter, Store, StoreError, server_address};
 
 use crate::error::CliError;
@@ -108,6 +109,13 @@ impl Database {
         let mut options = Options::default();
         options.patience = Patience::Seconds;
         self.open_with(&options)
+    }
+
+    /// Returns where a recorder keeps what comes only once: it opens the database on a thread of its own, and goes to a
+    /// spool file where that fails.
+    pub(crate) fn destination(&self) -> Destination {
+        let database = self.clone();
+        Destination::opening(self.path(), move || database.open_for_recording())
     }
 
     fn open_with(&self, options: &Options) -> Result<Store, CliError> {

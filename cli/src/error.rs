@@ -71,6 +71,8 @@ pub(crate) enum CliError {
     StillRunning { what: String, waited: String },
     #[error("{count} of {of} hold nothing usable")]
     Unusable { count: usize, of: usize },
+    #[error("{count} of {of} could not be stored")]
+    NotStored { count: usize, of: usize },
     #[error("{count} of {of} could not be recovered")]
     Unrecovered { count: usize, of: usize },
     #[error("{count} of {of} could not be read again, and are as they were")]

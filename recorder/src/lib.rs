@@ -1,8 +1,9 @@
 //! runtape for those who embed it: output of agent CLIs in, one normalized history kept.
 //!
-//! Two ways lead in. [`Recording`] runs a command, listens to it, and keeps what it prints, also when
+//! Three ways lead in. [`Recording`] runs a command, listens to it, and keeps what it prints, also when
 //! the store fails meanwhile. [`Recorder`] is for those who have the output already: give it the
-//! bytes as they come, and tell it how the process ended.
+//! bytes as they come, and tell it how the process ended. [`PipeRecorder`] is the same for output that comes
+//! only once: what the store does not take goes to a spool file, as it does for a [`Recording`].
 //!
 //! ```
 //! use runtape_recorder::core::{Runtime, Stream};
@@ -44,6 +45,7 @@ pub mod following;
 mod git_head;
 pub mod history;
 mod imported;
+mod keeping;
 mod kept_tape;
 pub mod perstack;
 mod private_file;
@@ -69,6 +71,7 @@ pub use error::RecordError;
 pub use estimates::Estimates;
 pub use git_head::{GitHead, git_head};
 pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
+pub use keeping::{Destination, Kept, PipeOptions, PipeRecorder};
 pub use private_file::{
     NewFile, Written, create_directory as create_private_directory, digest, write as write_private,
 };

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use runtape_recorder::core::{CheckpointStatus, Runtime};
 use runtape_recorder::normalizer::{Context, LiveItem};
-use runtape_recorder::process::{Destination, Shown, Watch};
+use runtape_recorder::process::{Shown, Watch};
 use runtape_recorder::store::{Options, Store};
 use runtape_recorder::{
-    Recording, RecordingOptions, SpoolDirectories, SpoolOwner, StoreHandle, take_in_spool,
+    Destination, Recording, RecordingOptions, SpoolDirectories, SpoolOwner, StoreHandle,
+    take_in_spool,
 };
 
 fn shell(script: &str) -> Command {

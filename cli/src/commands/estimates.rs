@@ -88,10 +88,16 @@ impl Estimates {
 
     /// Says how estimates were made, if any was shown.
     pub(crate) fn tell<T: Costly>(&self, shown: &[T], invocation: &mut Invocation<'_>) {
-        let mut shown = shown.iter();
-        if shown.any(|one| one.estimate().estimated_cost_usd.is_some()) {
-            invocation.note(&self.about());
+        if let Some(about) = self.about_any(shown) {
+            invocation.note(&about);
         }
+    }
+
+    /// Returns how estimates were made, if any was.
+    pub(crate) fn about_any<T: Costly>(&self, shown: &[T]) -> Option<String> {
+        let mut shown = shown.iter();
+        let is_any = shown.any(|one| one.estimate().estimated_cost_usd.is_some());
+        is_any.then(|| self.about())
     }
 
     /// Says how estimates were made.

@@ -57,6 +57,7 @@ mod stats;
 pub(crate) mod sync;
 mod tools;
 mod transcript;
+mod unkept;
 mod usage;
 mod usage_explain;
 mod validate;

@@ -9,11 +9,11 @@ use runtape_core::Stream;
 use runtape_normalizer::Exit;
 
 use super::child::{Child, Happening};
-use super::keeper::Keeper;
-use super::output_chunk::{OutputChunk, Room};
+use super::output_chunk::OutputChunk;
 use super::{Recorded, RecordingOptions, Shown, Watch};
 use crate::clock::Clock;
 use crate::detached_run::{DetachedRun, Ended, Printed};
+use crate::keeping::{Keeper, Room};
 
 /// How long somebody who watches too slowly is given before they are asked again.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -19,10 +19,11 @@ use runtape_normalizer::{Exit, signal_name};
 use super::RecordingOptions;
 use super::interrupts::{Interrupts, Listener};
 use super::leash::Watcher;
-use super::output_chunk::{Budget, OutputChunk};
+use super::output_chunk::OutputChunk;
 use super::terminal::Terminal;
 use crate::clock::Clock;
 use crate::error::RecordError;
+use crate::keeping::Budget;
 
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;

@@ -6,10 +6,8 @@
 
 mod attendant;
 mod child;
-mod destination;
 mod input;
 mod interrupts;
-mod keeper;
 mod leash;
 mod output_chunk;
 mod terminal;
@@ -29,15 +27,13 @@ use runtape_normalizer::{Context, Exit, LiveItem};
 use self::attendant::Attendant;
 pub use self::child::Control;
 use self::child::{Child, ChildEnds};
-pub use self::destination::Destination;
 pub use self::interrupts::Interrupts;
-use self::keeper::Keeper;
-pub use self::keeper::Kept;
 pub use self::leash::{CannotStart, Leash, run_mode};
 use crate::clock::Clock;
 use crate::context_and_exit::note_start;
 use crate::detached_run::DetachedRun;
 use crate::error::RecordError;
+use crate::keeping::{Destination, Keeper, Kept};
 use crate::spool::SpoolDirectories;
 
 /// How many pieces may wait for somebody who watches.
@@ -178,7 +174,9 @@ impl Recording {
         let (mut child, ends) = Child::start(&mut command, &options)?;
         let ChildEnds { stdin, interrupts } = ends;
         let control = child.control();
-        let keeper = Keeper::start(destination.into(), runtime, context, started_at, &options);
+        let (places, clock) = (options.spool.clone(), options.clock.clone());
+        let destination = destination.into();
+        let keeper = Keeper::start(destination, runtime, context, started_at, places, clock);
         let (sender, shown) = sync_channel(AHEAD);
         let clock = options.clock.clone();
         let thread = thread::spawn(move || {

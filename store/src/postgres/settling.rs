@@ -10,6 +10,25 @@
 //!   sealed. So an append is one statement.
 //! - A tree goes in or out under the lock of its row in `root`.
 //! - Who makes all sums anew has the *lock of the sums* for itself, which all others share.
+//!
+//! The locks of sessions and sums are advisory ones, which nothing else here uses but `db migrate`. A session has no row that
+//! could be locked, and one for each would be written by every run. They are always those of a *transaction* and never those
+//! of a connection, so they are held as row locks are:
+//!
+//! - They end with the transaction, in the same moment as its row locks, and after what it committed can be seen. A lock is
+//!   had in one statement and what it guards is read in the next, which in a transaction that is `READ COMMITTED` sees all
+//!   that was committed before.
+//! - A holder that was killed is rolled back, when its server notices: at once where it was idle, at the end of its
+//!   statement otherwise. Until then others wait or leave the trees for later, as they do for a row that it has
+//!   changed. Nobody takes a lock away from a living transaction, so there is no moment at which two have it.
+//! - Behind a standby they are not: after a failover there are none, and no transaction that had one is there, either.
+//! - Two sessions may have one number. They wait for each other then, and no more than that.
+//! - Citus has them on the node that is asked: all who write must come through the same coordinator, which lets go of its
+//!   locks after it told the workers to commit. If a worker is lost between the two halves of a commit, who has the lock
+//!   next may not see what that worker has, and add up without it. This was read and not tried.
+//!
+//! Where they are stubs that say yes to everybody (CockroachDB), sums may become wrong when several write runs of one
+//! session at once. Records, tapes and seals do not depend on them. `verify` finds wrong sums, `rebuild --all` mends them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -74,6 +74,11 @@ impl Binaries {
         Some(Self { directory, user })
     }
 
+    /// Returns the directory that they are in.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Gives a file or directory to whom the server runs as.
     pub(super) fn give(&self, path: &Path) {
         if let Some((uid, gid)) = self.user {

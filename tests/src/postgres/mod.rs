@@ -19,11 +19,13 @@
 
 mod binaries;
 mod database;
+mod patroni;
 mod proxy;
 mod server;
 mod sql;
 
 pub use database::{Database, Layout, is_there, own_server};
+pub use patroni::Cluster;
 pub use proxy::Proxy;
 pub use server::{Care, Server};
 pub use sql::{Answer, Refusal, Sql};

@@ -47,7 +47,7 @@ pub struct Server {
 }
 
 /// Returns a port that nobody listens on just now.
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }

@@ -40,6 +40,8 @@ mod perstack;
 #[cfg(unix)]
 mod picture;
 #[cfg(unix)]
+mod piped;
+#[cfg(unix)]
 mod record;
 #[cfg(unix)]
 mod recorder_for_hosts;

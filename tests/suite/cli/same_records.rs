@@ -92,10 +92,10 @@ fn plain(value: &mut Value, ids: &mut Vec<String>) {
 
 /// Puts the records of each run and stream apart, in order, without what differs by nature.
 /// Runs are numbered in the order of their first record on standard output.
-fn streams(records: Vec<Value>) -> BTreeMap<(usize, String), Vec<Value>> {
+pub(crate) fn streams(records: Vec<Value>) -> Streams {
     let mut runs: Vec<String> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
-    let mut streams: BTreeMap<(usize, String), Vec<Value>> = BTreeMap::new();
+    let mut streams = Streams::new();
     for mut record in records {
         let run = record["runId"].as_str().unwrap().to_owned();
         if !runs.contains(&run) {
@@ -197,9 +197,9 @@ fn compare(stdout: &Path) -> Result<(), String> {
     same("ingested and normalized", &ingested, &normalized)
 }
 
-type Streams = BTreeMap<(usize, String), Vec<Value>>;
+pub(crate) type Streams = BTreeMap<(usize, String), Vec<Value>>;
 
-fn same(what: &str, one: &Streams, other: &Streams) -> Result<(), String> {
+pub(crate) fn same(what: &str, one: &Streams, other: &Streams) -> Result<(), String> {
     if one == other {
         return Ok(());
     }

@@ -9,7 +9,8 @@ use runtape_core::Runtime;
 use runtape_store::{BeginRun, Options, Store, TapeChunk};
 use serde_json::{Value, json};
 
-use crate::harness::{Runtape, is_root, stderr, stdout};
+use crate::harness::{Runtape, capture, is_root, stderr, stdout};
+use crate::piped::{self, Piped, assert_not_stored, recover_and_compare, wait_until_printed};
 
 const NO_DATABASE: &str = "this is no database, but long enough to be taken for one";
 
@@ -386,6 +387,115 @@ fn where_there_is_no_room_beside_the_database_the_temporary_directory_takes_the_
     assert_eq!(read("spooled").lines().count(), 1);
     assert_eq!(read("private").lines().count(), 1);
     assert!(read("shown") == read("raw"));
+    assert!(read("verified").contains("intact"));
+    assert_eq!(read("left"), "");
+}
+
+/// Returns the spool files beside a database.
+fn spool_files(database: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(beside(database)).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_pipe_whose_database_cannot_be_opened_is_kept_and_becomes_the_same_records() {
+    let (bytes, middle) = piped::bytes();
+    for more in [&[][..], &["--exit-code", "0"], &["--exit-code", "3"]] {
+        let runtape = Runtape::new();
+        let database = runtape.path("runtape.db");
+        fs::write(&database, NO_DATABASE).unwrap();
+        let arguments = [&["ingest", "-"], more].concat();
+        let mut piped = Piped::start(runtape.command(&arguments));
+        piped.write(&bytes[..middle]);
+        piped.write(&bytes[middle..]);
+        assert_not_stored(&piped.close(), "is no database");
+        assert_eq!(fs::read_to_string(&database).unwrap(), NO_DATABASE);
+        let spooled = spool_files(&database);
+        let [spool] = spooled.as_slice() else {
+            panic!("{spooled:?}");
+        };
+        let mode = fs::metadata(spool).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600);
+        fs::remove_file(&database).unwrap();
+        recover_and_compare(|arguments| runtape.command(arguments), &bytes, more);
+        assert_eq!(spool_files(&database), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_file_is_not_spooled_for_it_can_be_read_again() {
+    let runtape = Runtape::new();
+    let database = runtape.path("runtape.db");
+    fs::write(&database, NO_DATABASE).unwrap();
+    let capture = capture();
+    let file = capture.to_str().unwrap();
+    let output = runtape.run(&["ingest", file]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(!beside(&database).exists());
+    // Beside a pipe it is stored, or not, on its own account.
+    let (bytes, _) = piped::bytes();
+    let mut piped = Piped::start(runtape.command(&["ingest", file, "-"]));
+    piped.write(&bytes);
+    let output = piped.close();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("`runtape recover` takes it in"), "{said}");
+    assert_eq!(spool_files(&database).len(), 1, "{said}");
+    fs::remove_file(&database).unwrap();
+    recover_and_compare(|arguments| runtape.command(arguments), &bytes, &[]);
+}
+
+#[test]
+fn a_pipe_whose_database_is_deleted_in_the_middle_is_kept_from_its_first_byte() {
+    let (bytes, middle) = piped::bytes();
+    let runtape = Runtape::new();
+    let database = runtape.path("runtape.db");
+    let mut piped = Piped::start(runtape.command(&["ingest", "-", "--exit-code", "0"]));
+    piped.write(&bytes[..middle]);
+    wait_until_printed(|| runtape.command(&["raw", "last"]));
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(runtape.path(&format!("runtape.db{ending}")));
+    }
+    piped.write(&bytes[middle..]);
+    assert_not_stored(&piped.close(), "deleted or replaced");
+    assert_eq!(spool_files(&database).len(), 1);
+    recover_and_compare(
+        |arguments| runtape.command(arguments),
+        &bytes,
+        &["--exit-code", "0"],
+    );
+    assert_eq!(spool_files(&database), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_pipe_goes_on_when_the_disk_of_its_database_is_full() {
+    let runtape = Runtape::new();
+    let script = r#"set -e
+        mkdir disk other
+        mount -t tmpfs -o size=700k none disk; mount -t tmpfs -o size=20m none other
+        export RUNTAPE_DB="$PWD/disk/runtape.db" TMPDIR="$PWD/other"
+        i=0; while [ $i -lt 300 ]; do i=$((i + 1))
+            head -c 1500 /dev/urandom | od -An -tx1 | tr -d ' \n'; echo " $i"; done >printed
+        "$1" ingest --runtime hermes --exit-code 0 - <printed >out 2>said || echo $? >code
+        find disk other -name '*.runtape-spool' >spooled
+        mount -o remount,size=20m disk
+        "$1" recover >recovered 2>recover-said
+        "$1" raw last >raw
+        "$1" --json runs >runs
+        "$1" verify >verified
+        find disk other -name '*.runtape-spool' >left"#;
+    let Some(_) = with_mounts(&runtape, script) else {
+        return;
+    };
+    let read = |name: &str| fs::read_to_string(runtape.path(name)).unwrap();
+    assert_eq!(read("code").trim(), "1", "{}", read("said"));
+    assert!(read("said").contains("not stored"), "{}", read("said"));
+    assert!(!read("said").contains("nowhere"), "{}", read("said"));
+    assert_eq!(read("spooled").lines().count(), 1);
+    assert!(read("printed") == read("raw"));
+    assert_eq!(read("runs").lines().count(), 1);
+    let run: Value = serde_json::from_str(read("runs").lines().next().unwrap()).unwrap();
+    assert_eq!(run["status"], "completed", "{run}");
     assert!(read("verified").contains("intact"));
     assert_eq!(read("left"), "");
 }

@@ -18,6 +18,7 @@ mod full;
 mod hanging;
 mod killed;
 mod own_server;
+mod patroni;
 mod roles;
 mod schema;
 mod sums;

@@ -1,6 +1,7 @@
 //! Sums of usage, while many write runs of the same sessions at once and in any order.
 
 use std::sync::Barrier;
+use std::time::{Duration, Instant};
 
 use runtape_core::TokenCounts;
 use runtape_store::{Calendar, Options, PreparedRun, RunFilter, Store, UsageBy};
@@ -110,4 +111,58 @@ fn sums_are_right_however_many_write_at_once() {
             .sum();
         assert_eq!(u64::try_from(sum).unwrap(), expected);
     }
+}
+
+#[test]
+fn who_is_killed_in_mid_statement_with_the_lock_of_the_sums_holds_others_up_and_harms_nothing() {
+    let Some(database) = Database::fresh(Layout::Whole) else {
+        return;
+    };
+    let (first, second) = (runs(0), runs(1));
+    let mut store = Store::open(database.address(), &Options::default()).unwrap();
+    write(&mut store, 0, &first);
+    // A client that has the lock for itself, and dies while the server is busy with what it asked.
+    let address = database.address().to_owned();
+    let client = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "sums::process", "--nocapture"])
+        .env("RUNTAPE_TEST_WORK", "sums")
+        .env("RUNTAPE_TEST_DATABASE", &address)
+        .stdout(std::process::Stdio::null())
+        .spawn();
+    let mut client = client.unwrap();
+    let sql = database.sql();
+    let is_held = || {
+        let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted
+                        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        sql.value(held) != "0"
+    };
+    let begin = Instant::now();
+    while !is_held() {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    client.kill().unwrap();
+    client.wait().unwrap();
+    assert!(
+        is_held(),
+        "the server does not know yet that its client is dead"
+    );
+    // Those who write have no error: they wait, and what they add up is right.
+    let begin = Instant::now();
+    write(&mut store, 1, &second);
+    let took = begin.elapsed();
+    assert!(!is_held());
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    assert_eq!(store.verify().unwrap().faults, []);
+}
+
+/// Does nothing unless it is started by the test above: takes the lock of the sums, and waits until it is killed.
+#[test]
+fn process() {
+    if std::env::var_os("RUNTAPE_TEST_WORK").is_none_or(|work| work != "sums") {
+        return;
+    }
+    let address = std::env::var("RUNTAPE_TEST_DATABASE").unwrap();
+    let sql = runtape_tests::postgres::Sql::connect(&address).unwrap();
+    sql.run("BEGIN; SELECT pg_advisory_xact_lock(7245070, 0); SELECT pg_sleep(4); COMMIT");
 }

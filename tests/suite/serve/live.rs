@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ impl Stream {
     }
 
     /// Returns the next event, `None` at the end of the stream.
-    fn next(&mut self) -> Option<Event> {
+    pub(crate) fn next(&mut self) -> Option<Event> {
         let (mut name, mut id) = (String::new(), None);
         loop {
             let mut line = String::new();
@@ -58,7 +58,7 @@ impl Stream {
     }
 
     /// Returns the next event of a name.
-    fn expect(&mut self, name: &str) -> Event {
+    pub(crate) fn expect(&mut self, name: &str) -> Event {
         loop {
             let event = self
                 .next()
@@ -76,6 +76,11 @@ pub(crate) fn line(number: usize) -> Value {
 
 /// Starts a recorder of an agent that says so many words, one each so many seconds.
 fn record(runtape: &Runtape, name: &str, words: usize, pause: &str) -> Child {
+    recorder(runtape, name, words, pause).spawn().unwrap()
+}
+
+/// Returns what records an agent that says so many words, one each so many seconds.
+pub(crate) fn recorder(runtape: &Runtape, name: &str, words: usize, pause: &str) -> Command {
     let mut text = String::new();
     for number in 0..words {
         let _ = writeln!(text, "{}", line(number));
@@ -105,15 +110,12 @@ fn record(runtape: &Runtape, name: &str, words: usize, pause: &str) -> Child {
         "stream-json",
         "--verbose",
     ]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
 }
 
 /// Collects the records of one run until its last, coming back as often as the stream ends.
-fn follow(server: &Server, run: &str, from: u64) -> Vec<u64> {
+pub(crate) fn follow(server: &Server, run: &str, from: u64) -> Vec<u64> {
     let mut seen = Vec::new();
     let mut next = from;
     let begun = Instant::now();

@@ -21,6 +21,8 @@ mod harness;
 mod live;
 #[cfg(unix)]
 mod load;
+#[cfg(all(unix, feature = "postgres"))]
+mod on_server;
 #[cfg(unix)]
 mod openapi;
 mod page_types;

@@ -1,18 +1,17 @@
 //! `runtape ingest`: files or a pipe into the store.
 
+mod pipe;
 mod report;
 mod short;
 mod source;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
 
 use indicatif::ProgressBar;
 use runtape_core::{IdSource, JobId, RandomIds, RunId, Runtime, Stream};
 use runtape_normalizer::redact::RuleSet;
-use runtape_normalizer::{Context, Exit, detect};
+use runtape_normalizer::{Context, Exit};
 use runtape_recorder::history::{Joiner, SyncOptions};
 use runtape_recorder::{
     RecordError, Recorder, RecorderOptions, StoreHandle, applied_rules, rules_in_force,
@@ -21,7 +20,7 @@ use runtape_store::{Store, StoreError};
 
 use self::report::{Outcome, Report};
 use self::source::{HistorySource, Source, Sources};
-use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
+use crate::arguments::input::Input;
 use crate::arguments::labels::LabelArgs;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
 use crate::commands::{Invocation, search_index, sync};
@@ -30,14 +29,11 @@ use crate::terminal::progress::bytes_bar;
 use crate::terminal::table::plural;
 use crate::terminal::times;
 
-/// How long a batch of a pipe may wait for more, in milliseconds.
-const TICK: Duration = Duration::from_millis(50);
-
 /// Store the output of agent CLIs from files, directories or a pipe
 ///
 /// In a directory every X.stdout is one run; X.stderr and X.meta.json (keys `runtime`, `argv`,
-/// `cwd`, `exit_code`, `signal`) belong to it. `-` reads standard input and stores it as it arrives. The
-/// same file again is recognised and skipped.
+/// `cwd`, `exit_code`, `signal`) belong to it. `-` reads standard input and stores it as it arrives; what the
+/// database does not take of it goes to a spool file. The same file again is recognised and skipped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct IngestArgs {
     /// Files, directories, or `-` for standard input
@@ -69,69 +65,152 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
     if sources.found.is_empty() && sources.histories.is_empty() {
         return Err(CliError::NothingToIngest);
     }
-    let rules = args.redaction.rules(invocation, NewKey::Make)?;
-    for history in &sources.histories {
-        take_in_history(history, &rules, invocation)?;
-    }
-    if sources.found.is_empty() {
-        return Ok(());
-    }
-    if let Some(stderr) = &args.stderr {
+    if let (Some(stderr), false) = (&args.stderr, sources.found.is_empty()) {
         let [source] = sources.found.as_mut_slice() else {
             let message = "--stderr belongs to one file: name only one".to_owned();
             return Err(CliError::Usage { message });
         };
         source.stderr = Some(stderr.clone());
     }
-    if invocation.database.is_new() {
-        invocation.tell_of_new_database();
-    }
-    let store = StoreHandle::from(invocation.database.open()?);
-    let database = invocation.database.clone();
-    let mut report = Report::new(sources.ignored);
-    let total = sources.found.iter().map(Source::bytes).sum();
-    let bar = match sources.found.len() {
-        0 | 1 => ProgressBar::hidden(),
-        _ => bytes_bar(total),
+    invocation.database.check()?;
+    let rules = args.redaction.rules(invocation, NewKey::Make)?;
+    let (pipes, files): (Vec<_>, Vec<_>) = sources.found.into_iter().partition(Source::is_stdin);
+    let mut ingest = Ingest {
+        args,
+        rules,
+        report: Report::new(sources.ignored),
+        stored: Vec::new(),
+        store: None,
     };
-    let mut stored = Vec::new();
-    let mut rest = sources.found.as_slice();
-    while let Some((first, others)) = rest.split_first() {
-        let together = rest.iter().take_while(|source| source.is_short()).count();
-        let (short, after) = rest.split_at(together);
-        let mut done = |store: &Store, source: &Source, outcome| {
-            bar.inc(source.bytes());
-            if let Outcome::Stored { run, .. } = &outcome {
-                stored.push(run.run_id.clone());
-            }
-            bar.suspend(|| report.add(invocation, store, outcome))
+    // What comes down a pipe comes only once: it is kept before anything else can fail.
+    for source in &pipes {
+        ingest.pipe(source, invocation)?;
+    }
+    for history in &sources.histories {
+        take_in_history(history, &ingest.rules, invocation)?;
+    }
+    if !files.is_empty() {
+        ingest.files(&files, invocation)?;
+    }
+    if pipes.is_empty() && files.is_empty() {
+        return Ok(());
+    }
+    ingest.finish(invocation)
+}
+
+/// Files and pipes on their way into the database.
+struct Ingest<'a> {
+    args: &'a IngestArgs,
+    rules: Arc<RuleSet>,
+    report: Report,
+    /// The runs that were stored.
+    stored: Vec<RunId>,
+    /// The database, once it was needed. A pipe opens its own, so that one that cannot be opened does not hold it up.
+    store: Option<StoreHandle>,
+}
+
+impl Ingest<'_> {
+    fn store(&mut self, invocation: &Invocation<'_>) -> Result<StoreHandle, CliError> {
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => invocation.database.open()?.into(),
         };
-        if short.is_empty() {
-            let outcome = ingest_long(args, &rules, &store, first)?;
-            done(&store.lock(), first, outcome)?;
-            rest = others;
-        } else {
-            let known = database.read()?;
-            let mut writing = store.lock();
-            let unfinished = short::ingest(args, &rules, &mut writing, known, short, &mut done)?;
-            drop(writing);
-            for source in unfinished {
-                let outcome = ingest_long(args, &rules, &store, source)?;
-                done(&store.lock(), source, outcome)?;
+        Ok(self.store.insert(store).clone())
+    }
+
+    /// Keeps what comes on standard input.
+    fn pipe(&mut self, source: &Source, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+        let is_new = invocation.database.is_new();
+        let kept = pipe::keep(self.args, &self.rules, invocation, source);
+        if is_new && !invocation.database.is_new() {
+            invocation.tell_of_new_database();
+        }
+        match kept {
+            Ok(Some(run_id)) => {
+                let store = self.store(invocation)?;
+                let outcome = stored(&store.lock(), source, &run_id)?;
+                self.done(invocation, outcome)
             }
-            rest = after;
+            Ok(None) => {
+                self.report.add_unstored();
+                Ok(())
+            }
+            Err(error) => {
+                let outcome = unusable(source, error)?;
+                self.done(invocation, outcome)
+            }
         }
     }
-    bar.finish_and_clear();
-    let joined = join(&mut store.lock(), &stored)?;
-    if joined > 0 {
-        let runs = plural(joined, "run");
-        invocation.note(&format!(
-            "{runs} joined with the history of the same execution"
-        ));
+
+    /// Stores files, short ones many at a time.
+    fn files(&mut self, files: &[Source], invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+        if invocation.database.is_new() {
+            invocation.tell_of_new_database();
+        }
+        let store = self.store(invocation)?;
+        let (args, rules) = (self.args, Arc::clone(&self.rules));
+        let bar = match files.len() {
+            1 => ProgressBar::hidden(),
+            _ => bytes_bar(files.iter().map(Source::bytes).sum()),
+        };
+        let mut rest = files;
+        while let Some((first, others)) = rest.split_first() {
+            let together = rest.iter().take_while(|source| source.is_short()).count();
+            let (short, after) = rest.split_at(together);
+            let mut done = |invocation: &mut Invocation<'_>, source: &Source, outcome| {
+                bar.inc(source.bytes());
+                bar.suspend(|| self.done(invocation, outcome))
+            };
+            if short.is_empty() {
+                let outcome = ingest_long(args, &rules, &store, first)?;
+                done(invocation, first, outcome)?;
+                rest = others;
+            } else {
+                let known = invocation.database.read()?;
+                let mut writing = store.lock();
+                let unfinished = short::ingest(
+                    args,
+                    &rules,
+                    &mut writing,
+                    known,
+                    short,
+                    |source, outcome| done(invocation, source, outcome),
+                )?;
+                drop(writing);
+                for source in unfinished {
+                    let outcome = ingest_long(args, &rules, &store, source)?;
+                    done(invocation, source, outcome)?;
+                }
+                rest = after;
+            }
+        }
+        bar.finish_and_clear();
+        Ok(())
     }
-    search_index::complete(&store.lock(), invocation);
-    report.finish(&store.lock(), invocation)
+
+    /// Notes what became of a source.
+    fn done(&mut self, invocation: &mut Invocation<'_>, outcome: Outcome) -> Result<(), CliError> {
+        if let Outcome::Stored { run, .. } = &outcome {
+            self.stored.push(run.run_id.clone());
+        }
+        self.report.add(invocation, outcome)
+    }
+
+    /// Joins what was stored with what was there before, and says what was done.
+    fn finish(mut self, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+        if let Some(store) = &self.store {
+            let joined = join(&mut store.lock(), &self.stored)?;
+            if joined > 0 {
+                let runs = plural(joined, "run");
+                invocation.note(&format!(
+                    "{runs} joined with the history of the same execution"
+                ));
+            }
+            search_index::complete(&store.lock(), invocation);
+            self.report.estimate(&store.lock(), invocation)?;
+        }
+        self.report.finish(invocation)
+    }
 }
 
 /// Takes in what an agent CLI keeps on disk, which somebody took for output.
@@ -217,7 +296,7 @@ struct Begun {
     first: Vec<u8>,
 }
 
-/// Finds out what a source is, unless it is unusable or known.
+/// Finds out what a file is, unless it is unusable or known.
 fn begin(
     args: &IngestArgs,
     store: &Store,
@@ -230,23 +309,17 @@ fn begin(
     }
     let exit = source.exit(args.exit_code);
     let mut input = Input::open(&source.stdout)?;
-    let first = if source.is_stdin() && args.runtime.is_none() {
-        first_of_pipe(&mut input)?
-    } else if source.is_stdin() {
-        Vec::new()
-    } else {
-        input.first_chunk()?
-    };
+    let first = input.first_chunk()?;
     let has_stderr = source
         .stderr
         .as_deref()
         .is_some_and(|path| path.metadata().is_ok_and(|m| m.len() > 0));
-    if first.is_empty() && !source.is_stdin() && exit.is_unknown() && !has_stderr {
+    if first.is_empty() && exit.is_unknown() && !has_stderr {
         let reason = "it is empty, and nothing else is known of the run".to_owned();
         return Ok(Err(Outcome::Unusable { path, reason }));
     }
     let runtime = source.runtime(args.runtime.as_ref(), &first);
-    let run_id = if args.again || source.is_stdin() {
+    let run_id = if args.again {
         RandomIds.run_id()
     } else {
         source.run_id(&runtime, &exit)?
@@ -263,7 +336,7 @@ fn begin(
     }))
 }
 
-/// Stores a source of any length as it is read.
+/// Stores a file of any length as it is read.
 fn ingest_long(
     args: &IngestArgs,
     rules: &Arc<RuleSet>,
@@ -295,15 +368,11 @@ fn record(
     let recorder = Recorder::start_with(store.clone(), begun.runtime, &begun.context, &options)?;
     let mut recorder = recorder.without_summary();
     recorder.push_received(Stream::Stdout, &begun.first, now)?;
-    if source.is_stdin() {
-        follow(&mut recorder, input)?;
-    } else {
-        input.read_all(|bytes, at| {
-            Ok(recorder
-                .push_received(Stream::Stdout, bytes, at)
-                .map(drop)?)
-        })?;
-    }
+    input.read_all(|bytes, at| {
+        Ok(recorder
+            .push_received(Stream::Stdout, bytes, at)
+            .map(drop)?)
+    })?;
     if let Some(stderr) = &source.stderr {
         let mut stderr = Input::open(stderr)?;
         stderr.read_all(|bytes, at| {
@@ -337,6 +406,7 @@ fn stored(store: &Store, source: &Source, run_id: &RunId) -> Result<Outcome, Cli
     Ok(Outcome::Stored {
         path: source.name(),
         run: Box::new(store.run(run_id)?),
+        tree: store.tree(run_id)?,
     })
 }
 
@@ -365,52 +435,4 @@ fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<Context
     }
     args.labels.note(&mut context);
     Ok(context)
-}
-
-/// Reads a pipe until its runtime shows, or as much as detection looks at.
-fn first_of_pipe(input: &mut Input) -> Result<Vec<u8>, CliError> {
-    let mut first = Vec::new();
-    let mut buffer = Vec::new();
-    let mut has_line = false;
-    let goes_on = |first: &[u8], has_line: bool| {
-        first.len() < CHUNK || (!has_line && first.len() < LONGEST_LOOK)
-    };
-    while goes_on(&first, has_line) && input.read_some(&mut buffer)? > 0 {
-        first.extend_from_slice(&buffer);
-        has_line |= buffer.contains(&b'\n');
-        // Half a line may look like another runtime's.
-        if has_line && detect(&first).is_some() {
-            break;
-        }
-    }
-    Ok(first)
-}
-
-/// Stores a pipe as it arrives: what came is kept even while nothing more comes.
-fn follow(recorder: &mut Recorder, mut input: Input) -> Result<(), CliError> {
-    // A few chunks at most, so that a fast pipe waits for the store instead of filling memory.
-    let (sender, receiver) = sync_channel(4);
-    std::thread::spawn(move || {
-        let mut buffer = Vec::new();
-        loop {
-            let piece = input.read_some(&mut buffer).map(|_| buffer.clone());
-            let is_last = piece.as_ref().map_or(true, Vec::is_empty);
-            if sender.send(piece).is_err() || is_last {
-                return;
-            }
-        }
-    });
-    loop {
-        match receiver.recv_timeout(TICK) {
-            Ok(piece) => {
-                let piece = piece?;
-                if piece.is_empty() {
-                    return Ok(());
-                }
-                recorder.push(Stream::Stdout, &piece)?;
-            }
-            Err(RecvTimeoutError::Timeout) => drop(recorder.tick()?),
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
-        }
-    }
 }

@@ -15,8 +15,12 @@ use crate::terminal::table::{Cell, Table, plural, thousands};
 
 /// What became of one file.
 pub(super) enum Outcome {
-    /// It is a run now.
-    Stored { path: String, run: Box<RunInfo> },
+    /// It is a run now, with its children.
+    Stored {
+        path: String,
+        run: Box<RunInfo>,
+        tree: Vec<RunInfo>,
+    },
     /// It was one already.
     Skipped { path: String, run_id: RunId },
     /// It holds nothing usable.
@@ -33,7 +37,7 @@ impl Outcome {
             reason: None,
         };
         IngestLine::File(Box::new(match self {
-            Self::Stored { path, run } => IngestedFile {
+            Self::Stored { path, run, .. } => IngestedFile {
                 run_id: Some(run.run_id.clone()),
                 run: Some(*run),
                 ..file(path, IngestOutcome::Stored)
@@ -56,6 +60,10 @@ pub(super) struct Report {
     summary: IngestSummary,
     /// The root runs of each group, for an estimate of what no runtime reported.
     roots: BTreeMap<GroupKey, Vec<RunId>>,
+    /// How the estimates were made, if any was.
+    about_estimates: Option<String>,
+    /// Pipes that the database did not take.
+    unstored: u64,
 }
 
 /// What the runs of a group have in common: runtime and status.
@@ -76,11 +84,10 @@ impl Report {
     pub(super) fn add(
         &mut self,
         invocation: &mut Invocation<'_>,
-        store: &Store,
         outcome: Outcome,
     ) -> Result<(), CliError> {
         match &outcome {
-            Outcome::Stored { run, .. } => self.add_run(store, run)?,
+            Outcome::Stored { run, tree, .. } => self.add_run(run, tree),
             Outcome::Skipped { .. } => self.summary.skipped += 1,
             Outcome::Unusable { path, reason } => {
                 self.summary.unusable += 1;
@@ -93,7 +100,12 @@ impl Report {
         Ok(())
     }
 
-    fn add_run(&mut self, store: &Store, run: &RunInfo) -> Result<(), CliError> {
+    /// Adds a pipe that the database did not take, which was said.
+    pub(super) fn add_unstored(&mut self) {
+        self.unstored += 1;
+    }
+
+    fn add_run(&mut self, run: &RunInfo, tree: &[RunInfo]) {
         self.summary.stored += 1;
         let wanted = key(&run.runtime, run.status);
         let groups = &mut self.summary.groups;
@@ -116,12 +128,12 @@ impl Report {
             place
         });
         let Some(group) = groups.get_mut(place) else {
-            return Ok(());
+            return;
         };
         group.runs += 1;
         let roots = self.roots.entry(wanted).or_default();
         roots.push(run.run_id.clone());
-        for run in store.tree(&run.run_id)? {
+        for run in tree {
             group.steps += run.steps;
             group.records += run.records;
             group.unparsed += run.unparsed;
@@ -130,30 +142,36 @@ impl Report {
                 *group.cost_usd.get_or_insert(0.0) += cost;
             }
         }
-        Ok(())
     }
 
-    /// Prints the table; files that hold nothing usable make it a failure.
-    pub(super) fn finish(
-        mut self,
+    /// Estimates what no runtime reported.
+    pub(super) fn estimate(
+        &mut self,
         store: &Store,
         invocation: &mut Invocation<'_>,
     ) -> Result<(), CliError> {
-        let estimates = Estimates::find(invocation);
-        if let Some(estimates) = &estimates {
-            for group in &mut self.summary.groups {
-                let roots = self.roots.get(&key(&group.runtime, group.status));
-                let roots = roots.map_or(&[][..], Vec::as_slice);
-                group.estimate = estimates.of_trees(store, roots)?;
-            }
+        let Some(estimates) = Estimates::find(invocation) else {
+            return Ok(());
+        };
+        for group in &mut self.summary.groups {
+            let roots = self.roots.get(&key(&group.runtime, group.status));
+            group.estimate = estimates.of_trees(store, roots.map_or(&[], Vec::as_slice))?;
         }
+        self.about_estimates = estimates.about_any(&self.summary.groups);
+        Ok(())
+    }
+
+    /// Prints the table; what holds nothing usable or is not stored makes it a failure.
+    pub(super) fn finish(self, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
         if !invocation.console.json && !self.summary.groups.is_empty() {
             self.table().print(&mut invocation.console)?;
-            if let Some(estimates) = &estimates {
-                estimates.tell(&self.summary.groups, invocation);
+            if let Some(about) = &self.about_estimates {
+                invocation.note(about);
             }
         }
-        let summary = self.summary;
+        let Self {
+            summary, unstored, ..
+        } = self;
         let mut parts = vec![format!("{} stored", plural(summary.stored, "run"))];
         let generic = summary.groups.iter();
         let generic = generic.filter(|group| group.runtime == Runtime::Generic);
@@ -162,6 +180,7 @@ impl Report {
             (generic, "of no runtime that is known (generic)"),
             (summary.skipped, "known already"),
             (summary.unusable, "unusable"),
+            (unstored, "not stored"),
             (summary.ignored, "other files ignored"),
         ];
         for (count, what) in more {
@@ -170,19 +189,20 @@ impl Report {
             }
         }
         invocation.note(&parts.join(", "));
-        let (unusable, all) = (
-            summary.unusable,
-            summary.stored + summary.skipped + summary.unusable,
-        );
+        let unusable = summary.unusable;
+        let all = summary.stored + summary.skipped + unusable + unstored;
         if invocation.console.json {
             invocation.console.object(&IngestLine::Summary(summary))?;
         }
+        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let of = number(all);
+        if unstored > 0 {
+            let count = number(unstored);
+            return Err(CliError::NotStored { count, of });
+        }
         if unusable > 0 {
-            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-            return Err(CliError::Unusable {
-                count: number(unusable),
-                of: number(all),
-            });
+            let count = number(unusable);
+            return Err(CliError::Unusable { count, of });
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub(super) fn ingest<'a>(
     store: &mut Store,
     known: Store,
     sources: &'a [Source],
-    done: &mut impl FnMut(&Store, &Source, Outcome) -> Result<(), CliError>,
+    mut done: impl FnMut(&Source, Outcome) -> Result<(), CliError>,
 ) -> Result<Vec<&'a Source>, CliError> {
     let mut unfinished = Vec::new();
     let mut met = HashSet::new();
@@ -67,7 +67,7 @@ pub(super) fn ingest<'a>(
                 (Note::Run(_), Some(Err(error))) => unusable(source, error.into())?,
                 (Note::Run(run_id), _) => stored(store, source, &run_id)?,
             };
-            done(store, source, outcome)
+            done(source, outcome)
         },
     )?;
     Ok(unfinished)

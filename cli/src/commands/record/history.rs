@@ -5,8 +5,8 @@ use std::sync::Arc;
 use runtape_core::{RunSummary, summarize};
 use runtape_normalizer::Context;
 use runtape_normalizer::redact::RuleSet;
+use runtape_recorder::Kept;
 use runtape_recorder::history::{SyncOptions, sync, usual_directories};
-use runtape_recorder::process::Kept;
 
 use super::RecordArgs;
 use crate::commands::Invocation;

@@ -22,8 +22,8 @@ use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, RunSummary, Runtim
 use runtape_normalizer::paperclip::ExecutionResult;
 use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, runtimes};
-use runtape_recorder::process::{Destination, Kept, Leash, Watch};
-use runtape_recorder::{RecordError, Recorded, Recording, RecordingOptions, git_head};
+use runtape_recorder::process::{Leash, Watch};
+use runtape_recorder::{Kept, RecordError, Recorded, Recording, RecordingOptions, git_head};
 
 use self::input::Input;
 pub(crate) use self::leash::run_mode;
@@ -31,7 +31,7 @@ use self::screen::{Screen, View};
 use self::signals::Signals;
 use crate::arguments::labels::LabelArgs;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
-use crate::commands::{Invocation, search_index};
+use crate::commands::{Invocation, search_index, unkept};
 use crate::error::{CliError, with_causes};
 use crate::spool_directory;
 use crate::terminal::times;
@@ -212,7 +212,7 @@ pub(crate) fn run(
             invocation.tell_of_new_database();
         }
     }
-    report::say_unkept(invocation, &kept);
+    unkept::say(invocation, &kept);
     if let Some(unshown) = &unshown {
         report::say_unshown(invocation, &context, unshown, &kept);
     }
@@ -287,9 +287,7 @@ fn spawn(
     if let Some(stdin) = stdin {
         command.stdin(stdin);
     }
-    let database = invocation.database.clone();
-    let path = database.path().to_owned();
-    let destination = Destination::opening(&path, move || database.open_for_recording());
+    let destination = invocation.database.destination();
     let started = Recording::spawn(command, destination, runtime, context.clone(), options);
     started.map_err(|error| match error {
         RecordError::Spawn { source, .. } => CliError::Spawn {

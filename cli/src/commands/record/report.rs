@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use runtape_core::RunSummary;
 use runtape_core::report::{CostEstimate, ExitInfo, Failure, RecordReport};
 use runtape_normalizer::{Context, Exit};
-use runtape_recorder::process::Kept;
+use runtape_recorder::Kept;
 
 use super::screen::Unshown;
 use crate::commands::Invocation;
@@ -53,25 +53,6 @@ pub(super) fn estimate(
     let estimate =
         store.and_then(|store| estimates.of_trees(&store, std::slice::from_ref(&context.run_id)));
     estimate.unwrap_or_default()
-}
-
-/// Tells a person what could not be stored.
-pub(super) fn say_unkept(invocation: &mut Invocation<'_>, kept: &Kept) {
-    if let Some(fault) = &kept.fault {
-        invocation.warn(&format!("not stored: {fault}"));
-        if let Some(spool) = &kept.spool {
-            invocation.note(&format!(
-                "hint: the output is in {}; `runtape recover` takes it in",
-                spool.display()
-            ));
-        }
-    }
-    if let Some(missing) = &kept.missing {
-        invocation.warn(&format!(
-            "{} of output are stored nowhere: {missing}",
-            bytes(missing.bytes)
-        ));
-    }
 }
 
 /// Tells a person what could not be shown.

@@ -10,6 +10,7 @@ use runtape_tests::postgres::{Care, Server, own_server};
 
 use super::{command, succeed, values};
 use crate::harness::{Runtape, stderr, stdout};
+use crate::piped::{self, Piped, assert_not_stored, recover_and_compare, wait_until_printed};
 
 /// Starts a server of this test's own, with a database in it.
 fn server(runtape: &Runtape) -> Option<(Server, String)> {
@@ -156,4 +157,54 @@ fn what_is_printed_after_the_server_went_is_taken_in_when_it_is_back() {
     assert_eq!(run[0]["exit"]["code"], 4, "{run:?}");
     assert!(spool_files(&runtape).is_empty());
     succeed(command(&runtape, &address, &["verify"]));
+}
+
+#[test]
+fn a_pipe_is_kept_though_its_server_is_not_there() {
+    let runtape = Runtape::new();
+    let Some((server, address)) = server(&runtape) else {
+        return;
+    };
+    let (bytes, middle) = piped::bytes();
+    server.stop_at_once();
+    let mut piped = Piped::start(command(&runtape, &address, &["ingest", "-"]));
+    piped.write(&bytes[..middle]);
+    piped.write(&bytes[middle..]);
+    assert_not_stored(&piped.close(), "the server cannot be reached");
+    assert_eq!(spool_files(&runtape).len(), 1);
+    server.start_again();
+    recover_and_compare(
+        |arguments| command(&runtape, &address, arguments),
+        &bytes,
+        &[],
+    );
+    assert!(spool_files(&runtape).is_empty());
+}
+
+#[test]
+fn a_pipe_goes_on_when_its_server_stops_in_the_middle() {
+    let runtape = Runtape::new();
+    let Some((server, address)) = server(&runtape) else {
+        return;
+    };
+    let (bytes, middle) = piped::bytes();
+    let ingest = ["ingest", "-", "--exit-code", "0"];
+    let mut piped = Piped::start(command(&runtape, &address, &ingest));
+    piped.write(&bytes[..middle]);
+    wait_until_printed(|| command(&runtape, &address, &["raw", "last"]));
+    server.stop_at_once();
+    piped.write(&bytes[middle..]);
+    assert_not_stored(&piped.close(), "the server cannot be reached");
+    assert_eq!(spool_files(&runtape).len(), 1);
+    server.start_again();
+    // Who wrote is gone without a word to the server, which would see that after a minute.
+    let sql = server.sql("runs");
+    assert_eq!(sql.value("SELECT count(*) FROM run"), "1");
+    sql.run("UPDATE lease SET until = now() - interval '1 s'");
+    recover_and_compare(
+        |arguments| command(&runtape, &address, arguments),
+        &bytes,
+        &["--exit-code", "0"],
+    );
+    assert!(spool_files(&runtape).is_empty());
 }
