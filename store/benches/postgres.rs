@@ -27,13 +27,13 @@ use std::time::{Duration, Instant};
 
 use runtape_core::CheckpointId;
 use runtape_store::{Options, PreparedRun, RunFilter, Store};
-use runtape_tests::postgres::{Care, Server, own_server};
+use runtape_tests::postgres::{Care, Proxy, Server, own_server};
 use runtape_tests::runs::{Made, Plan, run_id};
 use runtape_tests::synthetic::Replicator;
 use tokio::runtime::Runtime;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
-use tokio_postgres::types::Type;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, NoTls, Statement};
 
 use self::mix::{BATCH, Run, SEED, argument, lines, number, some_runs, store_all};
 
@@ -44,6 +44,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const MIX_BYTES: usize = 16_000_000;
 const ROUNDS: usize = 7;
 const WRITERS: usize = 32;
+/// How long it takes to a standby and back: one that does not burn down with the server.
+const STANDBY_AWAY: Duration = Duration::from_millis(4);
 const LEAST_INGEST: f64 = 0.5;
 const MOST_APPEND: f64 = 3.0;
 const LEAST_SEALING: f64 = 5.0;
@@ -109,28 +111,25 @@ impl Plain {
         begin.elapsed()
     }
 
-    /// Inserts single rows; returns how long each took.
-    fn insert(&self, bodies: &[Vec<u8>]) -> Vec<Duration> {
+    /// Gets ready to insert single rows.
+    fn prepare_insert(&self) -> Statement {
         self.batch(
             "DROP TABLE IF EXISTS line;
              CREATE TABLE line (run bigint NOT NULL, number bigint NOT NULL, body bytea NOT NULL,
                 PRIMARY KEY (run, number))",
         );
-        self.runtime.block_on(async {
-            let sql = "INSERT INTO line VALUES (1, $1, $2)";
-            let insert = self.client.prepare(sql).await.unwrap();
-            let mut times = Vec::new();
-            for (number, body) in bodies.iter().enumerate() {
-                let begin = Instant::now();
-                let number = number as i64;
-                self.client
-                    .execute(&insert, &[&number, body])
-                    .await
-                    .unwrap();
-                times.push(begin.elapsed());
-            }
-            times
-        })
+        let sql = "INSERT INTO line VALUES (1, $1, $2)";
+        self.runtime.block_on(self.client.prepare(sql)).unwrap()
+    }
+
+    /// Inserts a single row; returns how long that took.
+    fn insert(&self, insert: &Statement, number: usize, body: &[u8]) -> Duration {
+        let begin = Instant::now();
+        let number = number as i64;
+        let values: [&(dyn ToSql + Sync); 2] = [&number, &body];
+        let inserted = self.client.execute(insert, &values);
+        self.runtime.block_on(inserted).unwrap();
+        begin.elapsed()
     }
 }
 
@@ -138,9 +137,33 @@ impl Plain {
 struct Databases {
     server: Server,
     count: Cell<u32>,
+    /// Takes part in each commit, if there is one.
+    _standby: Option<Server>,
 }
 
 impl Databases {
+    fn on(server: Server) -> Self {
+        Self {
+            server,
+            count: Cell::new(0),
+            _standby: None,
+        }
+    }
+
+    /// Starts another server, with a standby that is as far away.
+    fn with_standby(away: Duration) -> Option<Self> {
+        let server = own_server(Care::AsByDefault, &[])?;
+        let port = match away {
+            Duration::ZERO => server.port(),
+            away => Proxy::far_from(server.port(), away / 2),
+        };
+        let standby = server.start_standby(port)?;
+        Some(Self {
+            _standby: Some(standby),
+            ..Self::on(server)
+        })
+    }
+
     /// Makes a database with some number of chains; returns its address.
     fn fresh_with(&self, chains: u32) -> String {
         let number = self.count.get() + 1;
@@ -208,35 +231,43 @@ fn ingest(databases: &Databases, what: &str, runs: &[Run]) -> f64 {
     ratio
 }
 
-/// Appends the records of a long run a few at a time; returns the ratios of the middle and of the slow ones.
+/// Appends the records of a long run a few at a time, and inserts a row after each append; returns the ratios of the
+/// middle and of the slow ones. The statements of both are prepared before, on the connections that are measured.
 fn append(databases: &Databases) -> (f64, f64) {
     let database = databases.fresh();
-    let plan = Plan::new("live", 200).make();
     let mut store = open(&database);
     let direct = Plain::connect(&database);
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    store.begin_run(&plan.begin).unwrap();
+    let insert = direct.prepare_insert();
     let body = vec![7; 1000];
-    for records in plan.records.chunks(5) {
-        let begin = Instant::now();
-        store.append(plan.id(), records, &[]).unwrap();
-        ours.push(begin.elapsed());
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for (name, steps) in [("warm", 50), ("live", number("--steps", 1000))] {
+        let plan = Plan::new(name, steps as u64).make();
+        store.begin_run(&plan.begin).unwrap();
+        ours.clear();
+        let first = theirs.len();
+        theirs.clear();
+        for (number, records) in plan.records.chunks(5).enumerate() {
+            let begin = Instant::now();
+            store.append(plan.id(), records, &[]).unwrap();
+            ours.push(begin.elapsed());
+            theirs.push(direct.insert(&insert, first + number, &body));
+        }
     }
-    theirs.extend(direct.insert(&vec![body; ours.len()]));
     let ratio = |part: f64| {
         let (ours, theirs) = (middle(ours.clone(), part), middle(theirs.clone(), part));
         let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
         println!(
-            "live append, p{:<2.0} ratio {ratio:.2} ({ours:.2?} against {theirs:.2?} for an INSERT with commit, {} each)",
+            "live append, p{:<2.0} ratio {ratio:.2} ({ours:.2?} against {theirs:.2?} for an INSERT with commit)",
             part * 100.0,
-            plan.records.len() / 5,
         );
         ratio
     };
+    println!("live append, {} of 5 records each:", ours.len());
     (ratio(0.5), ratio(0.99))
 }
 
-/// Seals runs with many writers at once; returns how many a second.
+/// Seals runs with many writers at once; returns how many a second. Each writer has sealed one before, so that what it
+/// asks is prepared.
 fn seal(database: &str, each: usize) -> f64 {
     let ready = Barrier::new(WRITERS + 1);
     let mut begin = Instant::now();
@@ -246,16 +277,18 @@ fn seal(database: &str, each: usize) -> f64 {
                 let ready = &ready;
                 scope.spawn(move || {
                     let mut store = open(database);
-                    let runs: Vec<_> = (0..each)
+                    let exit = serde_json::json!({"code": 0});
+                    let runs: Vec<_> = (0..=each)
                         .map(|run| Plan::new(&format!("w{writer}-{run}"), 1).make())
                         .collect();
                     for run in &runs {
                         store.begin_run(&run.begin).unwrap();
                         store.append(run.id(), &run.records, &[]).unwrap();
                     }
+                    let (warm, runs) = runs.split_first().unwrap();
+                    store.finish_run(warm.id(), &exit, 1).unwrap();
                     ready.wait();
-                    for run in &runs {
-                        let exit = serde_json::json!({"code": 0});
+                    for run in runs {
                         store.finish_run(run.id(), &exit, 1).unwrap();
                     }
                 })
@@ -268,6 +301,18 @@ fn seal(database: &str, each: usize) -> f64 {
         }
     });
     (WRITERS * each) as f64 / begin.elapsed().as_secs_f64()
+}
+
+/// Seals with many chains and with one; returns the ratio.
+fn sealing(databases: &Databases, what: &str) -> f64 {
+    let each = number("--runs", 40);
+    let (many, one) = (databases.fresh(), databases.fresh_with(1));
+    let (many, one) = (seal(&many, each), seal(&one, each));
+    let ratio = many / one;
+    println!(
+        "sealing, {WRITERS} writers, {what}: ratio {ratio:.2} ({many:.0} a second against {one:.0} with one chain)"
+    );
+    ratio
 }
 
 fn best(times: usize, mut work: impl FnMut()) -> Duration {
@@ -318,10 +363,7 @@ fn main() -> ExitCode {
     let Some(server) = own_server(Care::AsByDefault, &[]) else {
         return ExitCode::SUCCESS;
     };
-    let databases = Databases {
-        server,
-        count: Cell::new(0),
-    };
+    let databases = Databases::on(server);
     let only = argument("--only").unwrap_or_default();
     let mut missed = false;
     let all = Replicator::with_long_lines(SEED);
@@ -342,14 +384,16 @@ fn main() -> ExitCode {
         missed |= middle > MOST_APPEND || slow > MOST_APPEND;
     }
     if "sealing".contains(&only) {
-        let each = number("--runs", 20);
-        let (many, one) = (databases.fresh(), databases.fresh_with(1));
-        let (many, one) = (seal(&many, each), seal(&one, each));
-        let ratio = many / one;
-        println!(
-            "sealing, {WRITERS} writers: ratio {ratio:.2} ({many:.0} a second against {one:.0} with one chain)"
-        );
-        missed |= ratio < LEAST_SEALING;
+        sealing(&databases, "no standby");
+        // A commit waits for the standby, and who seals holds a chain meanwhile: this is what many chains are for.
+        for away in [Duration::ZERO, STANDBY_AWAY] {
+            let Some(databases) = Databases::with_standby(away) else {
+                println!("sealing with a standby: not measured, there is no pg_basebackup");
+                break;
+            };
+            let ratio = sealing(&databases, &format!("a standby {away:?} away"));
+            missed |= away == STANDBY_AWAY && ratio < LEAST_SEALING;
+        }
     }
     if "queries".contains(&only) {
         let (few, many) = (10_000, number("--records", 1_000_000));

@@ -3,9 +3,12 @@
 //! The driver is asynchronous, and everything else here is not. So a connection has a little runtime of its own, which
 //! runs while an answer is waited for. It must not be used, or dropped, inside of an asynchronous task.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::Future;
 use std::io;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -25,10 +28,57 @@ pub(crate) type Value<'a> = &'a (dyn ToSql + Sync);
 const MOST_STATEMENTS: usize = 256;
 
 /// What is set for each connection. A writer that was stopped in the middle of a transaction must not hold up the others
-/// for long, and times are read as they were written.
+/// for long, and times are read as they were written. A page that an index names is hardly dearer than the next one: with
+/// the default, a list of runs read a small table over and over, and took longer than one of a large table. To compile
+/// what is asked takes longer than to answer it.
 const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '60s';
     SET timezone = 'UTC'; SET client_min_messages = 'error';
-    SET standard_conforming_strings = on; SET extra_float_digits = 1";
+    SET standard_conforming_strings = on; SET extra_float_digits = 1;
+    SET random_page_cost = 1.1; SET jit = off";
+
+/// What is set for those who write. What they ask is asked by keys, over and over: it is planned once, and never to read a
+/// whole table because that was small at the time. Citus plans a statement for the shard that its values are of.
+const WRITER_SETTINGS: &str = "SET enable_seqscan = off;
+    SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
+    WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')";
+
+/// Begins to read from one state. Who reads a page or adds things up wants a plan for just that.
+pub(super) const BEGIN_TO_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL enable_seqscan = on; SET LOCAL plan_cache_mode = auto";
+
+/// Begins to write.
+pub(super) const BEGIN_TO_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
+/// A statement with its values.
+pub(super) struct Part<'a> {
+    pub(super) sql: Cow<'a, str>,
+    pub(super) values: Vec<Value<'a>>,
+}
+
+/// Waits for all answers, of which the first that is asked for comes first. What is asked is sent when it is first
+/// looked for an answer.
+async fn in_order<T, E, Q>(mut questions: Vec<Pin<Box<Q>>>) -> std::result::Result<Vec<T>, E>
+where
+    Q: Future<Output = std::result::Result<T, E>>,
+{
+    let mut answers: Vec<_> = questions.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (question, answer) in questions.iter_mut().zip(&mut answers) {
+            if answer.is_none()
+                && let Poll::Ready(came) = question.as_mut().poll(context)
+            {
+                *answer = Some(came);
+            }
+        }
+        if answers.iter().all(Option::is_some) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}
 
 /// A connection, or what is needed to make it again.
 pub(crate) struct Connection {
@@ -113,6 +163,9 @@ impl Connection {
         let mut settings = format!("{SETTINGS}; SET lock_timeout = {lock_timeout}");
         if self.read_only {
             settings.push_str("; SET default_transaction_read_only = on");
+        } else {
+            settings.push_str("; ");
+            settings.push_str(WRITER_SETTINGS);
         }
         self.wait(Some(self.patience), client.batch_execute(&settings))?;
         self.client = Some(client);
@@ -220,6 +273,23 @@ impl Connection {
             )
         });
         self.checked(result)
+    }
+
+    /// Asks several things one after the other, without waiting for an answer in between; returns the rows that each one
+    /// gives. In a transaction nothing is done any more after the first that fails.
+    pub(super) fn rows_of_all(&mut self, parts: &[Part<'_>]) -> Result<Vec<Vec<Row>>> {
+        let result = self.ask_all(parts);
+        self.checked(result)
+    }
+
+    fn ask_all(&mut self, parts: &[Part<'_>]) -> Result<Vec<Vec<Row>>> {
+        let statements = parts.iter().map(|part| self.prepared(&part.sql));
+        let statements: Vec<Statement> = statements.collect::<Result<_>>()?;
+        let client = self.client()?;
+        let questions = statements.iter().zip(parts);
+        let questions =
+            questions.map(|(statement, part)| Box::pin(client.query(statement, &part.values)));
+        self.wait(Some(self.patience), in_order(questions.collect()))
     }
 
     /// Executes a statement; returns how many rows it changed.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use runtape_core::RunId;
 
 use super::columns::kept;
-use super::connection::Value;
+use super::connection::{Part, Value};
 use super::{Link, Postgres, hold};
 use crate::backend;
 use crate::error::{Result, StoreError};
@@ -62,10 +62,21 @@ pub(super) struct Lease {
     pub(super) writes: i64,
 }
 
+/// A run of a held tree that others see at its place in its session, and after which no tree is among the sums. None
+/// goes there before this tree is sealed, which nobody else does: so it need not be asked again with each append.
+#[derive(Debug)]
+struct Way {
+    root: RunId,
+    session: String,
+    at: i64,
+}
+
 /// The leases of a store.
 #[derive(Debug, Default)]
 pub(super) struct Leases {
     held: HashMap<RunId, Lease>,
+    /// What is known of runs in held trees, by their ids.
+    ways: HashMap<RunId, Way>,
     /// Those that are to be given back as soon as the connection is free, and with which statement.
     returned: Vec<(RunId, i64, &'static str)>,
     /// Somebody renews them.
@@ -99,6 +110,32 @@ impl Leases {
         if let Some(lease) = self.held.get_mut(root) {
             lease.epoch = -1;
         }
+        self.forget_ways(root);
+    }
+
+    /// Tells whether a run is known to be at a place in a session after which no tree is among the sums.
+    pub(super) fn has_way(&self, run: &RunId, session: &str, at: i64) -> bool {
+        let way = self.ways.get(run);
+        way.is_some_and(|way| way.session == session && way.at == at)
+    }
+
+    /// Notes that a run is at such a place.
+    pub(super) fn note_way(&mut self, root: RunId, run: &RunId, session: &str, at: i64) {
+        if self.held.contains_key(&root) {
+            let session = session.to_owned();
+            self.ways.insert(run.clone(), Way { root, session, at });
+        }
+    }
+
+    /// Forgets what is known of a tree, of which a run is of another session now.
+    pub(super) fn keep_ways_of(&mut self, root: &RunId, session: Option<&str>) {
+        self.ways
+            .retain(|_, way| way.root != *root || Some(way.session.as_str()) == session);
+    }
+
+    /// Forgets what is known of a tree.
+    pub(super) fn forget_ways(&mut self, root: &RunId) {
+        self.ways.retain(|_, way| way.root != *root);
     }
 }
 
@@ -109,10 +146,23 @@ impl Link {
             return;
         }
         for (root, epoch, sql) in std::mem::take(&mut self.leases.returned) {
-            // If it cannot be given back, it ends by itself.
-            if self.connection.is_open() {
-                let _ = self.connection.execute(sql, &[&root.as_str(), &epoch]);
+            if !self.connection.is_open() {
+                continue;
             }
+            // If it cannot be given back, it ends by itself. So nobody waits until that is lasting, either.
+            let bare = |sql: &'static str| Part {
+                sql: sql.into(),
+                values: Vec::new(),
+            };
+            let _ = self.connection.rows_of_all(&[
+                bare("BEGIN"),
+                bare("SET LOCAL synchronous_commit = off"),
+                Part {
+                    sql: sql.into(),
+                    values: vec![&root.as_str(), &epoch],
+                },
+                bare("COMMIT"),
+            ]);
         }
     }
 
@@ -177,6 +227,7 @@ impl RunLock {
             .held
             .get(&self.run)
             .is_some_and(|lease| lease.epoch == self.epoch);
+        link.leases.forget_ways(&self.run);
         if link.leases.held.remove(&self.run).is_some() && is_ours {
             link.leases
                 .returned

@@ -190,12 +190,6 @@ impl Postgres {
         &self.place
     }
 
-    /// Returns the rows that a query gives, with all that this transaction has written.
-    fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
-        self.flush()?;
-        self.rows_beside(sql, values)
-    }
-
     /// Returns the one row that a query gives, if it gives any.
     fn row(&self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>> {
         Ok(self.rows(sql, values)?.into_iter().next())

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use runtape_core::RunId;
 
-use super::connection::Value;
+use super::connection::{Part, Value};
 use super::rows::{Cell, ColumnSpec, Kind, Rows};
 use crate::backend::RunKey;
 use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH, RunColumn};
@@ -222,10 +222,33 @@ impl Into {
 /// What stands in a run's columns, to be written later.
 pub(super) type RunCells = [cells::Cell<'static>; RUN_WIDTH];
 
-/// A statement, as it is put together.
-pub(super) struct Part<'a> {
-    pub(super) sql: String,
-    pub(super) values: Vec<Value<'a>>,
+/// What changes in the row of a tree; absent is what stays as it is.
+#[derive(Debug, Default)]
+struct RootChange {
+    exit: Option<Vec<u8>>,
+    /// Chain and number of the seal, which may be none.
+    seal: Option<(Option<i32>, Option<i64>)>,
+}
+
+impl RootChange {
+    fn statement<'a>(&'a self, root: &'a String) -> Part<'a> {
+        let mut values: Vec<Value<'a>> = vec![root];
+        let mut set = Vec::new();
+        if let Some(exit) = &self.exit {
+            values.push(exit);
+            set.push(format!("exit = ${}", values.len()));
+        }
+        if let Some((chain, number)) = &self.seal {
+            values.extend([chain as Value<'a>, number]);
+            let last = values.len();
+            set.push(format!("seal_chain = ${}, seal_number = ${last}", last - 1));
+        }
+        let sql = format!("UPDATE root SET {} WHERE root_id = $1", set.join(", "));
+        Part {
+            sql: sql.into(),
+            values,
+        }
+    }
 }
 
 /// What is not written yet.
@@ -236,6 +259,7 @@ pub(super) struct Pending {
     changed: BTreeMap<(String, i64), RunCells>,
     changed_rows: Option<Rows>,
     results: Option<Rows>,
+    changed_roots: BTreeMap<String, RootChange>,
     /// Ids of runs that are added, and sessions that runs are of: what is asked without writing it all.
     pub(super) runs: HashSet<RunId>,
     pub(super) sessions: HashSet<String>,
@@ -272,6 +296,26 @@ impl Pending {
         self.roots.insert(run.root.clone());
         self.changed
             .insert((run.root.to_string(), run.number), cells);
+    }
+
+    /// Notes how the process of a tree ended.
+    pub(super) fn set_exit(&mut self, root: &RunId, exit: &[u8]) {
+        self.root_change(root).exit = Some(exit.to_vec());
+    }
+
+    /// Notes which seal covers a tree.
+    pub(super) fn set_seal(&mut self, root: &RunId, chain: Option<i32>, number: Option<i64>) {
+        self.root_change(root).seal = Some((chain, number));
+    }
+
+    fn root_change(&mut self, root: &RunId) -> &mut RootChange {
+        self.roots.insert(root.clone());
+        self.changed_roots.entry(root.to_string()).or_default()
+    }
+
+    /// Tells whether rows of trees change.
+    pub(super) fn changes_roots(&self) -> bool {
+        !self.changed_roots.is_empty()
     }
 
     /// Notes what came of a call.
@@ -312,20 +356,32 @@ impl Pending {
         for (table, rows) in &self.added {
             let mut values = Vec::new();
             let from = rows.bind(&mut values, None);
-            let sql = insert(*table, rows, &from);
+            let sql = insert(*table, rows, &from).into();
             parts.push(Part { sql, values });
         }
         if let Some(rows) = &self.changed_rows {
             let mut values = Vec::new();
-            let sql = change(&rows.bind(&mut values, None));
+            let sql = change(&rows.bind(&mut values, None)).into();
             parts.push(Part { sql, values });
         }
         if let Some(rows) = &self.results {
             let mut values = Vec::new();
-            let sql = answer(&rows.bind(&mut values, None));
+            let sql = answer(&rows.bind(&mut values, None)).into();
             parts.push(Part { sql, values });
         }
+        let changed = self.changed_roots.iter();
+        parts.extend(changed.map(|(root, change)| change.statement(root)));
         parts
+    }
+
+    /// Tells whether something came of a call that is about to be added itself.
+    fn answers_added(&self) -> bool {
+        let calls = self.added.get(&Into::ToolCall);
+        let (Some(calls), Some(results)) = (calls, &self.results) else {
+            return false;
+        };
+        let calls: HashSet<[_; 3]> = calls.keys().collect();
+        results.keys().any(|call| calls.contains(&call))
     }
 
     /// Returns one statement that writes it all, if a fence lets it: it is about one tree. A run that is added and changed
@@ -336,8 +392,8 @@ impl Pending {
         mut values: Vec<Value<'a>>,
     ) -> Option<Part<'a>> {
         let changes_added = !self.changed.is_empty() && self.adds(Into::Run);
-        let answers_added = self.results.is_some() && self.adds(Into::ToolCall);
-        if self.roots.len() != 1 || changes_added || answers_added {
+        let is_simple = self.roots.len() == 1 && self.changed_roots.is_empty();
+        if !is_simple || changes_added || self.answers_added() {
             return None;
         }
         self.settle();
@@ -357,7 +413,10 @@ impl Pending {
             let _ = write!(sql, ", answered AS ({})", answer(&from));
         }
         sql.push_str(" SELECT writes FROM fence");
-        Some(Part { sql, values })
+        Some(Part {
+            sql: sql.into(),
+            values,
+        })
     }
 }
 
@@ -396,4 +455,58 @@ fn answer(from: &str) -> String {
          FROM {from} WHERE call.root_id = x.root_id AND call.run_no = x.run_no
             AND call.seq = x.seq AND call.part = x.part"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(pending: &mut Pending, seq: i64) {
+        let root = RunId::parse("root").unwrap();
+        let cells = [0, seq, 0].map(Cell::Integer);
+        pending.add(Into::ToolCall, &root, cells);
+    }
+
+    fn result(pending: &mut Pending, seq: i64) {
+        let root = RunId::parse("root").unwrap();
+        pending.answer_call(&root, [0, seq, 0].map(Cell::Integer));
+    }
+
+    #[test]
+    fn a_call_and_the_result_of_another_one_are_written_by_one_statement() {
+        let mut pending = Pending::default();
+        call(&mut pending, 2);
+        result(&mut pending, 1);
+        assert!(pending.fenced("SELECT 1", Vec::new()).is_some());
+        result(&mut pending, 2);
+        assert!(pending.fenced("SELECT 1", Vec::new()).is_none());
+    }
+
+    #[test]
+    fn one_row_is_bound_by_its_values_and_many_by_their_columns() {
+        let mut pending = Pending::default();
+        call(&mut pending, 1);
+        let part = pending.fenced("SELECT 1", Vec::new()).unwrap();
+        assert!(part.sql.contains("$1::bigint AS run_no"), "{}", part.sql);
+        assert_eq!(part.values.len(), TOOL_CALL.len());
+        drop(part);
+        call(&mut pending, 2);
+        let part = pending.fenced("SELECT 1", Vec::new()).unwrap();
+        assert!(part.sql.contains("unnest($1::bigint[]"), "{}", part.sql);
+        assert_eq!(part.values.len(), TOOL_CALL.len());
+    }
+
+    #[test]
+    fn exit_and_seal_of_a_tree_are_one_change() {
+        let root = RunId::parse("root").unwrap();
+        let mut pending = Pending::default();
+        pending.set_seal(&root, Some(3), Some(4));
+        pending.set_exit(&root, b"{}");
+        let parts = pending.statements();
+        assert_eq!(parts.len(), 1);
+        assert_eq!(
+            parts[0].sql,
+            "UPDATE root SET exit = $2, seal_chain = $3, seal_number = $4 WHERE root_id = $1"
+        );
+    }
 }

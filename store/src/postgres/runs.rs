@@ -12,7 +12,7 @@ use super::columns::{
 use super::pending::{Into, RUN_CELLS, RunCells, cell};
 use super::rows::{Cell, Kind};
 use super::sums::{COUNTED, counted_of_run};
-use super::{Postgres, Value};
+use super::{Postgres, Value, hold};
 use crate::backend::{BareRun, NewRun, Opening, RunKey, RunRow};
 use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH, RunNames, StoredRun};
 use crate::derive::facts::RunFacts;
@@ -254,8 +254,10 @@ pub(super) fn update(pg: &Postgres, run: &RunKey, facts: &RunFacts) -> Result<()
         let row = pg.row(sql, &[&run.root.as_str(), &run.number])?;
         row.as_ref().map_or(Ok(0), |row| get(row, 0))?
     };
+    let session = facts.session.as_deref();
+    hold(&pg.link).leases.keep_ways_of(&run.root, session);
     pg.change_run(run, owned(cells::cells(facts, started_at)));
-    pg.note_session(facts.session.as_deref());
+    pg.note_session(session);
     Ok(())
 }
 
@@ -280,14 +282,20 @@ pub(super) fn set(pg: &Postgres, run: &RunKey, column: &str, value: Value<'_>) -
     pg.change_tree(&run.root, &sql, &[&run.root.as_str(), value])
 }
 
+/// Writes how the process of a root run ended.
+pub(super) fn set_exit(pg: &Postgres, run: &RunKey, exit: &[u8]) {
+    let pending = &mut pg.transaction.borrow_mut().pending;
+    pending.set_exit(&run.root, exit);
+}
+
 /// Writes which seal covers a root run.
-pub(super) fn set_seal(pg: &Postgres, run: &RunKey, seal: Option<SealName>) -> Result<()> {
-    let sql = "UPDATE root SET seal_chain = $2, seal_number = $3 WHERE root_id = $1";
+pub(super) fn set_seal(pg: &Postgres, run: &RunKey, seal: Option<SealName>) {
     let (chain, number) = (
         seal.map(columns::chain),
         seal.map(|seal| columns::signed(seal.number)),
     );
-    pg.change_tree(&run.root, sql, &[&run.root.as_str(), &chain, &number])
+    let pending = &mut pg.transaction.borrow_mut().pending;
+    pending.set_seal(&run.root, chain, number);
 }
 
 /// Reads cells from neighbouring columns.
@@ -386,6 +394,7 @@ pub(super) fn stored(pg: &Postgres, run: &RunKey) -> Result<StoredRun> {
 /// Deletes the row of a run.
 pub(super) fn delete(pg: &Postgres, run: &RunKey) -> Result<()> {
     let sql = "DELETE FROM run WHERE root_id = $1 AND run_no = $2 RETURNING run_id";
+    hold(&pg.link).leases.forget_ways(&run.root);
     pg.fence(&run.root)?;
     pg.begin_now()?;
     let deleted = pg.row(sql, &[&run.root.as_str(), &run.number])?;

@@ -1,10 +1,13 @@
 //! The `seal` and `chain_head` tables: the chains, and where each one ends.
 
+use std::collections::BTreeMap;
+
 use runtape_core::RunId;
 use runtape_core::report::{Removal, SealName};
 use tokio_postgres::Row;
 
 use super::columns::{chain, count, get, hash, kept, maybe_text, signed, unsigned};
+use super::connection::Part;
 use super::{Postgres, Value, hold};
 use crate::error::Result;
 use crate::format::chain::Hash;
@@ -50,11 +53,15 @@ pub(super) fn end(pg: &Postgres, run: &RunId) -> Result<(u32, Option<(u64, Hash)
     if !pg.transaction.borrow().ends.contains_key(&wanted_number) {
         pg.begin_now()?;
         let is_batch = pg.transaction.borrow().is_batch;
-        let sql =
-            "SELECT chain, number, hash FROM chain_head WHERE $1::integer IS NULL OR chain = $1
-                   ORDER BY chain FOR UPDATE";
-        let only = (!is_batch).then_some(wanted_number);
-        let rows = hold(&pg.link).connection.rows_soon(sql, &[&only])?;
+        let mut link = hold(&pg.link);
+        let rows = if is_batch {
+            let sql = "SELECT chain, number, hash FROM chain_head ORDER BY chain FOR UPDATE";
+            link.connection.rows_soon(sql, &[])?
+        } else {
+            let sql = "SELECT chain, number, hash FROM chain_head WHERE chain = $1 FOR UPDATE";
+            link.connection.rows_soon(sql, &[&wanted_number])?
+        };
+        drop(link);
         let mut transaction = pg.transaction.borrow_mut();
         for row in &rows {
             let end = (count(row, 1)?, hash(row, 2)?);
@@ -75,67 +82,88 @@ pub(super) fn insert(pg: &Postgres, entry: &SealEntry) {
     transaction.has_sealed = true;
 }
 
-/// Writes entries, and where their chains end then.
-pub(super) fn write(pg: &Postgres, entries: &[SealEntry]) -> Result<()> {
-    let mut ends: std::collections::BTreeMap<i32, (i64, Vec<u8>)> =
-        std::collections::BTreeMap::new();
-    for entry in entries {
-        let end = (signed(entry.name.number), entry.hash.to_vec());
-        ends.insert(chain(entry.name), end);
-    }
-    let chains: Vec<i32> = entries.iter().map(|entry| chain(entry.name)).collect();
-    let numbers: Vec<i64> = entries
-        .iter()
-        .map(|entry| signed(entry.name.number))
-        .collect();
-    let times: Vec<i64> = entries.iter().map(|entry| entry.at).collect();
-    let digests: Vec<&[u8]> = entries
-        .iter()
-        .map(|entry| entry.digest.as_slice())
-        .collect();
-    let hashes: Vec<&[u8]> = entries.iter().map(|entry| entry.hash.as_slice()).collect();
-    let runs: Vec<Option<&str>> = entries
-        .iter()
-        .map(|entry| entry.run_id.as_deref())
-        .collect();
-    let removes: Vec<Option<i64>> = entries
-        .iter()
-        .map(|entry| entry.removes.map(signed))
-        .collect();
-    let reasons: Vec<Option<String>> = entries
-        .iter()
-        .map(|entry| {
-            entry
-                .reason
-                .as_deref()
-                .map(|reason| kept(reason).into_owned())
+/// Entries to be written, a column at a time, and where their chains end then.
+pub(super) struct Entries<'a> {
+    chains: Vec<i32>,
+    numbers: Vec<i64>,
+    times: Vec<i64>,
+    digests: Vec<&'a [u8]>,
+    hashes: Vec<&'a [u8]>,
+    runs: Vec<Option<&'a str>>,
+    removes: Vec<Option<i64>>,
+    reasons: Vec<Option<String>>,
+    heads: Vec<i32>,
+    head_numbers: Vec<i64>,
+    head_hashes: Vec<&'a [u8]>,
+}
+
+impl<'a> Entries<'a> {
+    /// Gets entries ready to be written, if there are any.
+    pub(super) fn of(entries: &'a [SealEntry]) -> Option<Self> {
+        if entries.is_empty() {
+            return None;
+        }
+        let each = entries.iter();
+        let reason = |entry: &SealEntry| {
+            let reason = entry.reason.as_deref();
+            reason.map(|reason| kept(reason).into_owned())
+        };
+        let ends: BTreeMap<i32, &SealEntry> = each
+            .clone()
+            .map(|entry| (chain(entry.name), entry))
+            .collect();
+        let last = ends.values();
+        Some(Self {
+            chains: each.clone().map(|entry| chain(entry.name)).collect(),
+            numbers: each
+                .clone()
+                .map(|entry| signed(entry.name.number))
+                .collect(),
+            times: each.clone().map(|entry| entry.at).collect(),
+            digests: each.clone().map(|entry| entry.digest.as_slice()).collect(),
+            hashes: each.clone().map(|entry| entry.hash.as_slice()).collect(),
+            runs: each.clone().map(|entry| entry.run_id.as_deref()).collect(),
+            removes: each
+                .clone()
+                .map(|entry| entry.removes.map(signed))
+                .collect(),
+            reasons: each.map(reason).collect(),
+            heads: ends.keys().copied().collect(),
+            head_numbers: last
+                .clone()
+                .map(|entry| signed(entry.name.number))
+                .collect(),
+            head_hashes: last.map(|entry| entry.hash.as_slice()).collect(),
         })
-        .collect();
-    let heads: Vec<i32> = ends.keys().copied().collect();
-    let (head_numbers, head_hashes): (Vec<i64>, Vec<Vec<u8>>) = ends.into_values().unzip();
-    let values: [Value<'_>; 11] = [
-        &chains,
-        &numbers,
-        &times,
-        &digests,
-        &hashes,
-        &runs,
-        &removes,
-        &reasons,
-        &heads,
-        &head_numbers,
-        &head_hashes,
-    ];
-    let sql = "WITH added AS (
-            INSERT INTO seal (chain, number, at, digest, hash, run_id, removes, reason)
-            SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[],
-                $6::text[], $7::bigint[], $8::text[])
-         )
-         UPDATE chain_head SET number = x.number, hash = x.hash
-         FROM unnest($9::integer[], $10::bigint[], $11::bytea[]) AS x (chain, number, hash)
-         WHERE chain_head.chain = x.chain";
-    hold(&pg.link).connection.execute(sql, &values)?;
-    Ok(())
+    }
+
+    /// Returns the statement that writes them.
+    pub(super) fn statement(&self) -> Part<'_> {
+        let sql = "WITH added AS (
+                INSERT INTO seal (chain, number, at, digest, hash, run_id, removes, reason)
+                SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[],
+                    $6::text[], $7::bigint[], $8::text[])
+             )
+             UPDATE chain_head SET number = x.number, hash = x.hash
+             FROM unnest($9::integer[], $10::bigint[], $11::bytea[]) AS x (chain, number, hash)
+             WHERE chain_head.chain = x.chain";
+        Part {
+            sql: sql.into(),
+            values: vec![
+                &self.chains,
+                &self.numbers,
+                &self.times,
+                &self.digests,
+                &self.hashes,
+                &self.runs,
+                &self.removes,
+                &self.reasons,
+                &self.heads,
+                &self.head_numbers,
+                &self.head_hashes,
+            ],
+        }
+    }
 }
 
 /// Returns an entry.

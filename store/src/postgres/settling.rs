@@ -35,12 +35,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use runtape_core::RunId;
 
 use super::columns::{get, kept, maybe_run_id, run_id, text};
-use super::{Postgres, Value, sessions};
+use super::{Postgres, Value, hold, sessions};
 use crate::backend::RunKey;
 use crate::error::Result;
 
 /// The lock of the sums, in the words of the functions that take it.
 const SUMS: &str = "7245070, 0";
+
+/// The lock of who puts waiting trees into the sums: one takes all of them, and others need not look.
+const SETTLER: &str = "7245070, 1";
 
 /// How many sessions a transaction has for itself at most. A server has room for some thousand locks.
 const MOST_SESSIONS: usize = 256;
@@ -123,7 +126,9 @@ pub(super) fn waiting(pg: &Postgres, most: u32) -> Result<u32> {
 /// Returns the roots of sealed trees that are not among the sums and may be, and that nobody is about to change.
 pub(super) fn to_settle(pg: &Postgres) -> Result<Vec<RunKey>> {
     pg.begin_now()?;
-    let sql = format!("SELECT pg_try_advisory_xact_lock_shared({SUMS})");
+    let sql = format!(
+        "SELECT pg_try_advisory_xact_lock_shared({SUMS}) AND pg_try_advisory_xact_lock({SETTLER})"
+    );
     if !is_had(pg, &sql, &[])? {
         return Ok(Vec::new());
     }
@@ -199,9 +204,19 @@ pub(super) fn settled_after(
     run: &RunId,
 ) -> Result<Vec<RunKey>> {
     let is_batch = pg.transaction.borrow().is_batch;
+    if pg.transaction.borrow().pending.changes_roots() {
+        // Whether a tree is sealed is looked for there.
+        pg.flush()?;
+    }
     if !is_batch {
-        let (is_open, settled) = look_after(pg, session, at, run)?;
-        if is_open {
+        if hold(&pg.link).leases.has_way(run, session, at) {
+            return Ok(Vec::new());
+        }
+        let (own, settled) = look_after(pg, session, at, run)?;
+        if let Some((root, is_in_place)) = own {
+            if is_in_place && settled.is_empty() {
+                hold(&pg.link).leases.note_way(root, run, session, at);
+            }
             return Ok(settled);
         }
     }
@@ -217,24 +232,33 @@ pub(super) fn settled_after(
     Ok(look_after(pg, session, at, run)?.1)
 }
 
+/// The tree of a run that others see in its session, if it is open, and whether they see the run at its time.
+type OwnTree = Option<(RunId, bool)>;
+
 /// Looks for such trees, and whether others see that this run is of the session and its tree is open.
-fn look_after(pg: &Postgres, session: &str, at: i64, run: &RunId) -> Result<(bool, Vec<RunKey>)> {
+fn look_after(
+    pg: &Postgres,
+    session: &str,
+    at: i64,
+    run: &RunId,
+) -> Result<(OwnTree, Vec<RunKey>)> {
     let of_session = "md5(run.session) = md5($1::text) AND run.session = $1::text";
     let sql = format!(
-        "SELECT NULL::text FROM run JOIN root ON root.root_id = run.root_id
+        "SELECT run.root_id, run.started_at = $2 FROM run JOIN root ON root.root_id = run.root_id
          WHERE run.run_id = $3 AND {of_session} AND root.seal_number IS NULL
          UNION ALL
-         SELECT DISTINCT root.root_id FROM run JOIN root ON root.root_id = run.root_id
+         SELECT DISTINCT root.root_id, NULL::boolean FROM run JOIN root ON root.root_id = run.root_id
          WHERE {of_session} AND (run.started_at, run.run_id) > ($2, $3) AND root.summed = 1"
     );
     let values: [Value<'_>; 3] = [&kept(session), &at, &run.as_str()];
-    let mut is_open = false;
+    let mut own = None;
     let mut settled = Vec::new();
     for row in pg.rows_beside(&sql, &values)? {
-        match maybe_run_id(&row, 0)? {
-            None => is_open = true,
-            Some(root) => settled.push(RunKey { root, number: 0 }),
+        let root = run_id(&row, 0)?;
+        match get::<Option<bool>>(&row, 1)? {
+            Some(is_in_place) => own = Some((root, is_in_place)),
+            None => settled.push(RunKey { root, number: 0 }),
         }
     }
-    Ok((is_open, settled))
+    Ok((own, settled))
 }

@@ -140,11 +140,13 @@ impl Tables for Postgres {
     }
 
     fn set_exit(&self, run: &RunKey, exit: &[u8]) -> Result<()> {
-        runs::set(self, run, "exit", &exit)
+        runs::set_exit(self, run, exit);
+        Ok(())
     }
 
     fn set_seal(&self, run: &RunKey, seal: Option<SealName>) -> Result<()> {
-        runs::set_seal(self, run, seal)
+        runs::set_seal(self, run, seal);
+        Ok(())
     }
 
     fn stored_run(&self, run: &RunKey) -> Result<StoredRun> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use runtape_core::RunId;
 use tokio_postgres::Row;
 
-use super::connection::Value;
+use super::connection::{BEGIN_TO_READ, BEGIN_TO_WRITE, Part, Value};
 use super::fault::is_away;
 use super::pending::{Into, Pending, RunCells};
 use super::rows::Cell;
@@ -43,6 +43,8 @@ pub(super) struct Transaction {
     pub(super) own_sessions: usize,
     /// It has sealed something.
     pub(super) has_sealed: bool,
+    /// What it is called on the server, once it has written something there.
+    number: Option<String>,
     /// Entries of chains that are not written yet.
     pub(super) seals: Vec<SealEntry>,
     /// The next numbers in trees that are not written yet.
@@ -95,8 +97,8 @@ impl Postgres {
             return Ok(());
         }
         let sql = match transaction.mode {
-            Mode::Reading => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            _ => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+            Mode::Reading => BEGIN_TO_READ,
+            _ => BEGIN_TO_WRITE,
         };
         let mut link = hold(&self.link);
         link.connection.reconnect()?;
@@ -140,41 +142,74 @@ impl Postgres {
 
     /// Writes what this transaction has not written yet.
     pub(super) fn flush(&self) -> Result<()> {
-        {
-            let transaction = self.transaction.borrow();
-            if transaction.pending.is_empty() && transaction.seals.is_empty() {
-                return Ok(());
-            }
+        if !self.has_unwritten() {
+            return Ok(());
         }
+        self.flush_and_ask(None).map(drop)
+    }
+
+    /// Writes what this transaction has not written yet, and asks something after it, all at once; returns what that
+    /// gives.
+    fn flush_and_ask(&self, question: Option<Part<'_>>) -> Result<Vec<Row>> {
         self.begin_now()?;
-        let (mut pending, seals, numbers) = {
+        let (mut pending, seals, numbers, is_named) = {
             let mut transaction = self.transaction.borrow_mut();
             (
                 std::mem::take(&mut transaction.pending),
                 std::mem::take(&mut transaction.seals),
                 std::mem::take(&mut transaction.numbers),
+                transaction.number.is_some(),
             )
         };
         for root in &pending.roots {
             self.fence(root)?;
-        }
-        let mut link = hold(&self.link);
-        for part in pending.statements() {
-            link.connection.execute(&part.sql, &part.values)?;
         }
         let (roots, numbers): (Vec<String>, Vec<i64>) = numbers
             .into_iter()
             .filter(|(_, number)| *number > 1)
             .map(|(root, number)| (root.to_string(), number))
             .unzip();
+        let entries = seals::Entries::of(&seals);
+        let mut parts = pending.statements();
         if !roots.is_empty() {
-            link.connection.execute(SET_NUMBERS, &[&roots, &numbers])?;
+            parts.push(Part {
+                sql: SET_NUMBERS.into(),
+                values: vec![&roots, &numbers],
+            });
         }
-        drop(link);
-        if seals.is_empty() {
-            return Ok(());
+        parts.extend(entries.as_ref().map(seals::Entries::statement));
+        if !is_named {
+            parts.push(Part {
+                sql: TRANSACTION.into(),
+                values: Vec::new(),
+            });
         }
-        seals::write(self, &seals)
+        let is_asked = question.is_some();
+        parts.extend(question);
+        let mut answers = hold(&self.link).connection.rows_of_all(&parts)?;
+        let answer = if is_asked { answers.pop() } else { None };
+        if !is_named {
+            let number = answers.pop().unwrap_or_default();
+            self.transaction.borrow_mut().number = name_in(&number)?;
+        }
+        Ok(answer.unwrap_or_default())
+    }
+
+    /// Returns the rows that a query gives, with all that this transaction has written.
+    pub(super) fn rows(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        if !self.has_unwritten() {
+            return self.rows_beside(sql, values);
+        }
+        self.flush_and_ask(Some(Part {
+            sql: sql.into(),
+            values: values.to_vec(),
+        }))
+    }
+
+    /// Tells whether there is something that this transaction has not written yet.
+    fn has_unwritten(&self) -> bool {
+        let transaction = self.transaction.borrow();
+        !transaction.pending.is_empty() || !transaction.seals.is_empty()
     }
 
     /// Adds a row to a table; `bytes` is about how large it is.
@@ -321,13 +356,13 @@ impl Postgres {
             return Ok(());
         }
         let fenced = self.transaction.borrow().fenced.clone();
+        let number = self.transaction.borrow().number.clone();
         let mut link = hold(&self.link);
-        let number = link.connection.rows_soon(TRANSACTION, &[])?;
-        let number = number
-            .first()
-            .map(|row| row.try_get::<_, String>(0))
-            .transpose()?;
-        let committed = match link.connection.batch("COMMIT") {
+        let number = match number {
+            Some(number) => Some(number),
+            None => name_in(&link.connection.rows_soon(TRANSACTION, &[])?)?,
+        };
+        let committed = match link.connection.batch(COMMIT) {
             Err(error) if is_away(&error) => link.was_committed(number.as_deref(), error),
             result => result,
         };
@@ -438,17 +473,26 @@ impl Postgres {
     }
 }
 
+/// Commits. A transaction that has failed would be undone without a word: then this fails before.
+const COMMIT: &str = "SELECT 1; COMMIT";
+
 /// Notes which numbers come next in trees that were just written.
 const SET_NUMBERS: &str = "UPDATE root SET next_no = x.next_no
      FROM unnest($1::text[], $2::bigint[]) AS x (root_id, next_no) WHERE root.root_id = x.root_id";
 
 /// Names the transaction, so that one whose end was not seen can be asked for.
-const TRANSACTION: &str = "SELECT coalesce(pg_current_xact_id_if_assigned()::text, '')";
+const TRANSACTION: &str = "SELECT pg_current_xact_id_if_assigned()::text";
+
+/// Reads the name of a transaction, which has one once it has written something.
+fn name_in(rows: &[Row]) -> Result<Option<String>> {
+    let name = rows.first().map(|row| row.try_get(0)).transpose()?;
+    Ok(name.flatten())
+}
 
 impl Link {
     /// Finds out whether a transaction was committed whose connection was lost at that moment.
     fn was_committed(&mut self, number: Option<&str>, lost: StoreError) -> Result<()> {
-        let Some(number) = number.filter(|number| !number.is_empty()) else {
+        let Some(number) = number else {
             // It wrote nothing.
             return Ok(());
         };

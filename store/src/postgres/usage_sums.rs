@@ -60,12 +60,6 @@ impl Part {
         let unless_repeated = |count: &str| {
             format!("CASE WHEN entry.is_repeated THEN 0 * ({count}) ELSE {count} END")
         };
-        let kind = format!(
-            "(run.cost_usd IS NOT NULL OR main.cost_usd IS NOT NULL)::integer + 2 * (
-                entry.source = 'response' AND coalesce(entry.input_tokens, 0)::numeric
-                    + coalesce(entry.cached_input_tokens, 0) > {LONG_PROMPT}
-             )::integer"
-        );
         match self {
             Self::Entry => {
                 let counters = COUNTERS.map(|counter| match counter {
@@ -75,10 +69,10 @@ impl Part {
                     ),
                     counter => unless_repeated(&format!("entry.{counter}")),
                 });
-                format!("{kind}, 0, NULL::bigint, {}", counters.join(", "))
+                format!("entry.kind, 0, NULL::bigint, {}", counters.join(", "))
             }
             Self::Write(write) => format!(
-                "{kind} + {}, 0, NULL::bigint, {}, NULL::bigint, NULL::bigint, NULL::bigint",
+                "entry.kind + {}, 0, NULL::bigint, {}, NULL::bigint, NULL::bigint, NULL::bigint",
                 UsageKind::number_of(write),
                 unless_repeated(written(write)),
             ),
@@ -92,25 +86,46 @@ impl Part {
         }
     }
 
-    /// Returns where it is read from. The root run of a root run is itself.
-    fn source(self) -> String {
-        const RUNS: &str = "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no = 0";
-        const ENTRIES: &str = "JOIN counted_usage AS entry
-                    ON entry.root_id = run.root_id AND entry.run_no = run.run_no";
+    /// Returns where it is read from, of runs that a condition is about.
+    fn source(self, condition: &str) -> String {
         match self {
-            Self::Entry => format!("{RUNS} {ENTRIES} WHERE TRUE"),
+            Self::Entry => "entry".to_owned(),
             Self::Write(write) => format!(
-                "{RUNS} {ENTRIES} WHERE entry.cache_write_tokens IS NOT NULL
+                "entry WHERE entry.cache_write_tokens IS NOT NULL
                     AND entry.input_tokens IS NOT NULL AND {} <> 0",
                 written(write)
             ),
-            Self::Cost => format!("{RUNS} WHERE run.cost_usd IS NOT NULL"),
+            Self::Cost => format!("{RUNS} WHERE run.cost_usd IS NOT NULL AND {condition}"),
             Self::Run => format!(
                 "{RUNS} WHERE run.run_no = 0 AND (run.cost_usd IS NOT NULL
-                    OR EXISTS (SELECT 1 FROM usage WHERE usage.root_id = run.root_id))"
+                    OR EXISTS (SELECT 1 FROM usage WHERE usage.root_id = run.root_id)) AND {condition}"
             ),
         }
     }
+}
+
+/// Runs with their root runs. That of a root run is itself.
+const RUNS: &str = "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no = 0";
+
+/// Writes the entries of runs, which are read once: three parts of the cells are of them. To plan for what counts of an
+/// entry takes longer than to find it.
+fn entries(by: &[UsageDimension], condition: &str) -> String {
+    let dimensions = by.iter().enumerate();
+    let dimensions = dimensions.map(|(number, by)| {
+        let value = Part::Entry.dimension(*by);
+        format!("{value} AS d{number}, ")
+    });
+    format!(
+        "SELECT {}(run.cost_usd IS NOT NULL OR main.cost_usd IS NOT NULL)::integer + 2 * (
+                entry.source = 'response' AND coalesce(entry.input_tokens, 0)::numeric
+                    + coalesce(entry.cached_input_tokens, 0) > {LONG_PROMPT}
+            )::integer AS kind, entry.is_repeated, {}, entry.cache_write_tokens, entry.cache_write_1h_tokens
+         FROM {RUNS} JOIN counted_usage AS entry
+            ON entry.root_id = run.root_id AND entry.run_no = run.run_no
+         WHERE {condition}",
+        dimensions.collect::<String>(),
+        COUNTERS.map(|counter| format!("entry.{counter}")).join(", "),
+    )
 }
 
 /// Writes how many tokens of an entry were written to a cache for so long.
@@ -179,11 +194,14 @@ pub(super) fn cells(
     let parts = [Part::Entry, Part::Cost, Part::Run]
         .into_iter()
         .chain(writes);
+    let which = condition.sql();
     let parts = parts.map(|part| {
-        let mut values: Vec<String> = by.iter().map(|by| part.dimension(*by)).collect();
+        let mut values: Vec<String> = match part {
+            Part::Entry | Part::Write(_) => columns.clone(),
+            Part::Cost | Part::Run => by.iter().map(|by| part.dimension(*by)).collect(),
+        };
         values.push(part.amounts());
-        let (values, source) = (values.join(", "), part.source());
-        format!("SELECT {values} FROM {source} AND {}", condition.sql())
+        format!("SELECT {} FROM {}", values.join(", "), part.source(&which))
     });
     let parts: Vec<String> = parts.collect();
     let listed = columns.join(", ");
@@ -192,9 +210,10 @@ pub(super) fn cells(
         format!("coalesce({sum}, 0), count({counter})")
     });
     let sql = format!(
-        "WITH part ({listed}, kind, runs, cost, {}) AS ({})
+        "WITH entry AS MATERIALIZED ({}), part ({listed}, kind, runs, cost, {}) AS ({})
          SELECT {listed}, kind::bigint, sum(runs)::bigint, count(cost), coalesce({}, 0), {}
          FROM part GROUP BY {listed}, kind",
+        entries(by, &which),
         COUNTERS.join(", "),
         parts.join(" UNION ALL "),
         bounded_sum("cost"),

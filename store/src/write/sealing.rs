@@ -28,12 +28,16 @@ pub(crate) fn append_seal(
 
 /// Seals a tree of runs.
 pub(crate) fn seal(tables: &dyn Tables, root: &RunKey, at: i64) -> Result<SealName> {
-    let runs = tables.tree(root)?;
-    let Some(row) = runs.first() else {
+    seal_runs(tables, &tables.tree(root)?, at)
+}
+
+/// Seals a tree by its runs, the root first.
+pub(crate) fn seal_runs(tables: &dyn Tables, runs: &[RunRow], at: i64) -> Result<SealName> {
+    let Some(root) = runs.first() else {
         return Err(StoreError::damaged("a seal", "it covers no run"));
     };
-    let name = append_seal(tables, sealed::digest(tables, &runs)?, &row.id, at)?;
-    tables.set_seal(root, Some(name))?;
+    let name = append_seal(tables, sealed::digest(tables, runs)?, &root.id, at)?;
+    tables.set_seal(&root.key, Some(name))?;
     Ok(name)
 }
 

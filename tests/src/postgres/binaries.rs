@@ -91,6 +91,18 @@ impl Binaries {
         self.as_user(self.directory.join(program), directory)
     }
 
+    /// Gets a program ready that may be missing: where the others are, or where those are that these are links to.
+    pub(super) fn other_command(&self, program: &str, directory: &Path) -> Option<Command> {
+        let beside = fs::canonicalize(self.directory.join("pg_ctl")).ok()?;
+        let places = [Some(self.directory.as_path()), beside.parent()];
+        let mut found = places
+            .into_iter()
+            .flatten()
+            .map(|place| place.join(program));
+        let program = found.find(|path| path.is_file())?;
+        Some(self.as_user(program, directory))
+    }
+
     /// Gets a program of the server ready to be started where a small volume is mounted, which goes away with what was
     /// started there. Only root can mount.
     pub(super) fn command_on_volume(

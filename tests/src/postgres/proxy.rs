@@ -2,8 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// What the proxy does with what comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +53,52 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, state: &State, is_answer: boo
     let _ = to.shutdown(Shutdown::Both);
 }
 
+/// Passes everything on that much later than it came, in both directions: as if there were a way between.
+fn pass_on_late(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    let (sender, receiver) = mpsc::channel::<(Instant, Vec<u8>)>();
+    let passing = thread::spawn(move || {
+        for (due, bytes) in receiver {
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            if to.write_all(&bytes).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        let due = Instant::now() + delay;
+        if sender.send((due, buffer[..count].to_vec())).is_err() {
+            break;
+        }
+    }
+    drop(sender);
+    let _ = passing.join();
+    let _ = from.shutdown(Shutdown::Both);
+}
+
 impl Proxy {
+    /// Starts to pass on what comes to a port of its own, by a way that takes a time in each direction. It returns its
+    /// port, and ends with the program.
+    #[must_use]
+    pub fn far_from(port: u16, delay: Duration) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                let Ok(far) = TcpStream::connect(("127.0.0.1", port)) else {
+                    continue;
+                };
+                let _ = near.set_nodelay(true);
+                let _ = far.set_nodelay(true);
+                let back = (far.try_clone().unwrap(), near.try_clone().unwrap());
+                thread::spawn(move || pass_on_late(near, far, delay));
+                thread::spawn(move || pass_on_late(back.0, back.1, delay));
+            }
+        });
+        own
+    }
+
     /// Starts to pass on what comes to a port of its own.
     #[must_use]
     pub fn to(port: u16) -> Self {

@@ -79,21 +79,6 @@ impl Server {
     }
 
     fn start_at(binaries: Binaries, care: Care, settings: &[&str], kilobytes: Option<u32>) -> Self {
-        let directory = tempfile::Builder::new()
-            .prefix("runtape-pg-")
-            .tempdir()
-            .unwrap()
-            .keep();
-        binaries.give(&directory);
-        let mut watch = binaries.as_user("sh", &directory);
-        watch.args(["-c", WATCH, "sh"]).arg(&directory);
-        // Not of this terminal's processes: who interrupts the test must not interrupt who cleans up.
-        watch.process_group(0).stdin(Stdio::piped());
-        let watch = watch
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
         let mut all: Vec<String> = ["max_connections=200", "shared_buffers=64MB"]
             .map(str::to_owned)
             .into();
@@ -108,21 +93,14 @@ impl Server {
             );
         }
         all.extend(settings.iter().map(|setting| (*setting).to_owned()));
-        let volume = kilobytes.map(|kilobytes| Volume {
-            path: directory.join("volume"),
+        let mut server = Self::prepare(binaries, all);
+        server.volume = kilobytes.map(|kilobytes| Volume {
+            path: server.directory.join("volume"),
             kilobytes,
         });
-        if let Some(volume) = &volume {
+        if let Some(volume) = &server.volume {
             fs::create_dir(&volume.path).unwrap();
         }
-        let server = Self {
-            binaries,
-            directory,
-            volume,
-            port: free_port(),
-            settings: all,
-            watch,
-        };
         let mut initdb = server.binaries.command("initdb", &server.directory);
         initdb.args([
             "--auth=trust",
@@ -140,6 +118,63 @@ impl Server {
         );
         server.start_again();
         server
+    }
+
+    /// Makes a directory for a server, and has somebody watch over it.
+    fn prepare(binaries: Binaries, settings: Vec<String>) -> Self {
+        let directory = tempfile::Builder::new()
+            .prefix("runtape-pg-")
+            .tempdir()
+            .unwrap()
+            .keep();
+        binaries.give(&directory);
+        let mut watch = binaries.as_user("sh", &directory);
+        watch.args(["-c", WATCH, "sh"]).arg(&directory);
+        // Not of this terminal's processes: who interrupts the test must not interrupt who cleans up.
+        watch.process_group(0).stdin(Stdio::piped());
+        let watch = watch
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self {
+            binaries,
+            directory,
+            volume: None,
+            port: free_port(),
+            settings,
+            watch,
+        }
+    }
+
+    /// Starts a standby that takes part in every commit: what is acknowledged is on both. It reaches this server through
+    /// a port, which may be that of a proxy. There is none where the program is missing that copies a server.
+    #[must_use]
+    pub fn start_standby(&self, port: u16) -> Option<Self> {
+        let standby = Self::prepare(self.binaries.clone(), self.settings.clone());
+        let binaries = &standby.binaries;
+        let mut copy = binaries.other_command("pg_basebackup", &standby.directory)?;
+        copy.args([
+            "--write-recovery-conf",
+            "--checkpoint=fast",
+            "--no-sync",
+            "--dbname",
+        ]);
+        copy.arg(format!("host=127.0.0.1 port={port} user=runtape"));
+        let copy = copy.arg("--pgdata").arg(standby.data());
+        succeed(copy.stdout(Stdio::null()), &self.log());
+        standby.start_again();
+        let sql = self.sql("postgres");
+        sql.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+        sql.run("SELECT pg_reload_conf()");
+        let asked = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        for _ in 0..600 {
+            if sql.value(asked) == "1" {
+                return Some(standby);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("the standby takes no part in commits");
     }
 
     /// Returns the directory that all it has is in.
