@@ -3,7 +3,7 @@
 import { get, post, query as toQuery } from "./api.js";
 import { columns, rows } from "./chart.js";
 import { h, fill } from "./dom.js";
-import { cost, count, duration, short, statusBadge, time, tokens, tokensTitle } from "./format.js";
+import { cost, count, duration, roughCost, short, statusBadge, time, tokens, tokensTitle } from "./format.js";
 import { paged, runAddress, runLink, table } from "./table.js";
 import { gist, visible } from "./text.js";
 
@@ -75,7 +75,7 @@ function usage({ query, signal, go }) {
           figure.querySelector("figcaption")?.remove();
           const pair = [
             h("div", {}, h("figcaption", {}, "Tokens by day"), columns(days.map(tokenBar).map(named), "Tokens by day", short), legend(["input", "cached", "output"])),
-            h("div", {}, h("figcaption", {}, "Cost by day"), columns(days.map(costBar).map(named), "Cost by day", cost), legend(["reported", "estimated"])),
+            h("div", {}, h("figcaption", {}, "Cost by day"), columns(days.map(costBar).map(named), "Cost by day", roughCost), legend(["reported", "estimated"])),
           ];
           details.before(h("div", { class: "pair" }, ...pair));
         } else {

@@ -9,13 +9,13 @@ import { plain } from "./text.js";
  * Draws columns over time, each made of parts.
  * @param {Bar[]} bars
  * @param {string} label
- * @param {(value: number) => string} write
+ * @param {(value: number) => string} write how the numbers at the lines are written
  */
 export function columns(bars, label, write) {
   const width = Math.max(320, bars.length * 22 + 60);
   const height = 180;
   const bottom = height - 22;
-  const most = Math.max(1e-9, ...bars.map(total));
+  const most = roundUp(Math.max(1e-9, ...bars.map(total)));
   const step = (width - 56) / Math.max(1, bars.length);
   const drawing = s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "chart", width, height });
   for (const share of [0.5, 1]) {
@@ -65,3 +65,9 @@ export function rows(bars, label, write) {
 
 /** A total that a runtime stated may be less than its parts: what is left of it is drawn as nothing. @param {Bar} bar */
 const total = (bar) => bar.parts.reduce((sum, part) => sum + Math.max(0, part.value), 0);
+
+/** Returns the next number that is short, and whose half is: lines are read at a glance. @param {number} value */
+export function roundUp(value) {
+  const scale = 10 ** Math.floor(Math.log10(value));
+  return ([1, 2, 3, 4, 5, 6, 8].find((digit) => digit * scale >= value) ?? 10) * scale;
+}

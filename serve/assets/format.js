@@ -18,6 +18,9 @@ export function cost(dollars) {
   return `$${dollars >= 10 ? dollars.toFixed(2) : dollars.toFixed(4)}`;
 }
 
+/** Writes a cost that is not one to the cent. @param {number} dollars */
+export const roughCost = (dollars) => (dollars < 1e-6 ? "$0" : `$${Number(dollars.toPrecision(2))}`);
+
 /** @param {number | null | undefined} milliseconds */
 export function duration(milliseconds) {
   if (milliseconds === null || milliseconds === undefined) return "";

@@ -72,8 +72,8 @@ class RunScreen {
     this.openStep = h("section", { class: "open-step", hidden: true, "aria-label": "What it is doing now" });
     this.drawer = h("aside", { class: "drawer", hidden: true, "aria-label": "Raw output" });
     this.status = h("span", { class: "faint", role: "status" });
-    this.find = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: "find in this run", "aria-label": "Find in this run", "data-find": "", spellcheck: false }));
-    const tools = h("div", { class: "run-tools" }, h("button", { class: "quiet outline-button", type: "button", "aria-label": "Steps", onclick: () => this.main.classList.toggle("with-outline") }, "☰"), this.find, h("button", { class: "quiet", type: "button", "aria-label": "Next match", onclick: () => this.goToMatch(1) }, "↓"), h("button", { class: "quiet", type: "button", "aria-label": "Previous match", onclick: () => this.goToMatch(-1) }, "↑"), this.status, h("span", { class: "grow" }), h("button", { class: "quiet", type: "button", onclick: () => this.foldAll() }, "unfold all"), h("button", { class: "quiet", type: "button", onclick: () => this.list.scrollToEnd() }, "to the end"));
+    this.find = /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: "find in run", "aria-label": "Find in this run", "data-find": "", spellcheck: false }));
+    const tools = h("div", { class: "run-tools" }, h("button", { class: "quiet outline-button", type: "button", "aria-label": "Steps", onclick: () => this.main.classList.toggle("with-outline") }, "☰"), this.find, h("button", { class: "quiet", type: "button", "aria-label": "Next match", onclick: () => this.goToMatch(1) }, "↓"), h("button", { class: "quiet", type: "button", "aria-label": "Previous match", onclick: () => this.goToMatch(-1) }, "↑"), this.status, h("span", { class: "grow" }), h("button", { class: "quiet", type: "button", onclick: () => this.foldAll() }, "unfold", h("span", { class: "unsaid" }, " all")), h("button", { class: "quiet", type: "button", onclick: () => this.list.scrollToEnd() }, h("span", { class: "unsaid" }, "to the "), "end"));
     fill(main, this.header, h("div", { class: "run-body" }, h("nav", { class: "outline", "aria-label": "Outline" }, this.family, this.outlineView), h("section", { class: "reading" }, tools, this.viewport, this.openStep), this.drawer));
     this.list = new WindowedList(this.viewport, { row: (entry, index) => this.makeRow(entry, index), estimate: (entry) => estimate(entry, state.toggled) });
     this.outline = new WindowedList(this.outlineView, { row: (step) => this.stepRow(step), estimate: () => 26 });
@@ -188,8 +188,9 @@ class RunScreen {
   /** @param {any} step */
   stepRow(step) {
     const go = () => this.goToStep(step.step);
-    const label = `step ${step.step}: ${step.toolCalls} calls`;
-    return h("button", { class: "step", type: "button", "aria-label": label, title: tokensTitle(step.usage), onclick: go }, h("span", { class: "step-number" }, String(step.step)), h("span", { class: "faint" }, step.toolCalls ? `${step.toolCalls} ${step.toolCalls === 1 ? "call" : "calls"}` : "words"), h("span", { class: "grow" }), h("span", { class: "faint" }, short(tokens(step.usage))));
+    const did = step.toolCalls ? `${step.toolCalls} ${step.toolCalls === 1 ? "call" : "calls"}` : "words";
+    const label = `step ${step.step}: ${did}, ${tokensTitle(step.usage)}`;
+    return h("button", { class: "step", type: "button", "aria-label": label, title: tokensTitle(step.usage), onclick: go }, h("span", { class: "step-number" }, String(step.step)), h("span", { class: "faint" }, did), h("span", { class: "grow" }), h("span", { class: "faint" }, short(tokens(step.usage))));
   }
 
   /** @param {number} step */
@@ -256,7 +257,7 @@ class RunScreen {
     const tree = (await get(`${this.base}/tree`, this.signal)).items;
     const children = tree.filter((/** @type {any} */ member) => member.runId !== this.run.runId);
     const shown = children.slice(0, 60).map((/** @type {any} */ child) => h("a", { class: "child", href: runAddress(child.runId), title: `${child.expertKey ?? ""} ${child.runId}, ${count(child.steps)} steps: ${gist(child.prompt ?? "", 300)}` }, "↳ ", statusBadge(child.status, child.error), " ", h("span", { class: "child-name" }, ...visible(gist(child.prompt || child.expertKey || child.runId, 80)))));
-    fill(this.family, children.length ? h("h2", {}, `${children.length} sub-agent${children.length === 1 ? "" : "s"}`) : null, ...shown, h("h2", {}, "Steps"));
+    fill(this.family, children.length ? h("h2", {}, `${children.length} sub-agent${children.length === 1 ? "" : "s"}`) : null, ...shown, h("h2", { class: "steps-head" }, "Steps", h("span", {}, "tokens")));
     this.steps = 0;
     await this.loadSteps();
   }

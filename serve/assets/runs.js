@@ -4,7 +4,7 @@ import { query as toQuery } from "./api.js";
 import { h, fill } from "./dom.js";
 import { cost, count, duration, short, statusBadge, time, tokens, tokensTitle, took } from "./format.js";
 import { paged, runAddress, runLink, table } from "./table.js";
-import { gist, plain, visible } from "./text.js";
+import { ending, gist, plain, visible } from "./text.js";
 
 const FILTERS = ["runtime", "status", "model", "job", "session", "expert", "tool", "cwd", "family", "since", "until", "text"];
 
@@ -69,7 +69,7 @@ function runsTable(filter) {
       { title: "steps", kind: "number", cell: (run) => count(run.steps) },
       { title: "tokens", kind: "number", cell: (run) => h("span", { title: tokensTitle(run.usage) }, short(tokens(run.usage))) },
       { title: "cost", kind: "number", cell: (run) => cost(run.costUsd) },
-      { title: "directory", kind: "path", cell: (run) => filter("cwd", run.cwd) },
+      { title: "directory", kind: "path", cell: (run) => filter("cwd", run.cwd, run.cwd ? h("bdi", {}, ...visible(ending(run.cwd, 60))) : undefined) },
       { title: "run", cell: (run) => runLink(run.runId) },
     ],
     "Runs, those that began last first",

@@ -97,3 +97,9 @@ export function gist(text, length = 200) {
   const characters = [...line];
   return characters.length > length ? `${characters.slice(0, length).join("")}…` : line;
 }
+
+/** Returns the end of a path, which tells more than its beginning: so many characters of it. @param {string} text @param {number} length */
+export function ending(text, length) {
+  const characters = [...text.slice(-2 * length - 2)];
+  return text.length > length && characters.length > length ? `…${characters.slice(-length).join("")}` : text;
+}

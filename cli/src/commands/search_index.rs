@@ -1,10 +1,17 @@
 //! Completing the search index once something was stored, so that the next search need not.
 
+#[cfg(unix)]
+use std::time::{Duration, Instant};
+
 use runtape_store::Store;
 
 use crate::commands::Invocation;
 use crate::error::{CliError, with_causes};
 use crate::terminal::progress::count_bar;
+
+/// How long is spent on the index when a run was recorded.
+#[cfg(unix)]
+const AFTER_A_RUN: Duration = Duration::from_secs(1);
 
 /// Completes the index, with progress for a person. What was stored is stored, whatever becomes of it.
 pub(super) fn complete(store: &Store, invocation: &mut Invocation<'_>) {
@@ -30,7 +37,8 @@ pub(super) fn complete(store: &Store, invocation: &mut Invocation<'_>) {
 /// us. What stays, the next search does.
 #[cfg(unix)]
 pub(super) fn complete_some(invocation: &Invocation<'_>) {
+    let begun = Instant::now();
     if let Ok(store) = invocation.database.open_for_recording() {
-        let _ = store.complete_search_with(|_| false);
+        let _ = store.complete_search_with(|_| begun.elapsed() < AFTER_A_RUN);
     }
 }

@@ -17,7 +17,7 @@ const OWN_STYLE: &str = "html, body { height: auto; } body { display: block; max
      .entry { position: relative; padding: .2rem .4rem; overflow-x: clip; } .entry .entry-head { min-height: 0; } \
      .fold::before { content: \"▸\"; width: .8rem; color: var(--faint); flex: none; } details[open] > .fold::before { content: \"▾\"; } .fold { cursor: pointer; color: inherit; font-size: inherit; padding-right: 3rem; } .fold::-webkit-details-marker { display: none; } \
      section.run-part { border-top: 2px solid var(--line); margin-top: 1.5rem; padding-top: .5rem; } .entry:target { background: var(--accent-soft); } \
-     .outline-list { columns: 14rem; padding: 0; list-style: none; font-size: .88rem; } .entry .seq { position: absolute; right: .3rem; top: .2rem; color: var(--faint); font-size: .75rem; opacity: 1; z-index: 2; }";
+     .outline-list { columns: 14rem; padding: 0; list-style: none; font-size: .88rem; } .entry .seq { float: right; position: relative; margin-left: .6rem; color: var(--faint); font-size: .75rem; opacity: 1; z-index: 2; }";
 
 /// Nothing may be loaded or run, whatever got into the file.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body::{Body, Frame};
-use runtape_store::Store;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
 use super::event;
+use super::feed::AT_HAND;
 use super::follower::{Command, Followed, Subscribe, Subscription};
 use crate::api::resumed_builder;
 use crate::problem::Problem;
@@ -83,10 +83,11 @@ impl Client {
 
     /// Writes until the client is gone, falls behind, or the server ends.
     pub(super) async fn run(self, runs: Vec<Followed>, list: bool) {
-        let stop = self.stop.clone();
         tokio::select! {
             _ = self.write(runs, list) => {}
-            () = stop.stopped() => {}
+            // While nothing happens nothing is sent, and only this tells that nobody is there to take it.
+            () = self.events.closed() => {}
+            () = self.stop.stopped() => {}
         }
     }
 
@@ -100,17 +101,16 @@ impl Client {
     async fn write(&self, mut runs: Vec<Followed>, list: bool) -> Result<(), Over> {
         // The head of the answer goes out with the first bytes.
         self.send(event::KEEP_ALIVE).await?;
-        // Most of what is there is sent before the queue begins to fill, so that it does not run over meanwhile.
+        // Most of what is there is sent before the queue begins to fill, so that it does not run over meanwhile. A few
+        // records are at hand where the run is followed, for all who watch it.
         for followed in &mut runs {
-            let run = followed.run.clone();
-            let count = move |store: &Store| Ok(store.run(&run)?.records);
-            let Ok(records) = self.readers.ask(count).await else {
-                return self.send(event::resync("the run cannot be read")).await;
-            };
-            if self.catch_up(followed.clone(), records).await?.is_err() {
-                return self.send(event::resync("the run cannot be read")).await;
+            let end = followed.length.saturating_sub(AT_HAND);
+            if followed.from < end {
+                if self.catch_up(followed.clone(), end).await?.is_err() {
+                    return self.send(event::resync("the run cannot be read")).await;
+                }
+                followed.from = end;
             }
-            followed.from = followed.from.max(records);
         }
         let Ok(mut subscription) = self.subscribe(runs, list).await else {
             return self.send(event::resync("the run cannot be read")).await;

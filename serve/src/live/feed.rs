@@ -21,6 +21,10 @@ const PAGE: usize = 200;
 const RECENT: usize = 512;
 const RECENT_BYTES: usize = 1 << 20;
 
+/// Records before its end that a feed begins with, if its first watcher wants them: who comes after has them at hand, so
+/// that they are read once and not once for each.
+pub(super) const AT_HAND: u64 = 128;
+
 /// How often the step that a run is in is looked at.
 const STEP_INTERVAL: Duration = Duration::from_millis(400);
 
@@ -42,13 +46,14 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Begins at the end of what is there.
-    pub(super) fn new(store: &Store, run: &RunId) -> Result<Self, Problem> {
+    /// Begins near the end of what is there, for a first watcher that wants records from one on.
+    pub(super) fn new(store: &Store, run: &RunId, from: u64) -> Result<Self, Problem> {
         let info = store.run(run)?;
+        let next = from.clamp(info.records.saturating_sub(AT_HAND), info.records);
         Ok(Self {
             run: run.clone(),
-            next: info.records,
-            builder: resumed_builder(store, &info, info.records)?,
+            next,
+            builder: resumed_builder(store, &info, next)?,
             recent: VecDeque::new(),
             recent_bytes: 0,
             watchers: Vec::new(),
@@ -56,6 +61,11 @@ impl Feed {
             shown_tape: 0,
             shown_at: Instant::now(),
         })
+    }
+
+    /// Returns the record to be sent next.
+    pub(super) fn next(&self) -> u64 {
+        self.next
     }
 
     /// Adds a watcher that wants records from one on. Those from the one that is returned are at hand, and come

@@ -26,6 +26,8 @@ const LIST_INTERVAL: Duration = Duration::from_millis(500);
 pub(super) struct Followed {
     pub(super) run: RunId,
     pub(super) from: u64,
+    /// How many records there were when it was asked for.
+    pub(super) length: u64,
 }
 
 /// What the thread is told.
@@ -123,11 +125,15 @@ impl Follower {
         for followed in &subscribe.runs {
             let run = &followed.run;
             if !self.feeds.contains_key(run) {
-                self.feeds.insert(run.clone(), Feed::new(store, run)?);
+                let mut feed = Feed::new(store, run, followed.from)?;
+                feed.poll(store)?;
+                self.feeds.insert(run.clone(), feed);
             }
             if let Some(feed) = self.feeds.get_mut(run) {
                 // Who caught up may know records that were not looked for here yet.
-                feed.poll(store)?;
+                if followed.from > feed.next() {
+                    feed.poll(store)?;
+                }
                 let (read_until, at_hand) = feed.watch(watcher.clone(), followed.from);
                 runs.push(Backlog {
                     followed: followed.clone(),

@@ -115,13 +115,14 @@ impl Live {
         let list = question.flag("list")?;
         // Who names a run that is not there is told so before the stream begins.
         let named: Vec<RunId> = runs.iter().map(|followed| followed.run.clone()).collect();
-        let are_known = move |store: &Store| {
-            for run in &named {
-                store.run(run)?;
-            }
-            Ok(())
+        let lengths = move |store: &Store| {
+            let lengths = named.iter().map(|run| Ok(store.run(run)?.records));
+            lengths.collect::<Result<Vec<u64>, Problem>>()
         };
-        self.readers.ask(are_known).await?;
+        let lengths = self.readers.ask(lengths).await?;
+        for (followed, length) in runs.iter_mut().zip(lengths) {
+            followed.length = length;
+        }
         let (sender, receiver) = tokio::sync::mpsc::channel(CONNECTION_ROOM);
         let client = Client::new(
             sender,
@@ -147,7 +148,11 @@ fn wanted_runs(text: &str) -> Result<Vec<Followed>, Problem> {
         let from = from.parse().map_err(|_| refused())?;
         let run = RunId::parse(run).map_err(|_| refused())?;
         if !runs.iter().any(|followed| followed.run == run) {
-            runs.push(Followed { run, from });
+            runs.push(Followed {
+                run,
+                from,
+                length: 0,
+            });
         }
     }
     if runs.len() > RUNS {

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use runtape_core::Record;
+use runtape_core::record::EventRecord;
+use runtape_core::runtime_event::Warning;
 use runtape_store::{Options, RunFilter, Store};
 
-use runtape_tests::runs::{Plan, run_id};
+use runtape_tests::runs::{Dice, Plan, run_id};
 
 const WRITERS: u64 = 16;
 const READERS: u64 = 4;
@@ -115,4 +118,61 @@ fn sixteen_writers_and_four_readers_get_along() {
         assert_eq!(stored, made.records[..RECORDS]);
     }
     assert!(store.verify().unwrap().is_intact());
+}
+
+/// Writes a run with megabytes of words that the search index does not know.
+fn write_many_words(path: &Path, megabytes: usize) {
+    let mut store = Store::open(path, &Options::default()).unwrap();
+    let made = Plan::new("wordy", 1).make();
+    store.begin_run(&made.begin).unwrap();
+    store.append(made.id(), &made.records[..5], &[]).unwrap();
+    let mut dice = Dice::new(7);
+    for seq in 5..5 + 16 * megabytes as u64 {
+        let mut message = dice.words(15_000);
+        message.truncate(64 << 10);
+        let event = Warning { message }.into();
+        let record = Record {
+            run_id: made.id().clone(),
+            seq,
+            at: made.begin.started_at,
+            span: None,
+            kind: EventRecord { step: 1, event }.into(),
+        };
+        store.append(made.id(), &[record], &[]).unwrap();
+    }
+}
+
+/// A recorder that waits for ten seconds goes to a spool file. Completing the index of a large database takes minutes.
+#[test]
+fn who_completes_the_index_holds_up_no_writer_for_long() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    write_many_words(&path, 24);
+    let (indexed, longest) = std::thread::scope(|scope| {
+        let indexing = scope.spawn(|| {
+            let store = Store::open(&path, &Options::default()).unwrap();
+            let begin = Instant::now();
+            store.complete_search().unwrap();
+            begin.elapsed()
+        });
+        let mut store = Store::open(&path, &Options::default()).unwrap();
+        let made = Plan::new("waiting", 220).make();
+        store.begin_run(&made.begin).unwrap();
+        let mut longest = Duration::ZERO;
+        for records in made.records.chunks(4) {
+            if indexing.is_finished() {
+                break;
+            }
+            let begin = Instant::now();
+            store.append(made.id(), records, &[]).unwrap();
+            longest = longest.max(begin.elapsed());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        (indexing.join().unwrap(), longest)
+    });
+    println!("{indexed:?} to complete the index, longest wait of an append {longest:?}");
+    assert!(
+        longest < Duration::from_secs(2) || longest < indexed / 4,
+        "an append waited {longest:?} of {indexed:?}"
+    );
 }

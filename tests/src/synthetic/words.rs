@@ -1,6 +1,7 @@
 //! A list of made-up words.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use super::random::Random;
 
@@ -18,12 +19,22 @@ const CODAS: &[&str] = &["", "", "l", "m", "n", "nd", "r", "rt", "s", "st", "t"]
 /// A list of [`WORDS`] different words, three to some twelve lower-case letters long.
 #[derive(Clone, Debug)]
 pub struct Words {
-    words: Vec<String>,
+    words: &'static [String],
 }
 
 impl Default for Words {
     fn default() -> Self {
-        // Always the same list: what differs from seed to seed is which words are used.
+        // Made once: tens of thousands of short runs would take longer to make their lists than all else.
+        static LIST: OnceLock<Vec<String>> = OnceLock::new();
+        Self {
+            words: LIST.get_or_init(Self::make),
+        }
+    }
+}
+
+impl Words {
+    /// Makes the list. It is always the same: what differs from seed to seed is which words are used.
+    fn make() -> Vec<String> {
         let mut random = Random::new(0);
         let mut seen = HashSet::with_capacity(WORDS);
         let mut words = Vec::with_capacity(WORDS);
@@ -39,11 +50,9 @@ impl Default for Words {
                 words.push(word);
             }
         }
-        Self { words }
+        words
     }
-}
 
-impl Words {
     /// Returns a random word.
     pub fn pick(&self, random: &mut Random) -> &str {
         let at = random.below(self.words.len());

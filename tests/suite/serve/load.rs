@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::BufRead;
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -42,8 +43,25 @@ impl Load {
     }
 }
 
+/// A recorder at work.
+struct AtWork {
+    process: Child,
+    /// The file that it tells people in how it went.
+    told: PathBuf,
+}
+
+impl AtWork {
+    /// Waits until it has ended. Whoever only had to wait for others has stored its run: a spool file is for those who
+    /// cannot.
+    fn finish(mut self) {
+        let status = self.process.wait().unwrap();
+        let told = std::fs::read_to_string(&self.told).unwrap();
+        assert!(status.success() && !told.contains("not stored"), "{told}");
+    }
+}
+
 /// Starts a recorder of an agent that says so many words, twenty a second, and little else.
-fn record(runtape: &Runtape, name: &str, words: usize) -> Child {
+fn record(runtape: &Runtape, name: &str, words: usize) -> AtWork {
     let mut text = String::new();
     for number in 0..words {
         let _ = writeln!(text, "{}", line(number));
@@ -62,18 +80,22 @@ fn record(runtape: &Runtape, name: &str, words: usize) -> Child {
     let mut arguments: Vec<&str> = words.split(' ').collect();
     arguments.push(&agent);
     arguments.extend("-p count --output-format stream-json --verbose".split(' '));
+    let told = runtape.path(&format!("{name}.told"));
     let mut command = runtape.command(&arguments);
-    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().unwrap()
+    command.stdout(Stdio::null());
+    command.stderr(std::fs::File::create(&told).unwrap());
+    AtWork {
+        process: command.spawn().unwrap(),
+        told,
+    }
 }
 
 /// Records all of them at once; returns how long the last one took.
 fn record_all(runtape: &Runtape, names: &[String], words: usize) -> Duration {
     let begun = Instant::now();
     let recorders = names.iter().map(|name| record(runtape, name, words));
-    for mut recorder in recorders.collect::<Vec<_>>() {
-        assert!(recorder.wait().unwrap().success());
-    }
+    let recorders: Vec<AtWork> = recorders.collect();
+    recorders.into_iter().for_each(AtWork::finish);
     begun.elapsed()
 }
 
@@ -92,6 +114,13 @@ fn follow_all(server: &Server, runs: &[String], is_broken: &AtomicBool) -> Seen 
         let query = format!("runs={}", places.collect::<Vec<_>>().join(","));
         let mut stream = Stream::open(server, &query, "");
         let mut text = String::new();
+        let _ = stream.lines.read_line(&mut text);
+        if !text.contains(" 200 ") {
+            // The seats of those who left a moment ago are still theirs.
+            assert!(!is_broken.load(Ordering::Relaxed), "refused: {text}");
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
         while open > 0 {
             text.clear();
             if stream.lines.read_line(&mut text).unwrap_or(0) == 0 {
@@ -109,6 +138,15 @@ fn follow_all(server: &Server, runs: &[String], is_broken: &AtomicBool) -> Seen 
     seen
 }
 
+/// Tells watchers that nothing more will come, also where a recorder failed.
+struct EndOfWatching<'a>(&'a AtomicBool);
+
+impl Drop for EndOfWatching<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Has all of them recorded while all of them are watched by many; every watcher must see everything once.
 fn record_watched(runtape: &Runtape, server: &Server, names: &[String], load: &Load) -> Duration {
     let is_broken = AtomicBool::new(false);
@@ -118,6 +156,7 @@ fn record_watched(runtape: &Runtape, server: &Server, names: &[String], load: &L
             for name in names {
                 let begun = Instant::now();
                 while server.get(&format!("/api/v1/runs/{name}")).status != 200 {
+                    assert!(!is_broken.load(Ordering::Relaxed), "{name} is not there");
                     assert!(begun.elapsed() < Duration::from_secs(60), "{name}");
                     std::thread::sleep(Duration::from_millis(20));
                 }
@@ -130,12 +169,13 @@ fn record_watched(runtape: &Runtape, server: &Server, names: &[String], load: &L
                 seen.collect::<Vec<Seen>>()
             })
         });
+        let end = EndOfWatching(&is_broken);
         let took = record_all(runtape, names, load.words);
         let ended = Instant::now();
         while !watching.is_finished() && ended.elapsed() < Duration::from_secs(120) {
             std::thread::sleep(Duration::from_millis(50));
         }
-        is_broken.store(true, Ordering::Relaxed);
+        drop(end);
         (took, watching.join().unwrap())
     });
     assert_eq!(seen.len(), load.watchers);

@@ -1,5 +1,7 @@
 //! Putting records into the search index, a stretch at a time.
 
+use std::time::{Duration, Instant};
+
 use runtape_core::Record;
 
 use crate::backend::{RunKey, Tables};
@@ -11,8 +13,12 @@ use crate::read::records;
 /// Text of a stretch. What the index finds is read from there on, in blocks of about that length.
 const STRETCH: usize = 64 << 10;
 
-/// Text indexed in one transaction; writers wait for no longer than that takes.
+/// Text indexed in one transaction at most.
 const BATCH: usize = 16 << 20;
+
+/// How long such a transaction takes, and a record more. Of a file it is the only writer meanwhile, and a recorder that
+/// waits for too long goes to a spool file: text alone would say nothing about that on a slow or busy machine.
+const PIECE_TIME: Duration = Duration::from_millis(250);
 
 /// Most runs that are looked up for one transaction.
 const RUNS: usize = 4096;
@@ -71,6 +77,7 @@ impl<'a> Indexer<'a> {
 
 /// Indexes some of what is not indexed; returns of how many records, and whether there may be more.
 pub(super) fn index_some(tables: &dyn Tables) -> Result<(u64, bool)> {
+    let begun = Instant::now();
     let mut room = BATCH;
     let mut count = 0;
     let mut words = Words::default();
@@ -82,6 +89,9 @@ pub(super) fn index_some(tables: &dyn Tables) -> Result<(u64, bool)> {
             let length = indexer.push(&record)?;
             next = record.seq + 1;
             room = room.saturating_sub(length + 64);
+            if begun.elapsed() > PIECE_TIME {
+                room = 0;
+            }
             Ok(room > 0)
         })?;
         indexer.finish(next)?;

@@ -12,6 +12,8 @@ mod prefilter;
 mod scan;
 mod snippet;
 
+use std::time::Duration;
+
 use runtape_core::report::SearchHit;
 
 pub(crate) use self::candidates::WordQuery;
@@ -25,6 +27,9 @@ use crate::filter::RunFilter;
 use crate::page::{Page, PageMark};
 use crate::search_query::SearchQuery;
 use crate::store::Store;
+
+/// How long others may write between two pieces of the index.
+const BETWEEN_PIECES: Duration = Duration::from_millis(10);
 
 /// How a search is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,6 +192,10 @@ impl Store {
             let (count, rest) = self.write_beside(index_some)?;
             progress.records += count;
             is_more = each(progress) && rest;
+            if is_more {
+                // Others who write a file look every few milliseconds whether it is free; without this it never is.
+                std::thread::sleep(BETWEEN_PIECES);
+            }
         }
         Ok(())
     }

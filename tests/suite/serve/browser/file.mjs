@@ -19,6 +19,19 @@ async function write(run) {
   return path;
 }
 
+/** Returns words of prose that the number of their record stands over; runs in the page. */
+function covered() {
+  return [...document.querySelectorAll("article.entry")].flatMap((entry) => {
+    const number = entry.querySelector(".seq").getBoundingClientRect();
+    const range = document.createRange();
+    return [...entry.querySelectorAll(":scope > .prose, :scope > p")].flatMap((words) => {
+      range.selectNodeContents(words);
+      const isOver = (line) => Math.min(number.right, line.right) - Math.max(number.left, line.left) > 2 && Math.min(number.bottom, line.bottom) - Math.max(number.top, line.top) > 4;
+      return [...range.getClientRects()].some(isOver) ? [words.textContent.slice(0, 40)] : [];
+    });
+  });
+}
+
 test("a run as a file is read without a script and without the network", async () => {
   for (const [name, javaScriptEnabled] of [["hostile", true], ["hostile", false], ["rich", false], ["pictures", false]]) {
     const file = `file://${await write(name)}`;
@@ -39,6 +52,7 @@ test("a run as a file is read without a script and without the network", async (
       assert.equal(await page.locator("details[open]").count(), 1);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth).catch(() => 0);
       assert.ok(wide <= 0, `${name} is wider than ${width}`);
+      if (javaScriptEnabled) assert.deepEqual(await page.evaluate(covered), [], `numbers of records stand over words, ${width} wide`);
       await page.screenshot({ path: join(screenshots, `export-${name}-${width}-${colorScheme}.png`) });
       await context.close();
     }
