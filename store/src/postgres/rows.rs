@@ -219,12 +219,11 @@ impl Rows {
         values: &mut Vec<Value<'a>>,
         fence: Option<&str>,
     ) -> String {
-        let mut table = match fence {
-            Some(fence) => format!("(SELECT {fence}.root_id"),
-            None => {
-                values.push(root);
-                format!("(SELECT ${}::text AS root_id", values.len())
-            }
+        let mut table = if let Some(fence) = fence {
+            format!("(SELECT {fence}.root_id")
+        } else {
+            values.push(root);
+            format!("(SELECT ${}::text AS root_id", values.len())
         };
         for ((name, kind), column) in self.specs.iter().zip(&self.columns) {
             values.extend(column.first());

@@ -27,7 +27,7 @@
 //!   locks after it told the workers to commit. If a worker is lost between the two halves of a commit, who has the lock
 //!   next may not see what that worker has, and add up without it. This was read and not tried.
 //!
-//! Where they are stubs that say yes to everybody (CockroachDB), sums may become wrong when several write runs of one
+//! Where they are stubs that say yes to everybody (`CockroachDB`), sums may become wrong when several write runs of one
 //! session at once. Records, tapes and seals do not depend on them. `verify` finds wrong sums, `rebuild --all` mends them.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -69,21 +69,18 @@ pub(crate) fn seal(
         return Err(StoreError::NotEnded { run: run.clone() });
     }
     let root = &state.root;
-    let mut runs = tables.tree(&root.key)?;
+    // First, for who may not write the tree any more is refused here, whatever has become of it.
+    if let Some(exit) = exit {
+        tables.set_exit(&root.key, exit)?;
+    }
+    let runs = tables.tree(&root.key)?;
     if tables.rights()?.deletes_blocks {
         for run in &runs {
             merge::records(tables, run)?;
         }
         merge::tape(tables, root)?;
     }
-    if let (Some(exit), Some(row)) = (exit, runs.first_mut()) {
-        row.exit = Some(exit.to_vec());
-    }
     let seal = sealing::seal_runs(tables, &runs, at)?;
-    if let Some(exit) = exit {
-        // Beside the seal, so that a server writes both at once.
-        tables.set_exit(&root.key, exit)?;
-    }
     kept_usage::settle_many(tables)?;
     Ok(seal)
 }
