@@ -18,12 +18,13 @@ use std::fs;
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memchr::memchr_iter;
 use runtape_core::{JobId, RunId, Runtime, Stream};
 use runtape_normalizer::redact::{RedactionKey, RuleSet, Tier, examples};
 use runtape_normalizer::{Context, Exit, Kept, Normalizer, Output, Redactor};
+use runtape_tests::stopwatch::Stopwatch;
 use runtape_tests::synthetic::{LongRun, Random, Replica, Replicator};
 use serde_json::Value;
 
@@ -310,7 +311,7 @@ const TEXTS: &[&[u8]] = &[
 fn filter_all(runs: &[Run], rules: &Arc<RuleSet>) -> Outcome<Duration> {
     let mut output = Output::default();
     let contexts = contexts(runs)?;
-    let start = Start::now();
+    let start = Stopwatch::start();
     for (run, context) in runs.iter().zip(contexts) {
         normalize_filtered(run, context, rules, &mut output)?;
     }
@@ -431,7 +432,7 @@ fn peak_memory(runtime: &Runtime) -> Outcome<u64> {
 fn normalize_all(runs: &[Run]) -> Outcome<Duration> {
     let mut output = Output::default();
     let contexts = contexts(runs)?;
-    let start = Start::now();
+    let start = Stopwatch::start();
     for (run, context) in runs.iter().zip(contexts) {
         normalize(run, context, &mut output)?;
     }
@@ -453,44 +454,13 @@ fn normalize(run: &Run, context: Context, output: &mut Output) -> Outcome<()> {
 
 /// Does what any reader of the runs' output has to do, often enough to be measured.
 fn read_all(runs: &[Run], read: fn(&[u8])) -> Duration {
-    let start = Start::now();
+    let start = Stopwatch::start();
     for _ in 0..READS {
         for run in runs {
             read(&run.stdout);
         }
     }
     start.elapsed() / READS
-}
-
-/// When something began to be measured.
-struct Start {
-    cpu: Option<Duration>,
-    at: Instant,
-}
-
-impl Start {
-    fn now() -> Self {
-        Self {
-            cpu: cpu(),
-            at: Instant::now(),
-        }
-    }
-
-    /// Returns how much CPU was used since then; how long it is ago where nobody tells.
-    fn elapsed(&self) -> Duration {
-        match (self.cpu, cpu()) {
-            (Some(before), Some(now)) => now.saturating_sub(before),
-            _ => self.at.elapsed(),
-        }
-    }
-}
-
-/// Returns the CPU time of this thread. It is brought up to date a few hundred times a second, and what
-/// is measured takes longer than that.
-fn cpu() -> Option<Duration> {
-    let times = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds = times.split_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// Returns what a caller knows of runs beforehand.

@@ -10,6 +10,7 @@ pub mod postgres;
 pub mod recorded_histories;
 #[cfg(feature = "runs")]
 pub mod runs;
+pub mod stopwatch;
 #[cfg(feature = "strategies")]
 pub mod strategies;
 pub mod synthetic;

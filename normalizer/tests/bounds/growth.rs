@@ -1,10 +1,10 @@
 //! Four times as much takes four times as long, whatever there is much of.
 
-use std::fs;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use runtape_core::{Record, Runtime, TranscriptBuilder, materialize, summarize};
+use runtape_tests::stopwatch::Stopwatch;
 use serde_json::{Map, Value, json};
 
 use crate::stream::{Dialect, RUNTIMES, lines, openclaw_agent};
@@ -19,27 +19,18 @@ const MOST: f64 = 6.5;
 /// other, never all of them.
 const ROUNDS: usize = 6;
 
-/// Returns how long this thread has worked; time in which others did does not count.
-fn worked() -> Option<Duration> {
-    let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(stat.split(' ').next()?.parse().ok()?))
-}
-
-/// How long a measurement takes at least: some systems count in steps of milliseconds.
+/// How long a measurement takes at least: less is lost in noise.
 const LEAST: Duration = Duration::from_millis(30);
 
 /// How often a thing is done in one measurement at most.
 const MOST_TIMES: u32 = 1_024;
 
 fn measure(times: u32, work: impl Fn()) -> Duration {
-    let (began, before) = (Instant::now(), worked());
+    let stopwatch = Stopwatch::start();
     for _ in 0..times {
         work();
     }
-    match (before, worked()) {
-        (Some(before), Some(after)) if after > before => after.saturating_sub(before),
-        _ => began.elapsed(),
-    }
+    stopwatch.elapsed()
 }
 
 /// Makes everything of an output that does not grow with the square by its nature.

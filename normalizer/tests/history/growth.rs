@@ -2,12 +2,12 @@
 //! reader holds of a line is small.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
 use runtape_core::Runtime;
+use runtape_tests::stopwatch::Stopwatch;
 
 use crate::home::Home;
 
@@ -35,19 +35,10 @@ static HEAP: PeakAlloc = PeakAlloc;
 /// Makes a history with so many of a thing.
 pub(crate) type Make = fn(usize) -> BTreeMap<String, Vec<u8>>;
 
-/// Returns how long this thread has worked; time in which others did does not count.
-fn worked() -> Option<Duration> {
-    let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(stat.split(' ').next()?.parse().ok()?))
-}
-
 fn measure(home: &Home) -> Duration {
-    let (began, before) = (Instant::now(), worked());
+    let stopwatch = Stopwatch::start();
     assert!(!home.runs().is_empty());
-    match (before, worked()) {
-        (Some(before), Some(after)) if after > before => after.saturating_sub(before),
-        _ => began.elapsed(),
-    }
+    stopwatch.elapsed()
 }
 
 /// Checks that four times as much takes about four times as long.
