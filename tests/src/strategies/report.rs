@@ -52,6 +52,7 @@ pub fn ingest_line() -> BoxedStrategy<IngestLine> {
             unparsed: count(),
             usage: token_counts(),
             cost_usd: maybe(finite()),
+            estimate: cost_estimate(),
         })),
     });
     prop_oneof![
@@ -85,6 +86,7 @@ pub fn sync_line() -> BoxedStrategy<SyncLine> {
             unreadable: count(),
             usage: token_counts(),
             cost_usd: maybe(finite()),
+            estimate: cost_estimate(),
         })),
     });
     prop_oneof![
