@@ -6098,6 +6098,22 @@ export interface IngestGroup {
    * What they cost in US dollars, as far as runtimes reported it.
    */
   costUsd: number | null;
+  /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
   [k: string]: unknown;
 }
 /**
@@ -8762,6 +8778,22 @@ export interface SyncGroup {
    * What they cost in US dollars; null if it is not known.
    */
   costUsd: number | null;
+  /**
+   * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
+   */
+  estimatedCostUsd?: number;
+  /**
+   * Models whose tokens are not in the estimate, because the price table does not know them.
+   */
+  unpricedModels?: string[];
+  /**
+   * Tokens that are not in the estimate, because no model is named for them.
+   */
+  hasUnnamedModel?: boolean;
+  /**
+   * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
+   */
+  priceTable?: string;
   [k: string]: unknown;
 }
 /**

@@ -2063,6 +2063,43 @@ class SyncGroup(Model):
         float | None,
         Field(description='What they cost in US dollars; null if it is not known.'),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
 
 
 class SyncSummary(Model):
@@ -3994,6 +4031,43 @@ class IngestGroup(Model):
             description='What they cost in US dollars, as far as runtimes reported it.'
         ),
     ]
+    estimatedCostUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars for the tokens of runs that reported no cost, estimated'
+                ' with a price table; not there where there are none, or no price is'
+                ' known. It is not part of `costUsd`.'
+            )
+        ),
+    ] = None
+    unpricedModels: Annotated[
+        list[str] | None,
+        Field(
+            description=(
+                'Models whose tokens are not in the estimate, because the price table'
+                ' does not know them.'
+            )
+        ),
+    ] = None
+    hasUnnamedModel: Annotated[
+        bool | None,
+        Field(
+            description=(
+                'Tokens that are not in the estimate, because no model is named for'
+                ' them.'
+            )
+        ),
+    ] = None
+    priceTable: Annotated[
+        str | None,
+        Field(
+            description=(
+                'A hash of the price table that estimates were made with; not there if'
+                ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
 
 
 class IngestSummary(Model):
