@@ -144,8 +144,8 @@ const SHELLS: &[(&str, &str, &str)] = &[
     (
         "fish",
         "--no-config",
-        "source (runtape completions fish | psub)
-         complete -C 'runtape show alp' | string split --fields 1 \t",
+        r"source (runtape completions fish | psub)
+          complete -C 'runtape show alp' | string split --fields 1 \t",
     ),
     (
         "zsh",

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use runtape_tests::synthetic::Sessions;
 use serde_json::Value;
 
-use crate::harness::{Runtape, capture, stderr, stdout};
+use crate::harness::{Runtape, capture, fixtures, stderr, stdout};
 
 const BY: [&str; 10] = [
     "day",
@@ -237,6 +238,36 @@ fn lists_estimate_what_no_runtime_reported_and_mark_it() {
         .unwrap();
     assert!(line.contains("$~") && line.contains("table"), "{line}");
     assert!(!shown.contains("  cost"), "{shown}");
+}
+
+/// What was just taken in is told with the sums that lists have afterwards.
+#[test]
+fn what_is_taken_in_is_estimated_as_it_is_listed_afterwards() {
+    let sum = |all: &[Value]| -> f64 {
+        let estimates = all.iter().map(|one| &one["estimatedCostUsd"]);
+        estimates.filter_map(Value::as_f64).sum()
+    };
+    let runtape = Runtape::new();
+    let directory = fixtures();
+    let home = runtape.path("home");
+    let projects = home.join(".claude").join("projects");
+    Sessions::new(11).write(&projects, 3, 4).unwrap();
+    let mut before = 0.0;
+    for words in [
+        ["ingest", directory.to_str().unwrap()].as_slice(),
+        &["sync", "--from", home.to_str().unwrap()],
+    ] {
+        let lines = runtape.json(words);
+        let summary = lines.last().unwrap();
+        let told = sum(summary["groups"].as_array().unwrap());
+        let listed = sum(&runtape.json(&["runs", "--children", "--limit", "0"]));
+        assert!(told > 0.0, "{words:?}: {summary}");
+        assert!(
+            (listed - before - told).abs() < 1e-9,
+            "{words:?}: {listed} after {before}, {told}"
+        );
+        before = listed;
+    }
 }
 
 /// The configuration names a file of prices for every command.

@@ -91,6 +91,8 @@ pub(super) fn finish(
         "cost $",
     ]);
     let number = |number: u64| Cell::number(thousands(i64::try_from(number).unwrap_or(i64::MAX)));
+    // A column of noughts takes the room of one that says something.
+    let some = |count: u64| Cell::count(i64::try_from(count).ok().filter(|count| *count > 0));
     for group in seen {
         table.row(vec![
             Cell::word(group.runtime.as_str()),
@@ -99,7 +101,7 @@ pub(super) fn finish(
             number(group.grown),
             number(group.joined),
             number(group.unchanged),
-            number(group.unreadable),
+            some(group.unreadable),
             Cell::count(group.usage.input_tokens),
             Cell::count(group.usage.cached_input_tokens),
             Cell::count(group.usage.output_tokens),
