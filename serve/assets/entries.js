@@ -124,8 +124,8 @@ function summary(entry, state) {
 }
 
 /** Says how much a tool gave back. @param {any} entry */
-function extent({ content, cut, attachments = [] }) {
-  const whole = cut?.find((/** @type {any} */ part) => part.pointer === "/content")?.length;
+function extent({ content, cutTexts, attachments = [] }) {
+  const whole = cutTexts?.find((/** @type {any} */ part) => part.pointer === "/content")?.length;
   const lines = content.split("\n").length;
   const parts = [];
   // Of a text that is cut, the bytes are known and not the lines.
@@ -142,7 +142,7 @@ function body(entry, state) {
     case "user":
       return [long(entry, "/text", entry.text, state, (text) => h("div", { class: "prose" }, ...prose(text, state.wanted)))];
     case "tool_call": {
-      const cut = entry.cut?.find((/** @type {any} */ part) => part.pointer === "/input");
+      const cut = entry.cutTexts?.find((/** @type {any} */ part) => part.pointer === "/input");
       if (cut) return [long(entry, "/input", typeof entry.input === "string" ? entry.input : "", state, (text) => h("pre", {}, ...marked(text, state.wanted)))];
       return fields(entry, state);
     }
@@ -240,7 +240,7 @@ function excerpt(whole, from, wanted) {
  */
 function long(entry, pointer, text, state, show) {
   const key = `${keyOf(entry)}${pointer}`;
-  const cut = entry.cut?.find((/** @type {any} */ part) => part.pointer === pointer);
+  const cut = entry.cutTexts?.find((/** @type {any} */ part) => part.pointer === pointer);
   const read = state.more.get(key);
   const whole = read !== undefined && read !== "" ? read : text;
   const isOpen = read !== undefined;

@@ -341,14 +341,14 @@ class RunScreen {
 
   /** Tells whether a text that was cut has what is looked for, as far as it was read. @param {any} entry @param {string} wanted */
   isInCut(entry, wanted) {
-    return (entry.cut ?? []).some((/** @type {any} */ cut) => this.state.whole.get(keyOf(entry) + cut.pointer)?.toLowerCase().includes(wanted));
+    return (entry.cutTexts ?? []).some((/** @type {any} */ cut) => this.state.whole.get(keyOf(entry) + cut.pointer)?.toLowerCase().includes(wanted));
   }
 
   /** Reads the texts that were cut, one after the other, so that nothing is missed that was not sent. @param {string} wanted */
   async readCuts(wanted) {
     const isWanted = () => !this.signal.aborted && this.state.wanted === wanted;
     let left = CUT_BYTES;
-    for (const { key, pointer, cut } of this.list.items.flatMap((entry) => (entry.cut ?? []).map((/** @type {any} */ cut) => ({ key: keyOf(entry), pointer: cut.pointer, cut })))) {
+    for (const { key, pointer, cut } of this.list.items.flatMap((entry) => (entry.cutTexts ?? []).map((/** @type {any} */ cut) => ({ key: keyOf(entry), pointer: cut.pointer, cut })))) {
       left -= cut.length;
       if (!isWanted()) return;
       if (left < 0) {
@@ -428,7 +428,7 @@ class RunScreen {
       const raw = await get(`${this.base}/raw?seq=${seq}`, this.signal);
       note.textContent = `${raw.stream}, bytes ${count(raw.start)} to ${count(raw.end)}${raw.isExact ? "" : ", not all of it UTF-8"}`;
       fill(text, ...visible(raw.text));
-      let rest = raw.cut?.[0]?.rest;
+      let rest = raw.cutTexts?.[0]?.rest;
       if (rest) {
         const more = /** @type {HTMLButtonElement} */ (h("button", { class: "more", type: "button" }, "Show more"));
         more.addEventListener("click", async () => {

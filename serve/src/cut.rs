@@ -6,6 +6,10 @@ use serde_json::Value;
 /// Bytes of a text that an answer holds at most.
 pub(crate) const LONGEST: usize = 16 << 10;
 
+/// Where an object says which of its texts are cut. No published shape may have a field of that name: what a runtime cut
+/// off is another matter, and has its own.
+pub(crate) const CUT_TEXTS: &str = "cutTexts";
+
 /// A text that goes on elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct CutText {
@@ -28,7 +32,7 @@ pub(crate) fn beginning(text: &str, longest: usize) -> &str {
 
 /// Cuts every long text in a value. `rest` makes the address of what follows, from the pointer and the
 /// byte that it begins with.
-pub(crate) fn cut_texts(value: &mut Value, rest: &dyn Fn(&str, usize) -> String) -> Vec<CutText> {
+fn cut_texts(value: &mut Value, rest: &dyn Fn(&str, usize) -> String) -> Vec<CutText> {
     let mut cuts = Vec::new();
     walk(value, &mut String::new(), rest, &mut cuts);
     cuts
@@ -76,7 +80,7 @@ pub(crate) fn cut_object(value: &mut Value, rest: &dyn Fn(&str, usize) -> String
     let cuts = cut_texts(value, rest);
     if let (Value::Object(fields), false) = (value, cuts.is_empty()) {
         let cuts = serde_json::to_value(cuts).unwrap_or_default();
-        fields.insert("cut".to_owned(), cuts);
+        fields.insert(CUT_TEXTS.to_owned(), cuts);
     }
 }
 
@@ -108,10 +112,28 @@ mod tests {
         let mut value = json!({"a": [1, long], "b/c": "short"});
         cut_object(&mut value, &|pointer, from| format!("{pointer}@{from}"));
         let expected = json!([{"pointer": "/a/1", "length": 2 * LONGEST, "rest": "/a/1@16384"}]);
-        assert_eq!(value["cut"], expected);
+        assert_eq!(value[CUT_TEXTS], expected);
         assert_eq!(value["a"][1].as_str().unwrap().len(), LONGEST);
         assert_eq!(beginning("aé", 2), "a");
         assert_eq!(in_query("entry:0/a b"), "entry:0/a%20b");
+    }
+
+    /// A message that was cut off by a kill is not one whose text goes on elsewhere.
+    #[test]
+    fn no_published_shape_has_a_field_of_that_name() {
+        fn has_field(schema: &Value) -> bool {
+            match schema {
+                Value::Object(parts) => parts.iter().any(|(key, part)| {
+                    key == "properties" && part.get(CUT_TEXTS).is_some() || has_field(part)
+                }),
+                Value::Array(parts) => parts.iter().any(has_field),
+                _ => false,
+            }
+        }
+        assert!(has_field(
+            &json!({"oneOf": [{"properties": {CUT_TEXTS: {}}}]})
+        ));
+        assert!(!has_field(&runtape_schemas::bundle()));
     }
 
     #[test]

@@ -134,12 +134,9 @@ pub(super) fn events(store: &Store, question: &Question) -> Result<Value, Proble
                 }
                 for event in events {
                     let mut event = serde_json::to_value(&event)?;
-                    let parts = crate::cut::cut_texts(&mut event, &|_, _| {
+                    cut_object(&mut event, &|_, _| {
                         format!("{BASE}/runs/{run}/records/{seq}")
                     });
-                    if let (Value::Object(fields), false) = (&mut event, parts.is_empty()) {
-                        fields.insert("cut".to_owned(), serde_json::to_value(parts)?);
-                    }
                     bytes += event.to_string().len();
                     items.push(event);
                 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::BASE;
 use crate::attachment;
 use crate::cursor;
-use crate::cut::{cut_object, in_query};
+use crate::cut::{CUT_TEXTS, cut_object, in_query};
 use crate::problem::Problem;
 use crate::question::Question;
 
@@ -126,7 +126,7 @@ pub(crate) fn written(record: &Record, entries: &[TranscriptEntry]) -> Result<Ve
                 fields.insert("input".to_owned(), Value::Null);
                 let cut =
                     json!([{"pointer": "/input", "length": length, "rest": rest("/input", 0)}]);
-                fields.insert("cut".to_owned(), cut);
+                fields.insert(CUT_TEXTS.to_owned(), cut);
             }
             let attachments = attachments(record, number);
             if !attachments.is_empty() {

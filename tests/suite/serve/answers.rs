@@ -130,8 +130,8 @@ fn every_run_is_told_as_the_commands_tell_it() {
         if number % 10 != 0 {
             continue;
         }
-        let is_cut = |values: &[Value]| values.iter().any(|value| value.get("cut").is_some());
-        if detail.get("cut").is_none() {
+        let is_cut = |values: &[Value]| values.iter().any(|value| value.get("cutTexts").is_some());
+        if detail.get("cutTexts").is_none() {
             let shown = runtape.json(&["show", id]);
             assert_eq!(detail, shown[0]);
         }
@@ -249,7 +249,17 @@ fn long_texts_are_cut_and_the_rest_is_linked() {
         .find(|entry| entry["kind"] == "assistant")
         .unwrap();
     assert_fits(entry, SchemaKind::TranscriptEntry, "a long entry");
-    let cut = &entry["cut"][0];
+    // The run's records have long texts, too, and one of them fields of its own.
+    let records = server.api("runs/last")["records"].as_u64().unwrap();
+    let mut lengths = Vec::new();
+    for seq in 0..records {
+        let record = server.api(&format!("runs/last/records/{seq}"));
+        assert_fits(&record, SchemaKind::Record, "a long record");
+        let cut = record["cutTexts"].as_array().into_iter().flatten();
+        lengths.extend(cut.map(|cut| cut["length"].as_u64().unwrap()));
+    }
+    assert!(lengths.contains(&(text.len() as u64)), "{lengths:?}");
+    let cut = &entry["cutTexts"][0];
     assert_eq!(
         (&cut["pointer"], &cut["length"]),
         (&json!("/text"), &json!(text.len()))

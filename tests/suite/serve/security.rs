@@ -1,6 +1,8 @@
 //! Who may ask, by raw sockets.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::harness::{Runtape, stderr};
@@ -409,4 +411,42 @@ fn what_cannot_be_served_is_said() {
         "{}",
         stderr(&output)
     );
+}
+
+/// Whoever lets other machines in is told that what they see is not encrypted, and nobody else is.
+#[test]
+fn an_address_that_others_reach_comes_with_a_warning() {
+    let runtape = Runtape::with_fixtures();
+    for (bind, is_reached) in [("0.0.0.0", true), ("127.0.0.1", false), ("::1", false)] {
+        let mut command = runtape.command(&["serve", "--port", "0", "--bind", bind]);
+        let mut process = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(process.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        // What it has to say is said when it begins to answer; a machine without such an address ends by itself.
+        let port = line.rsplit_once(':').and_then(|(_, rest)| {
+            let digits = rest.find(|letter: char| !letter.is_ascii_digit())?;
+            rest.get(..digits)?.parse::<u16>().ok()
+        });
+        if let Some(port) = port {
+            let host = if bind == "0.0.0.0" { "127.0.0.1" } else { bind };
+            let mut stream = TcpStream::connect((host, port)).unwrap();
+            stream
+                .write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                .unwrap();
+            stream.read_to_end(&mut Vec::new()).unwrap();
+        }
+        process.kill().unwrap();
+        let output = process.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        if port.is_none() {
+            assert!(bind == "::1" && said.contains("cannot listen"), "{said}");
+            continue;
+        }
+        assert_eq!(said.contains("no TLS"), is_reached, "{bind}: {said}");
+    }
 }

@@ -10,6 +10,7 @@ use runtape_schemas::{SchemaKind, bundle, bundle_id};
 use serde_json::{Map, Value, json};
 
 use super::BASE;
+use crate::cut::CUT_TEXTS;
 use parameters::parameter;
 
 /// What an address answers with.
@@ -200,7 +201,7 @@ fn reference(kind: SchemaKind) -> Value {
 
 /// What the API adds to an object of a kind: where its texts were cut.
 fn with_cuts(kind: SchemaKind) -> Value {
-    let cuts = json!({"properties": {"cut": {"$ref": "#/components/schemas/Cuts"}}});
+    let cuts = json!({"properties": {CUT_TEXTS: {"$ref": "#/components/schemas/Cuts"}}});
     json!({"allOf": [reference(kind), cuts]})
 }
 
@@ -224,7 +225,7 @@ fn transcript_page() -> Value {
             "seq": {"type": "integer", "minimum": 0, "description": "The record that it is of"},
             "index": {"type": "integer", "minimum": 0, "description": "Which of the entries of that record it is"},
             "step": number,
-            "cut": {"$ref": "#/components/schemas/Cuts"},
+            CUT_TEXTS: {"$ref": "#/components/schemas/Cuts"},
             "attachments": {"type": "array", "items": {"$ref": "#/components/schemas/Attachment"}},
         },
     });

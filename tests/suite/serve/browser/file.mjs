@@ -182,8 +182,8 @@ async function compare({ html, root }) {
         told.kinds[entry.kind] = (told.kinds[entry.kind] ?? 0) + 1;
         const key = keyOf(entry);
         const more = new Map();
-        for (const cut of entry.cut ?? []) more.set(`${key}${cut.pointer}`, await whole(cut.rest));
-        const isCut = (entry.cut ?? []).some((cut) => cut.length > 65536);
+        for (const cut of entry.cutTexts ?? []) more.set(`${key}${cut.pointer}`, await whole(cut.rest));
+        const isCut = (entry.cutTexts ?? []).some((cut) => cut.length > 65536);
         told.cut += isCut ? 1 : 0;
         // All of a text is open, and what is folded usually is not.
         const opened = { get: (name) => more.get(name) ?? "", set() {} };

@@ -52,9 +52,9 @@ test("a run that goes on is seen within a second, also after the server was kill
   const numbers = [...words.values()].map((text) => Number(/word (\d+) /.exec(text)[1])).sort((a, b) => a - b);
   assert.deepEqual(numbers, numbers.map((_, index) => index), "no gap, no repeat");
   assert.ok(numbers.length >= 40, String(numbers.length));
-  // Within a second on a machine that has nothing else to do; a test must not fail on one that has.
+  // Within a second: half of them must be, for a test must not fail because its machine did something else for a moment.
   late.sort((a, b) => a - b);
-  assert.ok(late[0] < 1000, late.join(", "));
+  assert.ok(late[2] < 1000, late.join(", "));
   await live.stop();
   await context.close();
 });
