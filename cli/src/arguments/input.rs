@@ -18,6 +18,7 @@ pub(crate) const LONGEST_LOOK: usize = 8 << 20;
 pub(crate) struct Input {
     path: PathBuf,
     reader: Box<dyn Read + Send>,
+    /// When a file was written last; nothing for a pipe, from which comes what is written now.
     modified: Option<i64>,
 }
 
@@ -40,25 +41,25 @@ impl Input {
         if meta.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
-        let modified = meta.modified().ok().map_or(0, times::millis);
+        let modified = || meta.modified().ok().map_or(0, times::millis);
         Ok(Self {
             path: path.into(),
             reader: Box::new(file),
-            modified: Some(modified),
+            modified: meta.is_file().then(modified),
         })
     }
 
-    /// Tells whether it is a file rather than standard input.
+    /// Tells whether it is a file rather than standard input or another pipe.
     pub(crate) fn is_file(&self) -> bool {
         self.modified.is_some()
     }
 
     /// Returns what to call it.
     pub(crate) fn name(&self) -> String {
-        if self.is_file() {
-            self.path.display().to_string()
-        } else {
+        if self.path.as_os_str() == "-" {
             "standard input".to_owned()
+        } else {
+            self.path.display().to_string()
         }
     }
 

@@ -36,6 +36,8 @@ mod killed;
 #[cfg(unix)]
 mod leash;
 mod manners;
+#[cfg(unix)]
+mod named_pipes;
 mod perstack;
 #[cfg(unix)]
 mod picture;

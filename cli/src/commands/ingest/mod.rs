@@ -32,8 +32,9 @@ use crate::terminal::times;
 /// Store the output of agent CLIs from files, directories or a pipe
 ///
 /// In a directory every X.stdout is one run; X.stderr and X.meta.json (keys `runtime`, `argv`,
-/// `cwd`, `exit_code`, `signal`) belong to it. `-` reads standard input and stores it as it arrives; what the
-/// database does not take of it goes to a spool file. The same file again is recognised and skipped.
+/// `cwd`, `exit_code`, `signal`) belong to it. `-` reads standard input, and a pipe may also be named; either is
+/// stored as it arrives, and what the database does not take of it goes to a spool file. The same file again is
+/// recognised and skipped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct IngestArgs {
     /// Files, directories, or `-` for standard input
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
     }
     invocation.database.check()?;
     let rules = args.redaction.rules(invocation, NewKey::Make)?;
-    let (pipes, files): (Vec<_>, Vec<_>) = sources.found.into_iter().partition(Source::is_stdin);
+    let (pipes, files): (Vec<_>, Vec<_>) = sources.found.into_iter().partition(Source::is_pipe);
     let mut ingest = Ingest {
         args,
         rules,
@@ -118,7 +119,7 @@ impl Ingest<'_> {
         Ok(self.store.insert(store).clone())
     }
 
-    /// Keeps what comes on standard input.
+    /// Keeps what comes down a pipe.
     fn pipe(&mut self, source: &Source, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
         let is_new = invocation.database.is_new();
         let kept = pipe::keep(self.args, &self.rules, invocation, source);
@@ -430,7 +431,7 @@ fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<Context
     if let Some(cwd) = &source.meta.cwd {
         context.metadata.set("cwd", cwd.as_str());
     }
-    if !source.is_stdin() {
+    if !source.is_pipe() {
         context.metadata.set("timeSource", "file");
     }
     args.labels.note(&mut context);

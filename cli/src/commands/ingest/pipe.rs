@@ -1,4 +1,5 @@
-//! Standard input: what comes there comes only once, so what the database does not take is spooled.
+//! Standard input and other pipes: what comes there comes only once, so it is read once, and what the database does not
+//! take is spooled.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};

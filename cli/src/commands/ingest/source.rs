@@ -123,17 +123,16 @@ impl Source {
         self.stdout.display().to_string()
     }
 
-    /// Tells whether all of it can be held in memory. A pipe has no length to be trusted.
+    /// Tells whether all of it can be held in memory. It is a file, or two of them: a pipe has no length to be trusted.
     pub(crate) fn is_short(&self) -> bool {
-        let is_file = |path: &Path| path.is_file();
-        !self.is_stdin()
-            && is_file(&self.stdout)
-            && self.stderr.as_deref().is_none_or(is_file)
-            && self.bytes() <= SHORT
+        self.bytes() <= SHORT
     }
 
-    pub(crate) fn is_stdin(&self) -> bool {
-        self.stdout.as_os_str() == "-"
+    /// Tells whether a part of it is a pipe, by whatever name: what comes from there comes only once. What is not there
+    /// at all is for whoever opens it.
+    pub(crate) fn is_pipe(&self) -> bool {
+        let is_pipe = |path: &Path| path.as_os_str() == "-" || is_no_file(path);
+        is_pipe(&self.stdout) || self.stderr.as_deref().is_some_and(is_pipe)
     }
 
     /// Returns how the process ended, as far as it is known.
@@ -200,6 +199,13 @@ fn id_of(hash: &[u8]) -> String {
         .collect()
 }
 
+/// Tells whether there is something that is neither a file nor a directory: a pipe, a socket, a terminal. What is always
+/// empty is so each time, as a file would be.
+fn is_no_file(path: &Path) -> bool {
+    path != Path::new("/dev/null")
+        && fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
 impl Sources {
     /// Finds the runs in files and directories; in a directory every `X.stdout` is one.
     pub(crate) fn find(paths: &[PathBuf]) -> Result<Self, CliError> {
@@ -259,7 +265,8 @@ impl Sources {
                 }
                 continue;
             }
-            if name.ends_with(".stdout") {
+            // Nobody asked to wait for a pipe that lies there.
+            if name.ends_with(".stdout") && !is_no_file(path) {
                 self.found.push(Source::beside(path));
                 continue;
             }
