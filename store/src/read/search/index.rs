@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use runtape_core::Record;
 
 use crate::backend::{RunKey, Tables};
-use crate::derive::text::Text;
+use crate::derive::text::{TextLength, each_piece};
 use crate::derive::words::Words;
 use crate::error::Result;
 use crate::read::records;
@@ -45,18 +45,21 @@ impl<'a> Indexer<'a> {
 
     /// Adds the next record; returns how much text there is in it.
     pub(crate) fn push(&mut self, record: &Record) -> Result<usize> {
-        let Some(text) = Text::of(record) else {
+        // The words are read where the texts are: long ones are not copied.
+        let mut length = TextLength::default();
+        each_piece(record, &mut |field, piece| {
+            length.add(field, piece);
+            self.words.add(piece);
+        });
+        if length.bytes == 0 {
             return Ok(0);
-        };
-        self.first.get_or_insert(record.seq);
-        for column in text.columns() {
-            self.words.add(column);
         }
-        self.bytes += text.len();
+        self.first.get_or_insert(record.seq);
+        self.bytes += length.bytes;
         if self.bytes >= STRETCH {
             self.close()?;
         }
-        Ok(text.len())
+        Ok(length.bytes)
     }
 
     fn close(&mut self) -> Result<()> {
