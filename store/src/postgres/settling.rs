@@ -179,18 +179,21 @@ fn disputed(pg: &Postgres, roots: &BTreeSet<RunId>) -> Result<BTreeSet<RunId>> {
     Ok(trees.into_values().flatten().collect())
 }
 
-/// Returns the trees with a run of a session in which an open tree has an earlier one.
+/// Returns the trees with a run of a session in which an open tree has an earlier one. Both sides are read once, whatever
+/// the server thinks of them: many trees may be open, and many may wait.
 fn after_open_ones(pg: &Postgres, roots: &BTreeSet<RunId>) -> Result<Vec<RunId>> {
     let sql = "WITH open AS MATERIALIZED (
                    SELECT run.root_id, run.session, run.started_at, run.run_id
                    FROM root JOIN run ON run.root_id = root.root_id
                    WHERE root.summed <> 1 AND root.summed = 0 AND root.seal_number IS NULL
                        AND run.session IS NOT NULL
+               ), waiting AS MATERIALIZED (
+                   SELECT root_id, session, started_at, run_id
+                   FROM run WHERE root_id = ANY($1) AND session IS NOT NULL
                )
-               SELECT DISTINCT run.root_id FROM run JOIN open ON open.session = run.session
-                   AND open.root_id <> run.root_id
-                   AND (open.started_at, open.run_id) < (run.started_at, run.run_id)
-               WHERE run.root_id = ANY($1)";
+               SELECT DISTINCT waiting.root_id FROM waiting JOIN open
+                   ON open.session = waiting.session AND open.root_id <> waiting.root_id
+                   AND (open.started_at, open.run_id) < (waiting.started_at, waiting.run_id)";
     let rows = pg.rows(sql, &[&names(roots)])?;
     let rows = rows.iter().map(|row| run_id(row, 0));
     rows.collect()

@@ -104,8 +104,9 @@ impl Part {
     }
 }
 
-/// Runs with their root runs. That of a root run is itself.
-const RUNS: &str = "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no = 0";
+/// Runs with their root runs. That of a root run is itself. Nothing comes before 0: but a server that has not counted rows
+/// yet takes what equals something for the rarest of all, and would begin with the root runs of all trees.
+const RUNS: &str = "run JOIN run AS main ON main.root_id = run.root_id AND main.run_no <= 0";
 
 /// Writes the entries of runs, which are read once: three parts of the cells are of them. To plan for what counts of an
 /// entry takes longer than to find it.
@@ -279,12 +280,12 @@ pub(super) fn kept(pg: &Postgres, span: UsageSpan) -> Result<Vec<UsageCell>> {
 }
 
 /// Where a sum stands: span, start, kind, runtime, model.
-type Place = (i64, i64, i64, String, Option<String>);
+type SumKey = (i64, i64, i64, String, Option<String>);
 
 /// Adds cells to the sums, or takes them away. Rows are changed in the order of their places, so that two who change the
 /// same ones wait for each other in one direction only.
 pub(super) fn change(pg: &Postgres, cells: &[UsageCell], is_taken_away: bool) -> Result<()> {
-    let mut sums: BTreeMap<Place, UsageAmounts> = BTreeMap::new();
+    let mut sums: BTreeMap<SumKey, UsageAmounts> = BTreeMap::new();
     for cell in cells {
         let mut names = cell.names.iter();
         let mut name = || {

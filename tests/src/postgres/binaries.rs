@@ -45,6 +45,16 @@ fn debian() -> Vec<PathBuf> {
     versions.into_iter().map(directory).collect()
 }
 
+/// Returns where a directory's programs really are: one in `PATH` may have links to some of them, and a copy of a server, or
+/// who watches over it, needs others that lie beside them.
+fn with_all(directory: PathBuf) -> PathBuf {
+    let program = directory.join("initdb").canonicalize();
+    let real = program
+        .ok()
+        .and_then(|path| Some(path.parent()?.to_owned()));
+    real.filter(|real| are_in(real)).unwrap_or(directory)
+}
+
 impl Binaries {
     /// Finds them: where `RUNTAPE_PG_BIN` says, in `PATH`, or where Debian keeps them.
     pub(super) fn find() -> Option<Self> {
@@ -65,6 +75,7 @@ impl Binaries {
                 places.into_iter().find(|place| are_in(place))?
             }
         };
+        let directory = with_all(directory);
         let user = Uid::effective().is_root().then(|| {
             let of = |name| User::from_name(name).ok().flatten();
             let user = of("postgres").or_else(|| of("nobody"));

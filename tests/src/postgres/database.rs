@@ -32,14 +32,14 @@ impl Layout {
 
 /// Where databases are made.
 #[derive(Debug)]
-enum Place {
+enum TestServer {
     /// On a server that we started: each is a copy of one that has the tables.
     Own(Box<Server>, Mutex<HashMap<Layout, String>>),
     /// On one that somebody named, where we may have rights in one database only: each is a schema of its own.
     Given(String),
 }
 
-static PLACE: OnceLock<Option<Place>> = OnceLock::new();
+static PLACE: OnceLock<Option<TestServer>> = OnceLock::new();
 static COUNT: AtomicU32 = AtomicU32::new(1);
 
 /// Tells once that tests are skipped; fails where they must not be.
@@ -56,13 +56,13 @@ fn tell_of_skipping() {
     ONCE.call_once(|| drop(writeln!(std::io::stderr(), "skipped: {missing}")));
 }
 
-fn place() -> Option<&'static Place> {
+fn place() -> Option<&'static TestServer> {
     let place = PLACE.get_or_init(|| {
         if let Ok(address) = std::env::var("RUNTAPE_TEST_PG_URL") {
-            return Some(Place::Given(address));
+            return Some(TestServer::Given(address));
         }
         let server = Server::start(Care::Quick, &[])?;
-        Some(Place::Own(Box::new(server), Mutex::default()))
+        Some(TestServer::Own(Box::new(server), Mutex::default()))
     });
     if place.is_none() {
         tell_of_skipping();
@@ -97,7 +97,7 @@ pub fn own_server(care: Care, settings: &[&str]) -> Option<Server> {
 /// A database that is gone when it is dropped.
 #[derive(Debug)]
 pub struct Database {
-    place: &'static Place,
+    place: &'static TestServer,
     name: String,
     address: String,
 }
@@ -110,13 +110,13 @@ impl Database {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("test_{}_{number}", std::process::id());
         let address = match place {
-            Place::Own(server, templates) => {
+            TestServer::Own(server, templates) => {
                 let template = template(server, templates, layout);
                 let sql = format!("CREATE DATABASE {name} TEMPLATE {template}");
                 server.sql("postgres").run(&sql);
                 server.address(&name)
             }
-            Place::Given(address) => {
+            TestServer::Given(address) => {
                 connect(address).run(&format!("CREATE SCHEMA {name}"));
                 let join = if address.contains('?') { '&' } else { '?' };
                 let address = format!("{address}{join}options=-csearch_path%3D{name}");
@@ -134,7 +134,7 @@ impl Database {
     /// Copies a database, to which nobody may be connected. Only a server of our own can.
     #[must_use]
     pub fn copy(&self) -> Option<Self> {
-        let Place::Own(server, _) = self.place else {
+        let TestServer::Own(server, _) = self.place else {
             return None;
         };
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +158,7 @@ impl Database {
     /// Returns its address through a port of the loopback, if it is on a server of our own.
     #[must_use]
     pub fn tcp_address(&self, port: Option<u16>) -> Option<String> {
-        let Place::Own(server, _) = self.place else {
+        let TestServer::Own(server, _) = self.place else {
             return None;
         };
         let port = port.unwrap_or_else(|| server.port());
@@ -169,8 +169,8 @@ impl Database {
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         match self.place {
-            Place::Own(server, _) => Some(server.port()),
-            Place::Given(_) => None,
+            TestServer::Own(server, _) => Some(server.port()),
+            TestServer::Given(_) => None,
         }
     }
 
@@ -205,11 +205,11 @@ fn template(server: &Server, templates: &Mutex<HashMap<Layout, String>>, layout:
 impl Drop for Database {
     fn drop(&mut self) {
         let (address, sql) = match self.place {
-            Place::Own(server, _) => (
+            TestServer::Own(server, _) => (
                 server.address("postgres"),
                 format!("DROP DATABASE {} WITH (FORCE)", self.name),
             ),
-            Place::Given(address) => (
+            TestServer::Given(address) => (
                 address.clone(),
                 format!("DROP SCHEMA {} CASCADE", self.name),
             ),
