@@ -42,15 +42,18 @@ impl Hasher for Hashed {
 pub(crate) struct ByHash<T> {
     /// The first ones.
     few: Vec<(u64, T)>,
-    /// Those that came when there were a few already.
-    more: HashMap<u64, T, BuildHasherDefault<Hashed>>,
+    /// Those that came when there were a few already. Boxed, because a run has several of these that
+    /// never hold more than a few, and all of them are written when it begins.
+    more: Option<Box<Table<T>>>,
 }
+
+type Table<T> = HashMap<u64, T, BuildHasherDefault<Hashed>>;
 
 impl<T> Default for ByHash<T> {
     fn default() -> Self {
         Self {
             few: Vec::new(),
-            more: HashMap::default(),
+            more: None,
         }
     }
 }
@@ -60,9 +63,13 @@ impl<T> ByHash<T> {
         self.few.iter().position(|(known, _)| *known == hash)
     }
 
+    fn has_more(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| !more.is_empty())
+    }
+
     /// Tells whether nothing is known.
     pub(crate) fn is_empty(&self) -> bool {
-        self.few.is_empty() && self.more.is_empty()
+        self.few.is_empty() && !self.has_more()
     }
 
     /// Tells whether something is known.
@@ -74,8 +81,7 @@ impl<T> ByHash<T> {
     pub(crate) fn get(&self, hash: u64) -> Option<&T> {
         match self.few.iter().find(|(known, _)| *known == hash) {
             Some((_, value)) => Some(value),
-            None if self.more.is_empty() => None,
-            None => self.more.get(&hash),
+            None => self.more.as_ref()?.get(&hash),
         }
     }
 
@@ -83,8 +89,7 @@ impl<T> ByHash<T> {
     pub(crate) fn get_mut(&mut self, hash: u64) -> Option<&mut T> {
         match self.few.iter_mut().find(|(known, _)| *known == hash) {
             Some((_, value)) => Some(value),
-            None if self.more.is_empty() => None,
-            None => self.more.get_mut(&hash),
+            None => self.more.as_mut()?.get_mut(&hash),
         }
     }
 
@@ -94,19 +99,19 @@ impl<T> ByHash<T> {
             *known = value;
             return false;
         }
-        if self.more.is_empty() && self.few.len() < FEW {
+        if !self.has_more() && self.few.len() < FEW {
             self.few.push((hash, value));
             return true;
         }
-        self.more.insert(hash, value).is_none()
+        let more = self.more.get_or_insert_default();
+        more.insert(hash, value).is_none()
     }
 
     /// Returns what is known, and forgets it.
     pub(crate) fn remove(&mut self, hash: u64) -> Option<T> {
         match self.place(hash) {
             Some(place) => Some(self.few.swap_remove(place).1),
-            None if self.more.is_empty() => None,
-            None => self.more.remove(&hash),
+            None => self.more.as_mut()?.remove(&hash),
         }
     }
 
@@ -114,10 +119,9 @@ impl<T> ByHash<T> {
     pub(crate) fn clear(&mut self) {
         self.few.clear();
         // Clearing takes as long as there is room, so that one large step would slow down all others.
-        if self.more.capacity() > KEPT {
-            self.more = HashMap::default();
-        } else if !self.more.is_empty() {
-            self.more.clear();
+        match &mut self.more {
+            Some(more) if more.capacity() <= KEPT => more.clear(),
+            more => *more = None,
         }
     }
 }

@@ -46,13 +46,20 @@ fn utc_millis(text: &[u8]) -> Option<i64> {
         return None;
     };
     let two = |tens: &u8, ones: &u8| {
-        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-        (tens < 10 && ones < 10).then(|| i64::from(tens * 10 + ones))
+        i64::from(tens.wrapping_sub(b'0')) * 10 + i64::from(ones.wrapping_sub(b'0'))
     };
-    let year = two(y0, y1)? * 100 + two(y2, y3)?;
-    let (month, day) = (two(m0, m1)?, two(d0, d1)?);
-    let (hour, minute, second) = (two(h0, h1)?, two(n0, n1)?, two(s0, s1)?);
-    let millis = two(f0, f1)? * 10 + two(&b'0', f2)?;
+    let digits = [
+        y0, y1, y2, y3, m0, m1, d0, d1, h0, h1, n0, n1, s0, s1, f0, f1, f2,
+    ];
+    // Without a way out: nearly always all of them are digits.
+    let is_number = |all: bool, digit: &&u8| all & (digit.wrapping_sub(b'0') < 10);
+    if !digits.iter().fold(true, is_number) {
+        return None;
+    }
+    let year = two(y0, y1) * 100 + two(y2, y3);
+    let (month, day) = (two(m0, m1), two(d0, d1));
+    let (hour, minute, second) = (two(h0, h1), two(n0, n1), two(s0, s1));
+    let millis = two(f0, f1) * 10 + two(&b'0', f2);
     // A leap second, and what is no time at all, is left to those who know about such things.
     if !(1970..).contains(&year) || hour > 23 || minute > 59 || second > 59 {
         return None;
@@ -62,17 +69,20 @@ fn utc_millis(text: &[u8]) -> Option<i64> {
     Some(seconds * 1000 + millis)
 }
 
+/// How many days of a year, in which February has 28, come before each month, and before the next year.
+const DAYS_BEFORE: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
+
 fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let february = if leap { 29 } else { 28 };
-    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let before = usize::try_from(month).ok()?.checked_sub(1)?;
-    if !(1..=*lengths.get(before)?).contains(&day) {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let month = usize::try_from(month).ok()?;
+    let before = *DAYS_BEFORE.get(month.checked_sub(1)?)?;
+    let length = DAYS_BEFORE.get(month)? - before + i64::from(is_leap && month == 2);
+    if !(1..=length).contains(&day) {
         return None;
     }
     let leap_days = |year: i64| year / 4 - year / 100 + year / 400;
     let years = (year - 1970) * 365 + leap_days(year - 1) - leap_days(1969);
-    Some(years + lengths.iter().take(before).sum::<i64>() + day - 1)
+    Some(years + before + i64::from(is_leap && month > 2) + day - 1)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 mod decode;
 pub mod number;
+mod plain;
 mod quick;
 mod rare;
 mod raw;
@@ -24,6 +25,7 @@ mod wire;
 
 pub(crate) use decode::decode_rest;
 pub use decode::{DecodeError, Decoded, Fault, decode};
+pub(crate) use plain::PlainFields;
 pub(crate) use rare::RareValue;
 pub use raw::Raw;
 pub(crate) use shapes::wire_shapes;

@@ -70,6 +70,11 @@ impl<'a> JsonReader<'a> {
         }
     }
 
+    /// Returns where the reading stands.
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
     /// Goes on with the object that this is inside of, past a field of it.
     pub(super) fn go_on(&mut self) -> Inside<'_, 'a> {
         Inside {
@@ -174,41 +179,91 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Passes a value, having looked at all of it.
+    ///
+    /// One loop instead of a call for each value within: counts and reports are objects in objects, of which hardly a
+    /// field is read.
     #[inline(never)]
     pub(super) fn skip(&mut self) -> Result<(), Refused> {
-        match self.peek() {
-            b'"' => {
-                let string = self.string()?;
-                if string.has_escapes {
-                    self.is_odd = true;
-                    is_sound(string.content, string.plain)
-                        .then_some(())
-                        .ok_or(Refused)?;
-                }
-            }
-            b'{' => {
-                let mut fields = self.enter()?;
-                while fields.next_name()? {
-                    let name = fields.reader.string()?;
-                    if name.has_escapes {
+        let outside = self.depth;
+        // A bit for each open bracket, the innermost lowest: whether it is that of an object.
+        let mut objects = 0_u64;
+        loop {
+            let first = self.peek();
+            match first {
+                b'"' => self.pass_string()?,
+                b'{' | b'[' => {
+                    self.at += 1;
+                    self.depth += 1;
+                    if self.depth > DEEPEST {
                         return Err(Refused);
                     }
-                    fields.reader.colon()?;
-                    fields.reader.skip()?;
+                    let is_object = first == b'{';
+                    objects = objects << 1 | u64::from(is_object);
+                    if self.peek() != closing(is_object) {
+                        if is_object {
+                            self.pass_name()?;
+                        }
+                        continue;
+                    }
+                    self.at += 1;
+                    self.depth -= 1;
+                    objects >>= 1;
                 }
+                b't' => self.word(b"true")?,
+                b'f' => self.word(b"false")?,
+                b'n' => self.word(b"null")?,
+                _ => self.is_odd |= matches!(self.number()?, Number::Float(_)),
             }
-            b'[' => {
-                let mut items = self.enter()?;
-                while items.next_item()? {
-                    items.reader.skip()?;
+            // Past a value: what is around it ends, or goes on.
+            loop {
+                if self.depth == outside {
+                    return Ok(());
                 }
+                let is_object = objects & 1 == 1;
+                let next = self.peek();
+                self.at += 1;
+                if next == b',' {
+                    if is_object {
+                        self.pass_name()?;
+                    }
+                    break;
+                }
+                if next != closing(is_object) {
+                    return Err(Refused);
+                }
+                self.depth -= 1;
+                objects >>= 1;
             }
-            b't' => self.word(b"true")?,
-            b'f' => self.word(b"false")?,
-            b'n' => self.word(b"null")?,
-            _ => self.is_odd |= matches!(self.number()?, Number::Float(_)),
         }
-        Ok(())
+    }
+
+    /// Passes the string whose quote is next, having looked at all of it.
+    fn pass_string(&mut self) -> Result<(), Refused> {
+        let bytes = self.text.as_bytes();
+        let end = find_special(bytes, self.at + 1);
+        if bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(());
+        }
+        let string = self.string()?;
+        self.is_odd = true;
+        is_sound(string.content, string.plain)
+            .then_some(())
+            .ok_or(Refused)
+    }
+
+    /// Passes the name of a field, which has no escapes, and its colon.
+    fn pass_name(&mut self) -> Result<(), Refused> {
+        if self.peek() != b'"' {
+            return Err(Refused);
+        }
+        let bytes = self.text.as_bytes();
+        let end = find_special(bytes, self.at + 1);
+        if bytes.get(end) != Some(&b'"') {
+            return Err(Refused);
+        }
+        self.at = end + 1;
+        self.colon()
     }
 
     /// Passes a value and returns its text, unless it is odd.
@@ -232,7 +287,7 @@ impl<'a> JsonReader<'a> {
 
     /// Passes the opening bracket that is next.
     pub(super) fn enter(&mut self) -> Result<Inside<'_, 'a>, Refused> {
-        let closing = if self.peek() == b'{' { b'}' } else { b']' };
+        let closing = closing(self.peek() == b'{');
         self.at += 1;
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -245,6 +300,11 @@ impl<'a> JsonReader<'a> {
             is_over: false,
         })
     }
+}
+
+/// Returns what an object or an array ends with.
+fn closing(is_object: bool) -> u8 {
+    if is_object { b'}' } else { b']' }
 }
 
 /// The inside of an object or an array.

@@ -4,32 +4,34 @@ use crate::context::Context;
 use crate::framing::events_or_text::Form;
 use crate::standard_input::{BesideArgument, StdinUse};
 
-/// Options that the next word belongs to, of `codex` itself and of its commands.
-const VALUED: &[&str] = &[
-    "-a",
-    "--add-dir",
-    "--ask-for-approval",
-    "--base",
-    "-c",
-    "-C",
-    "--cd",
-    "--color",
-    "--commit",
-    "--config",
-    "--disable",
-    "--enable",
-    "--local-provider",
-    "-m",
-    "--model",
-    "-o",
-    "--output-last-message",
-    "--output-schema",
-    "-p",
-    "--profile",
-    "-s",
-    "--sandbox",
-    "--title",
-];
+/// Tells whether the next word belongs to an option, of `codex` itself or of its commands.
+fn is_valued(option: &str) -> bool {
+    matches!(
+        option,
+        "-a" | "--add-dir"
+            | "--ask-for-approval"
+            | "--base"
+            | "-c"
+            | "-C"
+            | "--cd"
+            | "--color"
+            | "--commit"
+            | "--config"
+            | "--disable"
+            | "--enable"
+            | "--local-provider"
+            | "-m"
+            | "--model"
+            | "-o"
+            | "--output-last-message"
+            | "--output-schema"
+            | "-p"
+            | "--profile"
+            | "-s"
+            | "--sandbox"
+            | "--title"
+    )
+}
 
 /// Options that take every word up to the next option.
 const VARIADIC: &[&str] = &["-i", "--image"];
@@ -95,7 +97,7 @@ impl<'a> Words<'a> {
                 "--" => words.by_ref().for_each(&mut add),
                 "--json" | "--experimental-json" => found.is_json = true,
                 "--last" => found.is_last = true,
-                option if VALUED.contains(&option) => {
+                option if is_valued(option) => {
                     words.next();
                 }
                 option if VARIADIC.contains(&option) => {

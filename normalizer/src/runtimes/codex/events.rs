@@ -85,7 +85,15 @@ impl EventReader for Events {
             Some("item.started") => self.on_item(Phase::Started, &head, object, out)?,
             Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
             Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
-            Some("thread.started") => self.on_thread(&read(&head, object, out)?, out),
+            Some("thread.started") => {
+                if let Some(id) = head.only_text(",\"thread_id\":\"") {
+                    self.on_thread(Some(&id), out);
+                } else {
+                    let started: ThreadStarted<'_> = read(&head, object, out)?;
+                    out.unknown_keys("thread.started", &started.unknown);
+                    self.on_thread(started.thread.as_deref(), out);
+                }
+            }
             // Nearly always it has nothing else to be read.
             Some("turn.started") if object == br#"{"type":"turn.started"}"# => self.open_turn(out),
             Some("turn.started") => {
@@ -96,9 +104,13 @@ impl EventReader for Events {
             Some("turn.completed") => self.on_completed(read(&head, object, out)?, out),
             Some("turn.failed") => self.on_failed(&read(&head, object, out)?, out),
             Some("error") => {
-                let line: ErrorLine<'_> = read(&head, object, out)?;
-                out.unknown_keys("error", &line.unknown);
-                on_error(line.message, out);
+                if let Some(message) = head.only_text(",\"message\":\"") {
+                    on_error(Some(message), out);
+                } else {
+                    let line: ErrorLine<'_> = read(&head, object, out)?;
+                    out.unknown_keys("error", &line.unknown);
+                    on_error(line.message, out);
+                }
             }
             tag => {
                 // A line that was cut is none of unknown type.
@@ -128,9 +140,8 @@ impl Events {
         self.has_ended
     }
 
-    fn on_thread(&mut self, started: &ThreadStarted<'_>, out: &mut SignalSink<'_>) {
-        out.unknown_keys("thread.started", &started.unknown);
-        match started.thread.as_deref() {
+    fn on_thread(&mut self, thread: Option<&str>, out: &mut SignalSink<'_>) {
+        match thread {
             Some(id) if is_session_id(id) => out.emit(Signal::Session(id)),
             _ => out.unparsed(Some("thread.started"), "thread_id: no id of a thread"),
         }
@@ -208,24 +219,26 @@ impl Events {
         let id = head.id.as_deref();
         match Tool::of(kind) {
             Some(Tool::Command) => {
-                let item: CommandItem<'_> = if let Some(item) = head.read_rest() {
-                    item
-                } else {
-                    let line: CommandLine<'_> = out.read(tag, object)?;
-                    out.unknown_keys("item", &line.unknown);
-                    line.item
-                };
+                let item: CommandItem<'_> =
+                    if let Some(item) = CommandItem::plain(head).or_else(|| head.read_rest()) {
+                        item
+                    } else {
+                        let line: CommandLine<'_> = out.read(tag, object)?;
+                        out.unknown_keys("item", &line.unknown);
+                        line.item
+                    };
                 out.unknown_keys(tag, &item.unknown);
                 self.on_call(Tool::Command, phase, id, &mut item.into_item(), out);
             }
             None if matches!(kind, "agent_message" | "reasoning" | "error") => {
-                let item: TextItem<'_> = if let Some(item) = head.read_rest() {
-                    item
-                } else {
-                    let line: TextLine<'_> = out.read(tag, object)?;
-                    out.unknown_keys("item", &line.unknown);
-                    line.item
-                };
+                let item: TextItem<'_> =
+                    if let Some(item) = TextItem::plain(kind, head).or_else(|| head.read_rest()) {
+                        item
+                    } else {
+                        let line: TextLine<'_> = out.read(tag, object)?;
+                        out.unknown_keys("item", &line.unknown);
+                        line.item
+                    };
                 out.unknown_keys(tag, &item.unknown);
                 self.on_said(kind, phase, item, out);
             }

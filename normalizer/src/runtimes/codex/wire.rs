@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::framing::events_or_text::{leading_text, quoted};
-use crate::json::{RareValue, Raw, Str, decode_rest, number, wire_struct};
+use crate::json::{PlainFields, RareValue, Raw, Str, decode_rest, number, wire_struct};
 use crate::verdict::VerdictWord;
 
 /// What an event is, and of an item its id and its type.
@@ -25,6 +25,20 @@ impl<'a> Head<'a> {
     pub(super) fn read_rest<T: Deserialize<'a>>(&self) -> Option<T> {
         let (text, at) = self.rest?;
         decode_rest(text, at, if self.kind.is_some() { 2 } else { 1 })
+    }
+
+    /// Begins to read the other fields in the order in which they are always printed.
+    fn plain_rest(&self) -> Option<PlainFields<'a>> {
+        let (text, at) = self.rest?;
+        Some(PlainFields::new(text, at))
+    }
+
+    /// Reads the one other field that there is, a text; `opening` is all before its content.
+    pub(super) fn only_text(&self, opening: &str) -> Option<Str<'a>> {
+        let mut fields = self.plain_rest()?;
+        let text = fields.text(opening)?;
+        let brackets = if self.kind.is_some() { "}}" } else { "}" };
+        fields.ends_with(brackets).then_some(text)
     }
 }
 
@@ -174,7 +188,42 @@ wire_struct! {
     }
 }
 
+impl<'a> TextItem<'a> {
+    /// Reads an item that has nothing but its text, as all have that are printed today.
+    pub(super) fn plain(kind: &str, head: &Head<'a>) -> Option<Self> {
+        let (text, message) = match kind {
+            "error" => (None, Some(head.only_text(",\"message\":\"")?)),
+            _ => (Some(head.only_text(",\"text\":\"")?), None),
+        };
+        Some(Self {
+            text,
+            message,
+            unknown: Vec::new(),
+        })
+    }
+}
+
 impl<'a> CommandItem<'a> {
+    /// Reads an item whose fields are in the order in which they are printed today.
+    pub(super) fn plain(head: &Head<'a>) -> Option<Self> {
+        let mut fields = head.plain_rest()?;
+        let command = fields.text(",\"command\":\"")?;
+        let output = fields.text(",\"aggregated_output\":\"")?;
+        fields.pass(",\"exit_code\":")?;
+        let exit_code = match fields.pass("null") {
+            Some(()) => None,
+            None => Some(i64::from(fields.number()?)),
+        };
+        let status = fields.text(",\"status\":\"")?;
+        fields.ends_with("}}").then_some(Self {
+            status: VerdictWord::Word(status),
+            command: Some(command),
+            output: Some(output),
+            exit_code,
+            unknown: Vec::new(),
+        })
+    }
+
     /// Returns the call that it is.
     pub(super) fn into_item(self) -> Item<'a> {
         Item {
@@ -271,5 +320,77 @@ mod tests {
         let turn = leading_head(br#"{"type":"turn.started"}"#).unwrap();
         assert_eq!(turn.tag.as_deref(), Some("turn.started"));
         assert!(turn.id.is_none() && turn.kind.is_none());
+    }
+
+    #[test]
+    fn items_as_they_are_always_printed_are_read_as_any_are() {
+        let table = [
+            (r#"agent_message","text":"a é""#, true),
+            (r#"reasoning","text":"a\nb""#, true),
+            (r#"error","message":"""#, true),
+            (r#"agent_message","text":"a","status":"x""#, false),
+            (r#"agent_message","text":null"#, false),
+            (r#"error","text":"a""#, false),
+        ];
+        for (rest, is_plain) in table {
+            let line = format!(r#"{{"type":"item.completed","item":{{"id":"i","type":"{rest}}}}}"#);
+            let head = leading_head(line.as_bytes()).unwrap();
+            let plain = TextItem::plain(head.kind.as_deref().unwrap(), &head);
+            assert_eq!(plain.is_some(), is_plain, "{line}");
+            let any: TextItem<'_> = head.read_rest().unwrap();
+            if let Some(plain) = plain {
+                assert_eq!(
+                    (plain.text, plain.message),
+                    (any.text, any.message),
+                    "{line}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn commands_as_they_are_always_printed_are_read_as_any_are() {
+        let table = [
+            (
+                r#""ls","aggregated_output":"","exit_code":null,"status":"in_progress""#,
+                true,
+            ),
+            (
+                r#""ls","aggregated_output":"a\n","exit_code":127,"status":"failed""#,
+                true,
+            ),
+            (
+                r#""ls","aggregated_output":"","exit_code":-1,"status":"failed""#,
+                false,
+            ),
+            (
+                r#""ls","aggregated_output":"","exit_code":1.0,"status":"failed""#,
+                false,
+            ),
+            (
+                r#""ls","aggregated_output":"","exit_code":0,"status":"failed","new":1"#,
+                false,
+            ),
+            (
+                r#""ls","exit_code":0,"aggregated_output":"","status":"failed""#,
+                false,
+            ),
+            (
+                r#""ls","aggregated_output":null,"exit_code":0,"status":"failed""#,
+                false,
+            ),
+        ];
+        for (rest, is_plain) in table {
+            let line = format!(
+                r#"{{"type":"item.completed","item":{{"id":"i","type":"command_execution","command":{rest}}}}}"#
+            );
+            let head = leading_head(line.as_bytes()).unwrap();
+            let plain = CommandItem::plain(&head);
+            assert_eq!(plain.is_some(), is_plain, "{line}");
+            if let Some(plain) = plain {
+                let any: CommandItem<'_> = head.read_rest().unwrap();
+                assert_eq!(format!("{plain:?}"), format!("{any:?}"), "{line}");
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Which format it is, from the output itself.
 
+use std::sync::LazyLock;
+
 use memchr::memmem;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -275,27 +277,31 @@ fn is_message(message: &Message<'_>) -> bool {
 /// Tells whether the first line of a stream is on the line, perhaps behind a banner that was
 /// printed without a newline.
 pub(super) fn begins_stream(bytes: &[u8]) -> bool {
-    let is_init = |value: &[u8]| {
-        decode::<Message<'_>>(value).is_ok_and(|message| {
-            let message = message.value;
-            match message.tag.as_deref() {
-                Some("init") => message.session.is_some(),
-                // Until 0.36.
-                Some("system") => message.subtype.as_deref() == Some("init"),
-                _ => false,
-            }
-        })
+    // As it is printed since 0.37, whole or not: there is no need to read it here, too.
+    let is_first = |value: &[u8]| {
+        matches!(leading_tag(value), Some("init")) && SESSION_KEY.find(value).is_some()
     };
-    let value = split_banner(bytes).map_or(bytes, |(_, rest)| rest);
-    if skip(value, b"{").is_some() && is_init(value.trim_ascii()) {
+    if is_first(bytes) {
         return true;
     }
-    memmem::find_iter(bytes, b"{\"type\":\"").any(|at| {
-        let value = bytes.get(at..).unwrap_or_default();
-        matches!(leading_tag(value), Some("init"))
-            && memmem::find(value, b"\"session_id\"").is_some()
-    })
+    let value = split_banner(bytes).map_or(bytes, |(_, rest)| rest);
+    let is_init = |message: Message<'_>| match message.tag.as_deref() {
+        Some("init") => message.session.is_some(),
+        // Until 0.36.
+        Some("system") => message.subtype.as_deref() == Some("init"),
+        _ => false,
+    };
+    if skip(value, b"{").is_some()
+        && decode::<Message<'_>>(value.trim_ascii()).is_ok_and(|message| is_init(message.value))
+    {
+        return true;
+    }
+    memmem::find_iter(bytes, b"{\"type\":\"").any(|at| bytes.get(at..).is_some_and(is_first))
 }
+
+/// The key that only the first line has, besides the last.
+static SESSION_KEY: LazyLock<memmem::Finder<'static>> =
+    LazyLock::new(|| memmem::Finder::new(b"\"session_id\""));
 
 fn has_first_key(bytes: &[u8]) -> bool {
     FIRST_KEYS.iter().any(|key| skip(bytes, key).is_some())

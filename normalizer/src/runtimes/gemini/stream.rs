@@ -94,10 +94,28 @@ impl StreamJson {
             head.as_deref().unwrap_or_default()
         };
         match tag {
-            "message" => self.on_message(out.read(tag, bytes)?, out),
+            "message" => {
+                let message = match Message::plain(bytes) {
+                    Some(message) => message,
+                    None => out.read(tag, bytes)?,
+                };
+                self.on_message(message, out);
+            }
             "tool_use" => self.on_tool_use(out.read(tag, bytes)?, out),
-            "tool_result" => self.on_tool_result(out.read(tag, bytes)?, out),
-            "init" => self.on_init(&out.read(tag, bytes)?, out),
+            "tool_result" => {
+                let result = match ToolResult::plain(bytes) {
+                    Some(result) => result,
+                    None => out.read(tag, bytes)?,
+                };
+                self.on_tool_result(result, out);
+            }
+            "init" => {
+                let init = match Init::plain(bytes) {
+                    Some(init) => init,
+                    None => out.read(tag, bytes)?,
+                };
+                self.on_init(&init, out);
+            }
             "error" => self.on_error(&out.read(tag, bytes)?, out),
             "result" => self.on_result(out.read(tag, bytes)?, out),
             "system" | "assistant" | "user" | "thinking" | "tool_call" => {

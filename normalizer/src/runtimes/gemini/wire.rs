@@ -3,7 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::json::{Raw, Str, find_special, items, sound_text, wire_shapes, wire_struct};
+use crate::json::{
+    PlainFields, Raw, Str, find_special, items, sound_text, wire_shapes, wire_struct,
+};
 use crate::times::iso_millis;
 use crate::verdict::VerdictWord;
 
@@ -191,6 +193,55 @@ wire_shapes! {
     object_value object => ToolOutput::Json(object);
 }
 
+impl<'a> Init<'a> {
+    /// Reads a line as it is printed since 0.37.
+    pub(super) fn plain(bytes: &'a [u8]) -> Option<Self> {
+        let mut fields = PlainFields::new(sound_text(bytes)?, 0);
+        let init = Self {
+            timestamp: Some(fields.text("{\"type\":\"init\",\"timestamp\":\"")?),
+            session: Some(fields.text(",\"session_id\":\"")?),
+            model: Some(fields.text(",\"model\":\"")?),
+            unknown: Vec::new(),
+        };
+        fields.ends_with("}").then_some(init)
+    }
+}
+
+impl<'a> Message<'a> {
+    /// Reads a line as it is printed since 0.37: what the user said, or a fragment.
+    pub(super) fn plain(bytes: &'a [u8]) -> Option<Self> {
+        let mut fields = PlainFields::new(sound_text(bytes)?, 0);
+        let mut message = Self {
+            timestamp: Some(fields.text("{\"type\":\"message\",\"timestamp\":\"")?),
+            role: Some(fields.text(",\"role\":\"")?),
+            content: Content::Text(fields.text(",\"content\":\"")?),
+            delta: None,
+            unknown: Vec::new(),
+        };
+        if fields.pass(",\"delta\":true").is_some() {
+            message.delta = Some(true);
+        }
+        fields.ends_with("}").then_some(message)
+    }
+}
+
+impl<'a> ToolResult<'a> {
+    /// Reads a line as it is printed since 0.37, of a call that gave back text, or nothing.
+    pub(super) fn plain(bytes: &'a [u8]) -> Option<Self> {
+        let mut fields = PlainFields::new(sound_text(bytes)?, 0);
+        let mut result = Self {
+            timestamp: Some(fields.text("{\"type\":\"tool_result\",\"timestamp\":\"")?),
+            id: Some(fields.text(",\"tool_id\":\"")?),
+            status: Some(fields.text(",\"status\":\"")?),
+            ..Self::default()
+        };
+        if !fields.ends_with("}") {
+            result.output = ToolOutput::Text(fields.text(",\"output\":\"")?);
+        }
+        fields.ends_with("}").then_some(result)
+    }
+}
+
 /// Returns the time and the text of a fragment that is printed as 0.61.0 does and has no escapes.
 ///
 /// Most lines are that, and short, so that a reader for any order of keys is most of their cost.
@@ -281,6 +332,53 @@ mod tests {
                 );
                 assert!(matches!(message.content, Content::Text(content) if content == text));
             }
+        }
+    }
+
+    #[test]
+    fn lines_as_they_are_always_printed_are_read_as_any_are() {
+        const TIME: &str = r#""timestamp":"1970-01-01T00:00:01.000Z""#;
+        let line = |kind: &str, rest: &str| format!(r#"{{"type":"{kind}",{TIME},{rest}}}"#);
+        for (rest, is_plain) in [
+            (r#""session_id":"s","model":"m""#, true),
+            (r#""model":"m","session_id":"s""#, false),
+            (r#""session_id":"s","model":"m","new":1"#, false),
+        ] {
+            let line = line("init", rest);
+            let any = decode::<Init<'_>>(line.as_bytes()).unwrap().value;
+            let plain = Init::plain(line.as_bytes());
+            assert_eq!(plain.is_some(), is_plain, "{line}");
+            assert!(plain.is_none_or(|plain| format!("{plain:?}") == format!("{any:?}")));
+        }
+        for (rest, is_plain) in [
+            (r#""role":"user","content":"a\nb""#, true),
+            (r#""role":"assistant","content":"\"","delta":true"#, true),
+            (r#""role":"assistant","content":"a","delta":false"#, false),
+            (r#""role":"user","content":["a"]"#, false),
+        ] {
+            let line = line("message", rest);
+            let any = decode::<Message<'_>>(line.as_bytes()).unwrap().value;
+            let plain = Message::plain(line.as_bytes());
+            assert_eq!(plain.is_some(), is_plain, "{line}");
+            assert!(plain.is_none_or(|plain| format!("{plain:?}") == format!("{any:?}")));
+        }
+        for (rest, is_plain) in [
+            (r#""tool_id":"i","status":"success""#, true),
+            (r#""tool_id":"i","status":"success","output":"a\n""#, true),
+            (
+                r#""tool_id":"i","status":"success","output":{"a":1}"#,
+                false,
+            ),
+            (
+                r#""tool_id":"i","status":"error","output":"a","error":{}"#,
+                false,
+            ),
+        ] {
+            let line = line("tool_result", rest);
+            let any = decode::<ToolResult<'_>>(line.as_bytes()).unwrap().value;
+            let plain = ToolResult::plain(line.as_bytes());
+            assert_eq!(plain.is_some(), is_plain, "{line}");
+            assert!(plain.is_none_or(|plain| format!("{plain:?}") == format!("{any:?}")));
         }
     }
 
