@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::edit::Edit;
 use super::leaf::Leaf;
 use super::line::{FoundSecret, LineReader, Piece};
+use super::matchers::{ends_cookie, open_cookie};
 use super::runs::ends_run;
 use super::scan::{Scanned, Secret};
 use super::text::Text;
@@ -31,6 +32,8 @@ pub(super) struct Group {
     tails: Vec<Tail>,
     /// The end of the text may be the beginning of a secret: from where on.
     open: Option<usize>,
+    /// The end of the text is in the values of cookies: up to which length it is, if nothing ends them before.
+    cookie: Option<usize>,
     /// How long the text was when it was last looked through.
     scanned: usize,
     /// For how many bytes more a needle is near, so that what comes after it may be a secret.
@@ -76,6 +79,7 @@ impl Group {
             parts: Vec::new(),
             tails: Vec::new(),
             open: None,
+            cookie: None,
             scanned: 0,
             near: 0,
         }
@@ -162,11 +166,17 @@ impl Group {
     }
 
     /// Tells whether a piece decides nothing, so that the text need not be looked through again: it goes on with a run, and
-    /// is not much longer by now, or with a private key that it does not end.
+    /// is not much longer by now, or with cookies or a private key that it does not end.
     fn still_waits(&self, open: usize, before: usize) -> bool {
         let piece = self.text.get(before..).unwrap_or_default();
         let (length, known) = (self.text.len() - open, self.scanned - open);
         if !piece.iter().any(|byte| ends_run(*byte)) && length < known + known / 8 + 32 {
+            return true;
+        }
+        if let Some(longest) = self.cookie
+            && self.text.len() <= longest
+            && !piece.iter().copied().any(ends_cookie)
+        {
             return true;
         }
         let text = self.text.get(open..).unwrap_or_default();
@@ -214,6 +224,10 @@ impl Group {
         }
         let open = scanned.undecided.unwrap_or(self.text.len());
         self.open = Some(open.max(self.decided)).filter(|open| *open < self.text.len());
+        // While one is waited for, the text was not looked through.
+        if self.scanned == self.text.len() {
+            self.cookie = self.open.and_then(|open| open_cookie(&self.text, open));
+        }
         self.settle(
             scanned,
             self.open.unwrap_or(self.text.len()),
@@ -229,6 +243,7 @@ impl Group {
         let scanned = reader.scanner().scan(&Text::new(&self.text));
         let was_undecided = self.open.is_some() || !self.tails.is_empty();
         self.open = None;
+        self.cookie = None;
         self.settle(&scanned, self.text.len(), reader, &mut verdict);
         let rest = self.tails.drain(..).map(|tail| tail.line);
         verdict.released.extend(rest);
@@ -362,6 +377,7 @@ impl Group {
         self.decided -= cut;
         self.scanned = self.scanned.saturating_sub(cut);
         self.open = self.open.map(|open| open.saturating_sub(cut));
+        self.cookie = self.cookie.map(|longest| longest.saturating_sub(cut));
         for part in &mut self.parts {
             part.place = part.place.start - cut..part.place.end - cut;
         }

@@ -70,6 +70,27 @@ impl<'a> Piece<'a> {
             tails: Vec::new(),
         }
     }
+
+    /// The piece at a place of a line.
+    pub(super) fn of_line(
+        line: &'a [u8],
+        place: Range<usize>,
+        shape: usize,
+        group: u64,
+        seen: Option<&Seen>,
+    ) -> Self {
+        let is_clean = seen.is_some_and(|seen| seen.is_clean(&place));
+        let written = line.get(place.clone()).unwrap_or_default();
+        let leaf = Leaf::decode(written, place.start);
+        let leaf = leaf.unwrap_or_else(|| Leaf::plain(written, place.start));
+        Self {
+            shape: Some(shape),
+            group,
+            is_clean: is_clean && leaf.is_plain(),
+            leaf: Some(leaf),
+            tails: Vec::new(),
+        }
+    }
 }
 
 /// Finds the secrets of lines.
@@ -385,17 +406,19 @@ impl LineReader<'_> {
     clippy::struct_excessive_bools,
     reason = "each is a field that was there"
 )]
-struct PieceFields {
-    text: Option<Range<usize>>,
+pub(super) struct PieceFields {
+    pub(super) text: Option<Range<usize>>,
     /// There is a needle in the piece as it is written.
     has_needle: bool,
     /// The last value was the text so far.
-    is_so_far: bool,
+    pub(super) is_so_far: bool,
     has_so_far: bool,
-    is_whole: bool,
+    pub(super) is_whole: bool,
     /// The field was there without which it is no piece.
-    has_sign: bool,
-    group: u64,
+    pub(super) has_sign: bool,
+    /// The last value was of the group.
+    pub(super) is_of_group: bool,
+    pub(super) group: u64,
 }
 
 impl PieceFields {
@@ -407,34 +430,30 @@ impl PieceFields {
         seen: Option<&Seen>,
         tails: Vec<(Range<usize>, Vec<u8>)>,
     ) -> Option<Piece<'a>> {
-        let is_clean = match (&self.text, seen) {
-            (Some(place), Some(seen)) => seen.is_clean(place),
-            _ => false,
-        };
-        let leaf = self.text.map(|place| {
-            let written = line.get(place.clone()).unwrap_or_default();
-            let leaf = Leaf::decode(written, place.start);
-            leaf.unwrap_or_else(|| Leaf::plain(written, place.start))
-        });
-        let is_plain = leaf.as_ref().is_some_and(Leaf::is_plain);
-        (leaf.is_some() || self.has_so_far).then_some(Piece {
+        if let Some(place) = self.text {
+            let piece = Piece::of_line(line, place, shape?, self.group, seen);
+            return Some(Piece { tails, ..piece });
+        }
+        self.has_so_far.then_some(Piece {
             shape,
             group: self.group,
-            is_clean: is_clean && is_plain,
-            leaf,
+            is_clean: false,
+            leaf: None,
             tails,
         })
     }
 
     /// Takes note of a value; `true` if it is a piece, or the text so far.
-    fn note(&mut self, fields: &DeltaFields, line: &[u8], scalar: &Scalar<'_>) -> bool {
+    pub(super) fn note(&mut self, fields: &DeltaFields, line: &[u8], scalar: &Scalar<'_>) -> bool {
         self.is_so_far = false;
+        self.is_of_group = false;
         let mut is_text = false;
         fields.roles(line, scalar.path, |role| match role {
             Role::Group => {
                 // The fields of a group come in any order.
                 let value = line.get(scalar.place.clone()).unwrap_or_default();
                 self.group = self.group.wrapping_add(digest(value));
+                self.is_of_group = true;
             }
             Role::Unless => self.is_whole = true,
             Role::OnlyWith => self.has_sign = true,
@@ -462,7 +481,7 @@ fn holds(places: &[Range<usize>], place: &Range<usize>) -> bool {
     found.is_ok()
 }
 
-fn digest(value: &[u8]) -> u64 {
+pub(super) fn digest(value: &[u8]) -> u64 {
     use std::hash::BuildHasher;
     let mut hasher = FixedState::default().build_hasher();
     hasher.write(value);
@@ -480,7 +499,7 @@ pub(super) fn group_of(fields: &DeltaFields, line: &[u8]) -> Option<u64> {
 }
 
 /// Returns the rule by which the value of a key is judged.
-fn secret_key(key: &[u8], tier: Tier) -> Option<&'static str> {
+pub(super) fn secret_key(key: &[u8], tier: Tier) -> Option<&'static str> {
     if is_secret_name(key) {
         return Some("environment-secret");
     }

@@ -37,9 +37,9 @@ const REMEMBERED: usize = 256;
 /// Markers that were made before: mostly the same secret is printed again and again, and its hash takes longer than all
 /// else that is done with it.
 #[derive(Debug, Default)]
-pub(super) struct Markers(RefCell<Vec<Remembered>>);
+pub(super) struct Markers(RefCell<Vec<Option<Box<Remembered>>>>);
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Remembered {
     rule: u16,
     secret: Vec<u8>,
@@ -58,14 +58,15 @@ impl Markers {
     pub(super) fn marker(&self, rules: &RuleSet, rule: u16, secret: &[u8]) -> String {
         let mut known = self.0.borrow_mut();
         if known.is_empty() {
-            known.resize(REMEMBERED, Remembered::default());
+            known.resize_with(REMEMBERED, || None);
         }
         let mut hasher = FixedState::default().build_hasher();
         hasher.write(secret);
         let place = usize::try_from(hasher.finish() % REMEMBERED as u64).unwrap_or_default();
-        let Some(known) = known.get_mut(place) else {
+        let Some(slot) = known.get_mut(place) else {
             return marker(rules.name(rule), rules.key(), secret);
         };
+        let known = slot.get_or_insert_default();
         if known.rule != rule || known.secret != secret {
             known.rule = rule;
             known.secret.clear();

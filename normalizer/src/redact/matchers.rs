@@ -189,6 +189,30 @@ pub(super) fn cookie_value(text: &Text<'_>, place: usize, is_set: bool) -> Outco
     found_if(is_secret, start, place + header.trim_ascii_end().len())
 }
 
+/// Tells whether the values of a `Cookie:` header begin at a place of a text that goes on, and are not over before its end.
+/// Returns how long the text may get until they are, unless one of [their ends](ends_cookie) comes before.
+pub(super) fn open_cookie(text: &[u8], start: usize) -> Option<usize> {
+    let before = text.get(..start)?.strip_suffix(b"=")?;
+    let named = memchr::memmem::rfind(before, b"ookie:")? + b"ookie:".len();
+    let name = before.get(named..)?;
+    let place = named + name.iter().take_while(|byte| **byte == b' ').count();
+    let rest = text.get(place..)?;
+    let is_open = memchr::memchr(b'=', name).is_none() && !rest.iter().copied().any(ends_cookie);
+    let header = named.checked_sub(b"set-cookie:".len());
+    let is_set = header
+        .and_then(|start| text.get(start..named))
+        .is_some_and(|header| header.eq_ignore_ascii_case(b"set-cookie:"));
+    (is_open && !is_set).then_some(place + LONGEST)
+}
+
+/// Tells whether a byte ends the values of a cookie header.
+pub(super) fn ends_cookie(byte: u8) -> bool {
+    matches!(
+        byte,
+        0..b' ' | 0x7F | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\'
+    )
+}
+
 /// The longest private key, with all that is around it.
 const LONGEST_KEY: usize = 64 * 1024;
 /// Where a private key's text must have begun, after the line that announces it.
@@ -364,5 +388,48 @@ fn found_if(is_secret: bool, start: usize, end: usize) -> Outcome {
         Outcome::Found { start, end }
     } else {
         Outcome::No
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_cookies_are_not_decided_until_something_ends_them() {
+        let texts = [
+            "Cookie: sid=abc",
+            "cookie:   a=1; b=2 and = words",
+            "Set-Cookie: sid=abc",
+            "Cookie: sid",
+            "Cookie: sid=a\"b",
+            "Cookie: a=b\nCookie: c=d",
+            "Cookie: a=Cookie: c=d",
+            "cookie=a Cookie: \u{e4}=\u{e4}",
+            "no header: a=b",
+        ];
+        let (mut open, mut closed) = (0, 0);
+        for text in texts {
+            for start in 0..=text.len() {
+                let Some(longest) = open_cookie(text.as_bytes(), start) else {
+                    closed += 1;
+                    continue;
+                };
+                open += 1;
+                let place = memchr::memmem::rfind(&text.as_bytes()[..start], b"ookie:").unwrap();
+                for more in ["", " ", "x=y; z", "=", "\u{e4}", "ghp_"] {
+                    let longer = format!("{text}{more}");
+                    let outcome = cookie(&Text::new(longer.as_bytes()).open(true), place);
+                    assert!(
+                        matches!(outcome, Outcome::Undecided { start: at } if at == start),
+                        "{longer}"
+                    );
+                }
+                let full = format!("{text:x<longest$}");
+                let outcome = cookie(&Text::new(full.as_bytes()).open(true), place);
+                assert!(full.len() > longest || matches!(outcome, Outcome::Undecided { .. }));
+            }
+        }
+        assert!(open >= 5 && closed > open, "{open} {closed}");
     }
 }

@@ -14,6 +14,7 @@ mod counts;
 mod delta;
 mod edit;
 mod examples;
+mod form;
 mod groups;
 mod kept;
 mod key;

@@ -40,6 +40,8 @@ pub(super) struct Needles {
     /// All needles that secrets begin with, sorted, and which two bytes they begin with.
     sorted: Vec<Box<[u8]>>,
     beginnings: Pairs,
+    /// Which two bytes a text can end with that is the beginning of a needle, and not all of it.
+    inner: Pairs,
     /// Which two bytes are at the end of one piece of a text and at the beginning of the next, where a needle lies over both.
     crossings: Pairs,
     /// What stands in lines that hold pieces of a text, and where in them the pieces are, in the runtime's order.
@@ -144,6 +146,11 @@ impl Seen {
         self.delta = None;
     }
 
+    /// Tells whether there is nothing to be looked at, nor a piece.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hits.is_empty() && self.others.is_empty() && self.delta.is_none()
+    }
+
     /// Returns the hits in a part of the line.
     pub(super) fn hits_in(&self, part: &Range<usize>) -> &[Hit] {
         let first = self.hits.partition_point(|hit| hit.place < part.start);
@@ -182,7 +189,7 @@ impl Needles {
         let mut all: Vec<(Vec<u8>, Owner)> = needles.into_iter().chain(of_deltas).collect();
         all.sort_by(|one, other| one.0.cmp(&other.0));
         let (mut words, mut sorted) = (Vec::new(), Vec::<Box<[u8]>>::new());
-        let (mut beginnings, mut crossings) = (Pairs::new(), Pairs::new());
+        let (mut beginnings, mut inner, mut crossings) = (Pairs::new(), Pairs::new(), Pairs::new());
         let mut searched: Vec<(Vec<u8>, TextOwner)> = Vec::new();
         for (text, mut owner) in all {
             let mut pairs = text.iter().zip(text.iter().skip(1)).peekable();
@@ -191,6 +198,8 @@ impl Needles {
                 if let Some((first, second)) = pairs.peek() {
                     beginnings.insert(**first, **second);
                 }
+                let all_but_last = pairs.clone().take(text.len().saturating_sub(2));
+                all_but_last.for_each(|(first, second)| inner.insert(*first, *second));
             }
             // Where a word begins it is known by two characters; other needles are not.
             let is_word = owner.begins_run && text.len() >= 3;
@@ -235,6 +244,7 @@ impl Needles {
             words,
             table,
             beginnings,
+            inner,
             crossings,
             sorted,
             deltas: deltas
@@ -272,6 +282,12 @@ impl Needles {
     #[inline]
     pub(super) fn may_begin_with(&self, first: u8, second: u8) -> bool {
         self.beginnings.has(first, second)
+    }
+
+    /// Tells whether a text that ends with two bytes may end with the beginning of a needle.
+    #[inline]
+    pub(super) fn may_go_on_after(&self, last_but_one: u8, last: u8) -> bool {
+        self.inner.has(last_but_one, last)
     }
 
     /// Tells whether a needle may lie over the end of one piece of a text and the beginning of the next, if it was not seen to

@@ -32,6 +32,22 @@ pub(super) struct Scanned {
     pub(super) undecided: Option<usize>,
 }
 
+/// What is not decided in a text that goes on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Undecided {
+    /// From where on it may be the beginning of a secret, if it may.
+    start: Option<usize>,
+    /// Where what was looked at begins, such as the name before a value: the first of all.
+    needle: Option<usize>,
+}
+
+impl Undecided {
+    fn add(&mut self, start: usize, needle: usize) {
+        self.start = earlier(self.start, Some(start));
+        self.needle = earlier(self.needle, Some(needle.min(start)));
+    }
+}
+
 /// Looks for what some rules find.
 #[derive(Clone, Copy)]
 pub(super) struct Scanner<'r> {
@@ -42,7 +58,7 @@ pub(super) struct Scanner<'r> {
 impl Scanner<'_> {
     /// Looks through a text.
     pub(super) fn scan(&self, text: &Text<'_>) -> Scanned {
-        let mut undecided = None;
+        let mut undecided = Undecided::default();
         let found = self.candidates(text, &mut undecided);
         let mut scanned = self.secrets(text, found, undecided);
         if text.is_open {
@@ -69,9 +85,10 @@ impl Scanner<'_> {
                 continue;
             }
             let place = hit.place.saturating_sub(start);
-            self.candidate(text, place, hit.owner, &mut found, &mut None);
+            let undecided = &mut Undecided::default();
+            self.candidate(text, place, hit.owner, &mut found, undecided);
         }
-        self.secrets(text, found, None)
+        self.secrets(text, found, Undecided::default())
     }
 
     /// Tells whether there is no needle in a text that goes on, nor the beginning of one at its end.
@@ -106,9 +123,9 @@ impl Scanner<'_> {
         &self,
         text: &Text<'_>,
         mut found: Vec<Secret>,
-        mut undecided: Option<usize>,
+        mut undecided: Undecided,
     ) -> Scanned {
-        if found.is_empty() && undecided.is_none() {
+        if found.is_empty() && undecided.start.is_none() {
             return Scanned::default();
         }
         let mut blotted = Vec::new();
@@ -120,7 +137,7 @@ impl Scanner<'_> {
                 blot(&mut blotted, marker);
             }
             let unmarked = Text::new(&blotted).open(text.is_open).raw(text.is_raw);
-            undecided = None;
+            undecided = Undecided::default();
             found = self.candidates(&unmarked, &mut undecided);
         }
         // What reaches into a marker may be something else when what is around it is replaced.
@@ -128,16 +145,20 @@ impl Scanner<'_> {
         found.retain(|secret| !overlaps_any(&markers, &secret.place));
         let is_apart = found.len() == count;
         let mut secrets = self.without_overlaps(found);
-        if secrets.is_empty() {
-            return Scanned { secrets, undecided };
-        }
-        if undecided.is_none()
-            && is_apart
-            && secrets
-                .iter()
-                .all(|secret| stands_free(text, &secret.place))
+        let last = secrets.last().map_or(0, |secret| secret.place.end);
+        // What is not decided begins after all of them, or else it may be decided when they are replaced.
+        let is_after = undecided.needle.is_none_or(|needle| needle > last);
+        if secrets.is_empty()
+            || is_after
+                && is_apart
+                && secrets
+                    .iter()
+                    .all(|secret| stands_free(text, &secret.place))
         {
-            return Scanned { secrets, undecided };
+            return Scanned {
+                secrets,
+                undecided: undecided.start,
+            };
         }
         if blotted.is_empty() {
             blotted = text.bytes.to_vec();
@@ -148,7 +169,7 @@ impl Scanner<'_> {
             for secret in &secrets {
                 blot(&mut blotted, &secret.place);
             }
-            undecided = None;
+            undecided = Undecided::default();
             let beside = Text::new(&blotted).open(text.is_open).raw(text.is_raw);
             let taken: Vec<Range<usize>> =
                 secrets.iter().map(|secret| secret.place.clone()).collect();
@@ -163,10 +184,13 @@ impl Scanner<'_> {
             secrets.append(&mut fresh);
             secrets.sort_by_key(|secret| secret.place.start);
         }
-        Scanned { secrets, undecided }
+        Scanned {
+            secrets,
+            undecided: undecided.start,
+        }
     }
 
-    fn candidates(&self, text: &Text<'_>, undecided: &mut Option<usize>) -> Vec<Secret> {
+    fn candidates(&self, text: &Text<'_>, undecided: &mut Undecided) -> Vec<Secret> {
         let mut found = Vec::new();
         let mut from = 0;
         let mut search = self.needles.search(text.bytes);
@@ -179,7 +203,7 @@ impl Scanner<'_> {
         if text.is_open {
             self.needles.at_end(text.bytes, |place, owner| {
                 if let Outcome::Undecided { start } = self.at(text, place, owner) {
-                    *undecided = earlier(*undecided, Some(start));
+                    undecided.add(start, place.saturating_sub(owner.distance));
                 }
             });
         }
@@ -193,11 +217,13 @@ impl Scanner<'_> {
         place: usize,
         owner: Owner,
         found: &mut Vec<Secret>,
-        undecided: &mut Option<usize>,
+        undecided: &mut Undecided,
     ) {
         match self.at(text, place, owner) {
             Outcome::No => {}
-            Outcome::Undecided { start } => *undecided = earlier(*undecided, Some(start)),
+            Outcome::Undecided { start } => {
+                undecided.add(start, place.saturating_sub(owner.distance));
+            }
             Outcome::Found { start, end } => {
                 found.extend(self.secret(text, start, end, owner));
                 if text.is_raw && text.has(b"-----BEGIN", start) {
@@ -273,9 +299,15 @@ impl Scanner<'_> {
     /// Returns where the text ends with the beginning of a needle: two characters of it, or more.
     fn needle_tail(&self, text: &Text<'_>) -> Option<usize> {
         let length = text.len();
+        // Mostly the last two bytes tell that there is none.
+        let [.., one, two] = *text.bytes else {
+            return None;
+        };
+        if !self.needles.may_go_on_after(one, two) {
+            return None;
+        }
         let first = length.saturating_sub(24);
         let mut last = text.slice(first, length).windows(2).zip(first..);
-        // Nearly always the first two bytes tell.
         let found = last.find(|&(pair, start)| {
             matches!(*pair, [one, two] if self.needles.may_begin_with(one, two))
                 && text.begins_word(start)

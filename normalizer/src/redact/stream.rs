@@ -7,6 +7,7 @@ use runtape_core::Stream;
 
 use super::counts::RedactionCounts;
 use super::edit::{Edit, apply, apply_to_line_into};
+use super::form::Forms;
 use super::groups::{Group, Verdict};
 use super::kept::Kept;
 use super::line::{FoundSecret, LineFinds, LineReader, Piece, group_of};
@@ -79,6 +80,7 @@ pub(super) struct StreamFilter {
     /// The number of the first line that is held.
     first: u64,
     groups: Vec<Group>,
+    forms: Forms,
     ready: Ready,
 }
 
@@ -113,6 +115,7 @@ impl StreamFilter {
             queued: 0,
             first: 0,
             groups: Vec::new(),
+            forms: Forms::default(),
             ready: Ready::default(),
         }
     }
@@ -199,10 +202,8 @@ impl StreamFilter {
         // Up to `passed` everything is given out; up to `from` it is known that there is nothing.
         let (mut passed, mut from) = (0, 0);
         while passed < bytes.len() {
-            let is_held = !self.queue.is_empty();
-            let (start, end) = if is_held {
-                (passed, line_end(bytes, passed))
-            } else {
+            // A line behind one that is held is taken for itself, whatever is in it.
+            let (start, end) = if self.queue.is_empty() {
                 let Some(place) = search.next(from) else {
                     break;
                 };
@@ -212,16 +213,17 @@ impl StreamFilter {
                 }
                 let before = bytes.get(passed..place).unwrap_or_default();
                 let start = memrchr(b'\n', before).map_or(passed, |newline| passed + newline + 1);
-                let end = line_end(bytes, place);
-                while let Some(place) = search.next(from).filter(|place| *place < end) {
-                    take_hits(&search, place, reader, &mut seen);
-                    from = place + 1;
-                }
-                seen.count_from(start);
-                (start, end)
+                (start, line_end(bytes, place))
+            } else {
+                (passed, line_end(bytes, passed))
             };
+            while let Some(place) = search.next(from).filter(|place| *place < end) {
+                take_hits(&search, place, reader, &mut seen);
+                from = place + 1;
+            }
+            seen.count_from(start);
             let line = bytes.get(start..end).unwrap_or_default();
-            let finds = self.read(line, (!is_held).then_some(&seen), reader);
+            let finds = self.read(line, Some(&seen), reader);
             seen.clear();
             from = end;
             // What stays as it is goes with what is around it: many short calls would cost more than the filter.
@@ -236,19 +238,45 @@ impl StreamFilter {
             self.line(line, finds, at, reader, report, each);
             passed = end;
         }
-        self.pass(bytes.get(passed..).unwrap_or_default(), at, each);
+        let rest = bytes.get(passed..).unwrap_or_default();
+        if self.ready.bytes.is_empty() && !rest.is_empty() {
+            // Nothing else comes with it: a copy would save no call.
+            self.start += rest.len() as u64;
+            each(self.stream, Kept::filtered(rest), at);
+        } else {
+            self.pass(rest, at, each);
+        }
     }
 
     /// Reads a line, unless it goes on with the lines of text before it.
     fn read<'a>(
-        &self,
+        &mut self,
         line: &'a [u8],
         seen: Option<&Seen>,
         reader: LineReader<'_>,
     ) -> Option<LineFinds<'a>> {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
+        if let Some(seen) = seen
+            && let Some(piece) = self.forms.piece(content, seen, reader)
+        {
+            return Some(LineFinds {
+                piece: Some(piece),
+                ..LineFinds::default()
+            });
+        }
         let is_text = self.groups.iter().any(|group| group.shape.is_none());
-        (!is_text || may_be_json(content)).then(|| reader.read(content, seen))
+        if is_text && !may_be_json(content) {
+            return None;
+        }
+        if seen.is_some_and(Seen::is_empty) {
+            return Some(LineFinds::default());
+        }
+        let finds = reader.read(content, seen);
+        let shape = finds.piece.as_ref().and_then(|piece| piece.shape);
+        if let Some(shape) = shape.filter(|_| seen.is_some()) {
+            self.forms.learn(content, shape, reader);
+        }
+        Some(finds)
     }
 
     /// Tells whether a line stays as it is, where none is held: without a find, and with a piece at most that is added to its

@@ -157,7 +157,7 @@ impl StringState {
 
 /// Returns where the quote is that ends a string.
 #[inline]
-fn string_end(line: &[u8], start: usize) -> Option<usize> {
+pub(super) fn string_end(line: &[u8], start: usize) -> Option<usize> {
     // Most strings are short, and end within a look.
     let rest = line.get(start..)?;
     if let Some(first) = rest.first_chunk::<16>() {
