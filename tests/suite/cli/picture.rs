@@ -26,7 +26,7 @@ fn picture() -> PathBuf {
 }
 
 /// A piece of a line in one style: the names of its classes.
-struct Piece {
+struct StyledText {
     classes: Vec<&'static str>,
     text: String,
 }
@@ -49,7 +49,7 @@ fn class(number: &str) -> Option<&'static str> {
 }
 
 /// Cuts a line with style sequences into pieces.
-fn pieces(line: &str) -> Vec<Piece> {
+fn pieces(line: &str) -> Vec<StyledText> {
     let mut pieces = Vec::new();
     let mut classes: Vec<&'static str> = Vec::new();
     for (index, part) in line.split("\u{1b}[").enumerate() {
@@ -66,7 +66,7 @@ fn pieces(line: &str) -> Vec<Piece> {
             text
         };
         if !text.is_empty() {
-            pieces.push(Piece {
+            pieces.push(StyledText {
                 classes: classes.clone(),
                 text: text.to_owned(),
             });

@@ -132,6 +132,10 @@ fn sample() -> BTreeMap<String, Value> {
     sample
 }
 
+fn is_of_expert(message: &Value) -> bool {
+    message["type"] == "expertMessage"
+}
+
 const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a counter is missing",
@@ -240,10 +244,12 @@ const MUTATIONS: &[Mutation] = &[
         name: "an answer that is no message",
         said: "the answer is no text",
         change: |tree| {
-            tree.checkpoint("completed")["messages"]
-                .as_array_mut()
-                .unwrap()
-                .pop();
+            let messages = &mut tree.checkpoint("completed")["messages"];
+            let messages = messages.as_array_mut().unwrap();
+            // An answer may follow another one.
+            while messages.last().is_some_and(is_of_expert) {
+                messages.pop();
+            }
         },
     },
     Mutation {

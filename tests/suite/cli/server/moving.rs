@@ -12,13 +12,13 @@ use super::{command, succeed, values};
 use crate::harness::{Runtape, fixtures, stderr};
 
 /// A database of either kind, by what opens it.
-struct Place {
+struct AnyStore {
     address: String,
     /// Kept until the end of the test.
     _database: Option<Database>,
 }
 
-impl Place {
+impl AnyStore {
     fn file(runtape: &Runtape, name: &str) -> Self {
         Self {
             address: runtape.path(name).to_str().unwrap().to_owned(),
@@ -81,13 +81,13 @@ fn summary(lines: &[Value]) -> &Value {
 #[test]
 fn runs_go_from_any_database_to_any_other_and_twice_changes_nothing() {
     let runtape = Runtape::new();
-    let place = |name: &str| Place::file(&runtape, name);
+    let place = |name: &str| AnyStore::file(&runtape, name);
     let mut pairs = vec![(place("a.db"), place("b.db"))];
     if let (Some(one), Some(two), Some(three), Some(four)) = (
-        Place::server(),
-        Place::server(),
-        Place::server(),
-        Place::server(),
+        AnyStore::server(),
+        AnyStore::server(),
+        AnyStore::server(),
+        AnyStore::server(),
     ) {
         pairs.push((place("c.db"), one));
         pairs.push((two, place("d.db")));
@@ -138,10 +138,10 @@ fn runs_go_from_any_database_to_any_other_and_twice_changes_nothing() {
 #[test]
 fn filters_open_runs_and_conflicts_are_told_and_stop_nothing() {
     let runtape = Runtape::new();
-    let mut targets = vec![Place::file(&runtape, "target.db")];
-    targets.extend(Place::server());
+    let mut targets = vec![AnyStore::file(&runtape, "target.db")];
+    targets.extend(AnyStore::server());
     for (number, to) in targets.into_iter().enumerate() {
-        let from = Place::file(&runtape, &format!("source-{number}.db"));
+        let from = AnyStore::file(&runtape, &format!("source-{number}.db"));
         for run in ["first", "same", "last"] {
             let arguments = ["record", "--run-id", run, "--", "echo", "here"];
             succeed(from.command(&runtape, &arguments));
@@ -216,14 +216,14 @@ fn filters_open_runs_and_conflicts_are_told_and_stop_nothing() {
 #[test]
 fn secrets_stay_behind_unless_somebody_says_otherwise() {
     let runtape = Runtape::new();
-    let mut targets = vec![Place::file(&runtape, "target.db")];
-    targets.extend(Place::server());
+    let mut targets = vec![AnyStore::file(&runtape, "target.db")];
+    targets.extend(AnyStore::server());
     let mut examples = runtape_normalizer::redact::examples(18).into_iter();
     let secret = examples
         .find(|example| example.rule == "github-pat")
         .unwrap()
         .secret;
-    let from = Place::file(&runtape, "source.db");
+    let from = AnyStore::file(&runtape, "source.db");
     let arguments = [
         "record",
         "--redact=off",
@@ -246,7 +246,7 @@ fn secrets_stay_behind_unless_somebody_says_otherwise() {
         let shown = to.json(&runtape, &["show", "leak"]).remove(0);
         assert_eq!(shown["origin"]["isVerified"], true, "{shown}");
     }
-    let open = Place::file(&runtape, "open.db");
+    let open = AnyStore::file(&runtape, "open.db");
     succeed(from.command(&runtape, &["push", "--redact=off", &open.address]));
     let output = succeed(open.command(&runtape, &["raw", "leak"]));
     assert!(String::from_utf8_lossy(&output.stdout).contains(&secret));
@@ -255,10 +255,10 @@ fn secrets_stay_behind_unless_somebody_says_otherwise() {
 #[test]
 fn who_is_killed_in_between_begins_again() {
     let runtape = Runtape::new();
-    let from = Place::file(&runtape, "source.db");
+    let from = AnyStore::file(&runtape, "source.db");
     from.fill(&runtape);
-    let mut targets = vec![Place::file(&runtape, "target.db")];
-    targets.extend(Place::server());
+    let mut targets = vec![AnyStore::file(&runtape, "target.db")];
+    targets.extend(AnyStore::server());
     for to in targets {
         let mut some = 0;
         for round in 0..40 {
@@ -290,10 +290,10 @@ fn who_is_killed_in_between_begins_again() {
 #[test]
 fn a_bundle_of_a_server_is_one_as_of_a_file() {
     let runtape = Runtape::new();
-    let Some(server) = Place::server() else {
+    let Some(server) = AnyStore::server() else {
         return;
     };
-    let file = Place::file(&runtape, "file.db");
+    let file = AnyStore::file(&runtape, "file.db");
     file.fill(&runtape);
     server.fill(&runtape);
     let mut contents = Vec::new();
@@ -309,7 +309,7 @@ fn a_bundle_of_a_server_is_one_as_of_a_file() {
             .remove(0);
         assert_eq!(report["faults"], json!([]), "{report}");
         // Taken in elsewhere, both are the same runs.
-        let other = Place::file(&runtape, &format!("{name}-imported.db"));
+        let other = AnyStore::file(&runtape, &format!("{name}-imported.db"));
         succeed(other.command(&runtape, &["import", bundle]));
         other.verified(&runtape);
         contents.push((
@@ -317,7 +317,7 @@ fn a_bundle_of_a_server_is_one_as_of_a_file() {
             other.json(&runtape, &["export", "--all"]),
         ));
         // And on a server, too.
-        let there = Place::server().unwrap();
+        let there = AnyStore::server().unwrap();
         succeed(there.command(&runtape, &["import", bundle]));
         there.verified(&runtape);
         contents.push((
