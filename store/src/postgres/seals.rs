@@ -79,7 +79,7 @@ pub(super) fn insert(pg: &Postgres, entry: &SealEntry) {
     let end = (entry.name.number, entry.hash);
     transaction.ends.insert(chain(entry.name), end);
     transaction.seals.push(entry.clone());
-    transaction.has_sealed = true;
+    transaction.sealed = Some((entry.name, entry.hash));
 }
 
 /// Entries to be written, a column at a time, and where their chains end then.

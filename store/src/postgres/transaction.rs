@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use runtape_core::RunId;
+use runtape_core::report::SealName;
 use tokio_postgres::Row;
 
+use super::columns::{chain, signed};
 use super::connection::{BEGIN_TO_READ, BEGIN_TO_WRITE, Part, Value};
 use super::fault::is_away;
 use super::pending::{Into, Pending, RunCells};
@@ -41,10 +43,8 @@ pub(super) struct Transaction {
     pub(super) ends: HashMap<i32, (u64, Hash)>,
     /// How many sessions it has locked for itself.
     pub(super) own_sessions: usize,
-    /// It has sealed something.
-    pub(super) has_sealed: bool,
-    /// What it is called on the server, once it has written something there.
-    number: Option<String>,
+    /// An entry that it added to a chain, if it has sealed something.
+    pub(super) sealed: Option<(SealName, Hash)>,
     /// Entries of chains that are not written yet.
     pub(super) seals: Vec<SealEntry>,
     /// The next numbers in trees that are not written yet.
@@ -53,11 +53,22 @@ pub(super) struct Transaction {
     before: Option<Known>,
 }
 
-/// What a transaction knows of rows that it has locked.
+/// What a transaction knows of rows that it has locked or written.
 #[derive(Debug)]
 struct Known {
     fenced: HashMap<RunId, i64>,
     ends: HashMap<i32, (u64, Hash)>,
+    sealed: Option<(SealName, Hash)>,
+}
+
+/// Something that a transaction wrote and nobody else ever writes: where it is, the transaction was committed.
+///
+/// The number of the transaction is no such thing. A server that breaks down gives numbers again whose transactions it had
+/// not written to its log, and then tells that one was committed which another writer had.
+#[derive(Debug)]
+enum Trace {
+    Lease { root: RunId, epoch: i64, mark: i64 },
+    Seal(SealName, Hash),
 }
 
 impl Postgres {
@@ -152,13 +163,12 @@ impl Postgres {
     /// gives.
     fn flush_and_ask(&self, question: Option<Part<'_>>) -> Result<Vec<Row>> {
         self.begin_now()?;
-        let (mut pending, seals, numbers, is_named) = {
+        let (mut pending, seals, numbers) = {
             let mut transaction = self.transaction.borrow_mut();
             (
                 std::mem::take(&mut transaction.pending),
                 std::mem::take(&mut transaction.seals),
                 std::mem::take(&mut transaction.numbers),
-                transaction.number.is_some(),
             )
         };
         for root in &pending.roots {
@@ -178,20 +188,10 @@ impl Postgres {
             });
         }
         parts.extend(entries.as_ref().map(seals::Entries::statement));
-        if !is_named {
-            parts.push(Part {
-                sql: TRANSACTION.into(),
-                values: Vec::new(),
-            });
-        }
         let is_asked = question.is_some();
         parts.extend(question);
         let mut answers = hold(&self.link).connection.rows_of_all(&parts)?;
         let answer = if is_asked { answers.pop() } else { None };
-        if !is_named {
-            let number = answers.pop().unwrap_or_default();
-            self.transaction.borrow_mut().number = name_in(&number)?;
-        }
         Ok(answer.unwrap_or_default())
     }
 
@@ -356,14 +356,13 @@ impl Postgres {
             return Ok(());
         }
         let fenced = self.transaction.borrow().fenced.clone();
-        let number = self.transaction.borrow().number.clone();
+        let sealed = self.transaction.borrow().sealed;
         let mut link = hold(&self.link);
-        let number = match number {
-            Some(number) => Some(number),
-            None => name_in(&link.connection.rows_soon(TRANSACTION, &[])?)?,
-        };
         let committed = match link.connection.batch(COMMIT) {
-            Err(error) if is_away(&error) => link.was_committed(number.as_deref(), error),
+            Err(error) if is_away(&error) => {
+                let trace = link.trace(&fenced, sealed);
+                link.was_committed(trace.as_ref(), error)
+            }
             result => result,
         };
         link.is_busy = false;
@@ -371,9 +370,8 @@ impl Postgres {
             link.leases.wrote_all(&fenced);
         }
         drop(link);
-        let has_sealed = self.transaction.borrow().has_sealed;
         self.end();
-        if has_sealed && committed.is_ok() {
+        if sealed.is_some() && committed.is_ok() {
             self.make_epoch_by_the_way();
         }
         committed
@@ -443,6 +441,7 @@ impl Postgres {
         transaction.before = Some(Known {
             fenced: transaction.fenced.clone(),
             ends: transaction.ends.clone(),
+            sealed: transaction.sealed,
         });
         hold(&self.link).connection.batch("SAVEPOINT part")
     }
@@ -461,6 +460,7 @@ impl Postgres {
         if let Some(before) = transaction.before.take() {
             transaction.fenced = before.fenced;
             transaction.ends = before.ends;
+            transaction.sealed = before.sealed;
         }
         drop(transaction);
         let mut link = hold(&self.link);
@@ -480,35 +480,45 @@ const COMMIT: &str = "SELECT 1; COMMIT";
 const SET_NUMBERS: &str = "UPDATE root SET next_no = x.next_no
      FROM unnest($1::text[], $2::bigint[]) AS x (root_id, next_no) WHERE root.root_id = x.root_id";
 
-/// Names the transaction, so that one whose end was not seen can be asked for.
-const TRANSACTION: &str = "SELECT pg_current_xact_id_if_assigned()::text";
-
-/// Reads the name of a transaction, which has one once it has written something.
-fn name_in(rows: &[Row]) -> Result<Option<String>> {
-    let name = rows.first().map(|row| row.try_get(0)).transpose()?;
-    Ok(name.flatten())
-}
-
 impl Link {
-    /// Finds out whether a transaction was committed whose connection was lost at that moment.
-    fn was_committed(&mut self, number: Option<&str>, lost: StoreError) -> Result<()> {
-        let Some(number) = number else {
-            // It wrote nothing.
-            return Ok(());
-        };
+    /// Returns what tells that a transaction was committed.
+    fn trace(
+        &self,
+        fenced: &HashMap<RunId, i64>,
+        sealed: Option<(SealName, Hash)>,
+    ) -> Option<Trace> {
+        // All of it is there or nothing, so any of them will do.
+        let lease = fenced.iter().min().and_then(|(root, mark)| {
+            let epoch = self.leases.of(root)?.epoch;
+            let (root, mark) = (root.clone(), *mark);
+            Some(Trace::Lease { root, epoch, mark })
+        });
+        lease.or_else(|| sealed.map(|(name, hash)| Trace::Seal(name, hash)))
+    }
+
+    /// Finds out whether a transaction was committed whose connection was lost at that moment. Of one that left no trace
+    /// nobody can tell: whoever does it again finds what it did.
+    fn was_committed(&mut self, trace: Option<&Trace>, lost: StoreError) -> Result<()> {
         self.connection.reconnect()?;
-        for _ in 0..20 {
-            let sql = "SELECT pg_xact_status($1::text::xid8)";
-            let rows = self.connection.rows_soon(sql, &[&number])?;
-            let status = rows.first().map(|row| row.try_get::<_, Option<String>>(0));
-            match status.transpose()?.flatten().as_deref() {
-                Some("committed") => return Ok(()),
-                // The server has not noticed yet that nobody is there.
-                Some("in progress") => std::thread::sleep(std::time::Duration::from_millis(100)),
-                _ => break,
+        let is_there = match trace {
+            Some(Trace::Lease { root, epoch, mark }) => {
+                // If it is being committed just now, this waits for it.
+                let sql = "SELECT writes FROM lease WHERE root_id = $1 AND epoch = $2 FOR UPDATE";
+                let rows = self.connection.rows_soon(sql, &[&root.as_str(), epoch])?;
+                let writes: Option<i64> = rows.first().map(|row| row.try_get(0)).transpose()?;
+                writes == Some(*mark)
             }
-        }
-        Err(lost)
+            Some(Trace::Seal(seal, hash)) => {
+                let wait = "SELECT 1 FROM chain_head WHERE chain = $1 FOR UPDATE";
+                self.connection.rows_soon(wait, &[&chain(*seal)])?;
+                let sql = "SELECT 1 FROM seal WHERE chain = $1 AND number = $2 AND hash = $3";
+                let (number, hash) = (signed(seal.number), hash.as_slice());
+                let values: [Value<'_>; 3] = [&chain(*seal), &number, &hash];
+                !self.connection.rows_soon(sql, &values)?.is_empty()
+            }
+            None => false,
+        };
+        if is_there { Ok(()) } else { Err(lost) }
     }
 
     /// Returns how often a tree was written under a lease, if it is still held.

@@ -21,9 +21,20 @@ struct State {
     mode: Mutex<Mode>,
     changed: Condvar,
     open: Mutex<Vec<TcpStream>>,
+    /// It begins to hang before it passes this on, once.
+    stop: Mutex<Option<&'static [u8]>>,
 }
 
 impl State {
+    /// Begins to hang if that was wanted where these words come.
+    fn stop_at(&self, asked: &[u8]) {
+        let mut stop = self.stop.lock().unwrap();
+        let has = |words: &mut &[u8]| asked.windows(words.len()).any(|part| part == *words);
+        if stop.take_if(|words| has(words)).is_some() {
+            *self.mode.lock().unwrap() = Mode::Hanging;
+        }
+    }
+
     /// Waits until something may be passed on.
     fn wait(&self, is_answer: bool) {
         let mut mode = self.mode.lock().unwrap();
@@ -43,6 +54,9 @@ pub struct Proxy {
 fn pass_on(mut from: TcpStream, mut to: TcpStream, state: &State, is_answer: bool) {
     let mut buffer = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
+        if !is_answer {
+            state.stop_at(&buffer[..count]);
+        }
         state.wait(is_answer);
         if to.write_all(&buffer[..count]).is_err() {
             break;
@@ -107,6 +121,7 @@ impl Proxy {
             mode: Mutex::new(Mode::Passing),
             changed: Condvar::new(),
             open: Mutex::default(),
+            stop: Mutex::default(),
         });
         let proxy = Self {
             port: listener.local_addr().unwrap().port(),
@@ -147,6 +162,17 @@ impl Proxy {
     /// Passes nothing on any more, and says nothing.
     pub fn hang(&self) {
         self.set(Mode::Hanging);
+    }
+
+    /// Hangs as soon as somebody sends these words to the server, which does not get them.
+    pub fn hang_before(&self, words: &'static [u8]) {
+        *self.state.stop.lock().unwrap() = Some(words);
+    }
+
+    /// Tells whether nothing is passed on.
+    #[must_use]
+    pub fn is_hanging(&self) -> bool {
+        *self.state.mode.lock().unwrap() == Mode::Hanging
     }
 
     /// Passes on what is asked, and none of the answers.

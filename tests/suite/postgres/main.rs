@@ -12,6 +12,7 @@
     reason = "a failing test may fail in any way"
 )]
 
+mod breakdown;
 mod cut_off;
 mod finishing;
 mod full;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use aho_corasick::AhoCorasick;
 use runtape_normalizer::redact::{Tier, examples};
 use serde_json::{Value, json};
 
@@ -133,13 +134,15 @@ fn forms(secret: &str) -> Vec<String> {
 /// Returns the rules of those secrets that stand in some bytes, whatever the case of their letters: an index keeps
 /// small ones.
 pub(super) fn found_in(bytes: &[u8], planted: &[Planted]) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes).to_lowercase();
-    let found = planted.iter().filter(|planted| {
-        forms(&planted.secret)
-            .iter()
-            .any(|form| text.contains(form))
+    let forms = planted.iter().flat_map(|planted| {
+        let forms = forms(&planted.secret).into_iter();
+        forms.map(|form| (form, planted.rule.as_str()))
     });
-    found.map(|planted| planted.rule.clone()).collect()
+    let (forms, rules): (Vec<String>, Vec<&str>) = forms.unzip();
+    let mut search = AhoCorasick::builder();
+    let search = search.ascii_case_insensitive(true).build(forms).unwrap();
+    let found = search.find_iter(bytes).map(|found| rules[found.pattern()]);
+    found.map(str::to_owned).collect()
 }
 
 /// Asserts that no file below a directory has any of the secrets. Returns how many files there are.
