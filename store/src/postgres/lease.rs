@@ -133,6 +133,11 @@ impl Leases {
             .retain(|_, way| way.root != *root || Some(way.session.as_str()) == session);
     }
 
+    /// Forgets what is known of all trees: it may have been seen in a transaction that was undone.
+    pub(super) fn forget_all_ways(&mut self) {
+        self.ways.clear();
+    }
+
     /// Forgets what is known of a tree.
     pub(super) fn forget_ways(&mut self, root: &RunId) {
         self.ways.retain(|_, way| way.root != *root);

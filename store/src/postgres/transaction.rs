@@ -346,6 +346,14 @@ impl Postgres {
 
     /// Makes the transaction visible and lasting.
     pub(super) fn commit_all(&self) -> Result<()> {
+        let committed = self.try_to_commit();
+        if committed.is_err() {
+            hold(&self.link).leases.forget_all_ways();
+        }
+        committed
+    }
+
+    fn try_to_commit(&self) -> Result<()> {
         if !self.transaction.borrow().is_begun && self.commit_at_once()? {
             self.end();
             return Ok(());
@@ -424,6 +432,7 @@ impl Postgres {
             }
             link.is_busy = false;
         }
+        hold(&self.link).leases.forget_all_ways();
         self.end();
     }
 
