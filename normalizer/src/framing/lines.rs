@@ -22,6 +22,9 @@ pub const HEAD: usize = 4096;
 /// The buffer kept from one line to the next; after a larger line it is given back.
 const RETAINED: usize = 1024 * 1024;
 
+/// A line up to this length is a short one.
+const SHORT: usize = 64 * 1024;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// How a line ended.
@@ -222,13 +225,15 @@ impl LineSplitter {
         }
     }
 
-    /// Makes room as `Vec` would, by doubling, but never for more than the limit.
+    /// Makes room as `Vec` would, by doubling, but never for more than the limit. A line that is not a short one gets at
+    /// once as much as is kept from line to line: to copy it into ever larger rooms takes longer than to read it.
     fn grow(&mut self, wanted: usize) {
         let length = self.carry.len() + wanted;
         if length > self.carry.capacity() {
-            let doubled = self.carry.capacity().saturating_mul(2).min(self.limit);
-            self.carry
-                .reserve_exact(doubled.max(length) - self.carry.len());
+            let least = if length > SHORT { RETAINED } else { length };
+            let doubled = self.carry.capacity().saturating_mul(2).max(least);
+            let room = doubled.min(self.limit).max(length);
+            self.carry.reserve_exact(room - self.carry.len());
         }
     }
 

@@ -26,8 +26,10 @@ const MOST_HELD: usize = 4 * 1024 * 1024;
 const MOST_GROUPS: usize = 64;
 /// How much of an over-long line is kept back, so that no secret is cut between two parts of it.
 const OVERLAP: usize = 8 * 1024;
-/// How much of an over-long line is filtered at a time.
+/// How much of an over-long line is filtered at a time; also the room that is kept from line to line.
 const PART: usize = 1024 * 1024;
+/// A line up to this length is a short one.
+const SHORT: usize = 64 * 1024;
 
 /// What is done with what may be kept.
 pub(super) type Each<'e> = &'e mut dyn FnMut(Stream, Kept<'_>, i64);
@@ -310,6 +312,11 @@ impl StreamFilter {
         report: &mut Report,
         each: Each<'_>,
     ) {
+        let length = self.carry.len() + bytes.len();
+        if length > self.carry.capacity() && (SHORT..PART).contains(&length) {
+            // To copy it into ever larger rooms takes longer than to look through it.
+            self.carry.reserve_exact(PART - self.carry.len());
+        }
         self.carry.extend_from_slice(bytes);
         let most = if self.over_long.is_some() {
             PART
