@@ -39,8 +39,43 @@ fn browser() -> Option<(PathBuf, PathBuf)> {
     }
 }
 
+/// Files with scenarios: those of the page, and those that compare it with the file of a run, which takes as long.
+const OF_PAGE: [&str; 7] = [
+    "token", "lists", "reading", "hostile", "images", "live", "screens",
+];
+const OF_FILE: [&str; 1] = ["file"];
+
 #[test]
 fn the_page_works_in_a_real_browser() {
+    try_in_browser("page", &OF_PAGE);
+}
+
+#[test]
+fn the_page_and_the_file_of_a_run_are_alike_in_a_real_browser() {
+    try_in_browser("file", &OF_FILE);
+}
+
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/suite/serve/browser")
+}
+
+#[test]
+fn every_file_with_scenarios_is_run() {
+    let names = fs::read_dir(scripts()).unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        name.strip_suffix(".mjs").map(str::to_owned)
+    });
+    let mut names: Vec<String> = names
+        .filter(|name| !["main", "harness"].contains(&name.as_str()))
+        .collect();
+    names.sort();
+    let mut run = [&OF_PAGE[..], &OF_FILE].concat();
+    run.sort_unstable();
+    assert_eq!(names, run);
+}
+
+/// Runs some of the files with scenarios.
+fn try_in_browser(name: &str, files: &[&str]) {
     let Some((packages, chromium)) = browser() else {
         return;
     };
@@ -52,17 +87,16 @@ fn the_page_works_in_a_real_browser() {
         fs::copy(runtape.path("page.db"), runtape.path(name)).unwrap();
     }
     let directory = match std::env::var_os("RUNTAPE_SCREENSHOTS") {
-        Some(kept) => copy_to(&runtape, Path::new(&kept)),
+        Some(kept) => copy_to(&runtape, &Path::new(&kept).join(name)),
         None => runtape.directory.path().to_owned(),
     };
-    let script =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/suite/serve/browser/main.mjs");
     let mut command = Command::new("node");
     command
-        .arg(script)
+        .arg(scripts().join("main.mjs"))
         .args([&packages, &chromium])
         .arg(env!("CARGO_BIN_EXE_runtape"))
-        .arg(&directory);
+        .arg(&directory)
+        .args(files);
     let environment = runtape.command(&[]);
     for (name, value) in environment.get_envs() {
         match value {

@@ -1,12 +1,13 @@
-// The page in a real browser: main.mjs PLAYWRIGHT CHROMIUM RUNTAPE DIRECTORY. The directory has the databases that the test
-// made (page.db, live.db) and agents; screenshots go to DIRECTORY/screenshots. ONLY=WORDS runs the tests whose names have these.
+// The page in a real browser: main.mjs PLAYWRIGHT CHROMIUM RUNTAPE DIRECTORY FILE... Each file has scenarios; the directory has
+// the databases that the test made (page.db, live.db) and agents; screenshots go to DIRECTORY/screenshots. ONLY=WORDS runs the tests whose names have these.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
 import { browser, endAll, screenshots, tests, trouble } from "./harness.mjs";
 
-for (const name of ["token", "lists", "reading", "hostile", "images", "live", "file", "screens"]) await import(`./${name}.mjs`);
+for (const name of process.argv.slice(6)) await import(`./${name}.mjs`);
+assert.ok(tests.length > 0);
 
 const only = process.env.ONLY;
 let failed = 0;
