@@ -29,6 +29,35 @@ impl Stopwatch {
     }
 }
 
+/// Holds work to take less than `most` times as long as other work, whoever does it: a server is no thread of ours.
+///
+/// Both are measured in turn. What else a busy machine does makes either slower now and then; what grows too fast does so each
+/// time it is tried.
+///
+/// # Panics
+///
+/// If it took longer each time.
+pub fn assert_growth(most: u32, mut less: impl FnMut(), mut more: impl FnMut()) {
+    let time = |work: &mut dyn FnMut()| {
+        let began = Instant::now();
+        work();
+        began.elapsed()
+    };
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        let times = (0..3).map(|_| (time(&mut less), time(&mut more)));
+        let best = |(one, two): (Duration, Duration), (less, more): (Duration, Duration)| {
+            (one.min(less), two.min(more))
+        };
+        let (less, more) = times.fold((Duration::MAX, Duration::MAX), best);
+        if more < less * most {
+            return;
+        }
+        seen.push((less, more));
+    }
+    panic!("it should take less than {most} times as long: {seen:?}");
+}
+
 /// Returns how long this thread has worked in all. Asked of the clock: what `/proc` tells of a thread that runs is as old
 /// as the last tick, which is some milliseconds.
 #[cfg(unix)]
@@ -46,6 +75,14 @@ fn worked() -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_that_grows_too_fast_is_found_and_other_work_is_not() {
+        let sleep = |time: u64| move || std::thread::sleep(Duration::from_millis(time));
+        assert_growth(3, sleep(5), sleep(10));
+        let grown = std::panic::catch_unwind(|| assert_growth(3, sleep(1), sleep(20)));
+        assert!(grown.is_err());
+    }
 
     #[test]
     fn sleep_is_no_work_and_work_is_seen_at_once() {

@@ -2,13 +2,13 @@
 //! stored.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use runtape_core::record::UsageSource;
 use runtape_core::{RecordKind, TokenCounts};
 
 use runtape_store::{Calendar, RunFilter, Store, UsageBy};
 use runtape_tests::runs::{Dice, Made, Plan, run_id};
+use runtape_tests::stopwatch::assert_growth;
 
 use crate::Backend;
 
@@ -170,7 +170,7 @@ pub(crate) fn a_total_that_fell_counts_nothing_rather_than_less<B: Backend>() {
 }
 
 pub(crate) fn adding_up_takes_twice_as_long_for_twice_the_runs_of_a_session<B: Backend>() {
-    let time = |runs: i64| {
+    let filled = |runs: i64| {
         let home = B::fresh();
         let mut store = home.open();
         let stored = store.batch(|store| {
@@ -187,15 +187,12 @@ pub(crate) fn adding_up_takes_twice_as_long_for_twice_the_runs_of_a_session<B: B
             Ok(())
         });
         stored.unwrap();
-        let times = (0..3).map(|_| {
-            let begin = Instant::now();
-            assert_eq!(sums(&store), runs * 10 + 101 + 102);
-            begin.elapsed()
-        });
-        times.min().unwrap()
+        (home, store)
     };
-    let (once, twice) = (time(250 / B::FEWER), time(500 / B::FEWER));
-    assert!(twice < once * 3, "{once:?}, then {twice:?}");
+    let runs = 250 / B::FEWER;
+    let ((_home, once), (_other_home, twice)) = (filled(runs), filled(2 * runs));
+    let add_up = |store: &Store, runs: i64| assert_eq!(sums(store), runs * 10 + 101 + 102);
+    assert_growth(3, || add_up(&once, runs), || add_up(&twice, 2 * runs));
 }
 
 pub(crate) fn the_order_in_which_runs_are_stored_does_not_matter<B: Backend>() {
