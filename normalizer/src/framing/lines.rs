@@ -20,7 +20,7 @@ pub const DEFAULT_LIMIT: usize = 32 * 1024 * 1024;
 pub const HEAD: usize = 4096;
 
 /// The buffer kept from one line to the next; after a larger line it is given back.
-const RETAINED: usize = 1024 * 1024;
+pub(crate) const RETAINED: usize = 1024 * 1024;
 
 /// A line up to this length is a short one.
 const SHORT: usize = 64 * 1024;
@@ -217,23 +217,11 @@ impl LineSplitter {
         };
         self.carry.truncate(room);
         let wanted = bytes.len().min(room - self.carry.len());
-        self.grow(wanted);
+        make_room(&mut self.carry, wanted, self.limit);
         self.carry
             .extend_from_slice(bytes.get(..wanted).unwrap_or_default());
         if too_long {
             self.carry.shrink_to_fit();
-        }
-    }
-
-    /// Makes room as `Vec` would, by doubling, but never for more than the limit. A line that is not a short one gets at
-    /// once as much as is kept from line to line: to copy it into ever larger rooms takes longer than to read it.
-    fn grow(&mut self, wanted: usize) {
-        let length = self.carry.len() + wanted;
-        if length > self.carry.capacity() {
-            let least = if length > SHORT { RETAINED } else { length };
-            let doubled = self.carry.capacity().saturating_mul(2).max(least);
-            let room = doubled.min(self.limit).max(length);
-            self.carry.reserve_exact(room - self.carry.len());
         }
     }
 
@@ -245,6 +233,17 @@ impl LineSplitter {
         if self.carry.capacity() > RETAINED {
             self.carry = Vec::new();
         }
+    }
+}
+
+/// Makes room for more of a line as `Vec` would, by doubling, but never for more than a limit. A line that is not a short one
+/// gets at once as much as is kept from line to line: to copy it into ever larger rooms takes longer than to read it.
+pub(crate) fn make_room(carry: &mut Vec<u8>, wanted: usize, limit: usize) {
+    let length = carry.len() + wanted;
+    if length > carry.capacity() {
+        let least = if length > SHORT { RETAINED } else { length };
+        let doubled = carry.capacity().saturating_mul(2).max(least);
+        carry.reserve_exact(doubled.min(limit).max(length) - carry.len());
     }
 }
 

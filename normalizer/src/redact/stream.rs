@@ -17,6 +17,7 @@ use super::rule_set::{ESCAPE, RuleSet};
 use super::shape::Outcome;
 use super::text::Text;
 use super::walk::{StringState, is_of_number, may_be_json};
+use crate::lines::{RETAINED, make_room};
 
 /// How long what is held waits for its rest, in milliseconds.
 pub(super) const SILENCE: i64 = 2_000;
@@ -26,10 +27,8 @@ const MOST_HELD: usize = 4 * 1024 * 1024;
 const MOST_GROUPS: usize = 64;
 /// How much of an over-long line is kept back, so that no secret is cut between two parts of it.
 const OVERLAP: usize = 8 * 1024;
-/// How much of an over-long line is filtered at a time; also the room that is kept from line to line.
-const PART: usize = 1024 * 1024;
-/// A line up to this length is a short one.
-const SHORT: usize = 64 * 1024;
+/// How much of an over-long line is filtered at a time.
+const PART: usize = RETAINED;
 
 /// What is done with what may be kept.
 pub(super) type Each<'e> = &'e mut dyn FnMut(Stream, Kept<'_>, i64);
@@ -312,11 +311,7 @@ impl StreamFilter {
         report: &mut Report,
         each: Each<'_>,
     ) {
-        let length = self.carry.len() + bytes.len();
-        if length > self.carry.capacity() && (SHORT..PART).contains(&length) {
-            // To copy it into ever larger rooms takes longer than to look through it.
-            self.carry.reserve_exact(PART - self.carry.len());
-        }
+        make_room(&mut self.carry, bytes.len(), usize::MAX);
         self.carry.extend_from_slice(bytes);
         let most = if self.over_long.is_some() {
             PART
