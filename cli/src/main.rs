@@ -24,7 +24,7 @@ use crate::database::Database;
 use crate::error::CliError;
 use crate::settings::{ColorChoice, SettingsFile, ShowSettings};
 use crate::terminal::console::{Console, RowForm};
-use crate::terminal::pager::{self, PagedOutput, Screen};
+use crate::terminal::pager::{self, PagedOutput, ScreenSize};
 
 /// Records are made on one thread and freed on another, where the system's allocator has them wait
 /// for each other.
@@ -127,7 +127,7 @@ fn main() -> ExitCode {
     };
     // A lock would keep `record` from writing in between; it flushes as it goes.
     let mut stdout = io::BufWriter::new(io::stdout());
-    let screen = Screen::find().filter(|_| arguments.may_be_paged());
+    let screen = ScreenSize::find().filter(|_| arguments.may_be_paged());
     let result = match screen {
         None => run(arguments, &show, &mut stdout, false),
         Some(screen) => {

@@ -77,7 +77,7 @@ fn read_strictly<T: DeserializeOwned + Serialize>(value: &Value) -> Result<Publi
         }
     };
     let written = serde_json::to_value(&typed).map_err(|error| error.to_string())?;
-    let mut comparison = Comparison::default();
+    let mut comparison = Comparer::default();
     comparison.compare(&mut String::new(), value, &written)?;
     comparison.refuse_nulls::<T>(value)?;
     let known = written.as_object();
@@ -91,12 +91,12 @@ fn read_strictly<T: DeserializeOwned + Serialize>(value: &Value) -> Result<Publi
 
 /// Compares a value with what was read of it, written again.
 #[derive(Default)]
-struct Comparison {
+struct Comparer {
     /// Where nulls are that were not written again, as JSON pointers.
     nulls: Vec<String>,
 }
 
-impl Comparison {
+impl Comparer {
     fn compare(&mut self, path: &mut String, given: &Value, written: &Value) -> Result<(), String> {
         let length = path.len();
         match (given, written) {

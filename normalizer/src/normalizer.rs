@@ -22,7 +22,7 @@ use crate::standard_input::{StandardInput, StdinUse};
 /// Plain and synchronous: no clock, no I/O. The same bytes with the same context give the same
 /// records, however they are cut into chunks.
 pub struct Normalizer {
-    reading: Reading,
+    reading: LineParser,
     reducer: Reducer,
     stdout: LineSplitter,
     stderr: LineSplitter,
@@ -36,7 +36,7 @@ pub struct Normalizer {
 }
 
 /// Who reads the lines.
-enum Reading {
+enum LineParser {
     /// One parser: that of the output, or that of the history.
     One(Box<dyn RuntimeParser>),
     /// Both, whose signals are joined at the end.
@@ -86,12 +86,12 @@ impl Normalizer {
             context.query = (entry.query)(&context);
         }
         let reading = match (source, entry.history) {
-            (RunSource::Live, _) => Reading::One((entry.parser)(&context)),
+            (RunSource::Live, _) => LineParser::One((entry.parser)(&context)),
             (_, None) => return Err(NormalizeError::NoHistory { runtime }),
-            (RunSource::History, Some(history)) => Reading::One((history.parser)(&context)),
+            (RunSource::History, Some(history)) => LineParser::One((history.parser)(&context)),
             (RunSource::Both, Some(history)) => {
                 let printed = (entry.parser)(&context);
-                Reading::Both(Box::new(Joint::new(printed, history, &mut context)))
+                LineParser::Both(Box::new(Joint::new(printed, history, &mut context)))
             }
         };
         let limit = context.limit;
@@ -194,12 +194,12 @@ impl Normalizer {
             at: self.last_at,
         };
         match reading {
-            Reading::One(mut parser) => {
+            LineParser::One(mut parser) => {
                 let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, None);
                 parser.finish(exit, &mut SignalSink::new(place, &mut apply));
                 reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
             }
-            Reading::Both(joint) => {
+            LineParser::Both(joint) => {
                 let printed = joint.finish(exit, place, reducer);
                 reducer.finish(exit, self.last_at, |code| printed.exit_is_signal(code));
             }
@@ -209,10 +209,10 @@ impl Normalizer {
 }
 
 /// Gives one line to the parser, and its signals to the reducer.
-fn feed(reading: &mut Reading, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
+fn feed(reading: &mut LineParser, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
     let parser = match reading {
-        Reading::One(parser) => parser,
-        Reading::Both(joint) => return joint.feed(stream, framed, reducer),
+        LineParser::One(parser) => parser,
+        LineParser::Both(joint) => return joint.feed(stream, framed, reducer),
     };
     match framed {
         Framed::Line(line) => {

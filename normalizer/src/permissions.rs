@@ -8,12 +8,12 @@ pub struct PermissionFlag {
     /// The flag's names.
     pub names: &'static [&'static str],
     /// Where the word for it is.
-    mode: Mode,
+    mode: ModeWord,
 }
 
 /// Where the word for what an agent may do is.
 #[derive(Clone, Copy, Debug)]
-enum Mode {
+enum ModeWord {
     /// The flag means this.
     Meaning(&'static str),
     /// It is the flag's value.
@@ -26,29 +26,29 @@ impl PermissionFlag {
     /// Creates a flag that means one thing.
     #[must_use]
     pub const fn meaning(mode: &'static str, names: &'static [&'static str]) -> Self {
-        let mode = Mode::Meaning(mode);
+        let mode = ModeWord::Meaning(mode);
         Self { names, mode }
     }
 
     /// Creates a flag whose value is the word for it.
     #[must_use]
     pub const fn valued(names: &'static [&'static str]) -> Self {
-        let mode = Mode::Value;
+        let mode = ModeWord::Value;
         Self { names, mode }
     }
 
     /// Creates a flag that sets a setting whose value is the word for it.
     #[must_use]
     pub const fn setting(names: &'static [&'static str], key: &'static str) -> Self {
-        let mode = Mode::Setting(key);
+        let mode = ModeWord::Setting(key);
         Self { names, mode }
     }
 
     fn mode_in(&self, context: &Context) -> Option<String> {
         match self.mode {
-            Mode::Meaning(mode) => context.has_flag(self.names).then(|| mode.to_owned()),
-            Mode::Value => context.flag(self.names).map(str::to_owned),
-            Mode::Setting(key) => {
+            ModeWord::Meaning(mode) => context.has_flag(self.names).then(|| mode.to_owned()),
+            ModeWord::Value => context.flag(self.names).map(str::to_owned),
+            ModeWord::Setting(key) => {
                 // Of several values the last one counts.
                 let values = context.flags(self.names).filter_map(|set| {
                     let value = set.strip_prefix(key)?.trim_start().strip_prefix('=')?;

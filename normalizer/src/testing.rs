@@ -95,7 +95,7 @@ pub(crate) fn collect(work: impl FnOnce(&mut SignalSink<'_>)) -> Vec<String> {
 
 /// What a process printed, and how it ended.
 #[derive(Clone)]
-pub(crate) struct Printed<'a> {
+pub(crate) struct PrintedRun<'a> {
     pub(crate) runtime: Runtime,
     pub(crate) context: Context,
     pub(crate) stdout: &'a str,
@@ -103,7 +103,7 @@ pub(crate) struct Printed<'a> {
     pub(crate) exit: Exit,
 }
 
-impl Printed<'_> {
+impl PrintedRun<'_> {
     /// Returns its records.
     pub(crate) fn records(&self) -> Vec<Record> {
         let mut normalizer = Normalizer::new(self.runtime.clone(), self.context.clone()).unwrap();

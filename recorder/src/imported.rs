@@ -66,7 +66,7 @@ pub enum Comparison {
 
 /// Whether a run is stored already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum StoredAlready {
     /// Neither the run nor a child of it is stored.
     No,
     /// The run is stored with the same content.
@@ -81,32 +81,36 @@ pub fn known_records(
     store: &Store,
     records: &[Record],
     comparison: Comparison,
-) -> Result<Known, StoreError> {
+) -> Result<StoredAlready, StoreError> {
     let is_there = |run: &RunId| match store.run(run) {
         Ok(run) => Ok(Some(run)),
         Err(StoreError::UnknownRun { .. }) => Ok(None),
         Err(error) => Err(error),
     };
     let Some(root) = records.first() else {
-        return Ok(Known::No);
+        return Ok(StoredAlready::No);
     };
     let Some(stored) = is_there(&root.run_id)? else {
         for record in records.iter().filter(|record| record.seq == 0) {
             if is_there(&record.run_id)?.is_some() {
-                return Ok(Known::Other);
+                return Ok(StoredAlready::Other);
             }
         }
-        return Ok(Known::No);
+        return Ok(StoredAlready::No);
     };
     if stored.seal.is_none() || stored.root_run_id.is_some() {
-        return Ok(Known::Other);
+        return Ok(StoredAlready::Other);
     }
     let stored = store.tree_records(&root.run_id)?;
     let is_same = match comparison {
         Comparison::Records => placeless(&stored) == placeless(records),
         Comparison::Essence => job(&stored) == job(records) && essence(&stored) == essence(records),
     };
-    Ok(if is_same { Known::Same } else { Known::Other })
+    Ok(if is_same {
+        StoredAlready::Same
+    } else {
+        StoredAlready::Other
+    })
 }
 
 /// Returns the job of a tree of runs.

@@ -63,17 +63,18 @@ mod stored_redaction;
 mod transfer;
 
 pub use batch_writer::BatchWriter;
-pub use capture::{Capture, Found, Stored, store_captures};
+pub use capture::{Capture, FoundCapture, Stored, store_captures};
 pub use clock::Clock;
 pub use context_and_exit::{applied_rules, exit_info, redaction_info};
 pub use detached_run::{DetachedRun, Ended, Printed};
 pub use error::RecordError;
 pub use estimates::Estimates;
 pub use git_head::{GitHead, git_head};
-pub use imported::{Comparison, Known, known_records, prepare_records, store_records};
-pub use keeping::{Destination, Kept, PipeOptions, PipeRecorder};
+pub use imported::{Comparison, StoredAlready, known_records, prepare_records, store_records};
+pub use keeping::{Destination, KeepingEnd, PipeOptions, PipeRecorder};
 pub use private_file::{
-    NewFile, Written, create_directory as create_private_directory, digest, write as write_private,
+    NewFile, WrittenFile, create_directory as create_private_directory, digest,
+    write as write_private,
 };
 #[cfg(unix)]
 pub use process::{Recorded, Recording, RecordingOptions};

@@ -25,7 +25,7 @@ pub struct NewFile {
 
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFile {
     /// Its bytes.
     pub bytes: u64,
     /// Their BLAKE3 digest, in hexadecimal digits.
@@ -80,7 +80,7 @@ impl NewFile {
     }
 
     /// Puts it on the disk and gives it its name, unless that is taken by now.
-    pub fn finish(mut self) -> io::Result<Written> {
+    pub fn finish(mut self) -> io::Result<WrittenFile> {
         self.file.sync_all()?;
         let written = digest(&self.staging)?;
         match fs::hard_link(&self.staging, &self.target) {
@@ -169,7 +169,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Returns the length of a file and the BLAKE3 digest of its bytes.
-pub fn digest(path: &Path) -> io::Result<Written> {
+pub fn digest(path: &Path) -> io::Result<WrittenFile> {
     let mut file = File::open(path)?;
     let mut hasher = blake3::Hasher::new();
     let mut bytes = 0;
@@ -178,7 +178,7 @@ pub fn digest(path: &Path) -> io::Result<Written> {
         let length = file.read(&mut piece)?;
         if length == 0 {
             let digest = hasher.finalize().to_hex().to_string();
-            return Ok(Written { bytes, digest });
+            return Ok(WrittenFile { bytes, digest });
         }
         hasher.update(piece.get(..length).unwrap_or_default());
         bytes += u64::try_from(length).unwrap_or(u64::MAX);

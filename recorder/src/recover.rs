@@ -6,7 +6,7 @@ use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
 
 use crate::context_and_exit::{exit_from_json, exit_to_json, is_history_only};
 use crate::error::RecordError;
-use crate::replay::{Known, normalizer, read_tape};
+use crate::replay::{StoredCounts, normalizer, read_tape};
 
 /// Records that were made again are written once they come from this many bytes of output …
 const BATCH_BYTES: usize = 1 << 20;
@@ -239,7 +239,7 @@ pub(crate) fn beyond(mut chunk: TapeChunk, stored: StreamLengths) -> Option<Tape
 /// Records that were made and are not stored yet.
 struct Batch<'a> {
     run_id: &'a RunId,
-    known: Known,
+    known: StoredCounts,
     summarizer: Summarizer,
     records: Vec<Record>,
     chunks: Vec<TapeChunk>,
@@ -250,7 +250,7 @@ impl<'a> Batch<'a> {
     fn new(store: &Store, run_id: &'a RunId) -> Result<Self, StoreError> {
         Ok(Self {
             run_id,
-            known: Known::new(store, run_id)?,
+            known: StoredCounts::new(store, run_id)?,
             summarizer: Summarizer::brief(),
             records: Vec::new(),
             chunks: Vec::new(),

@@ -204,7 +204,7 @@ const DIGITS: usize = 16;
 
 /// A marker in some bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct FoundMarker<'a> {
+pub(crate) struct MarkerPlace<'a> {
     pub(crate) rule: &'a str,
     /// What stands for the secret; empty if the marker does not tell it from others.
     pub(crate) commitment: &'a str,
@@ -213,7 +213,7 @@ pub(crate) struct FoundMarker<'a> {
 }
 
 /// Returns the markers in some bytes.
-pub(crate) fn markers(bytes: &[u8]) -> impl Iterator<Item = FoundMarker<'_>> {
+pub(crate) fn markers(bytes: &[u8]) -> impl Iterator<Item = MarkerPlace<'_>> {
     memchr::memmem::find_iter(bytes, MARKER).filter_map(move |start| {
         let rest = bytes.get(start + MARKER.len()..)?;
         let end = rest
@@ -227,7 +227,7 @@ pub(crate) fn markers(bytes: &[u8]) -> impl Iterator<Item = FoundMarker<'_>> {
             && rule.bytes().all(is_rule)
             && (commitment.is_empty() || commitment.len() == DIGITS)
             && commitment.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_marker.then(|| FoundMarker {
+        is_marker.then(|| MarkerPlace {
             rule,
             commitment,
             place: start..start + MARKER.len() + end + 1,

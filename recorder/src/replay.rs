@@ -71,14 +71,14 @@ pub(crate) fn read_tape(
 }
 
 /// The stored records of a root run and its children, to be compared with ones made again.
-pub(crate) struct Known {
+pub(crate) struct StoredCounts {
     /// How many records each run has.
     counts: BTreeMap<RunId, u64>,
     /// How many of them were made again.
     met: BTreeMap<RunId, u64>,
 }
 
-impl Known {
+impl StoredCounts {
     pub(crate) fn new(store: &Store, root: &RunId) -> Result<Self, StoreError> {
         let runs = store.tree(root)?.into_iter();
         Ok(Self {
@@ -174,7 +174,7 @@ fn compare(
     begin: &BeginRun,
     exit: &Exit,
 ) -> Result<RenormalizedRun, RecordError> {
-    let mut known = Known::new(store, &begin.run_id)?;
+    let mut known = StoredCounts::new(store, &begin.run_id)?;
     let mut report = RenormalizedRun {
         run_id: begin.run_id.clone(),
         same: 0,

@@ -19,11 +19,11 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// Tells the thread that somebody asks. It ends when this is dropped.
 #[derive(Clone, Debug)]
-pub(crate) struct Indexer {
+pub(crate) struct IndexThread {
     asked: Sender<()>,
 }
 
-impl Indexer {
+impl IndexThread {
     /// Starts the thread. Where the database may not be written, it ends at once.
     pub(crate) fn start(open: &Opener) -> Result<Self, ServeError> {
         let (asked, questions) = channel();

@@ -18,11 +18,11 @@ const THREADS: usize = 4;
 const WAITING: usize = 256;
 
 /// Work for a thread, which gives it a store or says why it has none.
-type Work = Box<dyn FnOnce(Result<&Store, StoreError>) -> Kept + Send>;
+type Work = Box<dyn FnOnce(Result<&Store, StoreError>) -> StoreFit + Send>;
 
 /// Whether the store can answer further questions.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum StoreFit {
     Yes,
     No,
 }
@@ -60,7 +60,7 @@ impl Readers {
         let work: Work = Box::new(move |store| {
             // Who asked may have gone away while the question waited.
             if reply.is_closed() {
-                return Kept::Yes;
+                return StoreFit::Yes;
             }
             match store {
                 Ok(store) => {
@@ -68,13 +68,13 @@ impl Readers {
                     // A database that was replaced is opened anew for the next question.
                     let is_lost =
                         matches!(&answered, Err(problem) if problem.status().is_server_error());
-                    let kept = if is_lost { Kept::No } else { Kept::Yes };
+                    let kept = if is_lost { StoreFit::No } else { StoreFit::Yes };
                     let _ = reply.send(answered);
                     kept
                 }
                 Err(error) => {
                     let _ = reply.send(Err(error.into()));
-                    Kept::No
+                    StoreFit::No
                 }
             }
         });
@@ -114,7 +114,7 @@ fn read(open: &Opener, waiting: &Mutex<Receiver<Work>>) {
         if let Some(opened) = &store {
             // A question that panics costs its answer and this store, not the thread.
             let asked = std::panic::AssertUnwindSafe(|| work(Ok(opened)));
-            if std::panic::catch_unwind(asked).unwrap_or(Kept::No) == Kept::No {
+            if std::panic::catch_unwind(asked).unwrap_or(StoreFit::No) == StoreFit::No {
                 store = None;
             }
         }

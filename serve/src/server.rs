@@ -19,7 +19,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
 use crate::gate::{Gate, VERIFY};
-use crate::indexer::Indexer;
+use crate::indexer::IndexThread;
 use crate::live::Live;
 use crate::opener::{Access, Opener};
 use crate::patient_stream::PatientStream;
@@ -70,7 +70,7 @@ impl std::fmt::Debug for OpenDatabase {
 struct App {
     router: Router,
     gate: Gate,
-    indexer: Indexer,
+    indexer: IndexThread,
     answer_time: Duration,
 }
 
@@ -176,7 +176,7 @@ impl Server {
             router: router
                 .fallback(|| async { answer::problem(&Problem::not_found("this address")) }),
             gate: self.gate,
-            indexer: Indexer::start(&self.open.0)?,
+            indexer: IndexThread::start(&self.open.0)?,
             answer_time: self.settings.answer_time,
         });
         let room = Arc::new(Semaphore::new(CONNECTIONS));

@@ -5,7 +5,7 @@ use runtape_normalizer::runtimes::RUNTIMES;
 use runtape_store::{RunFilter, Store, parse_family, parse_label};
 
 use crate::arguments::status::{self, StatusWord};
-use crate::arguments::words::Words;
+use crate::arguments::words::WordParser;
 use crate::database::resolve_job;
 use crate::error::CliError;
 use crate::terminal::console::Console;
@@ -44,11 +44,11 @@ pub(crate) struct FilterWords {
 #[command(next_help_heading = "Filters")]
 pub(crate) struct TraitWords {
     /// Only runs of this runtime
-    #[arg(long, value_name = "RUNTIME", value_parser = Words::new(parse_runtime, runtime_words), hide_possible_values = true)]
+    #[arg(long, value_name = "RUNTIME", value_parser = WordParser::new(parse_runtime, runtime_words), hide_possible_values = true)]
     runtime: Option<Runtime>,
     /// Only runs that ended this way: completed, error, interrupted, maxSteps, … or an error's name; open
     /// for those that go on
-    #[arg(long, value_name = "STATUS", value_parser = Words::new(status::parse, status::known_words), hide_possible_values = true)]
+    #[arg(long, value_name = "STATUS", value_parser = WordParser::new(status::parse, status::known_words), hide_possible_values = true)]
     status: Option<StatusWord>,
     /// Only runs given to this expert
     #[arg(long, value_name = "KEY")]

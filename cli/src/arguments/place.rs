@@ -10,12 +10,12 @@ use crate::error::CliError;
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) run: RunId,
-    pub(crate) part: Part,
+    pub(crate) part: RunPart,
 }
 
 /// Which part of a run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum RunPart {
     /// All of it.
     Whole,
     /// What belongs to a step.
@@ -38,11 +38,11 @@ impl Place {
             })
         };
         let (run, part) = if let Some((run, seq)) = text.rsplit_once('#') {
-            (run, Part::Record(number(seq, "record", "RUN#17")?))
+            (run, RunPart::Record(number(seq, "record", "RUN#17")?))
         } else if let Some((run, step)) = text.rsplit_once(':') {
-            (run, Part::Step(number(step, "step", "RUN:3")?))
+            (run, RunPart::Step(number(step, "step", "RUN:3")?))
         } else {
-            (text, Part::Whole)
+            (text, RunPart::Whole)
         };
         let run = resolve_run(store, run)?;
         Ok(Self { run, part })
@@ -72,9 +72,9 @@ impl Place {
     /// Tells whether a record is part of it.
     fn has(&self, record: &Record) -> bool {
         match self.part {
-            Part::Whole => true,
-            Part::Step(step) => step_of(record) == Some(step),
-            Part::Record(seq) => record.seq == seq,
+            RunPart::Whole => true,
+            RunPart::Step(step) => step_of(record) == Some(step),
+            RunPart::Record(seq) => record.seq == seq,
         }
     }
 
@@ -82,9 +82,9 @@ impl Place {
     fn not_found(&self) -> CliError {
         let run = &self.run;
         let what = match self.part {
-            Part::Whole => format!("run {run}"),
-            Part::Step(step) => format!("step {step} of run {run}"),
-            Part::Record(seq) => format!("record {seq} of run {run}"),
+            RunPart::Whole => format!("run {run}"),
+            RunPart::Step(step) => format!("step {step} of run {run}"),
+            RunPart::Record(seq) => format!("record {seq} of run {run}"),
         };
         CliError::NotFound { what }
     }

@@ -8,12 +8,12 @@ use clap::{Arg, Command, Error};
 
 /// Reads a word with a function of its own, and names those that a shell should complete.
 #[derive(Clone)]
-pub(crate) struct Words<T: 'static> {
+pub(crate) struct WordParser<T: 'static> {
     read: fn(&str) -> Result<T, String>,
     known: fn() -> Vec<&'static str>,
 }
 
-impl<T> Words<T> {
+impl<T> WordParser<T> {
     pub(crate) fn new(
         read: fn(&str) -> Result<T, String>,
         known: fn() -> Vec<&'static str>,
@@ -22,7 +22,7 @@ impl<T> Words<T> {
     }
 }
 
-impl<T: Clone + Send + Sync + 'static> TypedValueParser for Words<T> {
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for WordParser<T> {
     type Value = T;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, Error> {

@@ -33,12 +33,12 @@ macro_rules! costly {
 costly!(RunInfo, JobInfo, SessionInfo, IngestGroup, SyncGroup);
 
 /// The prices that estimates in lists are made with.
-pub(crate) struct Estimates {
+pub(crate) struct ListEstimates {
     table: std::borrow::Cow<'static, PriceTable>,
     digest: String,
 }
 
-impl Estimates {
+impl ListEstimates {
     /// Finds the prices. Without them lists are lists: whoever has a faulty file of them is told so, once.
     pub(crate) fn find(invocation: &mut Invocation<'_>) -> Option<Self> {
         match usual_table() {

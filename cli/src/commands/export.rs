@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use runtape_core::report::{AppliedRules, ExportedFile, RunSeal};
 use runtape_core::{JobId, Materializer, RunId};
 use runtape_recorder::perstack::{Existing, export_job};
-use runtape_recorder::{NewFile, Written, rules_applied_to};
+use runtape_recorder::{NewFile, WrittenFile, rules_applied_to};
 use runtape_store::Store;
 
 use crate::arguments::filter::TraitWords;
@@ -30,8 +30,8 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "RUN|DIR")]
     what: Vec<String>,
     /// The format
-    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    format: ExportFormat,
     /// What JSON lines hold; records say more than events when they are imported
     #[arg(long = "as", value_name = "SHAPE", value_enum, default_value_t = Shape::Records)]
     shape: Shape,
@@ -53,7 +53,7 @@ pub(crate) struct ExportArgs {
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// One JSON object a line
     Jsonl,
     /// One file that can be verified
@@ -76,20 +76,20 @@ enum Shape {
 
 pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let store = invocation.database.read()?;
-    if args.format != Format::Perstack && args.replace {
+    if args.format != ExportFormat::Perstack && args.replace {
         let message = "--replace belongs to --format perstack".to_owned();
         return Err(CliError::Usage { message });
     }
     let runs = || chosen(args, &store);
     match (args.format, &args.output) {
-        (Format::Perstack, _) => perstack(args, &store, invocation),
+        (ExportFormat::Perstack, _) => perstack(args, &store, invocation),
         #[cfg(feature = "serve")]
-        (Format::Html, output) => html(&store, &runs()?, output.as_deref(), invocation),
-        (Format::Bundle, None) => {
+        (ExportFormat::Html, output) => html(&store, &runs()?, output.as_deref(), invocation),
+        (ExportFormat::Bundle, None) => {
             let message = "a bundle needs a file: --output FILE".to_owned();
             Err(CliError::Usage { message })
         }
-        (Format::Bundle, Some(path)) => {
+        (ExportFormat::Bundle, Some(path)) => {
             let runs = runs()?;
             let file = NewFile::begin(path).map_err(failed(path))?;
             let seals = store.write_bundle(&runs, file.staging())?;
@@ -97,10 +97,10 @@ pub(crate) fn run(args: &ExportArgs, invocation: &mut Invocation<'_>) -> Result<
             let redaction = rules_applied_to(&store, &runs)?;
             written(invocation, path, done, (runs, seals, redaction))
         }
-        (Format::Jsonl, None) => lines(args, &store, &runs()?, |text| {
+        (ExportFormat::Jsonl, None) => lines(args, &store, &runs()?, |text| {
             invocation.console.json_text(text)
         }),
-        (Format::Jsonl, Some(path)) => {
+        (ExportFormat::Jsonl, Some(path)) => {
             let runs = runs()?;
             let mut file = BufWriter::new(NewFile::begin(path).map_err(failed(path))?);
             lines(args, &store, &runs, |text| Ok(writeln!(file, "{text}")?))?;
@@ -227,7 +227,7 @@ fn perstack(
 fn written(
     invocation: &mut Invocation<'_>,
     path: &Path,
-    done: Written,
+    done: WrittenFile,
     (runs, seals, redaction): (Vec<RunId>, Vec<RunSeal>, Vec<AppliedRules>),
 ) -> Result<(), CliError> {
     let file = path.display().to_string();

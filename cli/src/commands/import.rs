@@ -12,7 +12,7 @@ use runtape_core::{Event, Record, RecordKind, Restorer, RunId};
 use runtape_normalizer::redact::RuleSet;
 use runtape_recorder::perstack::import_trees;
 use runtape_recorder::{
-    Comparison, Known, RecordError, known_records, prepare_records, redact_records,
+    Comparison, RecordError, StoredAlready, known_records, prepare_records, redact_records,
 };
 use runtape_store::{Import, Store, StoreError, Trust};
 use serde_json::Value;
@@ -44,7 +44,7 @@ pub(crate) struct ImportArgs {
     files: Vec<PathBuf>,
     /// The format; by default as each file tells, and Perstack's for a directory
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ImportFormat>,
     /// Take in what can be read of a bundle that verify refuses, and mark its runs
     #[arg(long)]
     unverified: bool,
@@ -57,7 +57,7 @@ pub(crate) struct ImportArgs {
 
 /// The format of what is imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ImportFormat {
     /// One JSON object a line
     Jsonl,
     /// One file that can be verified
@@ -66,7 +66,7 @@ enum Format {
     Perstack,
 }
 
-impl Format {
+impl ImportFormat {
     /// Tells the format by what is there.
     fn of(path: &Path) -> Result<Self, CliError> {
         if path.is_dir() {
@@ -106,11 +106,11 @@ pub(crate) fn run(args: &ImportArgs, invocation: &mut Invocation<'_>) -> Result<
     let mut store = invocation.database.open()?;
     let mut counts = Counts::default();
     for path in &args.files {
-        let format = args.format.map_or_else(|| Format::of(path), Ok)?;
+        let format = args.format.map_or_else(|| ImportFormat::of(path), Ok)?;
         let imports = match format {
-            Format::Bundle => bundle(&mut store, path, args.unverified, &rules)?,
-            Format::Jsonl => lines(&mut store, path, &rules)?,
-            Format::Perstack => {
+            ImportFormat::Bundle => bundle(&mut store, path, args.unverified, &rules)?,
+            ImportFormat::Jsonl => lines(&mut store, path, &rules)?,
+            ImportFormat::Perstack => {
                 counts.add(&perstack(&mut store, path, &rules, invocation)?);
                 continue;
             }
@@ -331,16 +331,16 @@ fn lines(
         let known = known_records(store, &records, comparison)?;
         let (records, redaction) = redact_records(records, rules)?;
         let known = match known {
-            Known::Other => known_records(store, &records, comparison)?,
+            StoredAlready::Other => known_records(store, &records, comparison)?,
             known => known,
         };
         let import = match known {
-            Known::Same => Import::Known,
-            Known::No => {
+            StoredAlready::Same => Import::Known,
+            StoredAlready::No => {
                 fresh.extend(prepare_records(&records, &redaction)?);
                 Import::Stored
             }
-            Known::Other => {
+            StoredAlready::Other => {
                 let what = "the run".to_owned();
                 return Err(StoreError::Conflict { run: id, what }.into());
             }

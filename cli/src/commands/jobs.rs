@@ -4,7 +4,7 @@ use runtape_core::JobStatus;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
-use crate::commands::estimates::{Estimates, cost_text};
+use crate::commands::estimates::{ListEstimates, cost_text};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table, thousands};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<()
         args.filter.limit(&invocation.console),
     )?;
     invocation.found("jobs", &page.items)?;
-    let estimates = Estimates::find(invocation);
+    let estimates = ListEstimates::find(invocation);
     if let Some(estimates) = &estimates {
         estimates.of_jobs(&store, &mut page.items)?;
     }

@@ -2,7 +2,7 @@
 
 use runtape_store::RunFilter;
 
-use crate::commands::estimates::Estimates;
+use crate::commands::estimates::ListEstimates;
 use crate::commands::{Invocation, runs};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -38,7 +38,7 @@ pub(super) fn run(invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     let mut filter = RunFilter::default();
     filter.roots_only = true;
     let mut page = store.runs(&filter, None, RUNS)?;
-    let estimates = Estimates::find(invocation);
+    let estimates = ListEstimates::find(invocation);
     if let Some(estimates) = &estimates {
         estimates.of_runs(&store, &mut page.items)?;
     }

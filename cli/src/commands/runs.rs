@@ -11,7 +11,7 @@ use runtape_store::Store;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
-use crate::commands::estimates::{self, Estimates, cost_text, total_text};
+use crate::commands::estimates::{self, ListEstimates, cost_text, total_text};
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::table::{Cell, Table, plural};
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &RunsArgs, invocation: &mut Invocation<'_>) -> Result<()
     filter.roots_only = !args.children;
     filter.text.clone_from(&args.text);
     let limit = args.filter.limit(&invocation.console);
-    let estimates = Estimates::find(invocation);
+    let estimates = ListEstimates::find(invocation);
     let estimate = |runs: &mut [RunInfo]| match &estimates {
         Some(estimates) => estimates.of_runs(&store, runs),
         None => Ok(()),

@@ -6,7 +6,7 @@ use runtape_normalizer::runtimes;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
-use crate::commands::estimates::{Estimates, cost_text};
+use crate::commands::estimates::{ListEstimates, cost_text};
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table, plural, thousands};
 
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SessionsArgs, invocation: &mut Invocation<'_>) -> Resul
     for session in &mut page.items {
         session.resume = resume(session);
     }
-    let estimates = Estimates::find(invocation);
+    let estimates = ListEstimates::find(invocation);
     if let Some(estimates) = &estimates {
         estimates.of_sessions(&store, &mut page.items)?;
     }

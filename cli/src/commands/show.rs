@@ -10,7 +10,7 @@ use runtape_store::Store;
 use crate::arguments::calls::{about, result_cell, took_cell};
 use crate::arguments::filter::FilterWords;
 use crate::arguments::place::Place;
-use crate::commands::estimates::{Estimates, cost_text};
+use crate::commands::estimates::{ListEstimates, cost_text};
 use crate::commands::{Invocation, show_job, show_place, show_summary};
 use crate::database::resolve_run;
 use crate::error::CliError;
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         resolved => resolved?,
     };
     let mut shown = run_detail(&store, &run_id, usize::MAX)?;
-    let estimates = Estimates::find(invocation);
+    let estimates = ListEstimates::find(invocation);
     if let Some(estimates) = &estimates {
         estimates.of_runs(&store, std::slice::from_mut(&mut shown.run))?;
         estimates.of_runs(&store, &mut shown.children)?;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
         return console.object(&shown);
     }
     let liveness = Liveness::of(&store, &shown.run.run_id)?;
-    let about = estimates.as_ref().map(Estimates::about);
+    let about = estimates.as_ref().map(ListEstimates::about);
     facts(console, &shown, liveness, about)?;
     if shown.run.steps > 1 || shown.steps_ended.iter().any(|step| step.tool_calls > 0) {
         console.line("")?;

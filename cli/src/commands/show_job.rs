@@ -4,7 +4,7 @@ use runtape_core::JobId;
 use runtape_core::report::JobDetail;
 use runtape_store::{RunFilter, Store};
 
-use super::estimates::Estimates;
+use super::estimates::ListEstimates;
 use super::{runs, session};
 use crate::commands::Invocation;
 use crate::database::resolve_job;
@@ -33,7 +33,7 @@ pub(super) fn show(
     filter.roots_only = true;
     let mut root_runs = store.runs(&filter, None, u32::MAX as usize)?.items;
     let mut found_job = store.job(job)?.ok_or_else(unknown)?;
-    let estimates = Estimates::find(invocation);
+    let estimates = ListEstimates::find(invocation);
     if let Some(estimates) = &estimates {
         estimates.of_runs(store, &mut root_runs)?;
         estimates.of_jobs(store, std::slice::from_mut(&mut found_job))?;

@@ -7,7 +7,7 @@ use runtape_normalizer::LiveItem;
 use runtape_recorder::following::is_recorded;
 use runtape_store::Store;
 
-use crate::arguments::place::{Part, Place};
+use crate::arguments::place::{Place, RunPart};
 use crate::commands::Invocation;
 use crate::commands::follow::{Early, FollowArgs, Seen, Target, each_seen};
 use crate::error::CliError;
@@ -96,7 +96,7 @@ fn show_part(
     invocation: &mut Invocation<'_>,
 ) -> Result<(), CliError> {
     let place = Place::resolve(store, named)?;
-    let mut shown = ShownRun::new(args.full || matches!(place.part, Part::Record(_)));
+    let mut shown = ShownRun::new(args.full || matches!(place.part, RunPart::Record(_)));
     let console = &mut invocation.console;
     place.each_record(store, |record, is_part| {
         shown.printer.learn(&record);

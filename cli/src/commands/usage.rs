@@ -6,7 +6,7 @@ use runtape_store::{Calendar, UsageBy, UsageSum};
 
 use crate::arguments::filter::FilterArgs;
 use crate::arguments::prices::PriceArgs;
-use crate::arguments::words::Words;
+use crate::arguments::words::WordParser;
 use crate::commands::{Invocation, prices, usage_explain};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -31,7 +31,7 @@ const WIDE: usize = 120;
 #[derive(Debug, clap::Args)]
 pub(crate) struct UsageArgs {
     /// What to add up by, or two of them: day,model
-    #[arg(long, value_name = "WHAT", value_parser = Words::new(parse_by, by_words), value_delimiter = ',', default_value = "runtime")]
+    #[arg(long, value_name = "WHAT", value_parser = WordParser::new(parse_by, by_words), value_delimiter = ',', default_value = "runtime")]
     by: Vec<UsageBy>,
     /// Days, weeks and months are those of UTC, not local ones
     #[arg(long)]

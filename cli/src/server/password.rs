@@ -6,39 +6,39 @@ use runtape_store::ServerName;
 
 /// What was found of a password.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundPassword {
     pub(super) password: Option<String>,
     /// Why a file is not used.
     pub(super) warning: Option<String>,
 }
 
 /// Looks for the password of a server: in `$PGPASSWORD`, then in the file that `$PGPASSFILE` names, else in `~/.pgpass`.
-pub(super) fn find(name: &ServerName) -> Found {
+pub(super) fn find(name: &ServerName) -> FoundPassword {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     if let Some(password) = variable("PGPASSWORD") {
-        return Found {
+        return FoundPassword {
             password: Some(password),
             warning: None,
         };
     }
     let usual = || Some(PathBuf::from(variable("HOME")?).join(".pgpass"));
     let Some(path) = variable("PGPASSFILE").map(PathBuf::from).or_else(usual) else {
-        return Found::default();
+        return FoundPassword::default();
     };
     let Ok(text) = std::fs::read_to_string(&path) else {
-        return Found::default();
+        return FoundPassword::default();
     };
     let user = name.user.clone().or_else(this_user).unwrap_or_default();
     let password = in_file(&text, name, &user);
     if password.is_some()
         && let Some(warning) = readable_by_others(&path)
     {
-        return Found {
+        return FoundPassword {
             password: None,
             warning: Some(warning),
         };
     }
-    Found {
+    FoundPassword {
         password,
         warning: None,
     }

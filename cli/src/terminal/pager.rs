@@ -5,12 +5,12 @@ use std::process::{Child, Command, Stdio};
 
 /// How many lines and columns a person sees at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Screen {
+pub(crate) struct ScreenSize {
     lines: usize,
     columns: usize,
 }
 
-impl Screen {
+impl ScreenSize {
     /// Finds the screen, if a person looks at the output and can leave a pager.
     pub(crate) fn find() -> Option<Self> {
         if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
@@ -40,7 +40,7 @@ pub(crate) struct PagedOutput<'a> {
     held: Vec<u8>,
     lines: usize,
     column: usize,
-    screen: Screen,
+    screen: ScreenSize,
     command: Vec<String>,
     pager: Option<Child>,
     /// Nothing is held any more: there is no pager, or it cannot be started.
@@ -48,7 +48,7 @@ pub(crate) struct PagedOutput<'a> {
 }
 
 impl<'a> PagedOutput<'a> {
-    pub(crate) fn new(out: &'a mut dyn Write, screen: Screen, command: Vec<String>) -> Self {
+    pub(crate) fn new(out: &'a mut dyn Write, screen: ScreenSize, command: Vec<String>) -> Self {
         Self {
             out,
             held: Vec::new(),
@@ -144,7 +144,7 @@ impl Write for PagedOutput<'_> {
 mod tests {
     use super::*;
 
-    const SCREEN: Screen = Screen {
+    const SCREEN: ScreenSize = ScreenSize {
         lines: 4,
         columns: 10,
     };

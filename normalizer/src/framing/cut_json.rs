@@ -6,7 +6,7 @@
 /// A string value that the cut went through is closed if `keep_string`, and left out otherwise, as
 /// is any other value that is not complete. `None` if `bytes` do not begin an object.
 pub(crate) fn supply_end(bytes: &[u8], keep_string: bool) -> Option<Vec<u8>> {
-    let mut scan = Scan::default();
+    let mut scan = CutScan::default();
     scan.read(bytes)?;
     let mut whole = if keep_string && scan.in_string && scan.at_value {
         let mut whole = without_partial_character(bytes).to_vec();
@@ -25,7 +25,7 @@ pub(crate) fn supply_end(bytes: &[u8], keep_string: bool) -> Option<Vec<u8>> {
     clippy::struct_excessive_bools,
     reason = "each is one thing that a reader is in"
 )]
-struct Scan {
+struct CutScan {
     /// The brackets that are yet to come, innermost last.
     closing: Vec<u8>,
     in_string: bool,
@@ -39,7 +39,7 @@ struct Scan {
     complete: usize,
 }
 
-impl Scan {
+impl CutScan {
     fn read(&mut self, bytes: &[u8]) -> Option<()> {
         for (at, &byte) in bytes.iter().enumerate() {
             if self.in_string {

@@ -39,7 +39,7 @@ pub struct Document {
     line: u64,
     /// When its last line was received.
     received_at: i64,
-    scan: Scan,
+    scan: BracketScan,
 }
 
 /// What of a line was no part of the document.
@@ -62,7 +62,7 @@ impl Document {
             span: None,
             line: 0,
             received_at: 0,
-            scan: Scan::default(),
+            scan: BracketScan::default(),
         }
     }
 
@@ -178,14 +178,14 @@ fn find_document(line: &[u8]) -> Option<usize> {
 ///
 /// Which bracket closes which is left to the decoder.
 #[derive(Clone, Copy, Debug, Default)]
-struct Scan {
+struct BracketScan {
     depth: usize,
     in_string: bool,
     /// The last byte was a backslash in a string.
     escaped: bool,
 }
 
-impl Scan {
+impl BracketScan {
     /// Reads on, up to the bracket that closes the first; returns how much was read.
     fn push(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;

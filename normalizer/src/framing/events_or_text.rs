@@ -25,14 +25,14 @@ const MOST_BLANK: usize = 256 * 1024;
 
 /// What the output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum OutputForm {
     /// Events, one a line.
     Events,
     /// An answer.
     Text,
 }
 
-impl Form {
+impl OutputForm {
     /// Returns the name of the format.
     fn name(self) -> &'static str {
         match self {
@@ -57,30 +57,30 @@ pub(crate) trait EventReader {
 /// Reads standard output.
 pub(crate) struct EventsOrText<E> {
     pub(crate) events: E,
-    asked: Option<Form>,
-    form: Option<Form>,
+    asked: Option<OutputForm>,
+    form: Option<OutputForm>,
     has_format: bool,
     held: HeldLines,
-    answer: Answer,
+    answer: TextAnswer,
 }
 
 impl<E: EventReader> EventsOrText<E> {
     /// Creates a reader; `asked` is what the command line asks for, where it is known.
-    pub(crate) fn new(events: E, asked: Option<Form>) -> Self {
+    pub(crate) fn new(events: E, asked: Option<OutputForm>) -> Self {
         Self {
             events,
             asked,
             form: asked,
             has_format: false,
             held: HeldLines::new(MOST_HELD),
-            answer: Answer {
+            answer: TextAnswer {
                 lines: AnswerLines::new(MOST_BLANK),
             },
         }
     }
 
     /// Returns what the output is, once that is known.
-    pub(crate) fn form(&self) -> Option<Form> {
+    pub(crate) fn form(&self) -> Option<OutputForm> {
         self.form
     }
 
@@ -95,10 +95,10 @@ impl<E: EventReader> EventsOrText<E> {
         }
     }
 
-    fn read(&mut self, form: Form, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
+    fn read(&mut self, form: OutputForm, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
         match form {
-            Form::Events => self.on_event_line(bytes, ending, out),
-            Form::Text => self.answer.push(bytes, ending, out),
+            OutputForm::Events => self.on_event_line(bytes, ending, out),
+            OutputForm::Text => self.answer.push(bytes, ending, out),
         }
     }
 
@@ -106,14 +106,21 @@ impl<E: EventReader> EventsOrText<E> {
         self.held.push(line.bytes, line.ending, out.place());
         if let Some(object) = first_object(line.bytes) {
             let is_events = E::begins_events(object);
-            self.decide(if is_events { Form::Events } else { Form::Text }, out);
+            self.decide(
+                if is_events {
+                    OutputForm::Events
+                } else {
+                    OutputForm::Text
+                },
+                out,
+            );
         } else if self.held.outlasts_banners() {
-            self.decide(Form::Text, out);
+            self.decide(OutputForm::Text, out);
         }
     }
 
     /// Goes on with what the output was found to be, from the first line that was held.
-    fn decide(&mut self, form: Form, out: &mut SignalSink<'_>) {
+    fn decide(&mut self, form: OutputForm, out: &mut SignalSink<'_>) {
         self.form = Some(form);
         self.emit_format(form, out);
         let held = self.held.take();
@@ -122,7 +129,7 @@ impl<E: EventReader> EventsOrText<E> {
         });
     }
 
-    fn emit_format(&mut self, form: Form, out: &mut SignalSink<'_>) {
+    fn emit_format(&mut self, form: OutputForm, out: &mut SignalSink<'_>) {
         if !std::mem::replace(&mut self.has_format, true) {
             out.emit(Signal::Format(form.name()));
         }
@@ -162,12 +169,19 @@ impl<E: EventReader> EventsOrText<E> {
     pub(crate) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
         if self.form.is_none() && !self.held.is_empty() {
             let is_cut = is_cut_json(&self.held);
-            self.decide(if is_cut { Form::Events } else { Form::Text }, out);
+            self.decide(
+                if is_cut {
+                    OutputForm::Events
+                } else {
+                    OutputForm::Text
+                },
+                out,
+            );
         }
         if let Some(form) = self.asked {
             self.emit_format(form, out);
         }
-        self.form == Some(Form::Text) && self.answer.finish(exit, out)
+        self.form == Some(OutputForm::Text) && self.answer.finish(exit, out)
     }
 }
 
@@ -230,11 +244,11 @@ pub(crate) fn quoted(rest: &str) -> Option<(&str, &str)> {
 /// White space before anything else is held: an answer of nothing but that is empty. From then on the
 /// text is streamed.
 #[derive(Debug)]
-struct Answer {
+struct TextAnswer {
     lines: AnswerLines,
 }
 
-impl Answer {
+impl TextAnswer {
     fn push(&mut self, bytes: &[u8], ending: Ending, out: &mut SignalSink<'_>) {
         if self.lines.is_streamed() {
             return self.lines.push(bytes, ending, out);
@@ -340,7 +354,7 @@ mod tests {
                 given.push((text.into_owned(), span.start, span.end));
             }
         };
-        let mut reader = EventsOrText::new(NoEvents, Some(Form::Text));
+        let mut reader = EventsOrText::new(NoEvents, Some(OutputForm::Text));
         let mut each = |framed: Framed<'_>| {
             if let Framed::Line(line) = framed {
                 let mut out = SignalSink::new(line.place(Stream::Stdout), &mut apply);

@@ -10,16 +10,16 @@ use super::owned::OwnedCall;
 const WINDOW: usize = 64;
 
 /// Steps of the history, first and last.
-pub(super) type Steps = RangeInclusive<usize>;
+pub(super) type StepRange = RangeInclusive<usize>;
 
 /// Returns for each printed step the steps of the history that it is; these rise.
 ///
 /// Exact keys go first: the message's, then a call's. What has none is found between them by its
 /// tools and its text, in order. An output that does not show where one message ends and the next begins
 /// prints several as one.
-pub(super) fn align(printed: &[StepFacts], history: &[StepFacts]) -> Vec<Option<Steps>> {
+pub(super) fn align(printed: &[StepFacts], history: &[StepFacts]) -> Vec<Option<StepRange>> {
     let exact = exact(printed, history);
-    let mut matches: Vec<Option<Steps>> = Vec::with_capacity(printed.len());
+    let mut matches: Vec<Option<StepRange>> = Vec::with_capacity(printed.len());
     // Where the next step with an exact match begins, for each step: looked up from the end.
     let mut ends = vec![history.len(); printed.len()];
     let mut end = history.len();
@@ -52,7 +52,12 @@ pub(super) fn align(printed: &[StepFacts], history: &[StepFacts]) -> Vec<Option<
 }
 
 /// Finds several steps of the history that were printed as one: its tools in order, and its text in theirs.
-fn covers(printed: &StepFacts, history: &[StepFacts], next: usize, end: usize) -> Option<Steps> {
+fn covers(
+    printed: &StepFacts,
+    history: &[StepFacts],
+    next: usize,
+    end: usize,
+) -> Option<StepRange> {
     let mut names = printed.calls.iter().map(|(_, name)| name).peekable();
     let mut text = String::new();
     let mut first = None;

@@ -7,7 +7,7 @@ use crate::signal::{Emitted, Outcome, Scope, Signal, TapePlace};
 
 /// A signal with its place, and the beginning of its line where it was not understood.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct HalfItem {
     /// The scope, by its number in the half: 0 is the main run.
     pub(super) scope: usize,
     pub(super) place: TapePlace,
@@ -43,7 +43,7 @@ pub(super) struct HalfScope {
 /// One half of a run.
 #[derive(Debug)]
 pub(super) struct Half {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<HalfItem>,
     pub(super) scopes: Vec<HalfScope>,
     numbers: HashMap<String, usize>,
     /// The last answer since the last result.
@@ -86,7 +86,7 @@ impl Half {
         let excerpt = line.filter(|_| is_unparsed).map(<[u8]>::to_vec);
         let signal = self.own(emitted.signal);
         let step = self.note(scope, &signal);
-        self.items.push(Item {
+        self.items.push(HalfItem {
             scope,
             place: emitted.place,
             signal,

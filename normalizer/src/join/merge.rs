@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use runtape_core::runtime_event::HistoryMismatch;
 
-use super::align::{Steps, align};
-use super::half::{Half, Item, StepFacts, push_loose};
+use super::align::{StepRange, align};
+use super::half::{Half, HalfItem, StepFacts, push_loose};
 use super::owned::{OwnedCall, OwnedSignal};
 use crate::framing::lines::{Ending, Line};
 use crate::reducer::Reducer;
@@ -22,12 +22,12 @@ struct Measured {
 #[derive(Debug, Default)]
 struct Backbone {
     /// What comes before the first step, then each step.
-    groups: VecDeque<(Option<usize>, VecDeque<Item>)>,
+    groups: VecDeque<(Option<usize>, VecDeque<HalfItem>)>,
     facts: Vec<StepFacts>,
     /// The calls that have a result.
     results: HashSet<OwnedCall>,
     /// The rest of the step that the output is in.
-    open: VecDeque<Item>,
+    open: VecDeque<HalfItem>,
 }
 
 /// How a step of the output stands to the history.
@@ -52,7 +52,7 @@ pub(super) struct Merge {
     printed: Half,
     /// Which run of the history each run of the output is.
     scopes: Vec<Option<usize>>,
-    matches: Vec<Vec<Option<Steps>>>,
+    matches: Vec<Vec<Option<StepRange>>>,
     in_step: Vec<InStep>,
     /// The calls of the history that calls of the output are, by run.
     same_calls: Vec<HashMap<OwnedCall, OwnedCall>>,
@@ -112,7 +112,8 @@ impl Merge {
     /// Gives everything out, in the order of the output.
     pub(super) fn run(mut self, reducer: &mut Reducer) {
         let items = std::mem::take(&mut self.printed.items);
-        let is_result = |item: &Item| matches!(item.signal, OwnedSignal::Other(Signal::Result(_)));
+        let is_result =
+            |item: &HalfItem| matches!(item.signal, OwnedSignal::Other(Signal::Result(_)));
         let last_result = items.iter().rposition(is_result);
         self.advance(0, None, reducer);
         for (at, item) in items.into_iter().enumerate() {
@@ -124,7 +125,7 @@ impl Merge {
         self.advance_all(reducer);
     }
 
-    fn on_printed(&mut self, item: Item, reducer: &mut Reducer) {
+    fn on_printed(&mut self, item: HalfItem, reducer: &mut Reducer) {
         let there = self.scopes.get(item.scope).copied().flatten();
         let state = self.in_step.get(item.scope).copied().unwrap_or(InStep::No);
         // The step of a part shows even where no signal opened it.
@@ -162,7 +163,7 @@ impl Merge {
         scope: usize,
         step: usize,
         there: usize,
-        found: &Steps,
+        found: &StepRange,
         reducer: &mut Reducer,
     ) -> InStep {
         let (first, last) = (*found.start(), *found.end());
@@ -264,7 +265,7 @@ impl Merge {
     }
 
     /// Gives out what only the output says.
-    fn on_own(&mut self, item: Item, reducer: &mut Reducer) {
+    fn on_own(&mut self, item: HalfItem, reducer: &mut Reducer) {
         match &item.signal {
             OwnedSignal::Other(Signal::User(text)) => {
                 let mut loose = String::new();
@@ -296,9 +297,9 @@ impl Merge {
     /// say it.
     fn on_shared(
         &mut self,
-        mut item: Item,
+        mut item: HalfItem,
         there: usize,
-        steps: Steps,
+        steps: StepRange,
         takes_printed_text: bool,
         reducer: &mut Reducer,
     ) {
@@ -385,7 +386,7 @@ impl Merge {
     }
 
     /// Gives out something of the history.
-    fn give(&mut self, there: usize, mut item: Item, reducer: &mut Reducer) {
+    fn give(&mut self, there: usize, mut item: HalfItem, reducer: &mut Reducer) {
         match &mut item.signal {
             // The process itself has the better word on how it went.
             OwnedSignal::Other(Signal::Result(_) | Signal::Metadata("endUnknown", _)) => return,
@@ -435,7 +436,7 @@ impl Merge {
         );
     }
 
-    fn emit_printed(&self, item: Item, reducer: &mut Reducer) {
+    fn emit_printed(&self, item: HalfItem, reducer: &mut Reducer) {
         let there = self.scopes.get(item.scope).copied().flatten();
         let own = self
             .printed

@@ -16,7 +16,7 @@ use crate::by_hash::hash_of;
 use crate::signal::{Block, CallDetail, CallRef, TapePlace};
 
 /// What a tool gave back.
-pub(super) struct Answer<'a> {
+pub(super) struct ToolAnswer<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) content: Vec<Block<'a>>,
     pub(super) is_error: Option<bool>,
@@ -145,7 +145,7 @@ impl TapeState {
         &mut self,
         run: &mut Run,
         call: CallRef<'_>,
-        answer: Answer<'_>,
+        answer: ToolAnswer<'_>,
         place: TapePlace,
     ) {
         let id = run.call_id(call);

@@ -10,7 +10,7 @@ use runtape_core::{
 };
 use serde_json::Value;
 
-use super::calls::Answer;
+use super::calls::ToolAnswer;
 use super::run::{Run, TextChannel};
 use super::step::OpenPart;
 use super::steps::StepEnd;
@@ -192,7 +192,7 @@ impl TapeState {
         run: &mut Run,
         id: &ToolCallId,
         name: &ToolName,
-        answer: &Answer<'_>,
+        answer: &ToolAnswer<'_>,
         place: TapePlace,
     ) {
         if !self.with_live {

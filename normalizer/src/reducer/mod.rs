@@ -176,7 +176,7 @@ impl Reducer {
                 is_error,
                 duration_ms,
             } => {
-                let result = calls::Answer {
+                let result = calls::ToolAnswer {
                     name: name.as_deref(),
                     content,
                     is_error,

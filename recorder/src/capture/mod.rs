@@ -88,17 +88,17 @@ impl Capture {
 }
 
 /// Something that becomes a run, or was found not to; `T` says what it is.
-pub type Found<T> = (T, Option<Capture>);
+pub type FoundCapture<T> = (T, Option<Capture>);
 
 /// What became of a capture: the name of its seal.
 pub type Stored = Option<Result<SealName, RecordError>>;
 
-type Ready<T> = (T, Option<Result<PreparedRun, RecordError>>);
+type ReadyRun<T> = (T, Option<Result<PreparedRun, RecordError>>);
 
 /// Puts together what is handed from thread to thread at once, with its weight.
 fn parcels<T>(
-    mut found: impl Iterator<Item = Found<T>>,
-) -> impl Iterator<Item = (Vec<Found<T>>, usize)> {
+    mut found: impl Iterator<Item = FoundCapture<T>>,
+) -> impl Iterator<Item = (Vec<FoundCapture<T>>, usize)> {
     std::iter::from_fn(move || {
         let mut parcel = Vec::new();
         let mut bytes = 0;
@@ -113,10 +113,10 @@ fn parcels<T>(
 }
 
 fn prepare_parcel<T>(
-    parcel: Vec<Found<T>>,
+    parcel: Vec<FoundCapture<T>>,
     rules: &Arc<RuleSet>,
     applied: &AppliedRules,
-) -> Vec<Ready<T>> {
+) -> Vec<ReadyRun<T>> {
     let prepare = |capture: Capture| capture.prepare(rules, applied);
     let parcel = parcel.into_iter();
     let ready = parcel.map(|(what, capture)| (what, capture.map(prepare)));
@@ -131,7 +131,7 @@ fn prepare_parcel<T>(
 /// written ends it all.
 pub fn store_captures<T: Send, E: From<RecordError>>(
     store: &mut Store,
-    found: impl Iterator<Item = Found<T>> + Send,
+    found: impl Iterator<Item = FoundCapture<T>> + Send,
     rules: &Arc<RuleSet>,
     clock: impl Fn() -> i64,
     mut each: impl FnMut(&Store, T, Stored) -> Result<(), E>,
@@ -156,7 +156,7 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
 }
 
 /// Takes what is ready, until a transaction is full.
-fn next_batch<T>(ready: &mut impl Iterator<Item = Ready<T>>) -> Vec<Ready<T>> {
+fn next_batch<T>(ready: &mut impl Iterator<Item = ReadyRun<T>>) -> Vec<ReadyRun<T>> {
     let mut bytes = 0;
     let mut batch = Vec::new();
     for next in ready {
@@ -173,7 +173,7 @@ fn next_batch<T>(ready: &mut impl Iterator<Item = Ready<T>>) -> Vec<Ready<T>> {
 
 fn write<T>(
     store: &mut Store,
-    batch: Vec<Ready<T>>,
+    batch: Vec<ReadyRun<T>>,
     now: i64,
 ) -> Result<Vec<(T, Stored)>, StoreError> {
     let mut written = Vec::with_capacity(batch.len());

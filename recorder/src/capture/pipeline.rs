@@ -25,7 +25,7 @@ pub(crate) fn work_in_order<J, R: Send, T>(
     take: impl FnOnce(Results<'_, R>) -> T,
 ) -> T {
     let jobs = Mutex::new(jobs);
-    let line = Line::new(most_weight);
+    let line = JobLine::new(most_weight);
     thread::scope(|scope| {
         // Dropped when `take` returns or panics, which lets the threads end.
         let results = Results(&line);
@@ -37,7 +37,7 @@ pub(crate) fn work_in_order<J, R: Send, T>(
 }
 
 /// The jobs that were begun and whose results were not taken.
-struct Line<R> {
+struct JobLine<R> {
     state: Mutex<State<R>>,
     changed: Condvar,
     most_weight: usize,
@@ -58,7 +58,7 @@ struct State<R> {
     is_broken: bool,
 }
 
-impl<R> Line<R> {
+impl<R> JobLine<R> {
     fn new(most_weight: usize) -> Self {
         let state = State {
             ready: BTreeMap::new(),
@@ -129,7 +129,7 @@ impl<R> Line<R> {
 }
 
 /// Tells the others when its thread panics, so that nobody waits for a result that never comes.
-struct BreaksOffOnPanic<'a, R>(&'a Line<R>);
+struct BreaksOffOnPanic<'a, R>(&'a JobLine<R>);
 
 impl<R> Drop for BreaksOffOnPanic<'_, R> {
     fn drop(&mut self) {
@@ -140,7 +140,7 @@ impl<R> Drop for BreaksOffOnPanic<'_, R> {
 }
 
 /// The results, in the order of their jobs.
-pub(crate) struct Results<'a, R>(&'a Line<R>);
+pub(crate) struct Results<'a, R>(&'a JobLine<R>);
 
 impl<R> Iterator for Results<'_, R> {
     type Item = R;

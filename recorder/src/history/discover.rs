@@ -14,7 +14,7 @@ const DEEPEST: usize = 12;
 /// What tells that a file is as it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "KeptStamp", into = "KeptStamp")]
-pub(super) struct Stamp {
+pub(super) struct FileStamp {
     pub(super) size: u64,
     pub(super) modified: i64,
     pub(super) inode: u64,
@@ -25,7 +25,7 @@ pub(super) struct Stamp {
 /// A stamp as it is remembered, without names: there is one for each file, and all are read each time.
 type KeptStamp = (u64, i64, u64, Option<(u64, i64)>);
 
-impl From<KeptStamp> for Stamp {
+impl From<KeptStamp> for FileStamp {
     fn from((size, modified, inode, log): KeptStamp) -> Self {
         Self {
             size,
@@ -36,8 +36,8 @@ impl From<KeptStamp> for Stamp {
     }
 }
 
-impl From<Stamp> for KeptStamp {
-    fn from(stamp: Stamp) -> Self {
+impl From<FileStamp> for KeptStamp {
+    fn from(stamp: FileStamp) -> Self {
         (stamp.size, stamp.modified, stamp.inode, stamp.log)
     }
 }
@@ -48,7 +48,7 @@ pub(super) struct Candidate {
     pub(super) path: PathBuf,
     /// Its path below the place, with `/`.
     pub(super) name: String,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
     pub(super) is_database: bool,
 }
 
@@ -91,7 +91,7 @@ pub(super) enum Sight<'a> {
         entry: &'a DirEntry,
         /// Its path below the place, with `/`.
         name: &'a str,
-        stamp: Stamp,
+        stamp: FileStamp,
         is_database: bool,
     },
     /// What looks like history and cannot be read.
@@ -196,11 +196,11 @@ fn linked_file(real: &Path, path: &Path) -> Result<Metadata, String> {
     fs::metadata(path).map_err(|error| error.to_string())
 }
 
-fn stamp(entry: &DirEntry, metadata: &Metadata, is_database: bool) -> Result<Stamp, String> {
+fn stamp(entry: &DirEntry, metadata: &Metadata, is_database: bool) -> Result<FileStamp, String> {
     if !metadata.is_file() {
         return Err("not a regular file".to_owned());
     }
-    let mut stamp = Stamp {
+    let mut stamp = FileStamp {
         size: metadata.len(),
         modified: modified(metadata),
         inode: inode(metadata),

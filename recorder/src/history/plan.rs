@@ -16,13 +16,13 @@ use super::sync::{Sync, SyncEvent, group};
 
 /// What was found in all directories.
 #[derive(Default)]
-pub(super) struct Findings {
+pub(super) struct FoundHistories {
     by_runtime: BTreeMap<String, (Runtime, &'static History, Vec<Candidate>)>,
     /// What looked like history and was not read, with the reason.
     refused: Vec<(Runtime, PathBuf, String)>,
 }
 
-impl Findings {
+impl FoundHistories {
     /// Looks at all directories, opening no file.
     pub(super) fn look(directories: &[HistoryDirectory]) -> Self {
         let mut found = Self::default();
@@ -46,7 +46,7 @@ impl Sync<'_> {
     /// Finds what has changed since the last time.
     pub(super) fn plan(
         &mut self,
-        found: Findings,
+        found: FoundHistories,
         each: &mut dyn FnMut(SyncEvent),
     ) -> Vec<SessionJob> {
         for (runtime, path, reason) in found.refused {

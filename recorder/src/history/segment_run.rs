@@ -64,14 +64,14 @@ impl SegmentRun {
 
 /// What is told of the session that a segment is of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin<'a> {
+pub(super) struct SegmentOrigin<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) session: &'a Session,
     /// By what its lines were filtered.
     pub(super) rules: &'a AppliedRules,
 }
 
-impl Origin<'_> {
+impl SegmentOrigin<'_> {
     /// Returns what is known of a segment's run before its lines are read.
     fn context(&self, segment: &Segment) -> Context {
         let runtime = self.runtime.as_str();

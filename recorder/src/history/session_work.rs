@@ -8,7 +8,7 @@ use runtape_normalizer::redact::RuleSet;
 
 use super::content::{self, SourceContent};
 use super::discover::Candidate;
-use super::segment_run::{Origin, SegmentRun, may_go_on, prepare};
+use super::segment_run::{SegmentOrigin, SegmentRun, may_go_on, prepare};
 use super::sync::framing_of;
 use crate::redaction::rules_in_force;
 
@@ -125,7 +125,7 @@ pub(super) fn work(
     let segments = std::mem::take(&mut session.segments);
     let last_own = segments.iter().rposition(|segment| !segment.is_copy);
     let has_copies = segments.iter().any(|segment| segment.is_copy);
-    let origin = Origin {
+    let origin = SegmentOrigin {
         runtime: &job.runtime,
         session: &session,
         rules: &rules_in_force(rules),

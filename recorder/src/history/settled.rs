@@ -10,7 +10,7 @@ use runtape_core::report::SyncGroup;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
-use super::discover::{Sight, Stamp, look_through};
+use super::discover::{FileStamp, Sight, look_through};
 use super::places::{HistoryDirectory, with_history};
 
 /// The first line of the memory: what was there at the end of a sync after which there was nothing left to do.
@@ -62,7 +62,7 @@ impl Survey {
         is_whole.then_some(survey)
     }
 
-    fn file(&mut self, place: u64, name: &str, stamp: &Stamp) {
+    fn file(&mut self, place: u64, name: &str, stamp: &FileStamp) {
         let (log_size, log_at) = stamp.log.unwrap_or_default();
         self.bytes.clear();
         // All numbers take the same room, so what is left is the name.

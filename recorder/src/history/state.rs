@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::discover::Stamp;
+use super::discover::FileStamp;
 use super::settled::Settled;
 use crate::private_file;
 
@@ -21,11 +21,11 @@ use crate::private_file;
 pub(super) struct KnownFile {
     /// The session that it belongs to; none for what is no source.
     pub(super) session: Option<String>,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
 }
 
 /// Paths and stamps of the files of one session.
-pub(super) type KnownFiles<'a> = Vec<(&'a str, &'a Stamp)>;
+pub(super) type KnownFiles<'a> = Vec<(&'a str, &'a FileStamp)>;
 
 /// What is remembered of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub(super) struct KnownSession {
 
 /// What is remembered, for one database of ours.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct HistoryState {
     /// The database that holds what was read: a memory of another one is none.
     database: Option<String>,
     /// Files by runtime and path, as far as a path is text: of two that differ in other bytes one is read again.
@@ -95,24 +95,24 @@ impl Memory {
     }
 
     /// Reads the rest.
-    pub(super) fn into_state(self, database: Option<&str>) -> State {
+    pub(super) fn into_state(self, database: Option<&str>) -> HistoryState {
         let mut bytes = Vec::new();
         let read = self.rest.map(|mut rest| rest.read_to_end(&mut bytes));
         let mut state = read
             .and_then(Result::ok)
-            .and_then(|_| serde_json::from_slice::<State>(&bytes).ok())
+            .and_then(|_| serde_json::from_slice::<HistoryState>(&bytes).ok())
             // A database without a run has no name yet: whatever was read is not in it.
             .filter(|state| database.is_some() && state.database.as_deref() == database)
-            .unwrap_or_else(|| State {
+            .unwrap_or_else(|| HistoryState {
                 database: database.map(str::to_owned),
-                ..State::default()
+                ..HistoryState::default()
             });
         state.settled = self.settled;
         state
     }
 }
 
-impl State {
+impl HistoryState {
     /// Writes what is remembered, whole or not at all; `settled` if nothing is left to do.
     pub(super) fn save(
         &mut self,

@@ -15,11 +15,11 @@ use super::database::{DatabaseSession, RowLines, read_database};
 use super::discover::Candidate;
 use super::evidence::Evidence;
 use super::places::HistoryDirectory;
-use super::plan::Findings;
+use super::plan::FoundHistories;
 use super::segment_run::SegmentRun;
 use super::session_work::{SessionJob, SessionWork, work};
 use super::settled::{Settled, Survey};
-use super::state::{KnownFile, KnownSession, Memory, State};
+use super::state::{HistoryState, KnownFile, KnownSession, Memory};
 use super::take_in::{Account, SegmentOutcome, StoredRuns, take_in};
 use crate::capture::pipeline::{usual_threads, work_in_order};
 use crate::error::RecordError;
@@ -104,7 +104,7 @@ pub fn sync(
         since_saved: 0,
         taken: 0,
     };
-    let jobs = sync.plan(Findings::look(&options.directories), each);
+    let jobs = sync.plan(FoundHistories::look(&options.directories), each);
     let sessions = jobs.len() as u64;
     let bytes = jobs.iter().map(|job| job.bytes).sum();
     each(SyncEvent::Begun { sessions, bytes });
@@ -134,7 +134,7 @@ impl SyncOptions {
 
 pub(super) struct Sync<'o> {
     pub(super) options: &'o SyncOptions,
-    pub(super) state: State,
+    pub(super) state: HistoryState,
     pub(super) groups: BTreeMap<String, SyncGroup>,
     since_saved: usize,
     /// How many runs are new.

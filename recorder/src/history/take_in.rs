@@ -129,7 +129,7 @@ impl StoredRuns {
     }
 
     /// Finds the one recorded run that a segment is of, and takes it out.
-    fn recorded_as(&mut self, account: Account<'_>) -> Recorded {
+    fn recorded_as(&mut self, account: Account<'_>) -> RecordedToo {
         let fits: Vec<Fit> = self
             .recorded
             .iter()
@@ -137,28 +137,28 @@ impl StoredRuns {
             .collect();
         let best = fits.iter().copied().max().unwrap_or(Fit::No);
         if best == Fit::No {
-            return Recorded::Nowhere;
+            return RecordedToo::Nowhere;
         }
         let places = fits.iter().enumerate().filter(|(_, fit)| **fit == best);
         let mut runs = places.filter_map(|(place, _)| Some((place, self.recorded.get(place)?)));
         let Some((place, (run, evidence))) = runs.next() else {
-            return Recorded::Nowhere;
+            return RecordedToo::Nowhere;
         };
         let others: Vec<&RunId> = runs.map(|(_, (run, _))| run).collect();
         if !others.is_empty() {
             let runs = std::iter::once(run).chain(others);
-            return Recorded::Unclear(several_recorded(runs));
+            return RecordedToo::Unclear(several_recorded(runs));
         }
         if account.fit_alone(evidence) == Fit::No {
-            return Recorded::Unclear(several_histories(run));
+            return RecordedToo::Unclear(several_histories(run));
         }
-        Recorded::As(self.recorded.remove(place).0)
+        RecordedToo::As(self.recorded.remove(place).0)
     }
 }
 
 /// Whether a segment was recorded, too.
 #[derive(Debug)]
-enum Recorded {
+enum RecordedToo {
     /// No recorded run fits it.
     Nowhere,
     /// It is of this run.
@@ -204,9 +204,9 @@ pub(super) fn take_in(
         return grow(store, &id, run, contents, rules, now);
     }
     match stored.recorded_as(account) {
-        Recorded::Nowhere => {}
-        Recorded::Unclear(reason) => run.set_not_joined(&reason),
-        Recorded::As(recorded) => {
+        RecordedToo::Nowhere => {}
+        RecordedToo::Unclear(reason) => run.set_not_joined(&reason),
+        RecordedToo::As(recorded) => {
             let lines = lines_of(&run, contents, rules)?;
             let history = JoinedHistory {
                 key: &run.segment.key,

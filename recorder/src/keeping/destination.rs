@@ -8,13 +8,13 @@ use runtape_store::Store;
 use crate::spool::SpoolOwner;
 use crate::store_handle::StoreHandle;
 
-type Open = Box<dyn FnOnce() -> Result<StoreHandle, String> + Send>;
+type OpenStore = Box<dyn FnOnce() -> Result<StoreHandle, String> + Send>;
 
 /// Where a recording is kept: a store that is open, or one that is opened while the command runs
 /// already.
 pub struct Destination {
     pub(super) owner: SpoolOwner,
-    pub(super) open: Open,
+    pub(super) open: OpenStore,
 }
 
 impl Destination {

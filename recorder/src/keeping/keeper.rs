@@ -10,7 +10,7 @@ use runtape_store::TapeChunk;
 
 use super::destination::Destination;
 use super::room::Room;
-use super::spooler::{Kept, Spooler};
+use super::spooler::{KeepingEnd, Spooler};
 use crate::batch_writer::BatchWriter;
 use crate::clock::Clock;
 use crate::error::RecordError;
@@ -21,7 +21,7 @@ use crate::store_handle::StoreHandle;
 const TICK: Duration = Duration::from_millis(50);
 
 /// What is to be kept.
-enum Message {
+enum ToKeep {
     /// What is kept of a piece of output, the records it completes, and the room it takes until it is kept.
     Output(Vec<TapeChunk>, Vec<Record>, Option<Room>),
     /// How the process ended, the last records, and the last of the output.
@@ -30,8 +30,8 @@ enum Message {
 
 /// Hands output to the thread that stores it.
 pub(crate) struct Keeper {
-    sender: Sender<Message>,
-    thread: JoinHandle<Kept>,
+    sender: Sender<ToKeep>,
+    thread: JoinHandle<KeepingEnd>,
 }
 
 impl Keeper {
@@ -57,15 +57,20 @@ impl Keeper {
     /// Hands over what was printed.
     pub(crate) fn push(&self, chunks: Vec<TapeChunk>, records: Vec<Record>, room: Option<Room>) {
         // The thread ends only after the exit.
-        let _ = self.sender.send(Message::Output(chunks, records, room));
+        let _ = self.sender.send(ToKeep::Output(chunks, records, room));
     }
 
     /// Ends the run, and waits until it is kept.
-    pub(crate) fn finish(self, exit: Exit, records: Vec<Record>, chunks: Vec<TapeChunk>) -> Kept {
-        let _ = self.sender.send(Message::Exit(exit, records, chunks));
-        self.thread.join().unwrap_or_else(|_| Kept {
+    pub(crate) fn finish(
+        self,
+        exit: Exit,
+        records: Vec<Record>,
+        chunks: Vec<TapeChunk>,
+    ) -> KeepingEnd {
+        let _ = self.sender.send(ToKeep::Exit(exit, records, chunks));
+        self.thread.join().unwrap_or_else(|_| KeepingEnd {
             fault: Some("the thread that stores panicked, please report this".to_owned()),
-            ..Kept::default()
+            ..KeepingEnd::default()
         })
     }
 }
@@ -74,14 +79,14 @@ impl Keeper {
 fn keep(
     store: Option<&StoreHandle>,
     mut spooler: Spooler<'_>,
-    receiver: &Receiver<Message>,
+    receiver: &Receiver<ToKeep>,
     clock: &Clock,
-) -> Kept {
+) -> KeepingEnd {
     let mut writer = store.and_then(|store| begin(store, &mut spooler));
     let exit = loop {
         let (chunks, records, end) = match receiver.recv_timeout(TICK) {
-            Ok(Message::Output(chunks, records, _room)) => (chunks, records, None),
-            Ok(Message::Exit(exit, records, chunks)) => (chunks, records, Some(exit)),
+            Ok(ToKeep::Output(chunks, records, _room)) => (chunks, records, None),
+            Ok(ToKeep::Exit(exit, records, chunks)) => (chunks, records, Some(exit)),
             Err(RecvTimeoutError::Timeout) => (Vec::new(), Vec::new(), None),
             Err(RecvTimeoutError::Disconnected) => break Exit::lost(),
         };

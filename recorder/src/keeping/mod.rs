@@ -14,4 +14,4 @@ pub use self::destination::Destination;
 pub(crate) use self::keeper::Keeper;
 pub use self::pipe_recorder::{PipeOptions, PipeRecorder};
 pub(crate) use self::room::{Budget, Room};
-pub use self::spooler::Kept;
+pub use self::spooler::KeepingEnd;

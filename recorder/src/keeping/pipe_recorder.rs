@@ -6,7 +6,7 @@ use runtape_core::{Runtime, Stream};
 use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit};
 
-use super::{Budget, Destination, Keeper, Kept, Room};
+use super::{Budget, Destination, Keeper, KeepingEnd, Room};
 use crate::clock::Clock;
 use crate::detached_run::{DetachedRun, Printed};
 use crate::error::RecordError;
@@ -109,7 +109,7 @@ impl PipeRecorder {
 
     /// Ends the run, and waits until it is kept.
     #[must_use]
-    pub fn finish(self, exit: &Exit) -> Kept {
+    pub fn finish(self, exit: &Exit) -> KeepingEnd {
         let ended = self.run.finish(exit);
         self.keeper.finish(ended.exit, ended.records, ended.chunks)
     }

@@ -13,7 +13,7 @@ use crate::store_handle::StoreHandle;
 
 /// How keeping went.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct KeepingEnd {
     /// Why the store failed, if it did.
     pub fault: Option<String>,
     /// The spool file that holds what the store did not take.
@@ -33,7 +33,7 @@ pub(super) struct Spooler<'a> {
     /// Directories where a spool file was not tried yet; absent before the first one is needed.
     directories: Option<VecDeque<PathBuf>>,
     spool: Option<Spool>,
-    kept: Kept,
+    kept: KeepingEnd,
 }
 
 impl<'a> Spooler<'a> {
@@ -52,12 +52,12 @@ impl<'a> Spooler<'a> {
             places,
             directories: None,
             spool: None,
-            kept: Kept::default(),
+            kept: KeepingEnd::default(),
         }
     }
 
     /// Returns how keeping went, if the store has all of the run.
-    pub(super) fn into_kept(self) -> Kept {
+    pub(super) fn into_kept(self) -> KeepingEnd {
         self.kept
     }
 
@@ -120,7 +120,7 @@ impl<'a> Spooler<'a> {
     }
 
     /// Says how the process ended: in the spool file, or else in a note beside the run.
-    pub(super) fn finish(mut self, mut exit: Exit, store: Option<&StoreHandle>) -> Kept {
+    pub(super) fn finish(mut self, mut exit: Exit, store: Option<&StoreHandle>) -> KeepingEnd {
         exit.missing = self.kept.missing;
         if self.spool.is_none() && exit.missing.is_none() {
             self.next_spool();

@@ -19,7 +19,7 @@ pub(super) struct Beginning {
 
 /// How a step ended.
 #[derive(Clone, Debug)]
-pub(super) struct StepEnd {
+pub(super) struct ToldStepEnd {
     pub(super) at: i64,
     pub(super) started_at: i64,
     pub(super) usage: Usage,
@@ -29,7 +29,7 @@ pub(super) struct StepEnd {
 
 /// A try of the model that could not be used.
 #[derive(Clone, Debug)]
-pub(super) struct Retry {
+pub(super) struct FailedTry {
     pub(super) at: i64,
     /// The step's number in the job.
     pub(super) number: u64,
@@ -38,17 +38,17 @@ pub(super) struct Retry {
 
 /// What the events of a run tell beyond its checkpoints: times, mostly.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunFacts {
+pub(super) struct EventFacts {
     pub(super) beginning: Option<Beginning>,
     /// When a message was complete.
     said: HashMap<MessageId, i64>,
     /// When the model was asked, by the step's number in the job.
     asked: HashMap<u64, i64>,
-    ends: HashMap<CheckpointId, StepEnd>,
-    pub(super) retries: Vec<Retry>,
+    ends: HashMap<CheckpointId, ToldStepEnd>,
+    pub(super) retries: Vec<FailedTry>,
 }
 
-impl RunFacts {
+impl EventFacts {
     /// Takes the next event; only what is not in the checkpoints stays. Returns the checkpoint that
     /// the event holds.
     pub(super) fn push(&mut self, event: RunEvent, at: i64) -> Option<CheckpointId> {
@@ -98,7 +98,7 @@ impl RunFacts {
             RunEventKind::CallDelegate(call) => self.note(call.new_message.id(), at),
             RunEventKind::FinishToolCall(answer) => self.answered(&answer.new_messages, at),
             RunEventKind::FinishAllToolCalls(answer) => self.answered(&answer.new_messages, at),
-            RunEventKind::Retry(retry) => self.retries.push(Retry {
+            RunEventKind::Retry(retry) => self.retries.push(FailedTry {
                 at,
                 number,
                 reason: retry.reason,
@@ -126,7 +126,7 @@ impl RunFacts {
         text: Option<String>,
         error: Option<RunError>,
     ) -> CheckpointId {
-        let end = StepEnd {
+        let end = ToldStepEnd {
             at,
             started_at: step.started_at,
             usage: step.usage,
@@ -138,7 +138,7 @@ impl RunFacts {
     }
 
     /// Returns how the step of a checkpoint ended.
-    pub(super) fn end_of(&self, checkpoint: &CheckpointId) -> Option<&StepEnd> {
+    pub(super) fn end_of(&self, checkpoint: &CheckpointId) -> Option<&ToldStepEnd> {
         self.ends.get(checkpoint)
     }
 

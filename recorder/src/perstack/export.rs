@@ -33,7 +33,7 @@ pub fn export_job(
 ) -> Result<ExportedTree, PerstackError> {
     let plan = JobPlan::read(store, job)?;
     let mut writer = TreeWriter::begin(directory, job, existing)?;
-    let mut written = Written::default();
+    let mut written = ExportCounts::default();
     for index in 0..plan.runs.len() {
         written.add(write_run(&plan, store, index, &mut writer)?);
     }
@@ -58,9 +58,9 @@ fn write_run(
     store: &Store,
     index: usize,
     writer: &mut TreeWriter,
-) -> Result<Written, PerstackError> {
+) -> Result<ExportCounts, PerstackError> {
     let Some(run) = plan.runs.get(index) else {
-        return Ok(Written::default());
+        return Ok(ExportCounts::default());
     };
     let directory = writer.tree().run(&run.id);
     writer.directory(&directory)?;
@@ -74,7 +74,7 @@ fn write_run(
         materializer: Materializer::new(),
         step: StepExtension::of_runtime(&run.opened.runtime),
         last_timestamp: -1,
-        written: Written::default(),
+        written: ExportCounts::default(),
     };
     let mut result = Ok(());
     store.each_record(&run.id, 0, |record| {
@@ -102,13 +102,13 @@ fn write_run(
 
 /// How many files were written, and the times in them.
 #[derive(Clone, Copy, Debug, Default)]
-struct Written {
+struct ExportCounts {
     checkpoints: u64,
     events: u64,
     times: Option<EventTimes>,
 }
 
-impl Written {
+impl ExportCounts {
     fn add(&mut self, other: Self) {
         self.checkpoints += other.checkpoints;
         self.events += other.events;
@@ -139,7 +139,7 @@ struct RunExport<'a> {
     /// What is known of the step that is being read.
     step: StepExtension,
     last_timestamp: i64,
-    written: Written,
+    written: ExportCounts,
 }
 
 impl RunExport<'_> {
@@ -190,7 +190,7 @@ impl RunExport<'_> {
         };
         self.writer.compact(&path, &stored)?;
         let at = event.timestamp;
-        self.written.add(Written {
+        self.written.add(ExportCounts {
             checkpoints: 0,
             events: 1,
             times: Some(EventTimes {

@@ -14,7 +14,7 @@ use super::tree::{CHECKPOINTS, JOB_FILE, RUNS};
 const MAX_FILE: u64 = 512 * 1024 * 1024;
 
 /// A file or directory of a tree.
-pub(super) struct Entry {
+pub(super) struct TreeEntry {
     pub(super) path: PathBuf,
     pub(super) name: String,
     pub(super) is_directory: bool,
@@ -37,7 +37,7 @@ impl Findings {
     }
 
     /// Lists a directory by name, without what cannot be part of a tree.
-    pub(super) fn list(&mut self, directory: &Path) -> Vec<Entry> {
+    pub(super) fn list(&mut self, directory: &Path) -> Vec<TreeEntry> {
         let mut entries = Vec::new();
         let read = match fs::read_dir(directory) {
             Ok(read) => read,
@@ -67,7 +67,7 @@ impl Findings {
                 _ if kind.is_symlink() => {
                     self.fault(&path, "it is a symbolic link, which is not followed");
                 }
-                Ok(name) if kind.is_dir() || kind.is_file() => entries.push(Entry {
+                Ok(name) if kind.is_dir() || kind.is_file() => entries.push(TreeEntry {
                     path,
                     name,
                     is_directory: kind.is_dir(),

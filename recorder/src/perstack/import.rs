@@ -12,7 +12,7 @@ use super::error::PerstackError;
 use super::findings::{Findings, find_jobs};
 use super::reader::{CheckFile, CheckpointFile, JobReader, RunFiles};
 use super::rebuild::{NewIds, Rebuilder};
-use crate::imported::{Comparison, Known, known_records, store_records};
+use crate::imported::{Comparison, StoredAlready, known_records, store_records};
 use crate::redaction::redact_records;
 
 /// What an import found and did.
@@ -142,13 +142,13 @@ fn import_tree(
     let known = known_records(store, &records, Comparison::Essence)?;
     let (records, redaction) = redact_records(records, rules)?;
     let known = match known {
-        Known::Other => known_records(store, &records, Comparison::Essence)?,
+        StoredAlready::Other => known_records(store, &records, Comparison::Essence)?,
         known => known,
     };
     match known {
-        Known::No => drop(store_records(store, &records, &redaction, now)?),
-        Known::Same => imported.outcome = TreeOutcome::Skipped,
-        Known::Other => imported.outcome = TreeOutcome::Differs,
+        StoredAlready::No => drop(store_records(store, &records, &redaction, now)?),
+        StoredAlready::Same => imported.outcome = TreeOutcome::Skipped,
+        StoredAlready::Other => imported.outcome = TreeOutcome::Differs,
     }
     Ok(Some(imported))
 }

@@ -10,7 +10,7 @@ use runtape_core::{
 use runtape_store::{RunFilter, RunInfo, Store};
 
 use super::error::PerstackError;
-use super::steps::{Numbers, RunShape};
+use super::steps::{RunShape, StepNumbers};
 
 /// The times of the first and the last event of a run or job, as they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl RunPlan {
 /// What must be known of a job before its first file is written.
 pub(super) struct JobPlan {
     pub(super) runs: Vec<RunPlan>,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: StepNumbers,
     /// What the job had used at the end of each of its steps, by number.
     used: Vec<TokenCounts>,
 }
@@ -119,7 +119,7 @@ impl JobPlan {
         if runs.is_empty() {
             return Err(PerstackError::UnknownJob { job: job.clone() });
         }
-        let numbers = Numbers::of(&shapes(&runs));
+        let numbers = StepNumbers::of(&shapes(&runs));
         let used: Vec<_> = runs.iter().map(|run| run.used.clone()).collect();
         let used = numbers.cumulate(&used);
         Ok(Self {

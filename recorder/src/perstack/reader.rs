@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::extension::{EventExtension, OURS, StepExtension};
-use super::findings::{Entry, Findings};
-use super::rebuild::RunSource;
+use super::findings::{Findings, TreeEntry};
+use super::rebuild::RunNotes;
 use super::setting::KnownSetting;
 use super::times::{FileTimes, JobTimes};
 use super::tree::{
@@ -79,7 +79,7 @@ impl CheckpointFile {
 pub(super) struct RunFiles {
     /// Its checkpoints in order.
     pub(super) checkpoints: Vec<CheckpointFile>,
-    pub(super) source: RunSource,
+    pub(super) source: RunNotes,
     /// The run that called it.
     pub(super) parent: Option<RunId>,
     /// Where checkpoints are found again whose own file is lost.
@@ -258,9 +258,9 @@ impl JobReader {
     fn early_checkpoints(
         &mut self,
         run: &RunId,
-        entries: Vec<Entry>,
+        entries: Vec<TreeEntry>,
         findings: &mut Findings,
-    ) -> Vec<Entry> {
+    ) -> Vec<TreeEntry> {
         let mut rest = Vec::new();
         for entry in entries {
             match early_checkpoint(&entry.name) {
@@ -281,7 +281,7 @@ impl JobReader {
         rest
     }
 
-    fn run_files(&mut self, run: &RunId, entries: Vec<Entry>, findings: &mut Findings) {
+    fn run_files(&mut self, run: &RunId, entries: Vec<TreeEntry>, findings: &mut Findings) {
         let mut events = Vec::new();
         for entry in entries {
             match EventName::parse(&entry.name) {

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::checkpoint::{
     counts, error_of, fields_of, leading, messages_after, nothing, renamed, without_answer,
 };
-use super::events::RunFacts;
+use super::events::EventFacts;
 use super::extension::{StepExtension, StepOrigin, THEIRS};
 use super::failed_result::mark_failures;
 use super::setting::KnownSetting;
@@ -24,9 +24,9 @@ use super::times::{FileTimes, JobTimes, StepTime};
 
 /// What the files of one run say, besides its checkpoints.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunSource {
+pub(super) struct RunNotes {
     pub(super) setting: KnownSetting,
-    pub(super) facts: RunFacts,
+    pub(super) facts: EventFacts,
     pub(super) job: JobTimes,
 }
 
@@ -36,7 +36,7 @@ pub(super) type NewIds = HashMap<CheckpointId, CheckpointId>;
 /// Makes the records of one run from its checkpoints, given one at a time in order.
 pub(super) struct Rebuilder<'a> {
     run_id: RunId,
-    source: &'a RunSource,
+    source: &'a RunNotes,
     records: Vec<Record>,
     runtime: Runtime,
     metadata: Metadata,
@@ -59,7 +59,7 @@ impl<'a> Rebuilder<'a> {
     /// A run may have none: then its settings, and the event it began with, are all there is.
     pub(super) fn open(
         (job, run): (&JobId, &RunId),
-        source: &'a RunSource,
+        source: &'a RunNotes,
         first: Option<&Checkpoint>,
         file: FileTimes,
         ids: &NewIds,

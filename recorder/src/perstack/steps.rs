@@ -26,13 +26,13 @@ enum Task {
 
 /// The numbers of a job's steps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct StepNumbers {
     /// The numbers of each run's steps.
     runs: Vec<Vec<u64>>,
     last: u64,
 }
 
-impl Numbers {
+impl StepNumbers {
     /// Numbers the steps of a job: the root runs in their order, parents before their children.
     pub(super) fn of(runs: &[RunShape]) -> Self {
         let mut children: Vec<BTreeMap<u64, Vec<usize>>> = vec![BTreeMap::new(); runs.len()];
@@ -143,7 +143,7 @@ mod tests {
             shape(2, None),
             shape(1, Some((4, 99))),
         ];
-        let numbers = Numbers::of(&runs);
+        let numbers = StepNumbers::of(&runs);
         assert_eq!(
             numbers.runs,
             [
@@ -165,13 +165,13 @@ mod tests {
             shape(2, Some((0, 1))),
             shape(1, Some((2, 1))),
         ];
-        assert_eq!(Numbers::of(&runs).runs, [vec![], vec![1, 2], vec![3]]);
+        assert_eq!(StepNumbers::of(&runs).runs, [vec![], vec![1, 2], vec![3]]);
     }
 
     #[test]
     fn sub_agents_of_sub_agents_are_numbered_however_deep() {
         let chain = (0..100_000_usize).map(|run| shape(1, run.checked_sub(1).map(|up| (up, 1))));
-        assert_eq!(Numbers::of(&chain.collect::<Vec<_>>()).last(), 100_000);
+        assert_eq!(StepNumbers::of(&chain.collect::<Vec<_>>()).last(), 100_000);
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
             output_tokens: output,
             ..TokenCounts::default()
         };
-        let numbers = Numbers::of(&[shape(2, None), shape(1, Some((0, 1)))]);
+        let numbers = StepNumbers::of(&[shape(2, None), shape(1, Some((0, 1)))]);
         let sums = numbers.cumulate(&[
             vec![used(10, None), used(25, Some(3))],
             vec![used(100, Some(1))],

@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use runtape_core::Stream;
 use runtape_normalizer::Exit;
 
-use super::child::{Child, Happening};
+use super::child::{GroupedProcess, Happening};
 use super::output_chunk::OutputChunk;
 use super::{Recorded, RecordingOptions, Shown, Watch};
 use crate::clock::Clock;
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Listens to a command, and hands on what it prints.
 pub(super) struct Attendant<'a> {
-    child: &'a mut Child,
+    child: &'a mut GroupedProcess,
     run: DetachedRun,
     keeper: Keeper,
     /// Those who watch, as long as they do.
@@ -40,7 +40,7 @@ pub(super) struct Attendant<'a> {
 
 impl<'a> Attendant<'a> {
     pub(super) fn new(
-        child: &'a mut Child,
+        child: &'a mut GroupedProcess,
         run: DetachedRun,
         keeper: Keeper,
         watchers: Option<SyncSender<Shown>>,

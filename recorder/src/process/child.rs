@@ -18,7 +18,7 @@ use runtape_normalizer::{Exit, signal_name};
 
 use super::RecordingOptions;
 use super::interrupts::{Interrupts, Listener};
-use super::leash::Watcher;
+use super::leash::LeashWatcher;
 use super::output_chunk::OutputChunk;
 use super::terminal::Terminal;
 use crate::clock::Clock;
@@ -47,11 +47,11 @@ pub(super) enum Happening {
 }
 
 /// A process in a group of its own.
-pub(super) struct Child {
+pub(super) struct GroupedProcess {
     control: Control,
     pub(super) happenings: Receiver<Happening>,
     terminal: Option<Terminal>,
-    watcher: Option<Watcher>,
+    watcher: Option<LeashWatcher>,
     listener: Option<Listener>,
 }
 
@@ -100,13 +100,13 @@ impl Control {
     }
 }
 
-impl Child {
+impl GroupedProcess {
     /// Starts a command and listens to it.
     pub(super) fn start(
         command: &mut Command,
         options: &RecordingOptions,
     ) -> Result<(Self, ChildEnds), RecordError> {
-        let mut watcher = options.leash.as_deref().and_then(Watcher::start);
+        let mut watcher = options.leash.as_deref().and_then(LeashWatcher::start);
         let spawned = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

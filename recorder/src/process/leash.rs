@@ -108,11 +108,11 @@ fn become_command(mut arguments: impl Iterator<Item = OsString>) -> Option<Canno
 }
 
 /// A process that ends the command's group once the recorder is gone.
-pub(super) struct Watcher {
+pub(super) struct LeashWatcher {
     process: Child,
 }
 
-impl Watcher {
+impl LeashWatcher {
     /// Starts a watcher; `None` where that is not possible. It is started before the command, so that a
     /// recorder which is killed right after starting the command leaves nothing behind.
     pub(super) fn start(leash: &Path) -> Option<Self> {

@@ -26,14 +26,14 @@ use runtape_normalizer::{Context, Exit, LiveItem};
 
 use self::attendant::Attendant;
 pub use self::child::Control;
-use self::child::{Child, ChildEnds};
+use self::child::{ChildEnds, GroupedProcess};
 pub use self::interrupts::Interrupts;
 pub use self::leash::{CannotStart, Leash, run_mode};
 use crate::clock::Clock;
 use crate::context_and_exit::note_start;
 use crate::detached_run::DetachedRun;
 use crate::error::RecordError;
-use crate::keeping::{Destination, Keeper, Kept};
+use crate::keeping::{Destination, Keeper, KeepingEnd};
 use crate::spool::SpoolDirectories;
 
 /// How many pieces may wait for somebody who watches.
@@ -112,7 +112,7 @@ pub struct Recorded {
     /// The run in one object, without what the model said before its last message.
     pub summary: Option<RunSummary>,
     /// How keeping the run went.
-    pub kept: Kept,
+    pub kept: KeepingEnd,
 }
 
 /// A command that runs and is recorded.
@@ -171,7 +171,7 @@ impl Recording {
         };
         let run = start(runtime.clone(), &context, &options.rules, started_at)?;
         let context = run.context().clone();
-        let (mut child, ends) = Child::start(&mut command, &options)?;
+        let (mut child, ends) = GroupedProcess::start(&mut command, &options)?;
         let ChildEnds { stdin, interrupts } = ends;
         let control = child.control();
         let (places, clock) = (options.spool.clone(), options.clock.clone());
@@ -237,9 +237,9 @@ impl Recording {
         self.thread.join().unwrap_or_else(|_| Recorded {
             exit: Exit::unknown(),
             summary: None,
-            kept: Kept {
+            kept: KeepingEnd {
                 fault: Some("the thread that listens panicked, please report this".to_owned()),
-                ..Kept::default()
+                ..KeepingEnd::default()
             },
         })
     }

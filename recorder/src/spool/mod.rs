@@ -48,7 +48,7 @@ const NAMES: u32 = 8;
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct SpoolHead {
     /// Absent in the former format.
     #[serde(default)]
     format: u32,
@@ -63,7 +63,7 @@ struct Head {
     context: Value,
 }
 
-impl Head {
+impl SpoolHead {
     fn owner(&self) -> SpoolOwner {
         SpoolOwner {
             id: self.database_id.clone(),
@@ -84,7 +84,7 @@ impl Head {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", untagged)]
-enum Entry {
+enum SpoolEntry {
     #[serde(rename_all = "camelCase")]
     Piece {
         stream: Stream,
@@ -100,7 +100,7 @@ enum Entry {
 /// A spool file that is being written.
 pub struct Spool {
     path: PathBuf,
-    head: Head,
+    head: SpoolHead,
     file: File,
     /// Where the line about the end is.
     end: u64,
@@ -136,7 +136,7 @@ impl Spool {
         started_at: i64,
     ) -> io::Result<Self> {
         let path = owner.path.as_deref().map(Path::to_string_lossy);
-        let head = Head {
+        let head = SpoolHead {
             format: FORMAT,
             database_id: owner.id.clone(),
             database_path: path.map(std::borrow::Cow::into_owned),
@@ -149,7 +149,7 @@ impl Spool {
         Self::begin(directory, head)
     }
 
-    fn begin(directory: &Path, head: Head) -> io::Result<Self> {
+    fn begin(directory: &Path, head: SpoolHead) -> io::Result<Self> {
         let mut first = serde_json::to_vec(&head)?;
         first.push(b'\n');
         let (path, file) = create(directory, &head.run_id)?;
@@ -212,7 +212,7 @@ impl Spool {
     /// Adds a piece of output, which is with the operating system when `push` returns. After an error
     /// the file is as it was before.
     pub fn push(&mut self, chunk: &TapeChunk) -> io::Result<()> {
-        let entry = Entry::Piece {
+        let entry = SpoolEntry::Piece {
             stream: chunk.stream,
             start: chunk.start,
             received_at: chunk.received_at,
@@ -250,7 +250,7 @@ impl Spool {
 fn end_text(exit: &Exit) -> io::Result<String> {
     let mut exit = exit.clone();
     loop {
-        let text = serde_json::to_string(&Entry::Exit {
+        let text = serde_json::to_string(&SpoolEntry::Exit {
             exit: exit_to_json(&exit),
         })?;
         let counts = &mut exit.redacted.by_rule;
@@ -273,7 +273,7 @@ fn end_line(text: &str) -> String {
 struct SpoolReader {
     file: BufReader<File>,
     line: Vec<u8>,
-    head: Head,
+    head: SpoolHead,
     /// How the process ended, if the file says so before its pieces.
     exit: Option<Exit>,
 }
@@ -314,7 +314,7 @@ impl SpoolReader {
     fn read(file: File) -> io::Result<Self> {
         let (mut file, mut line) = (BufReader::new(file), Vec::new());
         read_line(&mut file, &mut line)?;
-        let head: Head = serde_json::from_slice(&line)?;
+        let head: SpoolHead = serde_json::from_slice(&line)?;
         if head.format > FORMAT {
             return Err(bad("a newer version wrote it"));
         }
@@ -334,7 +334,7 @@ impl SpoolReader {
             return Ok(());
         }
         read_line(&mut self.file, &mut self.line)?;
-        if let Ok(Entry::Exit { exit }) = serde_json::from_slice(&self.line) {
+        if let Ok(SpoolEntry::Exit { exit }) = serde_json::from_slice(&self.line) {
             self.exit = Some(exit_from_json(&exit));
         }
         Ok(())
@@ -355,11 +355,11 @@ impl SpoolReader {
             return Ok(Err(self.exit.clone().unwrap_or_else(Exit::lost)));
         };
         match entry {
-            Entry::Exit { exit } => Ok(Err(exit_from_json(&exit))),
-            Entry::Piece { length, .. } if length > LONGEST_PIECE => {
+            SpoolEntry::Exit { exit } => Ok(Err(exit_from_json(&exit))),
+            SpoolEntry::Piece { length, .. } if length > LONGEST_PIECE => {
                 Err(bad("a piece is too long"))
             }
-            Entry::Piece {
+            SpoolEntry::Piece {
                 stream,
                 start,
                 received_at,
@@ -471,7 +471,7 @@ pub fn run_of_spool(path: &Path) -> Option<RunId> {
 }
 
 /// Tells why a spool file must not be taken into a store.
-fn misfit(store: &Store, head: &Head) -> Result<Option<String>, RecordError> {
+fn misfit(store: &Store, head: &SpoolHead) -> Result<Option<String>, RecordError> {
     if head.format >= FORMAT {
         return Ok(head.owner().misfit(&SpoolOwner::of(store)?));
     }
@@ -535,7 +535,7 @@ mod tests {
             }
             let line = end_line(&end_text(&exit).unwrap());
             assert_eq!(line.len(), END_LENGTH);
-            let Entry::Exit { exit: read } = serde_json::from_str(&line).unwrap() else {
+            let SpoolEntry::Exit { exit: read } = serde_json::from_str(&line).unwrap() else {
                 panic!("{line}");
             };
             let read = exit_from_json(&read);

@@ -88,7 +88,7 @@ pub(crate) fn router(readers: &Readers, live: Live, settings: Settings, open: Op
         let question = Question::new(BTreeMap::new(), &uri, settings.clone());
         async move { live.stream(question, headers).await }
     };
-    let verifier = verify::Verifier::new(open);
+    let verifier = verify::VerifyTurn::new(open);
     let verify = move || {
         let verifier = Arc::clone(&verifier);
         async move { answer::of(verifier.verify().await) }

@@ -11,12 +11,12 @@ use crate::opener::{Access, Opener};
 use crate::problem::Problem;
 
 /// Verifies, one at a time.
-pub(super) struct Verifier {
+pub(super) struct VerifyTurn {
     open: Opener,
     turn: Arc<Semaphore>,
 }
 
-impl Verifier {
+impl VerifyTurn {
     pub(super) fn new(open: Opener) -> Arc<Self> {
         let turn = Arc::new(Semaphore::new(1));
         Arc::new(Self { open, turn })

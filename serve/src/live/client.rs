@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::event;
 use super::feed::AT_HAND;
-use super::follower::{Command, Followed, Subscribe, Subscription};
+use super::follower::{Followed, FollowerOrder, Subscribe, Subscription};
 use crate::api::resumed_builder;
 use crate::problem::Problem;
 use crate::readers::Readers;
@@ -57,7 +57,7 @@ struct Over;
 /// Writes one stream.
 pub(super) struct Client {
     events: Sender<Bytes>,
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<FollowerOrder>,
     readers: Readers,
     /// Held while a page is read to catch up, so that questions need not wait for many who do.
     turn: Arc<Semaphore>,
@@ -67,7 +67,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(
         events: Sender<Bytes>,
-        commands: mpsc::Sender<Command>,
+        commands: mpsc::Sender<FollowerOrder>,
         readers: Readers,
         turn: Arc<Semaphore>,
         stop: Stop,
@@ -153,7 +153,7 @@ impl Client {
         let (reply, subscription) = oneshot::channel();
         let subscribe = Subscribe { runs, list, reply };
         let gone = || Problem::busy("nobody follows any more: the server is ending");
-        let sent = self.commands.send(Command::Subscribe(subscribe));
+        let sent = self.commands.send(FollowerOrder::Subscribe(subscribe));
         sent.map_err(|_| gone())?;
         subscription.await.map_err(|_| gone())?
     }

@@ -31,7 +31,7 @@ pub(super) struct Followed {
 }
 
 /// What the thread is told.
-pub(super) enum Command {
+pub(super) enum FollowerOrder {
     /// Somebody watches.
     Subscribe(Subscribe),
 }
@@ -62,7 +62,7 @@ pub(super) struct Subscription {
 }
 
 /// Follows the runs that somebody watches.
-pub(super) struct Follower {
+pub(super) struct LiveFollower {
     open: Opener,
     store: Option<Store>,
     feeds: BTreeMap<RunId, Feed>,
@@ -70,7 +70,7 @@ pub(super) struct Follower {
     listed_at: Instant,
 }
 
-impl Follower {
+impl LiveFollower {
     pub(super) fn new(open: Opener) -> Self {
         Self {
             open,
@@ -82,7 +82,7 @@ impl Follower {
     }
 
     /// Works until nobody can tell it anything any more.
-    pub(super) fn run(mut self, commands: &Receiver<Command>) {
+    pub(super) fn run(mut self, commands: &Receiver<FollowerOrder>) {
         loop {
             let command = if self.is_idle() {
                 commands.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -90,7 +90,7 @@ impl Follower {
                 commands.recv_timeout(INTERVAL)
             };
             match command {
-                Ok(Command::Subscribe(subscribe)) => {
+                Ok(FollowerOrder::Subscribe(subscribe)) => {
                     let subscription = self.subscribe(&subscribe);
                     let _ = subscribe.reply.send(subscription);
                 }

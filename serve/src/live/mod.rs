@@ -41,7 +41,7 @@ use crate::question::Question;
 use crate::readers::Readers;
 use crate::stop::Stop;
 use client::{ChannelBody, Client};
-use follower::{Command, Followed, Follower};
+use follower::{Followed, FollowerOrder, LiveFollower};
 
 /// Streams at once.
 const STREAMS: usize = 64;
@@ -58,7 +58,7 @@ const CONNECTION_ROOM: usize = 4;
 /// The live streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
-    commands: Sender<Command>,
+    commands: Sender<FollowerOrder>,
     readers: Readers,
     stop: Stop,
     room: Arc<Semaphore>,
@@ -72,7 +72,7 @@ impl Live {
         let open = Arc::clone(open);
         thread::Builder::new()
             .name("follower".to_owned())
-            .spawn(move || Follower::new(open).run(&received))
+            .spawn(move || LiveFollower::new(open).run(&received))
             .map_err(|error| ServeError::System {
                 doing: "start the thread that follows",
                 error,

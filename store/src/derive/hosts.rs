@@ -117,7 +117,7 @@ pub(crate) fn in_command(command: &str) -> BTreeSet<String> {
             return hosts;
         }
     }
-    let mut words = Words::default();
+    let mut words = CommandReader::default();
     for word in words_of(command) {
         if hosts.len() >= MOST {
             break;
@@ -150,12 +150,12 @@ enum Taking {
 
 /// Reads a command word by word.
 #[derive(Default)]
-struct Words<'c> {
+struct CommandReader<'c> {
     before: &'c str,
     taking: Taking,
 }
 
-impl<'c> Words<'c> {
+impl<'c> CommandReader<'c> {
     /// Takes the next word and returns the host that it names.
     fn take(&mut self, word: &'c str) -> Option<String> {
         let before = std::mem::replace(&mut self.before, word);

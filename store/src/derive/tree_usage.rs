@@ -56,7 +56,7 @@ pub(crate) fn cells_of_tree(runs: &[UsedRun<'_>]) -> Option<Vec<UsageCell>> {
     if has_several_totals(runs) {
         return None;
     }
-    let mut cells = Cells::default();
+    let mut cells = CellSums::default();
     for run in runs {
         let is_reported = run.cost().or(root.cost()).is_some();
         for entry in run.entries() {
@@ -179,11 +179,11 @@ fn nanodollars(cost: f64) -> i64 {
 
 /// Cells while they are added up.
 #[derive(Default)]
-struct Cells<'a> {
+struct CellSums<'a> {
     sums: BTreeMap<(i64, Names<'a>, UsageKind), UsageAmounts>,
 }
 
-impl<'a> Cells<'a> {
+impl<'a> CellSums<'a> {
     /// Adds to a cell of a runtime and a model. None if the numbers are absurd.
     fn add(
         &mut self,

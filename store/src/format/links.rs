@@ -25,7 +25,7 @@ pub(crate) struct Links {
 
 /// What comes before an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Before {
+pub(crate) enum HashBefore {
     /// This hash.
     Hash(Hash),
     /// Nothing that is known: an entry is missing, the one with this name.
@@ -53,16 +53,16 @@ impl Links {
     }
 
     /// Returns the hash before an entry, which must come after those of its chain that were passed.
-    pub(crate) fn before(&mut self, entry: SealName) -> Before {
+    pub(crate) fn before(&mut self, entry: SealName) -> HashBefore {
         let (last, hash) = self.last(entry.chain);
         let next = last.saturating_add(1);
         let is_next = last < next && next == entry.number;
         match self.left_out.remove(&entry) {
             // One that is here needs no stand-in, unless it says the same.
-            Some(stand_in) if is_next && stand_in != hash => Before::Torn,
-            Some(stand_in) => Before::Hash(stand_in),
-            None if is_next => Before::Hash(hash),
-            None => Before::Missing(SealName {
+            Some(stand_in) if is_next && stand_in != hash => HashBefore::Torn,
+            Some(stand_in) => HashBefore::Hash(stand_in),
+            None if is_next => HashBefore::Hash(hash),
+            None => HashBefore::Missing(SealName {
                 number: next,
                 ..entry
             }),
@@ -151,25 +151,25 @@ mod tests {
         for chain in [0, 7] {
             let at = |number| name(chain, number);
             let mut whole = links(&[]);
-            assert_eq!(whole.before(at(1)), Before::Hash(BEFORE_ALL));
+            assert_eq!(whole.before(at(1)), HashBefore::Hash(BEFORE_ALL));
             whole.pass(&entry(chain, 1, 1));
-            assert_eq!(whole.before(at(2)), Before::Hash([1; 32]));
-            assert_eq!(whole.before(at(3)), Before::Missing(at(2)));
-            assert_eq!(whole.before(at(1)), Before::Missing(at(2)));
+            assert_eq!(whole.before(at(2)), HashBefore::Hash([1; 32]));
+            assert_eq!(whole.before(at(3)), HashBefore::Missing(at(2)));
+            assert_eq!(whole.before(at(1)), HashBefore::Missing(at(2)));
 
             let mut bundle = links(&[(chain, 5, 4), (chain, 9, 8), (chain, 10, 9)]);
-            assert_eq!(bundle.before(at(4)), Before::Missing(at(1)));
-            assert_eq!(bundle.before(at(5)), Before::Hash([4; 32]));
+            assert_eq!(bundle.before(at(4)), HashBefore::Missing(at(1)));
+            assert_eq!(bundle.before(at(5)), HashBefore::Hash([4; 32]));
             bundle.pass(&entry(chain, 5, 5));
-            assert_eq!(bundle.before(at(6)), Before::Hash([5; 32]));
-            assert_eq!(bundle.before(at(9)), Before::Hash([8; 32]));
+            assert_eq!(bundle.before(at(6)), HashBefore::Hash([5; 32]));
+            assert_eq!(bundle.before(at(9)), HashBefore::Hash([8; 32]));
             bundle.pass(&entry(chain, 9, 99));
             assert_eq!(bundle.unused(), [at(10)]);
-            assert_eq!(bundle.before(at(10)), Before::Torn);
+            assert_eq!(bundle.before(at(10)), HashBefore::Torn);
             assert_eq!(bundle.unused(), []);
 
             let mut forged = links(&[(chain, 1, 7)]);
-            assert_eq!(forged.before(at(1)), Before::Torn);
+            assert_eq!(forged.before(at(1)), HashBefore::Torn);
         }
     }
 
@@ -178,7 +178,10 @@ mod tests {
         let mut links = links(&[]);
         for (chain, numbers) in [(0, 1..=3), (5, 1..=2)] {
             for number in numbers {
-                assert!(matches!(links.before(name(chain, number)), Before::Hash(_)));
+                assert!(matches!(
+                    links.before(name(chain, number)),
+                    HashBefore::Hash(_)
+                ));
                 links.pass(&entry(chain, number, 1));
             }
         }
@@ -188,7 +191,7 @@ mod tests {
         assert!(links.has_others_than(0) && links.has_others_than(5));
         assert_eq!(
             links.before(name(6, 2)),
-            Before::Missing(name(6, 1)),
+            HashBefore::Missing(name(6, 1)),
             "the end of one chain is no beginning of another"
         );
     }

@@ -87,14 +87,14 @@ const ANY_STREAM: u64 = 0;
 /// Which streams a block can have, by the form of its table. An entry of the table is the length of
 /// a chunk, with the stream's number in the lowest bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum TableForm {
     /// Standard output and error: as every block was before tapes had more streams.
     Pair,
     /// Any stream.
     Any,
 }
 
-impl Form {
+impl TableForm {
     /// Returns how many bits of an entry name the stream.
     fn bits(self) -> u32 {
         match self {
@@ -130,7 +130,7 @@ impl Form {
 
 /// Returns how many chunks a block claims to have.
 pub(crate) fn claimed_chunks(mut raw: &[u8]) -> u64 {
-    Form::read(&mut raw).map_or(0, |(_, count)| count)
+    TableForm::read(&mut raw).map_or(0, |(_, count)| count)
 }
 
 /// Output that is about to be written as one block.
@@ -158,13 +158,13 @@ impl<'a> PendingTape<'a> {
     fn raw(&self, first_at: i64) -> Vec<u8> {
         let mut streams = self.chunks.iter().map(|(stream, ..)| *stream);
         let form = if streams.all(|of| matches!(of, Stream::Stdout | Stream::Stderr)) {
-            Form::Pair
+            TableForm::Pair
         } else {
-            Form::Any
+            TableForm::Any
         };
         // Most entries take five bytes.
         let mut raw = Vec::with_capacity(self.length + self.chunks.len() * 8 + 8);
-        if form == Form::Any {
+        if form == TableForm::Any {
             varint::write(&mut raw, ANY_STREAM);
         }
         varint::write(
@@ -251,7 +251,7 @@ impl TapeBlock {
         mut each: impl FnMut(Stream, u64, i64, &'a [u8]),
     ) -> Option<()> {
         let mut table = raw;
-        let (form, count) = Form::read(&mut table)?;
+        let (form, count) = TableForm::read(&mut table)?;
         // The data begins where the table ends.
         let mut rest = table;
         for _ in 0..count {

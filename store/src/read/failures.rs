@@ -21,7 +21,7 @@ pub enum FailureBy {
 }
 
 /// What is known so far of the runs that failed in one way.
-struct Counted {
+struct FailureCount {
     runs: u64,
     retryable: u64,
     names: BTreeSet<String>,
@@ -33,17 +33,19 @@ impl Store {
     /// Returns in which ways the runs failed that a filter lets through, the most frequent first.
     pub fn failures(&self, filter: &RunFilter, by: FailureBy) -> Result<Vec<FailureSum>> {
         let runs = self.errors(filter, usize::MAX)?;
-        let mut sums: BTreeMap<Option<String>, Counted> = BTreeMap::new();
+        let mut sums: BTreeMap<Option<String>, FailureCount> = BTreeMap::new();
         for run in &runs {
             let Some(error) = &run.error else { continue };
             let at = run.finished_at.unwrap_or(run.started_at);
-            let counted = sums.entry(key(by, run, error)).or_insert_with(|| Counted {
-                runs: 0,
-                retryable: 0,
-                names: BTreeSet::new(),
-                runtimes: BTreeMap::new(),
-                last: (at, run.run_id.clone()),
-            });
+            let counted = sums
+                .entry(key(by, run, error))
+                .or_insert_with(|| FailureCount {
+                    runs: 0,
+                    retryable: 0,
+                    names: BTreeSet::new(),
+                    runtimes: BTreeMap::new(),
+                    last: (at, run.run_id.clone()),
+                });
             counted.runs += 1;
             counted.retryable += u64::from(error.is_retryable);
             counted.names.insert(error.name.clone());

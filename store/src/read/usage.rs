@@ -258,7 +258,7 @@ impl Store {
             dimensions.push(UsageDimension::Runtime);
         }
         dimensions.push(by);
-        let mut groups: HashMap<Vec<String>, Group> = HashMap::new();
+        let mut groups: HashMap<Vec<String>, GroupSum> = HashMap::new();
         for names in names.chunks(AT_ONCE) {
             let listed: Vec<&str> = names
                 .iter()
@@ -287,7 +287,7 @@ fn words<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Vec<&'a str>> {
 }
 
 /// Cells, and what their names stand for.
-struct Cells {
+struct NamedCells {
     dimensions: Vec<UsageDimension>,
     cells: Vec<UsageCell>,
 }
@@ -308,7 +308,7 @@ fn cells(
     filter: &RunFilter,
     by: &[UsageBy],
     calendar: Calendar<'_>,
-) -> Result<Cells> {
+) -> Result<NamedCells> {
     let mut dimensions = vec![UsageDimension::Model];
     for by in by {
         if !dimensions.contains(&by.dimension()) {
@@ -318,7 +318,7 @@ fn cells(
     let are_kept = dimensions.iter().all(|by| KEPT_DIMENSIONS.contains(by));
     if !are_kept || !is_of_all(filter) || !tables.rules()?.keeps_usage {
         let cells = tables.usage_cells(UsageScope::Runs(filter), &dimensions)?;
-        return Ok(Cells { dimensions, cells });
+        return Ok(NamedCells { dimensions, cells });
     }
     let is_local =
         matches!(calendar, Calendar::Local(_)) && dimensions.contains(&UsageDimension::Quarter);
@@ -333,7 +333,7 @@ fn cells(
             .retain(|cell| cell.names.first().and_then(Option::as_deref) == Some(runtime.as_str()));
     }
     cells.extend(tables.usage_cells(UsageScope::Unsettled(filter), &KEPT_DIMENSIONS)?);
-    Ok(Cells {
+    Ok(NamedCells {
         dimensions: KEPT_DIMENSIONS.to_vec(),
         cells,
     })
@@ -341,13 +341,13 @@ fn cells(
 
 /// A group while it is added up.
 #[derive(Default)]
-struct Group {
+struct GroupSum {
     amounts: UsageAmounts,
     /// Of tokens whose cost nobody reported, by model, whether the prompt was long, and whether they were written to a cache.
     unreported: BTreeMap<(Option<String>, bool, CacheWrite), UsageAmounts>,
 }
 
-impl Group {
+impl GroupSum {
     fn add(&mut self, cell: &UsageCell, model: Option<&str>) {
         self.amounts.add(&cell.amounts);
         if !cell.kind.is_reported {
@@ -376,7 +376,7 @@ impl Group {
     }
 }
 
-fn group(cells: &Cells, by: &[UsageBy], calendar: Calendar<'_>) -> Vec<UsageSum> {
+fn group(cells: &NamedCells, by: &[UsageBy], calendar: Calendar<'_>) -> Vec<UsageSum> {
     let position = |wanted: UsageDimension| {
         let others = cells.dimensions.iter();
         let mut others = others.filter(|by| **by != UsageDimension::Quarter);
@@ -385,7 +385,7 @@ fn group(cells: &Cells, by: &[UsageBy], calendar: Calendar<'_>) -> Vec<UsageSum>
     let model = position(UsageDimension::Model);
     let places: Vec<(&UsageBy, Option<usize>)> =
         by.iter().map(|by| (by, position(by.dimension()))).collect();
-    let mut groups: BTreeMap<Vec<Option<String>>, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<Vec<Option<String>>, GroupSum> = BTreeMap::new();
     for cell in &cells.cells {
         let names = places.iter().map(|(by, at)| {
             let name = at.and_then(|at| cell.names.get(at)?.as_ref());

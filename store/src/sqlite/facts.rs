@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::columns::{counts, not_negative};
-use super::words::Words;
+use super::words::WordKeys;
 use super::{ledger, migrate, notices, search, steps, tool_calls};
 use crate::backend::{FactPlace, FactTable};
 use crate::derive::facts::{CallFact, Fact, NoticeFact, ResultFact, UnparsedFact, UsageFact};
@@ -15,7 +15,7 @@ use crate::format::streams;
 /// Adds rows.
 pub(crate) fn insert(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     facts: &[Fact],
 ) -> Result<()> {

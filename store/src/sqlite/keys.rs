@@ -9,13 +9,13 @@ use crate::error::Result;
 
 /// The tables whose keys are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub(crate) enum CountedTable {
     Run,
     Job,
     Word,
 }
 
-impl Counted {
+impl CountedTable {
     const ALL: [Self; 3] = [Self::Run, Self::Job, Self::Word];
 
     fn table(self) -> &'static str {
@@ -69,7 +69,7 @@ impl Counted {
 /// Says which counters would give a key a second time.
 pub(crate) fn faults(connection: &Connection) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    for counted in Counted::ALL {
+    for counted in CountedTable::ALL {
         let table = counted.table();
         let last: Option<i64> = connection
             .prepare_cached("SELECT last FROM key_counter WHERE name = ?1")?
@@ -101,7 +101,7 @@ pub(crate) fn restore(connection: &Connection) -> Result<()> {
         "DELETE FROM key_counter WHERE name NOT IN ('run', 'job', 'word')",
         [],
     )?;
-    for counted in Counted::ALL {
+    for counted in CountedTable::ALL {
         let highest = counted.highest(connection)?;
         connection.execute(
             "INSERT INTO key_counter (name, last) VALUES (?1, ?2)

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use super::columns::{counts, runtime, signed, unsigned};
 use super::migrate;
-use super::words::Words;
+use super::words::WordKeys;
 use crate::backend::RunRow;
 use crate::derive::facts::UsageFact;
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::error::Result;
 /// Adds an entry.
 pub(crate) fn insert(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     usage: &UsageFact,
 ) -> Result<()> {

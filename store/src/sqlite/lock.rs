@@ -22,7 +22,7 @@ const ROOM: usize = 1024;
 
 /// The lock of one run, held until dropped.
 #[derive(Debug)]
-pub(crate) struct RunLock {
+pub(crate) struct FileLock {
     path: PathBuf,
     file: File,
 }
@@ -72,7 +72,7 @@ fn make_private(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-impl RunLock {
+impl FileLock {
     /// Takes the lock of a run; `None` if another writer holds it.
     pub(crate) fn take(database: &Path, run: &RunId) -> Result<Option<Self>> {
         let directory = directory(database);
@@ -142,7 +142,7 @@ impl RunLock {
     }
 }
 
-impl backend::RunLock for RunLock {
+impl backend::RunLock for FileLock {
     /// Leaves a note for whoever takes the lock after this writer; an earlier one is gone then.
     fn leave_note(&self, note: &str) -> io::Result<()> {
         let mut file = &self.file;

@@ -50,7 +50,7 @@ use crate::error::{DatabaseFault, Result, StoreError};
 use crate::options::{Options, Patience};
 
 use self::file::{DatabaseFile, FileIdentity, Snapshot};
-use self::words::Words;
+use self::words::WordKeys;
 
 pub use self::erase::Erased;
 pub(crate) use self::file::check_path;
@@ -65,7 +65,7 @@ pub(crate) struct Sqlite {
     identity: Option<FileIdentity>,
     /// What the file was like when it was opened as one that nobody writes.
     snapshot: Option<Snapshot>,
-    words: RefCell<Words>,
+    words: RefCell<WordKeys>,
     patience: Patience,
 }
 

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, params};
 
 use super::columns::signed;
-use super::words::Words;
+use super::words::WordKeys;
 use crate::derive::facts::{NoticeFact, UnparsedFact};
 use crate::error::Result;
 use crate::format::streams;
@@ -12,7 +12,7 @@ use crate::format::streams;
 /// Adds a notice.
 pub(crate) fn insert(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     notice: &NoticeFact,
 ) -> Result<()> {
@@ -35,7 +35,7 @@ pub(crate) fn insert(
 /// Adds output that no parser understood.
 pub(crate) fn insert_unparsed(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     output: &UnparsedFact,
 ) -> Result<()> {

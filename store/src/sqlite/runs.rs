@@ -9,10 +9,10 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params, params_from_iter};
 
 use super::columns::{job_id, maybe_run_id, place_of_seal, run_id, runtime, seal_name, unsigned};
-use super::keys::Counted;
+use super::keys::CountedTable;
 use super::migrate;
 use super::sums::counted_of_run;
-use super::words::Words;
+use super::words::WordKeys;
 use crate::backend::{BareRun, NewRun, Opening, RunKey, RunRow};
 use crate::derive::cells::{
     self, Cell, FIRST_WIDTH, RUN_COLUMNS, RUN_WIDTH, RunColumn, RunNames, StoredRun,
@@ -190,7 +190,7 @@ fn job_key(connection: &Connection, job: &JobId) -> Result<i64> {
     if let Some(key) = found {
         return Ok(key);
     }
-    let key = Counted::Job.next(connection)?;
+    let key = CountedTable::Job.next(connection)?;
     connection
         .prepare_cached("INSERT INTO job (key, id) VALUES (?1, ?2)")?
         .execute(params![key, job.as_str()])?;
@@ -213,7 +213,7 @@ impl ToSql for Cell<'_> {
 /// Puts the keys of words in the place of the words.
 fn keyed<'a>(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     mut cells: [Cell<'a>; RUN_WIDTH],
 ) -> Result<[Cell<'a>; RUN_WIDTH]> {
     for cell in &mut cells {
@@ -247,12 +247,12 @@ static UPDATE: LazyLock<String> = LazyLock::new(|| {
 /// Adds a run, and its job if there is none.
 pub(crate) fn insert(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: &NewRun<'_>,
 ) -> Result<RunKey> {
     let job = job_key(connection, run.job)?;
     let runtime = words.key(connection, run.runtime.as_str())?;
-    let key = Counted::Run.next(connection)?;
+    let key = CountedTable::Run.next(connection)?;
     let nothing = RunFacts::default();
     let cells = cells::cells(run.facts.unwrap_or(&nothing), run.started_at);
     let cells = keyed(connection, words, cells)?;
@@ -285,7 +285,7 @@ pub(crate) fn insert(
 /// Writes what the records say of a run as a whole.
 pub(crate) fn update(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     facts: &RunFacts,
 ) -> Result<()> {
@@ -306,7 +306,7 @@ pub(crate) fn update(
 /// Writes what the first record of a run says.
 pub(crate) fn set_opening(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     opening: &Opening<'_>,
 ) -> Result<()> {

@@ -33,7 +33,7 @@ const OBJECTS: &str = "SELECT substr(type, 1, ?1), substr(name, 1, ?1), substr(t
 
 /// What a row of the schema says.
 #[derive(Debug, PartialEq, Eq)]
-struct Object {
+struct SchemaObject {
     table: String,
     sql: Option<String>,
     /// Tells a text that is too long to be looked at from none.
@@ -42,7 +42,7 @@ struct Object {
 }
 
 /// Objects by kind and name.
-type Objects = BTreeMap<(String, String), Object>;
+type Objects = BTreeMap<(String, String), SchemaObject>;
 
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(column)? {
@@ -63,7 +63,7 @@ fn objects(connection: &Connection, found: &mut Vec<String>) -> Result<Objects> 
             text(row, 0)?.unwrap_or_default(),
             text(row, 1)?.unwrap_or_default(),
         );
-        let object = Object {
+        let object = SchemaObject {
             table: text(row, 2)?.unwrap_or_default(),
             sql: text(row, 3)?,
             length: row.get(4)?,

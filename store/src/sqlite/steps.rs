@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{self, counts, signed, unsigned};
 use super::runs;
-use super::words::Words;
+use super::words::WordKeys;
 use crate::backend::RunKey;
 use crate::derive::facts::StepFact;
 use crate::error::Result;
@@ -18,7 +18,7 @@ const INSERT: &str = "INSERT INTO step (run, step, seq, checkpoint_id, status, s
 /// Adds a step.
 pub(crate) fn insert(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     step: &StepFact,
 ) -> Result<()> {

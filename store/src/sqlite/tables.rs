@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::check::structure;
 use super::check::terms::IndexCheck;
 use super::columns::{self, place_of_seal};
-use super::lock::RunLock;
+use super::lock::FileLock;
 use super::{
     Sqlite, audit, calls, facts, keys, ledger, list, migrate, records, runs, seals, search,
     sessions, stats, steps, tape, usage_sums, words,
@@ -84,7 +84,7 @@ impl Tables for Sqlite {
         let Some(path) = &self.path else {
             return Ok(None);
         };
-        match RunLock::take(path, run)? {
+        match FileLock::take(path, run)? {
             Some(lock) => Ok(Some(Box::new(lock))),
             None => Err(StoreError::Locked { run: run.clone() }),
         }
@@ -92,7 +92,7 @@ impl Tables for Sqlite {
 
     fn is_unlocked(&self, run: &RunId) -> Result<bool> {
         match &self.path {
-            Some(path) => RunLock::is_free(path, run),
+            Some(path) => FileLock::is_free(path, run),
             None => Ok(true),
         }
     }

@@ -3,14 +3,14 @@
 use rusqlite::{Connection, params};
 
 use super::columns::signed;
-use super::words::Words;
+use super::words::WordKeys;
 use crate::derive::facts::{CallFact, ResultFact};
 use crate::error::Result;
 
 /// Adds a call.
 pub(crate) fn insert(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     run: i64,
     call: &CallFact,
 ) -> Result<()> {

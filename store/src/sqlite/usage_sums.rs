@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::condition::Condition;
 use super::sums::{COUNTERS, bounded_sum, nanodollars};
-use super::words::Words;
+use super::words::WordKeys;
 use super::{migrate, runs};
 use crate::backend::{RunKey, UsageScope};
 use crate::derive::usage_cell::{
@@ -326,7 +326,7 @@ pub(crate) fn kept(connection: &Connection, span: UsageSpan) -> Result<Vec<Usage
 /// Adds cells to the sums, or takes them away.
 pub(crate) fn change(
     connection: &Connection,
-    words: &mut Words,
+    words: &mut WordKeys,
     cells: &[UsageCell],
     is_taken_away: bool,
 ) -> Result<()> {

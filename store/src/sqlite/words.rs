@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::keys::Counted;
+use super::keys::CountedTable;
 use crate::derive::cells::RUN_COLUMNS;
 use crate::error::Result;
 
@@ -13,13 +13,13 @@ use crate::error::Result;
 /// A remembered key stays true until somebody deletes words: what was added in a transaction that
 /// failed must be forgotten, and all of it once another connection has written.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct WordKeys {
     known: HashMap<Box<str>, i64>,
     /// Which writes of other connections the remembered keys have seen.
     version: Option<i64>,
 }
 
-impl Words {
+impl WordKeys {
     /// Most words remembered: sessions are new ones for each run.
     pub(crate) const MOST: usize = 4096;
 
@@ -44,7 +44,7 @@ impl Words {
         let key = if let Some(key) = found {
             key
         } else {
-            let key = Counted::Word.next(connection)?;
+            let key = CountedTable::Word.next(connection)?;
             connection
                 .prepare_cached("INSERT INTO word (key, text) VALUES (?1, ?2)")?
                 .execute(params![key, text])?;

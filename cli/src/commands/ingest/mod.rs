@@ -18,8 +18,8 @@ use runtape_recorder::{
 };
 use runtape_store::{Store, StoreError};
 
-use self::report::{Outcome, Report};
-use self::source::{HistorySource, Source, Sources};
+use self::report::{FileOutcome, Report};
+use self::source::{CaptureSource, HistorySource, Sources};
 use crate::arguments::input::Input;
 use crate::arguments::labels::LabelArgs;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
@@ -75,7 +75,8 @@ pub(crate) fn run(args: &IngestArgs, invocation: &mut Invocation<'_>) -> Result<
     }
     invocation.database.check()?;
     let rules = args.redaction.rules(invocation, NewKey::Make)?;
-    let (pipes, files): (Vec<_>, Vec<_>) = sources.found.into_iter().partition(Source::is_pipe);
+    let (pipes, files): (Vec<_>, Vec<_>) =
+        sources.found.into_iter().partition(CaptureSource::is_pipe);
     let mut ingest = Ingest {
         args,
         rules,
@@ -120,7 +121,11 @@ impl Ingest<'_> {
     }
 
     /// Keeps what comes down a pipe.
-    fn pipe(&mut self, source: &Source, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    fn pipe(
+        &mut self,
+        source: &CaptureSource,
+        invocation: &mut Invocation<'_>,
+    ) -> Result<(), CliError> {
         let is_new = invocation.database.is_new();
         let kept = pipe::keep(self.args, &self.rules, invocation, source);
         if is_new && !invocation.database.is_new() {
@@ -144,7 +149,11 @@ impl Ingest<'_> {
     }
 
     /// Stores files, short ones many at a time.
-    fn files(&mut self, files: &[Source], invocation: &mut Invocation<'_>) -> Result<(), CliError> {
+    fn files(
+        &mut self,
+        files: &[CaptureSource],
+        invocation: &mut Invocation<'_>,
+    ) -> Result<(), CliError> {
         if invocation.database.is_new() {
             invocation.tell_of_new_database();
         }
@@ -152,13 +161,13 @@ impl Ingest<'_> {
         let (args, rules) = (self.args, Arc::clone(&self.rules));
         let bar = match files.len() {
             1 => ProgressBar::hidden(),
-            _ => bytes_bar(files.iter().map(Source::bytes).sum()),
+            _ => bytes_bar(files.iter().map(CaptureSource::bytes).sum()),
         };
         let mut rest = files;
         while let Some((first, others)) = rest.split_first() {
             let together = rest.iter().take_while(|source| source.is_short()).count();
             let (short, after) = rest.split_at(together);
-            let mut done = |invocation: &mut Invocation<'_>, source: &Source, outcome| {
+            let mut done = |invocation: &mut Invocation<'_>, source: &CaptureSource, outcome| {
                 bar.inc(source.bytes());
                 bar.suspend(|| self.done(invocation, outcome))
             };
@@ -190,8 +199,12 @@ impl Ingest<'_> {
     }
 
     /// Notes what became of a source.
-    fn done(&mut self, invocation: &mut Invocation<'_>, outcome: Outcome) -> Result<(), CliError> {
-        if let Outcome::Stored { run, .. } = &outcome {
+    fn done(
+        &mut self,
+        invocation: &mut Invocation<'_>,
+        outcome: FileOutcome,
+    ) -> Result<(), CliError> {
+        if let FileOutcome::Stored { run, .. } = &outcome {
             self.stored.push(run.run_id.clone());
         }
         self.report.add(invocation, outcome)
@@ -256,11 +269,11 @@ fn join(store: &mut Store, stored: &[RunId]) -> Result<u64, CliError> {
 }
 
 /// Tells what is wrong with a file, if another one may still be stored.
-fn unusable(source: &Source, error: CliError) -> Result<Outcome, CliError> {
+fn unusable(source: &CaptureSource, error: CliError) -> Result<FileOutcome, CliError> {
     if !is_about_the_file(&error) {
         return Err(error);
     }
-    Ok(Outcome::Unusable {
+    Ok(FileOutcome::Unusable {
         path: source.name(),
         reason: describe(&error),
     })
@@ -301,12 +314,12 @@ struct Begun {
 fn begin(
     args: &IngestArgs,
     store: &Store,
-    source: &Source,
-) -> Result<Result<Begun, Outcome>, CliError> {
+    source: &CaptureSource,
+) -> Result<Result<Begun, FileOutcome>, CliError> {
     let path = source.name();
     if let Some(reason) = &source.fault {
         let reason = reason.clone();
-        return Ok(Err(Outcome::Unusable { path, reason }));
+        return Ok(Err(FileOutcome::Unusable { path, reason }));
     }
     let exit = source.exit(args.exit_code);
     let mut input = Input::open(&source.stdout)?;
@@ -317,7 +330,7 @@ fn begin(
         .is_some_and(|path| path.metadata().is_ok_and(|m| m.len() > 0));
     if first.is_empty() && exit.is_unknown() && !has_stderr {
         let reason = "it is empty, and nothing else is known of the run".to_owned();
-        return Ok(Err(Outcome::Unusable { path, reason }));
+        return Ok(Err(FileOutcome::Unusable { path, reason }));
     }
     let runtime = source.runtime(args.runtime.as_ref(), &first);
     let run_id = if args.again {
@@ -326,7 +339,7 @@ fn begin(
         source.run_id(&runtime, &exit)?
     };
     if is_stored(store, &run_id)? {
-        return Ok(Err(Outcome::Skipped { path, run_id }));
+        return Ok(Err(FileOutcome::Skipped { path, run_id }));
     }
     Ok(Ok(Begun {
         runtime,
@@ -342,8 +355,8 @@ fn ingest_long(
     args: &IngestArgs,
     rules: &Arc<RuleSet>,
     store: &StoreHandle,
-    source: &Source,
-) -> Result<Outcome, CliError> {
+    source: &CaptureSource,
+) -> Result<FileOutcome, CliError> {
     record(args, rules, store, source).or_else(|error| unusable(source, error))
 }
 
@@ -351,8 +364,8 @@ fn record(
     args: &IngestArgs,
     rules: &Arc<RuleSet>,
     store: &StoreHandle,
-    source: &Source,
-) -> Result<Outcome, CliError> {
+    source: &CaptureSource,
+) -> Result<FileOutcome, CliError> {
     let begun = match begin(args, &store.lock(), source)? {
         Ok(begun) => begun,
         Err(outcome) => return Ok(outcome),
@@ -403,8 +416,8 @@ fn discard_of_other_rules(
     Ok(())
 }
 
-fn stored(store: &Store, source: &Source, run_id: &RunId) -> Result<Outcome, CliError> {
-    Ok(Outcome::Stored {
+fn stored(store: &Store, source: &CaptureSource, run_id: &RunId) -> Result<FileOutcome, CliError> {
+    Ok(FileOutcome::Stored {
         path: source.name(),
         run: Box::new(store.run(run_id)?),
         tree: store.tree(run_id)?,
@@ -420,7 +433,7 @@ fn is_stored(store: &Store, run_id: &RunId) -> Result<bool, CliError> {
     }
 }
 
-fn context(args: &IngestArgs, source: &Source, run_id: &RunId) -> Result<Context, CliError> {
+fn context(args: &IngestArgs, source: &CaptureSource, run_id: &RunId) -> Result<Context, CliError> {
     // A run without a job is its own.
     let job_id = match &args.job {
         Some(job) => job.clone(),

@@ -10,7 +10,7 @@ use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Exit, detect};
 use runtape_recorder::{PipeOptions, PipeRecorder};
 
-use super::source::Source;
+use super::source::CaptureSource;
 use super::{IngestArgs, context};
 use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
 use crate::commands::{Invocation, unkept};
@@ -26,7 +26,7 @@ pub(super) fn keep(
     args: &IngestArgs,
     rules: &Arc<RuleSet>,
     invocation: &mut Invocation<'_>,
-    source: &Source,
+    source: &CaptureSource,
 ) -> Result<Option<RunId>, CliError> {
     let mut input = Input::open(&source.stdout)?;
     let first = match args.runtime {
@@ -57,7 +57,7 @@ pub(super) fn keep(
 }
 
 /// Adds the file that holds the standard error, if there is one.
-fn add_stderr(recorder: &mut PipeRecorder, source: &Source) -> Result<(), CliError> {
+fn add_stderr(recorder: &mut PipeRecorder, source: &CaptureSource) -> Result<(), CliError> {
     let Some(path) = &source.stderr else {
         return Ok(());
     };

@@ -9,12 +9,12 @@ use runtape_core::{CheckpointStatus, RunId, Runtime, TokenCounts};
 use runtape_store::Store;
 
 use crate::commands::Invocation;
-use crate::commands::estimates::{Estimates, cost_text};
+use crate::commands::estimates::{ListEstimates, cost_text};
 use crate::error::CliError;
 use crate::terminal::table::{Cell, Table, plural, thousands};
 
 /// What became of one file.
-pub(super) enum Outcome {
+pub(super) enum FileOutcome {
     /// It is a run now, with its children.
     Stored {
         path: String,
@@ -27,7 +27,7 @@ pub(super) enum Outcome {
     Unusable { path: String, reason: String },
 }
 
-impl Outcome {
+impl FileOutcome {
     fn into_line(self) -> IngestLine {
         let file = |path, outcome| IngestedFile {
             path,
@@ -84,12 +84,12 @@ impl Report {
     pub(super) fn add(
         &mut self,
         invocation: &mut Invocation<'_>,
-        outcome: Outcome,
+        outcome: FileOutcome,
     ) -> Result<(), CliError> {
         match &outcome {
-            Outcome::Stored { run, tree, .. } => self.add_run(run, tree),
-            Outcome::Skipped { .. } => self.summary.skipped += 1,
-            Outcome::Unusable { path, reason } => {
+            FileOutcome::Stored { run, tree, .. } => self.add_run(run, tree),
+            FileOutcome::Skipped { .. } => self.summary.skipped += 1,
+            FileOutcome::Unusable { path, reason } => {
                 self.summary.unusable += 1;
                 invocation.warn(&format!("{path}: {reason}"));
             }
@@ -150,7 +150,7 @@ impl Report {
         store: &Store,
         invocation: &mut Invocation<'_>,
     ) -> Result<(), CliError> {
-        let Some(estimates) = Estimates::find(invocation) else {
+        let Some(estimates) = ListEstimates::find(invocation) else {
             return Ok(());
         };
         for group in &mut self.summary.groups {

@@ -8,8 +8,8 @@ use runtape_normalizer::redact::RuleSet;
 use runtape_recorder::{Capture, RecordError, store_captures};
 use runtape_store::{Store, StoreError};
 
-use super::report::Outcome;
-use super::source::Source;
+use super::report::FileOutcome;
+use super::source::CaptureSource;
 use super::{Begun, IngestArgs, begin, stored, unusable};
 use crate::arguments::input::Input;
 use crate::error::CliError;
@@ -18,7 +18,7 @@ use crate::terminal::times;
 /// What was found out about a source before it is written.
 enum Note {
     Run(RunId),
-    Done(Outcome),
+    Done(FileOutcome),
     Failed(CliError),
 }
 
@@ -30,9 +30,9 @@ pub(super) fn ingest<'a>(
     rules: &Arc<RuleSet>,
     store: &mut Store,
     known: Store,
-    sources: &'a [Source],
-    mut done: impl FnMut(&Source, Outcome) -> Result<(), CliError>,
-) -> Result<Vec<&'a Source>, CliError> {
+    sources: &'a [CaptureSource],
+    mut done: impl FnMut(&CaptureSource, FileOutcome) -> Result<(), CliError>,
+) -> Result<Vec<&'a CaptureSource>, CliError> {
     let mut unfinished = Vec::new();
     let mut met = HashSet::new();
     let found = sources.iter().map(move |source| {
@@ -43,7 +43,7 @@ pub(super) fn ingest<'a>(
                     (Note::Run(run_id), Some(capture))
                 } else {
                     let path = source.name();
-                    (Note::Done(Outcome::Skipped { path, run_id }), None)
+                    (Note::Done(FileOutcome::Skipped { path, run_id }), None)
                 }
             }
             Ok(Err(outcome)) => (Note::Done(outcome), None),
@@ -77,8 +77,8 @@ pub(super) fn ingest<'a>(
 fn read(
     args: &IngestArgs,
     known: &Store,
-    source: &Source,
-) -> Result<Result<Capture, Outcome>, CliError> {
+    source: &CaptureSource,
+) -> Result<Result<Capture, FileOutcome>, CliError> {
     let Begun {
         runtime,
         context,

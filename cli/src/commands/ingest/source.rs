@@ -31,7 +31,7 @@ const SHORT: u64 = 4 << 20;
 
 /// One run to ingest.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct CaptureSource {
     /// What the process printed; `-` for standard input.
     pub(crate) stdout: PathBuf,
     pub(crate) stderr: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(crate) struct Source {
 /// Everything that was found.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    pub(crate) found: Vec<Source>,
+    pub(crate) found: Vec<CaptureSource>,
     /// Files that belong to no run.
     pub(crate) ignored: usize,
     /// What agent CLIs keep on disk, as they left it.
@@ -88,7 +88,7 @@ impl HistorySource {
     }
 }
 
-impl Source {
+impl CaptureSource {
     /// Takes a file and what lies beside it: `X.stderr` and `X.meta.json` belong to `X.stdout`.
     fn beside(stdout: &Path) -> Self {
         let name = stdout.file_name().unwrap_or_default().to_string_lossy();
@@ -233,7 +233,7 @@ impl Sources {
                     sources.ignored = before.1;
                 }
                 None if path.is_dir() => {}
-                None => sources.found.push(Source::beside(path)),
+                None => sources.found.push(CaptureSource::beside(path)),
             }
         }
         Ok(sources)
@@ -267,7 +267,7 @@ impl Sources {
             }
             // Nobody asked to wait for a pipe that lies there.
             if name.ends_with(".stdout") && !is_no_file(path) {
-                self.found.push(Source::beside(path));
+                self.found.push(CaptureSource::beside(path));
                 continue;
             }
             let stem = name

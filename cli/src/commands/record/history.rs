@@ -5,7 +5,7 @@ use std::sync::Arc;
 use runtape_core::{RunSummary, summarize};
 use runtape_normalizer::Context;
 use runtape_normalizer::redact::RuleSet;
-use runtape_recorder::Kept;
+use runtape_recorder::KeepingEnd;
 use runtape_recorder::history::{SyncOptions, sync, usual_directories};
 
 use super::RecordArgs;
@@ -23,7 +23,7 @@ pub(super) fn join(
     args: &RecordArgs,
     invocation: &Invocation<'_>,
     context: &Context,
-    kept: &Kept,
+    kept: &KeepingEnd,
     rules: &Arc<RuleSet>,
 ) -> Option<RunSummary> {
     if args.no_history || kept.fault.is_some() {

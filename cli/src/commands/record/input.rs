@@ -12,7 +12,7 @@ use super::RecordArgs;
 use super::prompt::Prompt;
 
 /// Where the command's standard input comes from.
-pub(super) enum Input {
+pub(super) enum CommandInput {
     /// It is ours: a terminal, nothing, or something that nobody wants to be kept.
     Ours,
     /// It is kept on its way.
@@ -21,7 +21,7 @@ pub(super) enum Input {
     Prompt(Prompt),
 }
 
-impl Input {
+impl CommandInput {
     /// Finds out what there is. A prompt is waited for, as long as one may take.
     pub(super) fn find(args: &RecordArgs) -> Self {
         if args.prompt_on_stdin {

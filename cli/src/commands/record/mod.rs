@@ -23,9 +23,9 @@ use runtape_normalizer::paperclip::ExecutionResult;
 use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit, runtimes};
 use runtape_recorder::process::{Leash, Watch};
-use runtape_recorder::{Kept, RecordError, Recorded, Recording, RecordingOptions, git_head};
+use runtape_recorder::{KeepingEnd, RecordError, Recorded, Recording, RecordingOptions, git_head};
 
-use self::input::Input;
+use self::input::CommandInput;
 pub(crate) use self::leash::run_mode;
 use self::screen::{Screen, View};
 use self::signals::Signals;
@@ -171,7 +171,7 @@ pub(crate) fn run(
     {
         invocation.note(&advice);
     }
-    let input = Input::find(args);
+    let input = CommandInput::find(args);
     context.query = input.query();
     // Before the process is there, so that no signal gets lost in between.
     let signals = Signals::listen()?;
@@ -319,7 +319,7 @@ fn write_report(
     context: &Context,
     summary: Option<&RunSummary>,
     estimate: CostEstimate,
-    kept: &Kept,
+    kept: &KeepingEnd,
     exit: &Exit,
 ) -> Result<(), CliError> {
     let Some(path) = args.report.as_deref() else {

@@ -71,7 +71,7 @@ impl Prompt {
 
     /// Returns all of it, as it comes.
     pub(super) fn into_reader(self) -> impl Read + Send {
-        io::Cursor::new(self.begun).chain(Pieces {
+        io::Cursor::new(self.begun).chain(PromptPieces {
             pieces: self.rest,
             piece: io::Cursor::default(),
         })
@@ -79,12 +79,12 @@ impl Prompt {
 }
 
 /// Reads pieces as they come.
-struct Pieces {
+struct PromptPieces {
     pieces: Receiver<Vec<u8>>,
     piece: io::Cursor<Vec<u8>>,
 }
 
-impl Read for Pieces {
+impl Read for PromptPieces {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.piece.read(buffer)?;

@@ -4,11 +4,11 @@ use nix::sys::signal::Signal;
 use runtape_core::RunSummary;
 use runtape_core::report::{CostEstimate, ExitInfo, Failure, RecordReport};
 use runtape_normalizer::{Context, Exit};
-use runtape_recorder::Kept;
+use runtape_recorder::KeepingEnd;
 
 use super::screen::Unshown;
 use crate::commands::Invocation;
-use crate::commands::estimates::{Estimates, cost_text};
+use crate::commands::estimates::{ListEstimates, cost_text};
 use crate::exit_codes;
 use crate::terminal::table::{bytes, plural, thousands};
 
@@ -39,13 +39,13 @@ pub(super) fn estimate(
     invocation: &mut Invocation<'_>,
     context: &Context,
     summary: Option<&RunSummary>,
-    kept: &Kept,
+    kept: &KeepingEnd,
 ) -> CostEstimate {
     let is_wanted = |summary: &RunSummary| summary.cost_usd.is_none() && summary.usage.is_some();
     if kept.fault.is_some() || !summary.is_some_and(is_wanted) {
         return CostEstimate::default();
     }
-    let Some(estimates) = Estimates::find(invocation) else {
+    let Some(estimates) = ListEstimates::find(invocation) else {
         return CostEstimate::default();
     };
     // The run is over and kept: what it may have cost is no reason to complain.
@@ -60,7 +60,7 @@ pub(super) fn say_unshown(
     invocation: &mut Invocation<'_>,
     context: &Context,
     unshown: &Unshown,
-    kept: &Kept,
+    kept: &KeepingEnd,
 ) {
     invocation.warn(&format!(
         "{} of output could not be shown: {}",
@@ -80,7 +80,7 @@ pub(super) fn report(
     context: &Context,
     summary: &RunSummary,
     estimate: CostEstimate,
-    kept: &Kept,
+    kept: &KeepingEnd,
     exit: &Exit,
 ) -> RecordReport {
     RecordReport {

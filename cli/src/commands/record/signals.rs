@@ -15,7 +15,7 @@ pub(super) struct Signals(signal_hook::iterator::Signals);
 
 /// What is done about an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum InterruptAction {
     /// The command gets it.
     PassOn,
     /// The command is asked to end.
@@ -24,7 +24,7 @@ enum Answer {
     Kill,
 }
 
-impl Answer {
+impl InterruptAction {
     /// Returns what is done about an interrupt that so many came before.
     fn to_interrupt(before: u32) -> Self {
         match before {
@@ -60,7 +60,7 @@ impl InterruptCounter {
             self.command.signal(SIGINT);
             return;
         }
-        if self.next() == Answer::PassOn {
+        if self.next() == InterruptAction::PassOn {
             self.command.signal(SIGINT);
         }
     }
@@ -71,12 +71,12 @@ impl InterruptCounter {
     }
 
     /// Counts an interrupt, says and does what follows from how many there were.
-    fn next(&self) -> Answer {
-        let answer = Answer::to_interrupt(self.count.fetch_add(1, Ordering::AcqRel));
+    fn next(&self) -> InterruptAction {
+        let answer = InterruptAction::to_interrupt(self.count.fetch_add(1, Ordering::AcqRel));
         match answer {
-            Answer::PassOn => {}
-            Answer::Ask => self.command.stop(),
-            Answer::Kill => self.command.signal(SIGKILL),
+            InterruptAction::PassOn => {}
+            InterruptAction::Ask => self.command.stop(),
+            InterruptAction::Kill => self.command.signal(SIGKILL),
         }
         // Where nothing can be written, nobody can be told.
         let _ = writeln!(std::io::stderr(), "runtape: {}", answer.text());

@@ -16,7 +16,7 @@ use runtape_store::Store;
 
 use self::changes::Changes;
 use crate::arguments::redaction::{NewKey, RedactionArgs};
-use crate::commands::estimates::Estimates;
+use crate::commands::estimates::ListEstimates;
 use crate::commands::{Invocation, search_index};
 use crate::error::CliError;
 use crate::terminal::progress::bytes_bar;
@@ -166,7 +166,7 @@ pub(crate) fn sync_once(
     if !options.is_dry_run {
         search_index::complete(store, invocation);
     }
-    let estimates = Estimates::find(invocation).filter(|_| !options.is_dry_run);
+    let estimates = ListEstimates::find(invocation).filter(|_| !options.is_dry_run);
     if let Some(estimates) = &estimates {
         for group in &mut summary.groups {
             if let Some(runs) = changed.get(group.runtime.as_str()) {

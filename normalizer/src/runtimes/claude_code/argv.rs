@@ -66,7 +66,7 @@ const RESUMING: &[&str] = &[
 
 /// What was asked for with `--output-format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum AskedFormat {
     /// The answer alone.
     Text,
     /// One object; with `--verbose` an array of all messages.
@@ -75,7 +75,7 @@ pub(super) enum Asked {
     Stream { partial: bool },
 }
 
-impl Asked {
+impl AskedFormat {
     /// Returns the name of the format.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl Asked {
 #[derive(Clone, Debug)]
 pub(super) struct Argv {
     /// The format; `None` if the command line is not known.
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<AskedFormat>,
     /// An earlier session goes on, whose usage is in `modelUsage` as well.
     pub(super) resumed: bool,
     /// The model.
@@ -102,12 +102,12 @@ pub(super) struct Argv {
 impl Argv {
     /// Tells whether whatever is printed is the answer.
     pub(super) fn is_text(&self) -> bool {
-        self.asked == Some(Asked::Text)
+        self.asked == Some(AskedFormat::Text)
     }
 
     /// Tells whether messages are to be expected.
     pub(super) fn is_json(&self) -> bool {
-        self.asked.is_some_and(|asked| asked != Asked::Text)
+        self.asked.is_some_and(|asked| asked != AskedFormat::Text)
     }
 
     pub(super) fn of(context: &Context) -> Self {
@@ -115,12 +115,12 @@ impl Argv {
             .argv
             .as_ref()
             .and_then(|_| match context.flag(&["--output-format"]) {
-                None if context.has_flag(&["-p", "--print"]) => Some(Asked::Text),
-                Some("text") => Some(Asked::Text),
-                Some("json") => Some(Asked::Json {
+                None if context.has_flag(&["-p", "--print"]) => Some(AskedFormat::Text),
+                Some("text") => Some(AskedFormat::Text),
+                Some("json") => Some(AskedFormat::Json {
                     verbose: context.has_flag(&["--verbose"]),
                 }),
-                Some("stream-json") => Some(Asked::Stream {
+                Some("stream-json") => Some(AskedFormat::Stream {
                     partial: context.has_flag(&["--include-partial-messages"]),
                 }),
                 _ => None,
@@ -238,7 +238,7 @@ mod tests {
         ];
         for (argv, expected) in table {
             let asked = Argv::of(&context(argv)).asked;
-            assert_eq!(asked.map(Asked::name), expected, "{argv:?}");
+            assert_eq!(asked.map(AskedFormat::name), expected, "{argv:?}");
         }
         assert!(Argv::of(&context(&["claude", "-p", "x", "--resume=id"])).resumed);
         assert!(!Argv::of(&context(&["claude", "-p", "x", "--session-id", "id"])).resumed);

@@ -97,7 +97,7 @@ wire_shapes! {
 
 wire_struct! {
     /// Where the bytes of an image or a document are.
-    pub(super) struct Source<'a> {
+    pub(super) struct ByteSource<'a> {
         "type" => kind: Option<Str<'a>>,
         "media_type" => media_type: Option<Str<'a>>,
         "data" => data: Option<Str<'a>>,
@@ -107,7 +107,7 @@ wire_struct! {
     }
 }
 
-impl PartialEq for Source<'_> {
+impl PartialEq for ByteSource<'_> {
     fn eq(&self, other: &Self) -> bool {
         (
             &self.kind,
@@ -127,7 +127,7 @@ impl PartialEq for Source<'_> {
     }
 }
 
-impl Source<'_> {
+impl ByteSource<'_> {
     fn into_value(self) -> Value {
         let texts = [
             ("type", self.kind),
@@ -164,7 +164,7 @@ pub(super) struct Block<'a> {
     pub(super) tool_use_id: Option<Str<'a>>,
     pub(super) content: Content<'a>,
     pub(super) is_error: Option<bool>,
-    pub(super) source: Option<Source<'a>>,
+    pub(super) source: Option<ByteSource<'a>>,
     /// Everything else, so that a block of another type can be kept whole.
     pub(super) rest: Vec<(Str<'a>, Value)>,
 }
@@ -241,7 +241,7 @@ impl<'a> Block<'a> {
         put("is_error", self.is_error.map_or(Value::Null, Value::Bool));
         put(
             "source",
-            self.source.map_or(Value::Null, Source::into_value),
+            self.source.map_or(Value::Null, ByteSource::into_value),
         );
         for (key, value) in self.rest {
             map.insert(key.into_owned(), value);
@@ -276,7 +276,7 @@ impl<'de> Block<'de> {
                 "is_error" => block.is_error = map.next_value()?,
                 "source" => match map.next_value::<Content<'de>>()? {
                     Content::Other(value @ Value::Object(_)) => {
-                        block.source = Source::deserialize(value).ok();
+                        block.source = ByteSource::deserialize(value).ok();
                     }
                     Content::Text(text) => {
                         block.rest.push((key, text.into_owned().into()));

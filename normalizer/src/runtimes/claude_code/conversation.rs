@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::argv::{Argv, Asked};
+use super::argv::{Argv, AskedFormat};
 use super::failure::ApiFailure;
 use super::history::Heard;
 use super::open_messages::OpenMessages;
@@ -22,7 +22,7 @@ use crate::unnamed_calls::UnnamedCalls;
     clippy::struct_excessive_bools,
     reason = "facts that are independent of each other"
 )]
-pub(super) struct Child {
+pub(super) struct ChildFacts {
     /// It printed something, so that it is a run of its own.
     pub(super) seen: bool,
     /// It goes on after its call's result.
@@ -45,7 +45,7 @@ pub(super) struct Conversation {
     pub(super) limit: usize,
     session: String,
     /// Which shapes of output were met, for the name of the format.
-    pub(super) shapes: Shapes,
+    pub(super) shapes: MetShapes,
     format: Option<&'static str>,
     /// The model's name is known.
     pub(super) model_known: bool,
@@ -63,7 +63,7 @@ pub(super) struct Conversation {
     pub(super) compacted: bool,
     /// The last response whose usage was reported, so that its further lines need not.
     pub(super) counted: String,
-    pub(super) children: HashMap<Box<str>, Child>,
+    pub(super) children: HashMap<Box<str>, ChildFacts>,
     pub(super) open_messages: OpenMessages,
     pub(super) unnamed: UnnamedCalls,
     pub(super) totals: Totals,
@@ -82,7 +82,7 @@ pub(super) struct Conversation {
     clippy::struct_excessive_bools,
     reason = "facts that are independent of each other"
 )]
-pub(super) struct Shapes {
+pub(super) struct MetShapes {
     /// Messages so far, as far as 2.
     messages: u8,
     /// An array of messages.
@@ -110,7 +110,7 @@ impl Conversation {
             argv,
             limit,
             session: String::new(),
-            shapes: Shapes::default(),
+            shapes: MetShapes::default(),
             format: None,
             model_known: false,
             spoken: false,
@@ -189,11 +189,11 @@ impl Conversation {
     /// Versions that take up a resumed session's totals print what came since the last result
     /// beside them, in streams. A stream without that has the totals of the process alone.
     pub(super) fn holds_earlier_runs(&self) -> bool {
-        let Shapes { array, version, .. } = self.shapes;
+        let MetShapes { array, version, .. } = self.shapes;
         let is_stream = self.shapes.stream
             || self.shapes.init
             || self.spoken
-            || matches!(self.argv.asked, Some(Asked::Stream { .. }));
+            || matches!(self.argv.asked, Some(AskedFormat::Stream { .. }));
         self.argv.resumed
             && match (array, is_stream) {
                 (true, _) => version.is_some_and(|version| version > OWN_TOTALS),
@@ -224,7 +224,7 @@ impl Conversation {
         let is_stream = shapes.messages >= 2
             || !shapes.result_first
             || shapes.stream
-            || matches!(self.argv.asked, Some(Asked::Stream { .. }));
+            || matches!(self.argv.asked, Some(AskedFormat::Stream { .. }));
         // Partial messages that were asked for and never came make no other format.
         let format = if shapes.array {
             "json-verbose"
@@ -262,9 +262,9 @@ impl Conversation {
         if let Some(child) = self.children.get_mut(call) {
             child.seen = true;
         } else {
-            let child = Child {
+            let child = ChildFacts {
                 seen: true,
-                ..Child::default()
+                ..ChildFacts::default()
             };
             self.children.insert(call.into(), child);
         }

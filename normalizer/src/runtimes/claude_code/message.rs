@@ -7,7 +7,7 @@ use runtape_core::runtime_event::{Info, Warning};
 use super::content::{Block, Content, TextOrOther};
 use super::conversation::Conversation;
 use super::failure::{ApiFailure, retry_time};
-use super::stream_events::Kind;
+use super::stream_events::BlockKind;
 use super::tools;
 use super::usage::of_response;
 use super::wire::{AgentFields, AgentLine, ApiMessage, Assistant, User};
@@ -61,8 +61,8 @@ impl Conversation {
         self.on_model(scope, message.model.as_ref(), out);
         self.on_response_usage(scope, key, &message, out);
         let blocks = message.content.into_blocks();
-        let last = blocks.last().map(|block| Kind::of(&block.kind));
-        if last.is_none_or(|last| last == Kind::Unknown) {
+        let last = blocks.last().map(|block| BlockKind::of(&block.kind));
+        if last.is_none_or(|last| last == BlockKind::Unknown) {
             out.emit_in(scope, Signal::MessagePrinted);
         }
         for block in blocks {
@@ -72,7 +72,7 @@ impl Conversation {
             out.emit_in(scope, Signal::MessageCut);
             self.unfinished = false;
         } else if scope == Scope::Main {
-            self.unfinished = last != Some(Kind::Call);
+            self.unfinished = last != Some(BlockKind::Call);
         }
     }
 
@@ -137,8 +137,8 @@ impl Conversation {
         block: Block<'_>,
         out: &mut SignalSink<'_>,
     ) {
-        let kind = Kind::of(&block.kind);
-        if kind == Kind::Unknown {
+        let kind = BlockKind::of(&block.kind);
+        if kind == BlockKind::Unknown {
             let tag = format!("assistant.{}", block.kind);
             out.unparsed(Some(&tag), "unknown content block");
             return;
@@ -154,16 +154,17 @@ impl Conversation {
                 );
             }
         }
-        self.thought |= matches!(kind, Kind::Thinking | Kind::Redacted);
+        self.thought |= matches!(kind, BlockKind::Thinking | BlockKind::Redacted);
         if let Scope::Child(call) = scope
             && let Some(child) = self.children.get_mut(call)
         {
-            child.answered = kind == Kind::Text;
+            child.answered = kind == BlockKind::Text;
         }
         if self.open_messages.confirm(scope, key, kind, &block, out) {
             return;
         }
-        let begun = if kind == Kind::Call && block.id.as_deref().unwrap_or_default().is_empty() {
+        let begun = if kind == BlockKind::Call && block.id.as_deref().unwrap_or_default().is_empty()
+        {
             self.open_messages.unnamed_call(scope, key)
         } else {
             None
@@ -176,14 +177,14 @@ impl Conversation {
     pub(super) fn emit_block(
         &mut self,
         scope: Scope<'_>,
-        kind: Kind,
+        kind: BlockKind,
         block: Block<'_>,
         begun: Option<CallRef<'static>>,
         out: &mut SignalSink<'_>,
     ) {
         match kind {
-            Kind::Text => out.emit_in(scope, Signal::Text(cow(block.text))),
-            Kind::Thinking => {
+            BlockKind::Text => out.emit_in(scope, Signal::Text(cow(block.text))),
+            BlockKind::Thinking => {
                 let signature = block.signature.map(Str::into_cow);
                 out.emit_in(
                     scope,
@@ -193,7 +194,7 @@ impl Conversation {
                     },
                 );
             }
-            Kind::Redacted => {
+            BlockKind::Redacted => {
                 let signature = block.data.map(Str::into_cow);
                 out.emit_in(
                     scope,
@@ -203,7 +204,7 @@ impl Conversation {
                     },
                 );
             }
-            Kind::Call => {
+            BlockKind::Call => {
                 let (id, name) = (cow(block.id), cow(block.name));
                 if tools::is_background_agent(&name, &block.input) {
                     self.children
@@ -224,8 +225,8 @@ impl Conversation {
                     },
                 );
             }
-            Kind::Answer => self.emit_server_result(scope, block, out),
-            Kind::Upload | Kind::Unknown => {
+            BlockKind::Answer => self.emit_server_result(scope, block, out),
+            BlockKind::Upload | BlockKind::Unknown => {
                 let message = block.into_value().to_string();
                 let info = Info {
                     topic: Some("attachment".to_owned()),
@@ -309,12 +310,12 @@ impl Conversation {
         // Text beside a result was put there by the CLI: reminders, not what a user said.
         let has_result = blocks
             .iter()
-            .any(|block| Kind::of(&block.kind) == Kind::Answer);
+            .any(|block| BlockKind::of(&block.kind) == BlockKind::Answer);
         for block in blocks {
-            match (Kind::of(&block.kind), block) {
-                (Kind::Answer, block) => self.on_tool_result(scope, block, &result, out),
+            match (BlockKind::of(&block.kind), block) {
+                (BlockKind::Answer, block) => self.on_tool_result(scope, block, &result, out),
                 (
-                    Kind::Text,
+                    BlockKind::Text,
                     Block {
                         text: Some(text), ..
                     },

@@ -8,7 +8,7 @@ use runtape_core::runtime_event::ApiRetry;
 use serde_json::Value;
 
 use super::content::Block;
-use super::stream_events::Kind;
+use super::stream_events::BlockKind;
 use super::tools;
 use super::usage::of_response;
 use super::wire::ApiMessage;
@@ -19,7 +19,7 @@ use crate::signal::{CallRef, Scope, Signal, TapePlace};
 /// A block that pieces still arrive for, or that was never printed whole.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
-    pub(super) kind: Kind,
+    pub(super) kind: BlockKind,
     /// Where it began.
     pub(super) place: TapePlace,
     /// A piece was reported.
@@ -52,7 +52,7 @@ pub(super) struct MessageStream {
     pub(super) settled: bool,
     pub(super) open: Option<OpenBlock>,
     /// How many blocks of each kind were reported and not printed whole yet.
-    pub(super) unconfirmed: HashMap<Kind, usize>,
+    pub(super) unconfirmed: HashMap<BlockKind, usize>,
     /// Its calls without an id that were not printed whole yet.
     pub(super) unnamed: VecDeque<CallRef<'static>>,
 }
@@ -206,7 +206,7 @@ impl OpenMessages {
             let Some(open) = stream.open.take().filter(|open| !open.confirmed) else {
                 continue;
             };
-            if open.kind == Kind::Call {
+            if open.kind == BlockKind::Call {
                 // Nobody knows the input of a call that was cut off.
                 open.emit_call(scope, Value::Null, out);
             }
@@ -218,7 +218,7 @@ impl OpenMessages {
         &mut self,
         scope: Scope<'_>,
         key: Option<&str>,
-        kind: Kind,
+        kind: BlockKind,
         block: &Block<'_>,
         out: &mut SignalSink<'_>,
     ) -> bool {
@@ -240,7 +240,7 @@ impl OpenMessages {
             _ => match stream.unconfirmed.get_mut(&kind) {
                 Some(count @ 1..) => {
                     *count -= 1;
-                    kind != Kind::Call
+                    kind != BlockKind::Call
                 }
                 _ => false,
             },
@@ -310,7 +310,7 @@ impl MessageStream {
 }
 
 impl OpenBlock {
-    pub(super) fn new(kind: Kind, place: TapePlace) -> Self {
+    pub(super) fn new(kind: BlockKind, place: TapePlace) -> Self {
         Self {
             kind,
             place,
@@ -345,8 +345,8 @@ impl OpenBlock {
         out: &mut SignalSink<'_>,
     ) -> bool {
         match self.kind {
-            Kind::Text if self.begun => out.emit_in(scope, Signal::TextEnd),
-            Kind::Thinking if self.begun => {
+            BlockKind::Text if self.begun => out.emit_in(scope, Signal::TextEnd),
+            BlockKind::Thinking if self.begun => {
                 let written = (!self.signature.is_empty()).then_some(self.signature.as_str());
                 let signature = whole
                     .and_then(|block| block.signature.as_deref())
@@ -356,9 +356,11 @@ impl OpenBlock {
             }
             // No piece came: the whole block, if there is one, is reported as it is.
             // So is a call: only then its input is known for certain.
-            Kind::Text | Kind::Thinking | Kind::Call if whole.is_some() => return false,
-            Kind::Text => out.emit_in(scope, Signal::Text(Cow::Borrowed(""))),
-            Kind::Thinking => {
+            BlockKind::Text | BlockKind::Thinking | BlockKind::Call if whole.is_some() => {
+                return false;
+            }
+            BlockKind::Text => out.emit_in(scope, Signal::Text(Cow::Borrowed(""))),
+            BlockKind::Thinking => {
                 let signature =
                     (!self.signature.is_empty()).then_some(Cow::Borrowed(self.signature.as_str()));
                 out.emit_in(
@@ -369,7 +371,7 @@ impl OpenBlock {
                     },
                 );
             }
-            Kind::Call => {
+            BlockKind::Call => {
                 let written = if self.input.is_empty() {
                     "{}"
                 } else {
@@ -379,7 +381,7 @@ impl OpenBlock {
                 let input = input.map_or(Value::Null, |input| input.value);
                 self.emit_call(scope, input, out);
             }
-            Kind::Redacted | Kind::Answer | Kind::Upload | Kind::Unknown => {}
+            BlockKind::Redacted | BlockKind::Answer | BlockKind::Upload | BlockKind::Unknown => {}
         }
         true
     }

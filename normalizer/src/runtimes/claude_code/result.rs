@@ -10,7 +10,7 @@ use super::content::TextOrOther;
 use super::conversation::{Conversation, whole_millis};
 use super::failure::{ApiFailure, is_unknown_session, retry_time, unknown_session};
 use super::usage::Stated;
-use super::verdict::{Words, unclear_result};
+use super::verdict::{ResultWords, unclear_result};
 use super::wire::{RawUsage, RunResult};
 use crate::failure::error;
 use crate::json::{DecodeError, decode};
@@ -51,11 +51,11 @@ impl Conversation {
         let text = std::mem::take(&mut line.result)
             .into_text()
             .or_else(|| std::mem::take(&mut line.content).into_text());
-        let words = Words::of(&line);
+        let words = ResultWords::of(&line);
         // A result that does not say whether it is one of an error keeps its text as an answer.
-        let is_unclear = matches!(words, Words::Unclear(_));
+        let is_unclear = matches!(words, ResultWords::Unclear(_));
         let has_answer =
-            words == Words::Success || is_unclear && line.is_error != Value::Bool(true);
+            words == ResultWords::Success || is_unclear && line.is_error != Value::Bool(true);
         let verdict = self.verdict(&line, words, text.as_deref(), said, out);
         self.open_messages.settle(out);
         let mut outcome = Outcome {
@@ -127,14 +127,14 @@ impl Conversation {
     fn verdict(
         &mut self,
         line: &RunResult<'_>,
-        words: Words<'_>,
+        words: ResultWords<'_>,
         text: Option<&str>,
         said: String,
         out: &mut SignalSink<'_>,
     ) -> Verdict {
         let subtype = match words {
-            Words::Success => return Verdict::Success,
-            Words::Unclear(faults) => {
+            ResultWords::Success => return Verdict::Success,
+            ResultWords::Unclear(faults) => {
                 let is_failure = line.is_error == Value::Bool(true);
                 let said = match text.filter(|text| is_failure && !text.is_empty()) {
                     Some(text) => text,
@@ -146,8 +146,8 @@ impl Conversation {
                 }
                 return Verdict::Error(error);
             }
-            Words::ApiError => "success",
-            Words::Failure(subtype) => subtype,
+            ResultWords::ApiError => "success",
+            ResultWords::Failure(subtype) => subtype,
         };
         let message = match text {
             Some(text) if !text.is_empty() => text.to_owned(),

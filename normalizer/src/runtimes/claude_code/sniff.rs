@@ -29,15 +29,15 @@ pub(super) fn sniff(bytes: &[u8]) -> u8 {
     while let [b'[' | b' ' | b'\t' | b'\r' | b'\n', rest @ ..] = object {
         object = rest;
     }
-    let mut found = Found::default();
+    let mut found = FoundKeys::default();
     top_level(object, &mut found);
     match found {
-        Found {
+        FoundKeys {
             own: true,
             kind: true,
             ..
         } => 95,
-        Found {
+        FoundKeys {
             kind: true,
             result: true,
             ..
@@ -47,7 +47,7 @@ pub(super) fn sniff(bytes: &[u8]) -> u8 {
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundKeys {
     /// A key of claude-code's own.
     own: bool,
     /// A type that claude-code has, among others.
@@ -57,7 +57,7 @@ struct Found {
 }
 
 /// Looks at the top-level keys of an object, which may be cut anywhere.
-fn top_level(object: &[u8], found: &mut Found) {
+fn top_level(object: &[u8], found: &mut FoundKeys) {
     let mut depth = 0_usize;
     let mut rest = object;
     let mut key: &[u8] = b"";

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use runtape_core::Stream;
 
-use super::argv::Asked;
+use super::argv::AskedFormat;
 use super::conversation::Conversation;
 use super::failure::error_of_text;
 use super::line_values::{emit_stdout, is_claimed_result, is_messages, on_line, on_value};
@@ -191,12 +191,12 @@ impl Stdout {
     fn judge(
         &mut self,
         exit: &Exit,
-        asked: Option<Asked>,
+        asked: Option<AskedFormat>,
         is_heard: bool,
         out: &mut SignalSink<'_>,
     ) {
         let is_cut = self.cut.is_some() && self.filled == 1;
-        let is_text = asked.is_none_or(|asked| asked == Asked::Text);
+        let is_text = asked.is_none_or(|asked| asked == AskedFormat::Text);
         if self.answer.is_empty() || is_cut || !is_text {
             if let Some(asked) = asked {
                 out.emit(Signal::Format(asked.name()));

@@ -18,7 +18,7 @@ use crate::signal::{Scope, Signal};
 
 /// What a content block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     Text,
     Thinking,
     /// Thinking that is withheld.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl BlockKind {
     pub(super) fn of(name: &str) -> Self {
         match name {
             "text" => Self::Text,
@@ -123,17 +123,17 @@ impl Conversation {
         if let Some(stream) = self.open_messages.of(scope) {
             stream.close_ended(scope, out);
         }
-        let kind = Kind::of(&block.kind);
-        self.thought |= matches!(kind, Kind::Thinking | Kind::Redacted);
+        let kind = BlockKind::of(&block.kind);
+        self.thought |= matches!(kind, BlockKind::Thinking | BlockKind::Redacted);
         let mut open = OpenBlock::new(kind, out.place());
         match kind {
-            Kind::Text => {
+            BlockKind::Text => {
                 if let Some(text) = block.text.filter(|text| !text.is_empty()) {
                     open.begun = true;
                     out.emit_in(scope, Signal::TextDelta(text.into_cow()));
                 }
             }
-            Kind::Thinking => {
+            BlockKind::Thinking => {
                 open.signature
                     .push_str(block.signature.as_deref().unwrap_or_default());
                 if let Some(text) = block.thinking.filter(|text| !text.is_empty()) {
@@ -141,7 +141,7 @@ impl Conversation {
                     out.emit_in(scope, Signal::ThinkingDelta(text.into_cow()));
                 }
             }
-            Kind::Call => {
+            BlockKind::Call => {
                 let (id, name) = (block.id.unwrap_or_default(), block.name.unwrap_or_default());
                 open.call.push_str(&id);
                 open.name.push_str(&name);
@@ -149,10 +149,10 @@ impl Conversation {
                     open.unnamed = Some(self.unnamed.begin(scope, &name));
                 }
             }
-            Kind::Redacted | Kind::Answer | Kind::Upload => {
+            BlockKind::Redacted | BlockKind::Answer | BlockKind::Upload => {
                 self.emit_block(scope, kind, block, None, out);
             }
-            Kind::Unknown => {
+            BlockKind::Unknown => {
                 let reason = format!("unknown content block {:?}", block.kind.as_str());
                 out.unparsed(Some("stream_event"), reason);
             }
@@ -211,7 +211,10 @@ impl Conversation {
         };
         match &mut stream.open {
             // Whether it will be printed whole, or was given up, is seen from what comes next.
-            Some(open) if !open.confirmed && matches!(open.kind, Kind::Text | Kind::Thinking) => {
+            Some(open)
+                if !open.confirmed
+                    && matches!(open.kind, BlockKind::Text | BlockKind::Thinking) =>
+            {
                 open.ended = true;
             }
             Some(open) if !open.confirmed => {

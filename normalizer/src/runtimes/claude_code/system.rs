@@ -10,7 +10,7 @@ use runtape_core::{RuntimeEventKind, ToolCallId};
 use serde_json::Value;
 
 use super::content::TextOrOther;
-use super::conversation::{Child, Conversation, version_of, whole_millis};
+use super::conversation::{ChildFacts, Conversation, version_of, whole_millis};
 use super::failure::epoch_millis;
 use super::wire::{Aside, RateLimitEvent, System};
 use crate::json::{DecodeError, Str, decode};
@@ -200,7 +200,7 @@ impl Conversation {
         if line.subtype == "task_notification"
             && let Some(call) = &line.tool_use_id
             && let Some(child) = self.children.get_mut(call.as_str())
-            && let Child {
+            && let ChildFacts {
                 seen: true,
                 background: true,
                 ended: false,

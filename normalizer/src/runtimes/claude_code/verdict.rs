@@ -24,7 +24,7 @@ const LONGEST_WORD: usize = 100;
 
 /// In which words a result says how the run ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Words<'l> {
+pub(super) enum ResultWords<'l> {
     /// It went well.
     Success,
     /// The model's API failed: `is_error` beside the subtype `success`.
@@ -35,7 +35,7 @@ pub(super) enum Words<'l> {
     Unclear(Vec<String>),
 }
 
-impl<'l> Words<'l> {
+impl<'l> ResultWords<'l> {
     /// Reads the words of a result.
     pub(super) fn of(line: &'l RunResult<'_>) -> Self {
         let subtype = match &line.subtype {
@@ -122,7 +122,7 @@ pub(super) fn is_claimed(line: &RunResult<'_>) -> bool {
         TextOrOther::Text(word) => *word != "success" && !FAILURES.contains(&word.as_str()),
         TextOrOther::Other(value) => !value.is_null(),
     };
-    let contradicts = matches!(Words::of(line), Words::Unclear(_))
+    let contradicts = matches!(ResultWords::of(line), ResultWords::Unclear(_))
         && matches!(line.is_error, Value::Bool(_))
         && matches!(line.subtype, TextOrOther::Text(_));
     let has_words = !line.is_error.is_null() || line.subtype != TextOrOther::default();

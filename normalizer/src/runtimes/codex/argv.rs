@@ -1,7 +1,7 @@
 //! What the command line tells before anything is printed.
 
 use crate::context::Context;
-use crate::framing::events_or_text::Form;
+use crate::framing::events_or_text::OutputForm;
 use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Tells whether the next word belongs to an option, of `codex` itself or of its commands.
@@ -40,25 +40,25 @@ const VARIADIC: &[&str] = &["-i", "--image"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Argv {
     /// The format; `None` if the command line is not known, or is not one of `codex exec`.
-    pub(super) asked: Option<Form>,
+    pub(super) asked: Option<OutputForm>,
     /// The thread may have earlier runs, whose tokens are in its totals.
     pub(super) may_be_resumed: bool,
 }
 
 impl Argv {
     pub(super) fn of(context: &Context) -> Self {
-        let words = context.argv.as_deref().map(Words::of);
-        let command = words.as_ref().and_then(Words::command);
+        let words = context.argv.as_deref().map(CommandWords::of);
+        let command = words.as_ref().and_then(CommandWords::command);
         Self {
-            asked: words.as_ref().and_then(Words::form),
-            may_be_resumed: !matches!(command, Some(Command::Fresh | Command::Review)),
+            asked: words.as_ref().and_then(CommandWords::form),
+            may_be_resumed: !matches!(command, Some(Subcommand::Fresh | Subcommand::Review)),
         }
     }
 }
 
 /// What `codex` is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Command {
+enum Subcommand {
     /// Begin a thread.
     Fresh,
     /// Go on with a thread; the most recent one where none is named.
@@ -73,13 +73,13 @@ const POSITIONAL: usize = 4;
 
 /// The words of a command line, options and others apart.
 #[derive(Default)]
-struct Words<'a> {
+struct CommandWords<'a> {
     positional: [Option<&'a str>; POSITIONAL],
     is_json: bool,
     is_last: bool,
 }
 
-impl<'a> Words<'a> {
+impl<'a> CommandWords<'a> {
     fn of(argv: &'a [String]) -> Self {
         let mut found = Self::default();
         let mut count = 0;
@@ -109,33 +109,33 @@ impl<'a> Words<'a> {
         found
     }
 
-    fn command(&self) -> Option<Command> {
+    fn command(&self) -> Option<Subcommand> {
         let [first, second, ..] = self.positional;
         match (first?, second) {
-            ("exec" | "e", Some("resume")) => Some(Command::Resume {
+            ("exec" | "e", Some("resume")) => Some(Subcommand::Resume {
                 is_named: !self.is_last,
             }),
-            ("exec" | "e", Some("review")) | ("review", _) => Some(Command::Review),
-            ("exec" | "e", _) => Some(Command::Fresh),
+            ("exec" | "e", Some("review")) | ("review", _) => Some(Subcommand::Review),
+            ("exec" | "e", _) => Some(Subcommand::Fresh),
             _ => None,
         }
     }
 
-    fn form(&self) -> Option<Form> {
+    fn form(&self) -> Option<OutputForm> {
         self.command()?;
         Some(if self.is_json {
-            Form::Events
+            OutputForm::Events
         } else {
-            Form::Text
+            OutputForm::Text
         })
     }
 
     fn prompt(&self) -> Option<&'a str> {
         let at = match self.command()? {
-            Command::Fresh => 1,
-            Command::Resume { is_named: true } => 3,
-            Command::Resume { is_named: false } => 2,
-            Command::Review => {
+            Subcommand::Fresh => 1,
+            Subcommand::Resume { is_named: true } => 3,
+            Subcommand::Resume { is_named: false } => 2,
+            Subcommand::Review => {
                 let is_own_command = self.positional.first() == Some(&Some("review"));
                 2 - usize::from(is_own_command)
             }
@@ -151,7 +151,7 @@ fn is_option(word: &str) -> bool {
 
 /// Returns the prompt. With a dash, or without one, it comes on standard input.
 pub(super) fn query(context: &Context) -> Option<String> {
-    let prompt = Words::of(context.argv.as_deref()?).prompt()?;
+    let prompt = CommandWords::of(context.argv.as_deref()?).prompt()?;
     (prompt != "-").then(|| prompt.to_owned())
 }
 
@@ -171,12 +171,14 @@ pub(super) fn is_script(name: &str) -> bool {
 ///
 /// From `codex-rs/exec/src/lib.rs` of openai/codex (`resolve_root_prompt`, `resolve_prompt`), and the help of `codex exec`.
 pub(super) fn stdin(context: &Context) -> StdinUse {
-    let words = context.argv.as_deref().map(Words::of);
+    let words = context.argv.as_deref().map(CommandWords::of);
     match words.and_then(|words| words.command()) {
-        Some(Command::Fresh) => {
+        Some(Subcommand::Fresh) => {
             StdinUse::Prompt(BesideArgument::Within("\n\n<stdin>\n", "</stdin>"))
         }
-        Some(Command::Resume { .. } | Command::Review) => StdinUse::Prompt(BesideArgument::Apart),
+        Some(Subcommand::Resume { .. } | Subcommand::Review) => {
+            StdinUse::Prompt(BesideArgument::Apart)
+        }
         None => StdinUse::Unknown,
     }
 }
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_command_line_tells_the_format_the_prompt_and_whether_a_thread_goes_on() {
-        let (json, text) = (Some(Form::Events), Some(Form::Text));
+        let (json, text) = (Some(OutputForm::Events), Some(OutputForm::Text));
         let table = [
             ("codex exec --json Hi", json, false, Some("Hi")),
             ("codex exec Hi", text, false, Some("Hi")),

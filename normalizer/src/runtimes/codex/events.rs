@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::results::EndedCall;
 use super::tools::{self, Tool};
 use super::wire::{
-    CommandItem, CommandLine, ErrorLine, Head, Item, ItemLine, Line, TextItem, TextLine,
+    CommandItem, CommandLine, ErrorLine, EventStart, Head, Item, ItemLine, TextItem, TextLine,
     ThreadStarted, TurnCompleted, TurnFailed, TurnStarted, leading_head,
 };
 use super::{failure, is_session_id, notices, usage};
@@ -24,7 +24,7 @@ use crate::verdict::UnclearResult;
 
 /// How far an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ItemPhase {
     Started,
     Updated,
     Completed,
@@ -66,8 +66,8 @@ pub(super) struct Events {
 /// Tells whether an object is the first event of a thread.
 pub(super) fn begins_thread(object: &[u8]) -> bool {
     let is_thread = |line: &ThreadStarted<'_>| line.thread.as_deref().is_some_and(is_session_id);
-    let is_started = |line: &Line<'_>| line.tag.as_deref() == Some("thread.started");
-    decode::<Line<'_>>(object).is_ok_and(|line| is_started(&line.value))
+    let is_started = |line: &EventStart<'_>| line.tag.as_deref() == Some("thread.started");
+    decode::<EventStart<'_>>(object).is_ok_and(|line| is_started(&line.value))
         && decode::<ThreadStarted<'_>>(object).is_ok_and(|line| is_thread(&line.value))
 }
 
@@ -79,12 +79,12 @@ impl EventReader for Events {
     fn on_object(&mut self, object: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
         let head = match leading_head(object) {
             Some(head) => head,
-            None => Head::from(decode::<Line<'_>>(object)?.value),
+            None => Head::from(decode::<EventStart<'_>>(object)?.value),
         };
         match head.tag.as_deref() {
-            Some("item.started") => self.on_item(Phase::Started, &head, object, out)?,
-            Some("item.updated") => self.on_item(Phase::Updated, &head, object, out)?,
-            Some("item.completed") => self.on_item(Phase::Completed, &head, object, out)?,
+            Some("item.started") => self.on_item(ItemPhase::Started, &head, object, out)?,
+            Some("item.updated") => self.on_item(ItemPhase::Updated, &head, object, out)?,
+            Some("item.completed") => self.on_item(ItemPhase::Completed, &head, object, out)?,
             Some("thread.started") => {
                 if let Some(id) = head.only_text(",\"thread_id\":\"") {
                     self.on_thread(Some(&id), out);
@@ -208,7 +208,7 @@ impl Events {
 
     fn on_item(
         &mut self,
-        phase: Phase,
+        phase: ItemPhase,
         head: &Head<'_>,
         object: &[u8],
         out: &mut SignalSink<'_>,
@@ -255,10 +255,18 @@ impl Events {
         Ok(())
     }
 
-    fn on_said(&mut self, kind: &str, phase: Phase, item: TextItem<'_>, out: &mut SignalSink<'_>) {
+    fn on_said(
+        &mut self,
+        kind: &str,
+        phase: ItemPhase,
+        item: TextItem<'_>,
+        out: &mut SignalSink<'_>,
+    ) {
         match (kind, phase) {
             // Printed once, when they are whole.
-            (_, Phase::Started | Phase::Updated) => out.unparsed(Some(kind), "not complete"),
+            (_, ItemPhase::Started | ItemPhase::Updated) => {
+                out.unparsed(Some(kind), "not complete")
+            }
             ("agent_message", _) => self.on_message(item.text, out),
             ("reasoning", _) => self.on_reasoning(item.text, out),
             _ => on_error(item.message, out),
@@ -299,18 +307,18 @@ impl Events {
     fn on_call(
         &mut self,
         tool: Tool,
-        phase: Phase,
+        phase: ItemPhase,
         id: Option<&str>,
         item: &mut Item<'_>,
         out: &mut SignalSink<'_>,
     ) {
         let name = &*tool.name(item);
         let id = id.filter(|id| !id.is_empty());
-        let is_completed = phase == Phase::Completed;
+        let is_completed = phase == ItemPhase::Completed;
         let open = id.and_then(|id| self.open.get(hash_of(id)));
         let is_open = match id {
             Some(_) => open.is_some(),
-            None => phase != Phase::Started && self.unnamed.is_open(Scope::Main, Some(name)),
+            None => phase != ItemPhase::Started && self.unnamed.is_open(Scope::Main, Some(name)),
         };
         let has_input = is_open && open.is_none_or(|open| open.has_input);
         if tool == Tool::TodoList {

@@ -38,7 +38,7 @@ use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, 
 use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::framing::events_or_text::{EventsOrText, Form};
+use crate::framing::events_or_text::{EventsOrText, OutputForm};
 use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
@@ -125,7 +125,7 @@ impl RuntimeParser for Codex {
 
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         let has_answer = self.stdout.finish(exit, out);
-        if self.stdout.form() != Some(Form::Events) {
+        if self.stdout.form() != Some(OutputForm::Events) {
             self.stderr.emit_header(out);
         }
         let has_ended = has_answer || self.stdout.events.has_ended();

@@ -19,7 +19,7 @@ pub(super) struct Stderr {
     model: Option<String>,
     session: Option<String>,
     /// The last line that says what went wrong.
-    error: Option<Said>,
+    error: Option<FailureWords>,
 }
 
 /// How far the header was read. There is one at the most, at the very beginning.
@@ -34,7 +34,7 @@ enum Header {
 
 /// What went wrong, in the CLI's words.
 #[derive(Debug)]
-enum Said {
+enum FailureWords {
     /// A turn failed, with the same message as in `turn.failed`.
     Turn { message: String, at: i64 },
     /// The process did, before or around its turns.
@@ -53,13 +53,13 @@ impl Stderr {
             // A retry is no failure.
             if !message.starts_with("Reconnecting") {
                 let (message, at) = (message.to_owned(), out.place().at);
-                self.error = Some(Said::Turn { message, at });
+                self.error = Some(FailureWords::Turn { message, at });
             }
         } else if let Some(message) = ["Error: ", "error: "]
             .iter()
             .find_map(|prefix| text.strip_prefix(prefix))
         {
-            self.error = Some(Said::Start(message.to_owned()));
+            self.error = Some(FailureWords::Start(message.to_owned()));
         }
         let text = text.into_owned();
         out.emit(Signal::Event(StderrText { text }.into()));
@@ -111,8 +111,8 @@ impl Stderr {
     /// line that does is the message.
     pub(super) fn judge(&mut self, out: &mut SignalSink<'_>) {
         let error = match self.error.take() {
-            Some(Said::Turn { message, at }) => failure::of_turn(&message, at),
-            Some(Said::Start(message)) => failure::of_start(&message),
+            Some(FailureWords::Turn { message, at }) => failure::of_turn(&message, at),
+            Some(FailureWords::Start(message)) => failure::of_start(&message),
             None => return,
         };
         out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));

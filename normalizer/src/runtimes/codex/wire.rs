@@ -42,8 +42,8 @@ impl<'a> Head<'a> {
     }
 }
 
-impl<'a> From<Line<'a>> for Head<'a> {
-    fn from(line: Line<'a>) -> Self {
+impl<'a> From<EventStart<'a>> for Head<'a> {
+    fn from(line: EventStart<'a>) -> Self {
         let item = line.item.unwrap_or_default();
         Self {
             tag: line.tag,
@@ -78,7 +78,7 @@ pub(super) fn leading_head(object: &[u8]) -> Option<Head<'_>> {
 
 wire_struct! {
     /// What any event may begin with.
-    pub(super) struct Line<'a> {
+    pub(super) struct EventStart<'a> {
         "type" => tag: Option<Str<'a>>,
         "item" => item: Option<ItemHead<'a>>,
         ; rest skipped
@@ -307,7 +307,7 @@ mod tests {
     fn the_head_of_an_item_is_read_either_way_and_its_first_id_counts() {
         let line = br#"{"type":"item.completed","item":{"id":"item_2","type":"web_search","id":"ws_1","query":"q"}}"#;
         let quick = leading_head(line).unwrap();
-        let slow = Head::from(decode::<Line<'_>>(line).unwrap().value);
+        let slow = Head::from(decode::<EventStart<'_>>(line).unwrap().value);
         for head in [quick, slow] {
             assert_eq!(head.tag.as_deref(), Some("item.completed"));
             assert_eq!(head.id.as_deref(), Some("item_2"));
@@ -315,7 +315,7 @@ mod tests {
         }
         let other = br#"{"item": {"type": "reasoning", "id": "item_1"}, "type": "item.started"}"#;
         assert!(leading_head(other).is_none());
-        let head = Head::from(decode::<Line<'_>>(other).unwrap().value);
+        let head = Head::from(decode::<EventStart<'_>>(other).unwrap().value);
         assert_eq!(head.id.as_deref(), Some("item_1"));
         let turn = leading_head(br#"{"type":"turn.started"}"#).unwrap();
         assert_eq!(turn.tag.as_deref(), Some("turn.started"));

@@ -5,13 +5,13 @@ use crate::standard_input::{BesideArgument, StdinUse};
 
 /// The format that the command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum AskedFormat {
     Text,
     Json,
     Stream,
 }
 
-impl Asked {
+impl AskedFormat {
     /// Returns the format's name in the summary.
     pub(super) fn format(self) -> &'static str {
         match self {
@@ -24,11 +24,11 @@ impl Asked {
 }
 
 /// Returns the format that the command line names, if it does.
-pub(super) fn asked(context: &Context) -> Option<Asked> {
+pub(super) fn asked(context: &Context) -> Option<AskedFormat> {
     match context.flag(&["--output-format"])? {
-        "text" => Some(Asked::Text),
-        "json" => Some(Asked::Json),
-        "stream-json" => Some(Asked::Stream),
+        "text" => Some(AskedFormat::Text),
+        "json" => Some(AskedFormat::Json),
+        "stream-json" => Some(AskedFormat::Stream),
         _ => None,
     }
 }
@@ -111,7 +111,7 @@ mod tests {
         ];
         for (line, expected) in table {
             assert_eq!(
-                asked(&command_line(line)).map(Asked::format),
+                asked(&command_line(line)).map(AskedFormat::format),
                 expected,
                 "{line}"
             );

@@ -63,7 +63,7 @@ impl<'a> From<LeanEvent<'a>> for FullEvent<'a> {
 pub(super) struct Body<'a> {
     /// The key that the call stands under, as in `shellToolCall`.
     pub(super) kind: Option<Str<'a>>,
-    pub(super) payload: Box<Payload<'a>>,
+    pub(super) payload: Box<ToolPayload<'a>>,
     pub(super) call_id: Option<Str<'a>>,
     pub(super) started_at: Option<u64>,
     pub(super) completed_at: Option<u64>,
@@ -88,11 +88,11 @@ pub(super) struct LeanBody<'a>(Body<'a>);
 
 /// What stands under the tool's key.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Payload<'a> {
+pub(super) struct ToolPayload<'a> {
     /// Null if there were none, or if they were skipped.
     pub(super) args: Value,
     pub(super) has_args: bool,
-    pub(super) result: Answer<'a>,
+    pub(super) result: CallAnswer<'a>,
     /// Of `function`.
     pub(super) name: Option<Str<'a>>,
     /// Of `function`: an object, or a string with JSON in it.
@@ -106,12 +106,12 @@ pub(super) struct Payload<'a> {
 
 /// What a tool gave back.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Answer<'a> {
+pub(super) enum CallAnswer<'a> {
     /// No `result`, or null.
     #[default]
     Absent,
     /// One outcome with the fields that matter.
-    Lean(Str<'a>, Box<Lean<'a>>),
+    Lean(Str<'a>, Box<LeanPayload<'a>>),
     /// Anything, if read in full; what is not lean, else.
     Whole(Value),
     /// A result that has to be read in full.
@@ -120,7 +120,7 @@ pub(super) enum Answer<'a> {
 
 wire_struct! {
     /// What matters of the outcome of a shell command, a read, a write or an edit.
-    pub(super) struct Lean<'a> {
+    pub(super) struct LeanPayload<'a> {
         "content" => content: Option<Str<'a>>,
         "stdout" => stdout: Option<Str<'a>>,
         "stderr" => stderr: Option<Str<'a>>,
@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for AnyBody {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Body<'de>, A::Error> {
         let mut body = Body::default();
         // A key without the suffix may still be the tool's, if there is none with it.
-        let mut candidate: Option<(Str<'de>, Box<Payload<'de>>)> = None;
+        let mut candidate: Option<(Str<'de>, Box<ToolPayload<'de>>)> = None;
         while let Some(key) = map.next_key::<Str<'de>>()? {
             match key.as_str() {
                 "toolCallId" => body.call_id = map.next_value()?,
@@ -206,7 +206,7 @@ impl<'de> Visitor<'de> for AnyBody {
 
 /// What may be a call under a key of an unknown form: any object.
 enum PayloadOrOther<'a> {
-    Payload(Box<Payload<'a>>),
+    Payload(Box<ToolPayload<'a>>),
     Other,
 }
 
@@ -241,7 +241,7 @@ struct AnyPayload {
 }
 
 impl<'de> DeserializeSeed<'de> for AnyPayload {
-    type Value = Box<Payload<'de>>;
+    type Value = Box<ToolPayload<'de>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
@@ -249,7 +249,7 @@ impl<'de> DeserializeSeed<'de> for AnyPayload {
 }
 
 impl<'de> Visitor<'de> for AnyPayload {
-    type Value = Box<Payload<'de>>;
+    type Value = Box<ToolPayload<'de>>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
@@ -260,7 +260,7 @@ impl<'de> Visitor<'de> for AnyPayload {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut payload: Box<Payload<'de>> = Box::default();
+        let mut payload: Box<ToolPayload<'de>> = Box::default();
         while let Some(key) = map.next_key::<Str<'de>>()? {
             match key.as_str() {
                 "args" if self.full => {
@@ -274,8 +274,8 @@ impl<'de> Visitor<'de> for AnyPayload {
                 "result" if self.lean => payload.result = map.next_value_seed(LeanAnswer)?,
                 "result" => {
                     payload.result = match map.next_value()? {
-                        Value::Null => Answer::Absent,
-                        value => Answer::Whole(value),
+                        Value::Null => CallAnswer::Absent,
+                        value => CallAnswer::Whole(value),
                     };
                 }
                 "name" => payload.name = map.next_value()?,
@@ -298,39 +298,43 @@ impl<'de> Visitor<'de> for AnyPayload {
 struct LeanAnswer;
 
 impl<'de> DeserializeSeed<'de> for LeanAnswer {
-    type Value = Answer<'de>;
+    type Value = CallAnswer<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         Ok(deserializer
             .deserialize_any(ObjectOr(self))?
-            .unwrap_or(Answer::Odd))
+            .unwrap_or(CallAnswer::Odd))
     }
 }
 
 impl<'de> Visitor<'de> for LeanAnswer {
-    type Value = Answer<'de>;
+    type Value = CallAnswer<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut answer = Answer::Odd;
+        let mut answer = CallAnswer::Odd;
         let mut outcomes = 0;
         while let Some(key) = map.next_key::<Str<'de>>()? {
             if let Some(lean) = map.next_value_seed(LeanOutcome)? {
                 outcomes += 1;
-                answer = Answer::Lean(key, Box::new(lean));
+                answer = CallAnswer::Lean(key, Box::new(lean));
             }
         }
-        Ok(if outcomes == 1 { answer } else { Answer::Odd })
+        Ok(if outcomes == 1 {
+            answer
+        } else {
+            CallAnswer::Odd
+        })
     }
 }
 
 struct LeanOutcome;
 
 impl<'de> DeserializeSeed<'de> for LeanOutcome {
-    type Value = Option<Lean<'de>>;
+    type Value = Option<LeanPayload<'de>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(ObjectOr(self))
@@ -338,14 +342,14 @@ impl<'de> DeserializeSeed<'de> for LeanOutcome {
 }
 
 impl<'de> Visitor<'de> for LeanOutcome {
-    type Value = Lean<'de>;
+    type Value = LeanPayload<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Lean::deserialize(MapAccessDeserializer::new(map))
+        LeanPayload::deserialize(MapAccessDeserializer::new(map))
     }
 }
 
@@ -456,7 +460,7 @@ mod tests {
             "success":{"diffString":"+a","beforeFullFileContent":"x","afterFullFileContent":"y"}}}}"#;
         let LeanBody(body) = serde_json::from_str(text).unwrap();
         assert!(body.payload.has_args && body.payload.args.is_null());
-        let Answer::Lean(key, lean) = body.payload.result else {
+        let CallAnswer::Lean(key, lean) = body.payload.result else {
             panic!("not lean")
         };
         assert_eq!(
@@ -477,14 +481,14 @@ mod tests {
         ] {
             let text = format!("{{\"shellToolCall\":{{\"result\":{result}}}}}");
             let LeanBody(body) = serde_json::from_str(&text).unwrap();
-            assert!(matches!(body.payload.result, Answer::Odd), "{result}");
+            assert!(matches!(body.payload.result, CallAnswer::Odd), "{result}");
         }
         let LeanBody(body) = serde_json::from_str(r#"{"shellToolCall":{}}"#).unwrap();
-        assert!(matches!(body.payload.result, Answer::Absent));
+        assert!(matches!(body.payload.result, CallAnswer::Absent));
         let LeanBody(body) =
             serde_json::from_str(r#"{"globToolCall":{"result":{"success":{"files":["a"]}}}}"#)
                 .unwrap();
-        let Answer::Whole(value) = body.payload.result else {
+        let CallAnswer::Whole(value) = body.payload.result else {
             panic!("not whole")
         };
         assert_eq!(value, json!({"success": {"files": ["a"]}}));

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::argv::Asked;
-use super::known_calls::Calls;
+use super::argv::AskedFormat;
+use super::known_calls::KnownCalls;
 use super::spoken_segments::SpokenSegments;
 use super::wire::{self, tags};
 use crate::framing::{LinePart, each_value, pieces};
@@ -15,11 +15,11 @@ use crate::signal::Signal;
 
 /// The events of one run.
 pub(super) struct Events {
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<AskedFormat>,
     pub(super) format: Option<&'static str>,
     session: Option<Box<str>>,
     pub(super) segments: SpokenSegments,
-    pub(super) calls: Calls,
+    pub(super) calls: KnownCalls,
     /// A segment of text was printed.
     pub(super) has_text: bool,
     pub(super) has_result: bool,
@@ -61,13 +61,13 @@ pub(super) fn strip_stream_name(line: &[u8]) -> &[u8] {
 }
 
 impl Events {
-    pub(super) fn new(asked: Option<Asked>, limit: usize) -> Self {
+    pub(super) fn new(asked: Option<AskedFormat>, limit: usize) -> Self {
         Self {
             asked,
             format: None,
             session: None,
             segments: SpokenSegments::new(limit),
-            calls: Calls::default(),
+            calls: KnownCalls::default(),
             has_text: false,
             has_result: false,
         }

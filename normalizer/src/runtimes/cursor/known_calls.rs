@@ -10,7 +10,7 @@ use crate::unnamed_calls::UnnamedCalls;
 
 /// What is remembered of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct CallMemory {
     /// The step it was made in.
     pub(super) step: u32,
     pub(super) has_input: bool,
@@ -19,12 +19,12 @@ pub(super) struct Known {
 
 /// The calls of a run. A few bytes each: ids are kept as hashes.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    known: HashMap<u64, Known, FixedState>,
+pub(super) struct KnownCalls {
+    known: HashMap<u64, CallMemory, FixedState>,
     pub(super) unnamed: UnnamedCalls,
 }
 
-impl Calls {
+impl KnownCalls {
     fn hash(&self, call: CallRef<'_>) -> u64 {
         match call {
             CallRef::Printed(id) => self.known.hasher().hash_one(id),
@@ -33,13 +33,13 @@ impl Calls {
     }
 
     /// Returns what is known of a call.
-    pub(super) fn get(&mut self, call: CallRef<'_>) -> Option<&mut Known> {
+    pub(super) fn get(&mut self, call: CallRef<'_>) -> Option<&mut CallMemory> {
         let hash = self.hash(call);
         self.known.get_mut(&hash)
     }
 
     /// Remembers a call.
-    pub(super) fn add(&mut self, call: CallRef<'_>, known: Known) {
+    pub(super) fn add(&mut self, call: CallRef<'_>, known: CallMemory) {
         let hash = self.hash(call);
         self.known.insert(hash, known);
     }

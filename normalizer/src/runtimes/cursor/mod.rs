@@ -46,7 +46,7 @@ mod tests;
 
 use runtape_core::{Runtime, Stream};
 
-use self::argv::{Asked, asked};
+use self::argv::{AskedFormat, asked};
 use self::events::Events;
 use self::failure::Diagnosis;
 
@@ -132,7 +132,7 @@ struct LongEvent {
 
 /// The parser of one run.
 struct CursorParser {
-    asked: Option<Asked>,
+    asked: Option<AskedFormat>,
     limit: usize,
     /// An event was seen: all lines are events.
     has_events: bool,
@@ -168,7 +168,7 @@ impl CursorParser {
     }
 
     fn on_first_lines(&mut self, line: &Line<'_>, out: &mut SignalSink<'_>) {
-        let may_be_event = self.asked != Some(Asked::Text);
+        let may_be_event = self.asked != Some(AskedFormat::Text);
         if may_be_event && self.events.shows_event(line.bytes) {
             self.long_event = None;
             self.begin_events(usize::MAX, out);
@@ -194,7 +194,7 @@ impl CursorParser {
     }
 
     fn is_json_asked(&self) -> bool {
-        matches!(self.asked, Some(Asked::Json | Asked::Stream))
+        matches!(self.asked, Some(AskedFormat::Json | AskedFormat::Stream))
     }
 
     /// From here on lines are events. Of the lines held, the first `count` are replayed.

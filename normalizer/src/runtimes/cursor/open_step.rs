@@ -7,7 +7,7 @@
 
 /// Where something without a `model_call_id` belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum StepChoice {
     /// To the open step.
     Here,
     /// To the next one.
@@ -18,7 +18,7 @@ pub(super) enum Room {
 
 /// The step that is open.
 #[derive(Debug, Default)]
-pub(super) struct Step {
+pub(super) struct ModelCallStep {
     /// Counts steps, to tell calls of the open one from others.
     number: u32,
     pub(super) is_open: bool,
@@ -31,7 +31,7 @@ pub(super) struct Step {
     pub(super) thought: bool,
 }
 
-impl Step {
+impl ModelCallStep {
     /// Begins the next step.
     pub(super) fn open(&mut self, key: Option<&str>) {
         *self = Self {
@@ -65,13 +65,13 @@ impl Step {
     }
 
     /// Tells where a delta, or thinking, belongs.
-    pub(super) fn room(&self) -> Room {
+    pub(super) fn room(&self) -> StepChoice {
         match (self.calls, self.pending) {
-            _ if !self.is_open => Room::Next,
-            (0, _) if !self.ended => Room::Here,
-            (0, _) if self.key.is_none() => Room::Next,
-            (0, _) | (_, 1..) => Room::Unknown,
-            (_, 0) => Room::Next,
+            _ if !self.is_open => StepChoice::Next,
+            (0, _) if !self.ended => StepChoice::Here,
+            (0, _) if self.key.is_none() => StepChoice::Next,
+            (0, _) | (_, 1..) => StepChoice::Unknown,
+            (_, 0) => StepChoice::Next,
         }
     }
 
@@ -112,26 +112,26 @@ mod tests {
 
     #[test]
     fn what_has_no_name_belongs_to_the_next_step_once_all_calls_are_over() {
-        let mut step = Step::default();
-        assert_eq!(step.room(), Room::Next);
+        let mut step = ModelCallStep::default();
+        assert_eq!(step.room(), StepChoice::Next);
         step.open(None);
-        assert_eq!(step.room(), Room::Here);
+        assert_eq!(step.room(), StepChoice::Here);
         step.adopt(Some("k"));
         step.ended = true;
-        assert_eq!(step.room(), Room::Unknown);
+        assert_eq!(step.room(), StepChoice::Unknown);
         let number = step.begin_call();
         step.begin_call();
-        assert_eq!(step.room(), Room::Unknown);
+        assert_eq!(step.room(), StepChoice::Unknown);
         step.end_call(number);
         step.end_call(number + 1);
-        assert_eq!(step.room(), Room::Unknown);
+        assert_eq!(step.room(), StepChoice::Unknown);
         step.end_call(number);
-        assert_eq!(step.room(), Room::Next);
+        assert_eq!(step.room(), StepChoice::Next);
     }
 
     #[test]
     fn names_decide_where_there_are_any() {
-        let mut step = Step::default();
+        let mut step = ModelCallStep::default();
         step.open(None);
         assert!(step.has_room_for_text(Some("k")) && step.has_room_for_call(Some("k")));
         step.adopt(Some("k"));

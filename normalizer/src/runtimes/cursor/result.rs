@@ -21,7 +21,7 @@ impl Events {
         event: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let mut finished: wire::Finished<'_> = out.read("result", event)?;
+        let mut finished: wire::FinalResult<'_> = out.read("result", event)?;
         out.set_millis(finished.at);
         self.note("result", finished.session.as_ref(), &finished.unknown, out);
         if let Some(request) = finished
@@ -81,7 +81,7 @@ impl Events {
     }
 
     /// In json mode, and in logs without their messages, the text is only in the result.
-    fn say_result(&mut self, finished: &wire::Finished<'_>, out: &mut SignalSink<'_>) {
+    fn say_result(&mut self, finished: &wire::FinalResult<'_>, out: &mut SignalSink<'_>) {
         if let (Some(text), false) = (&finished.result, self.has_text)
             && (!text.is_empty() || self.format == Some("json"))
         {
@@ -96,7 +96,7 @@ impl Events {
         event: &[u8],
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
-        let finished: wire::Finished<'_> = out.read("error", event)?;
+        let finished: wire::FinalResult<'_> = out.read("error", event)?;
         out.set_millis(finished.at);
         self.note("error", finished.session.as_ref(), &finished.unknown, out);
         self.segments.break_off(out);
@@ -122,7 +122,7 @@ fn is_failure(word: &str) -> bool {
 }
 
 /// Reads how the run went.
-fn reading(finished: &wire::Finished<'_>) -> Reading {
+fn reading(finished: &wire::FinalResult<'_>) -> Reading {
     let read = Reading::of_flag_and_word(&finished.is_error, &finished.subtype, is_failure);
     match read {
         Reading::Success if !finished.error.is_null() || said_error(finished).is_some() => {
@@ -133,7 +133,7 @@ fn reading(finished: &wire::Finished<'_>) -> Reading {
 }
 
 /// Returns the fields that leave open how the run went.
-fn doubts(finished: &wire::Finished<'_>) -> UnclearResult {
+fn doubts(finished: &wire::FinalResult<'_>) -> UnclearResult {
     let is_error = ("is_error", &finished.is_error);
     let subtype = ("subtype", &finished.subtype);
     let doubts = UnclearResult::of_flag_and_word(is_error, subtype, is_failure);
@@ -151,7 +151,7 @@ fn into_word(word: VerdictWord<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// Returns what a result or an error event says in the fields for errors.
-fn said_error(finished: &wire::Finished<'_>) -> Option<String> {
+fn said_error(finished: &wire::FinalResult<'_>) -> Option<String> {
     let fields = [
         &finished.error,
         &finished.message,
@@ -162,7 +162,7 @@ fn said_error(finished: &wire::Finished<'_>) -> Option<String> {
 }
 
 /// Returns the error that a result or an error event reports.
-fn run_error(finished: &wire::Finished<'_>) -> RunError {
+fn run_error(finished: &wire::FinalResult<'_>) -> RunError {
     let result = finished
         .result
         .as_deref()

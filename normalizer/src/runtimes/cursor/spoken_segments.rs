@@ -14,13 +14,13 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::ApiRetry;
 
-use super::open_step::{Room, Step};
+use super::open_step::{ModelCallStep, StepChoice};
 use crate::parser::SignalSink;
 use crate::reducer::given_up::keep_text;
 use crate::signal::{Signal, TapePlace};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum SpokenKind {
     Text,
     Thinking,
     ThinkingEnd,
@@ -29,7 +29,7 @@ enum Kind {
 /// Something said that waits.
 #[derive(Debug)]
 struct Waiting {
-    kind: Kind,
+    kind: SpokenKind,
     text: String,
     place: TapePlace,
 }
@@ -38,7 +38,7 @@ struct Waiting {
 #[derive(Debug)]
 pub(super) struct SpokenSegments {
     limit: usize,
-    step: Step,
+    step: ModelCallStep,
     /// Deltas came since the last segment ended.
     text: bool,
     /// A thinking part is open.
@@ -54,7 +54,7 @@ impl SpokenSegments {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
-            step: Step::default(),
+            step: ModelCallStep::default(),
             text: false,
             thinking: false,
             unplaced: Vec::new(),
@@ -71,7 +71,7 @@ impl SpokenSegments {
     /// Tells whether a segment of thinking has begun and not ended.
     pub(super) fn is_thinking(&self) -> bool {
         let waiting = self.unplaced.last().or(self.late.last());
-        waiting.map_or(self.thinking, |last| last.kind == Kind::Thinking)
+        waiting.map_or(self.thinking, |last| last.kind == SpokenKind::Thinking)
     }
 
     /// Takes a delta of text.
@@ -81,7 +81,7 @@ impl SpokenSegments {
         }
         if self.must_wait(out) {
             self.text = true;
-            self.wait(Kind::Text, &text, out);
+            self.wait(SpokenKind::Text, &text, out);
         } else {
             self.say_now(text, out.place(), out);
         }
@@ -90,7 +90,7 @@ impl SpokenSegments {
     /// Takes a delta of thinking.
     pub(super) fn think(&mut self, text: Cow<'_, str>, out: &mut SignalSink<'_>) {
         if !self.unplaced.is_empty() || self.text || (!self.thinking && self.must_wait(out)) {
-            self.wait(Kind::Thinking, &text, out);
+            self.wait(SpokenKind::Thinking, &text, out);
         } else {
             self.think_now(text, out.place(), out);
         }
@@ -99,7 +99,7 @@ impl SpokenSegments {
     /// Ends a segment of thinking.
     pub(super) fn end_thinking(&mut self, out: &mut SignalSink<'_>) {
         if !self.unplaced.is_empty() || !self.late.is_empty() {
-            self.wait(Kind::ThinkingEnd, "", out);
+            self.wait(SpokenKind::ThinkingEnd, "", out);
         } else {
             self.stop_thinking(out.place(), out);
         }
@@ -183,7 +183,9 @@ impl SpokenSegments {
         if !self.step.is_open || self.step.has_calls() || self.step.ended {
             // What was said since waits for its step, and was told to nobody.
             let waiting = std::mem::take(&mut self.unplaced);
-            let texts = waiting.iter().filter(|waiting| waiting.kind == Kind::Text);
+            let texts = waiting
+                .iter()
+                .filter(|waiting| waiting.kind == SpokenKind::Text);
             let text: String = texts.map(|waiting| waiting.text.as_str()).collect();
             if !text.is_empty() {
                 keep_text(&mut retry, &text);
@@ -209,17 +211,17 @@ impl SpokenSegments {
             return false;
         }
         match self.step.room() {
-            Room::Here => false,
-            Room::Next => {
+            StepChoice::Here => false,
+            StepChoice::Next => {
                 self.open_step(None, out.place(), out);
                 false
             }
-            Room::Unknown => true,
+            StepChoice::Unknown => true,
         }
     }
 
-    fn wait(&mut self, kind: Kind, text: &str, out: &mut SignalSink<'_>) {
-        let is_late = self.text && self.unplaced.is_empty() && kind != Kind::Text;
+    fn wait(&mut self, kind: SpokenKind, text: &str, out: &mut SignalSink<'_>) {
+        let is_late = self.text && self.unplaced.is_empty() && kind != SpokenKind::Text;
         let queue = if is_late {
             &mut self.late
         } else {
@@ -262,9 +264,9 @@ impl SpokenSegments {
         self.waiting = 0;
         for Waiting { kind, text, place } in std::mem::take(&mut self.unplaced) {
             match kind {
-                Kind::Text => self.say_now(text.into(), place, out),
-                Kind::Thinking if !self.text => self.think_now(text.into(), place, out),
-                Kind::ThinkingEnd if !self.text => self.stop_thinking(place, out),
+                SpokenKind::Text => self.say_now(text.into(), place, out),
+                SpokenKind::Thinking if !self.text => self.think_now(text.into(), place, out),
+                SpokenKind::ThinkingEnd if !self.text => self.stop_thinking(place, out),
                 kind => self.late.push(Waiting { kind, text, place }),
             }
         }
@@ -274,7 +276,7 @@ impl SpokenSegments {
         self.waiting = 0;
         for Waiting { kind, text, place } in std::mem::take(&mut self.late) {
             match kind {
-                Kind::ThinkingEnd => self.stop_thinking(place, out),
+                SpokenKind::ThinkingEnd => self.stop_thinking(place, out),
                 _ => self.think_now(text.into(), place, out),
             }
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::call_wire::{FullEvent, LeanEvent};
 use super::events::{Events, unknown_subtype};
-use super::known_calls::{Calls, Known};
+use super::known_calls::{CallMemory, KnownCalls};
 use super::tool_result::{self, Denied, Judged};
 use super::tools::detail;
 use crate::json::{DecodeError, Str, decode, is_too_much};
@@ -117,7 +117,7 @@ impl Events {
             let step = self.segments.begin_call(key, out);
             self.calls.add(
                 call,
-                Known {
+                CallMemory {
                     step,
                     has_input,
                     is_done: false,
@@ -177,7 +177,7 @@ impl Events {
 
 /// Names a call by its id, or by its order where it has none.
 pub(super) fn reference<'a>(
-    calls: &mut Calls,
+    calls: &mut KnownCalls,
     id: Option<&'a Str<'_>>,
     name: &str,
     starts: bool,

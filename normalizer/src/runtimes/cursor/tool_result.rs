@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::call_wire::{Answer, Body, Lean};
+use super::call_wire::{Body, CallAnswer, LeanPayload};
 use crate::json::Str;
 use crate::signal::Block;
 
@@ -68,10 +68,10 @@ pub(super) fn judge<'a>(body: &mut Body<'a>, is_error: Option<bool>) -> Option<J
     let measured = body.completed_at.zip(body.started_at);
     let measured = measured.and_then(|(end, start)| end.checked_sub(start));
     let mut judged = match std::mem::take(&mut body.payload.result) {
-        Answer::Odd => return None,
-        Answer::Absent => Judged::default(),
-        Answer::Lean(key, lean) => judge_lean(body.name(), &key, *lean)?,
-        Answer::Whole(result) => judge_whole(body.name(), result),
+        CallAnswer::Odd => return None,
+        CallAnswer::Absent => Judged::default(),
+        CallAnswer::Lean(key, lean) => judge_lean(body.name(), &key, *lean)?,
+        CallAnswer::Whole(result) => judge_whole(body.name(), result),
     };
     let error = std::mem::take(&mut body.payload.error);
     if !error.is_null() {
@@ -107,7 +107,7 @@ fn is_nonzero(exit_code: &Value) -> bool {
 }
 
 /// Judges a call by the fields that matter; `None` if they are not there.
-fn judge_lean<'a>(name: &str, outcome: &str, lean: Lean<'a>) -> Option<Judged<'a>> {
+fn judge_lean<'a>(name: &str, outcome: &str, lean: LeanPayload<'a>) -> Option<Judged<'a>> {
     let succeeded = outcome == "success";
     let is_error = !succeeded || is_nonzero(&lean.exit_code);
     let duration_ms = millis(&lean.execution_time);

@@ -78,7 +78,7 @@ wire_struct! {
         ; known "type"
     }
 
-    pub(super) struct Finished<'a> {
+    pub(super) struct FinalResult<'a> {
         "subtype" => subtype: VerdictWord<'a>,
         "is_error" => is_error: VerdictWord<'a>,
         "result" => result: Option<Str<'a>>,

@@ -34,7 +34,7 @@ pub(super) struct Events {
     runs: HashMap<Box<str>, ToldRun>,
     /// The runs that are followed, in the order they appeared.
     order: VecDeque<Box<str>>,
-    known: Known,
+    known: TakenIds,
     /// What the main runs used by their last checkpoints.
     total: TokenCounts,
     has_children: bool,
@@ -42,12 +42,12 @@ pub(super) struct Events {
 
 /// What was taken already, as hashes of a few bytes each.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct TakenIds {
     seen: HashSet<u64>,
     hasher: FixedState,
 }
 
-impl Known {
+impl TakenIds {
     /// Remembers something; `false` if it is known.
     fn remember(&mut self, what: &str, content: &[u8]) -> bool {
         self.seen.insert(self.hasher.hash_one((what, content)))
@@ -79,7 +79,7 @@ impl Events {
             limit,
             runs: HashMap::new(),
             order: VecDeque::new(),
-            known: Known::default(),
+            known: TakenIds::default(),
             total: TokenCounts::default(),
             has_children: false,
         }

@@ -7,7 +7,7 @@ use crate::signal::{Scope, Signal};
 
 /// The text of the open message, as far as it is held.
 #[derive(Debug)]
-pub(super) struct Spoken {
+pub(super) struct HeldText {
     text: String,
     limit: usize,
     /// The message is longer than what is held.
@@ -16,7 +16,7 @@ pub(super) struct Spoken {
     is_begun: bool,
 }
 
-impl Spoken {
+impl HeldText {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             text: String::new(),

@@ -7,7 +7,7 @@ use super::events::Events;
 use super::failure;
 use super::text::emit_output;
 use super::transcript::Entries;
-use super::wire::{self, Recognized, Shape};
+use super::wire::{self, PublishedLine, Recognized};
 use crate::framing::{LinePart, pieces};
 use crate::json::{DecodeError, decode};
 use crate::lines::{Ending, Line};
@@ -70,8 +70,8 @@ impl Structured {
         match wire::recognize(value) {
             Recognized::Ours(shape, unknown_keys) => {
                 let (format, tag) = match &shape {
-                    Shape::Entry(entry) => ("transcript", entry.kind.tag().to_owned()),
-                    Shape::Event(event) => ("events", event.tag().to_owned()),
+                    PublishedLine::Entry(entry) => ("transcript", entry.kind.tag().to_owned()),
+                    PublishedLine::Event(event) => ("events", event.tag().to_owned()),
                 };
                 if !std::mem::replace(&mut self.has_format, true) {
                     out.emit(Signal::Format(format));
@@ -81,13 +81,13 @@ impl Structured {
                     out.emit(Signal::UnknownKey { message, key });
                 }
                 match shape {
-                    Shape::Entry(entry) => self.entries.take(entry, out),
-                    Shape::Event(event) if !self.events.is_news(&event, bytes) => {
+                    PublishedLine::Entry(entry) => self.entries.take(entry, out),
+                    PublishedLine::Event(event) if !self.events.is_news(&event, bytes) => {
                         let message = "the same event again".to_owned();
                         let topic = Some(tag);
                         out.emit(Signal::Event(Info { topic, message }.into()));
                     }
-                    Shape::Event(event) => self.events.take(*event, out),
+                    PublishedLine::Event(event) => self.events.take(*event, out),
                 }
             }
             Recognized::Misfit { tag, reason } => {

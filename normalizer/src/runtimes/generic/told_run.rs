@@ -12,7 +12,7 @@ use runtape_core::{
 };
 use serde_json::Value;
 
-use super::messages::{Spoken, Streamed};
+use super::messages::{HeldText, Streamed};
 use super::session::is_session_id;
 use super::{tools, transcript, usage};
 use crate::parser::SignalSink;
@@ -38,7 +38,7 @@ pub(super) struct ToldRun {
     /// How many responses were counted, and the step of the last.
     responses: u64,
     counted_step: Option<u64>,
-    spoken: Spoken,
+    spoken: HeldText,
     query: Option<String>,
     session: Option<Box<str>>,
     has_model: bool,
@@ -60,7 +60,7 @@ impl ToldRun {
             results: Vec::new(),
             responses: 0,
             counted_step: None,
-            spoken: Spoken::new(limit),
+            spoken: HeldText::new(limit),
             query: None,
             session: None,
             has_model: false,

@@ -16,7 +16,7 @@ use runtape_core::transcript::{
 use runtape_core::{LateValue, RuntimeEventKind, TranscriptEntry};
 use serde_json::json;
 
-use super::messages::Spoken;
+use super::messages::HeldText;
 use super::session::is_session_id;
 use super::{failure, tools, usage};
 use crate::parser::SignalSink;
@@ -25,7 +25,7 @@ use crate::unnamed_calls::UnnamedCalls;
 
 /// What comes in pieces and goes on.
 #[derive(Clone, Copy, Default)]
-enum OpenPart {
+enum OpenPiece {
     #[default]
     None,
     Text,
@@ -42,8 +42,8 @@ pub(super) struct Entries {
     /// Hashes of the calls of the open step that have no result.
     pending: HashSet<u64>,
     hasher: FixedState,
-    open_part: OpenPart,
-    spoken: Spoken,
+    open_part: OpenPiece,
+    spoken: HeldText,
     /// The model, until it is named.
     model: Option<(TapePlace, String)>,
 }
@@ -56,8 +56,8 @@ impl Entries {
             is_answered: false,
             pending: HashSet::new(),
             hasher: FixedState::default(),
-            open_part: OpenPart::None,
-            spoken: Spoken::new(limit),
+            open_part: OpenPiece::None,
+            spoken: HeldText::new(limit),
             model: None,
         }
     }
@@ -143,10 +143,10 @@ impl Entries {
         self.spoken.push(&said.text);
         let text = Cow::Borrowed(said.text.as_str());
         if said.delta == Some(true) {
-            self.open_part = OpenPart::Text;
+            self.open_part = OpenPiece::Text;
             return out.emit(Signal::TextDelta(text));
         }
-        self.open_part = OpenPart::None;
+        self.open_part = OpenPiece::None;
         out.emit(Signal::Text(text));
     }
 
@@ -154,19 +154,19 @@ impl Entries {
         self.open_step(false, out);
         let text = Cow::Borrowed(thought.text.as_str());
         if thought.delta == Some(true) {
-            self.open_part = OpenPart::Thinking;
+            self.open_part = OpenPiece::Thinking;
             return out.emit(Signal::ThinkingDelta(text));
         }
-        self.open_part = OpenPart::None;
+        self.open_part = OpenPiece::None;
         let signature = None;
         out.emit(Signal::Thinking { text, signature });
     }
 
     fn close_part(&mut self, out: &mut SignalSink<'_>) {
         match std::mem::take(&mut self.open_part) {
-            OpenPart::None => {}
-            OpenPart::Text => out.emit(Signal::TextEnd),
-            OpenPart::Thinking => out.emit(Signal::ThinkingEnd { signature: None }),
+            OpenPiece::None => {}
+            OpenPiece::Text => out.emit(Signal::TextEnd),
+            OpenPiece::Thinking => out.emit(Signal::ThinkingEnd { signature: None }),
         }
     }
 

@@ -36,7 +36,7 @@ const OPENINGS: &[&str] = &["init", "initializeRuntime", "startRun"];
 
 /// A line in a published shape.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(super) enum PublishedLine {
     /// An entry of a transcript.
     Entry(TranscriptEntry),
     /// An event.
@@ -47,7 +47,7 @@ pub(super) enum Shape {
 #[derive(Debug)]
 pub(super) enum Recognized {
     /// A line in a published shape, with the keys of it that nobody knows.
-    Ours(Shape, Vec<String>),
+    Ours(PublishedLine, Vec<String>),
     /// A line of a known type that does not fit its shape.
     Misfit { tag: String, reason: String },
     /// Anything else.
@@ -71,7 +71,7 @@ pub(super) fn recognize(value: &Value) -> Recognized {
     let word = |key: &str| value.get(key).and_then(Value::as_str);
     if let Some(kind) = word("kind").filter(|kind| is_kind(kind)) {
         return match read_transcript_entry(value) {
-            Ok(read) => Recognized::Ours(Shape::Entry(read.value), read.unknown_keys),
+            Ok(read) => Recognized::Ours(PublishedLine::Entry(read.value), read.unknown_keys),
             Err(reason) => Recognized::Misfit {
                 tag: kind.to_owned(),
                 reason,
@@ -80,7 +80,10 @@ pub(super) fn recognize(value: &Value) -> Recognized {
     }
     if let Some(tag) = word("type").filter(|tag| is_type(tag)) {
         return match read_event(value) {
-            Ok(read) => Recognized::Ours(Shape::Event(Box::new(read.value)), read.unknown_keys),
+            Ok(read) => Recognized::Ours(
+                PublishedLine::Event(Box::new(read.value)),
+                read.unknown_keys,
+            ),
             Err(reason) => Recognized::Misfit {
                 tag: tag.to_owned(),
                 reason,

@@ -28,7 +28,7 @@ const SEPARATOR: &str = "\n\n";
 
 /// Which part of a message is being printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum MessagePart {
     None,
     Text,
     Thinking,
@@ -36,7 +36,7 @@ enum Part {
 
 /// How a prompt ended.
 #[derive(Debug)]
-struct Ended {
+struct PromptEnd {
     reason: String,
     has_usage: bool,
 }
@@ -50,10 +50,10 @@ pub(super) struct Acp {
     progress: StepProgress,
     /// A call was made since the last text.
     separated: bool,
-    part: Part,
+    part: MessagePart,
     /// The first text of a message, until it is known not to be an error in its place.
     held: Option<(TapePlace, String)>,
-    ended: Option<Ended>,
+    ended: Option<PromptEnd>,
     has_total: bool,
 }
 
@@ -65,7 +65,7 @@ impl Acp {
             replaying: false,
             progress: StepProgress::None,
             separated: false,
-            part: Part::None,
+            part: MessagePart::None,
             held: None,
             ended: None,
             has_total: false,
@@ -186,7 +186,7 @@ impl Acp {
             self.release(out);
         }
         self.end_part(out);
-        self.ended = Some(Ended { reason, has_usage });
+        self.ended = Some(PromptEnd { reason, has_usage });
     }
 
     /// The numbers are those of all prompts so far, and the cached ones are part of the input.
@@ -275,23 +275,23 @@ impl Acp {
         if text.is_empty() {
             return;
         }
-        if self.part == Part::Text {
+        if self.part == MessagePart::Text {
             self.release(out);
             out.emit(Signal::TextDelta(Cow::Borrowed(text)));
             return;
         }
         self.end_part(out);
-        self.part = Part::Text;
+        self.part = MessagePart::Text;
         self.held = Some((out.place(), text.to_owned()));
     }
 
     fn on_thought(&mut self, text: &str, out: &mut SignalSink<'_>) {
         self.end_turn(None, out);
         self.release(out);
-        if self.part != Part::Thinking {
+        if self.part != MessagePart::Thinking {
             self.end_part(out);
             self.speak(out.place(), out);
-            self.part = Part::Thinking;
+            self.part = MessagePart::Thinking;
         }
         out.emit(Signal::ThinkingDelta(Cow::Borrowed(text)));
     }
@@ -347,10 +347,10 @@ impl Acp {
     }
 
     fn end_part(&mut self, out: &mut SignalSink<'_>) {
-        match std::mem::replace(&mut self.part, Part::None) {
-            Part::Text => out.emit(Signal::TextEnd),
-            Part::Thinking => out.emit(Signal::ThinkingEnd { signature: None }),
-            Part::None => {}
+        match std::mem::replace(&mut self.part, MessagePart::None) {
+            MessagePart::Text => out.emit(Signal::TextEnd),
+            MessagePart::Thinking => out.emit(Signal::ThinkingEnd { signature: None }),
+            MessagePart::None => {}
         }
     }
 

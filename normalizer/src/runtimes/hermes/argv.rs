@@ -6,7 +6,7 @@ use crate::context::Context;
 
 /// Which way of running hermes a command line asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum AskedMode {
     /// No command line is known, or it is not one of hermes.
     Unknown,
     /// `hermes chat` without `-Q`: boxes and tool lines.
@@ -44,7 +44,7 @@ const WITH_VALUE: &[&str] = &[
     "--image",
 ];
 
-impl Asked {
+impl AskedMode {
     /// Reads the command line of a run.
     pub(super) fn of(context: &Context) -> Self {
         let words = context.argv.as_deref().unwrap_or_default();
@@ -150,39 +150,51 @@ mod tests {
 
     #[test]
     fn the_command_line_tells_what_is_printed() {
-        let table: &[(&[&str], Asked, Option<&str>)] = &[
-            (&[], Asked::Unknown, None),
-            (&["hermes", "chat", "-q", "x"], Asked::Chat, Some("x")),
-            (&["hermes", "chat", "-q", "x", "-v"], Asked::Chat, Some("x")),
+        let table: &[(&[&str], AskedMode, Option<&str>)] = &[
+            (&[], AskedMode::Unknown, None),
+            (&["hermes", "chat", "-q", "x"], AskedMode::Chat, Some("x")),
+            (
+                &["hermes", "chat", "-q", "x", "-v"],
+                AskedMode::Chat,
+                Some("x"),
+            ),
             (
                 &["hermes", "chat", "-q", "x", "-Q"],
-                Asked::Quiet,
+                AskedMode::Quiet,
                 Some("x"),
             ),
             (
                 &["hermes", "chat", "-vQ", "-q", "x"],
-                Asked::Quiet,
+                AskedMode::Quiet,
                 Some("x"),
             ),
             (
                 &["hermes", "chat", "--quiet", "--query=x"],
-                Asked::Quiet,
+                AskedMode::Quiet,
                 Some("x"),
             ),
-            (&["/opt/bin/hermes", "-z", "x"], Asked::Oneshot, Some("x")),
-            (&["hermes", "--oneshot=x"], Asked::Oneshot, Some("x")),
-            (&["hermes", "acp"], Asked::Acp, None),
+            (
+                &["/opt/bin/hermes", "-z", "x"],
+                AskedMode::Oneshot,
+                Some("x"),
+            ),
+            (&["hermes", "--oneshot=x"], AskedMode::Oneshot, Some("x")),
+            (&["hermes", "acp"], AskedMode::Acp, None),
             (
                 &["hermes", "-p", "acp", "chat", "-q", "-z"],
-                Asked::Chat,
+                AskedMode::Chat,
                 Some("-z"),
             ),
-            (&["hermes_cli.main", "-z", "x"], Asked::Oneshot, Some("x")),
-            (&["drive_lib.py", "x"], Asked::Library, None),
-            (&["hermes", "sessions", "list"], Asked::Unknown, None),
+            (
+                &["hermes_cli.main", "-z", "x"],
+                AskedMode::Oneshot,
+                Some("x"),
+            ),
+            (&["drive_lib.py", "x"], AskedMode::Library, None),
+            (&["hermes", "sessions", "list"], AskedMode::Unknown, None),
         ];
         for (words, asked, prompt) in table {
-            assert_eq!(Asked::of(&context(words)), *asked, "{words:?}");
+            assert_eq!(AskedMode::of(&context(words)), *asked, "{words:?}");
             assert_eq!(query(&context(words)).as_deref(), *prompt, "{words:?}");
         }
     }

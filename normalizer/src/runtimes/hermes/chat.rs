@@ -12,7 +12,7 @@ use super::borders::{
 };
 use super::diff::Diff;
 use super::exit_summary::ExitSummary;
-use super::failure::{self, Report, Reported};
+use super::failure::{self, FailureReport, ReportLine};
 use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices;
@@ -33,7 +33,7 @@ const PANEL: &str = "     ";
 
 /// What is open on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum OnScreen {
     Nothing,
     Answer,
     Reasoning {
@@ -50,7 +50,7 @@ pub(super) struct Chat {
     format: &'static str,
     /// The rule that separates the start-up lines from the work was printed.
     started: bool,
-    open: Open,
+    open: OnScreen,
     /// The line end of the open box; lines with a shorter one are printed around the screen.
     rank: u8,
     text: Boxed,
@@ -64,7 +64,7 @@ pub(super) struct Chat {
     long_completion: Option<LongCompletion>,
     diff: Option<(Diff, u8)>,
     verbose: Option<Verbose>,
-    report: Report,
+    report: FailureReport,
     /// A box or a call was streamed: panels are for errors only.
     streamed: bool,
     exit_summary: ExitSummary,
@@ -81,7 +81,7 @@ impl Chat {
         Self {
             format: "chat",
             started: false,
-            open: Open::Nothing,
+            open: OnScreen::Nothing,
             rank: 0,
             text: Boxed::default(),
             messages: Messages::new(run),
@@ -89,7 +89,7 @@ impl Chat {
             long_completion: None,
             diff: None,
             verbose: None,
-            report: Report::default(),
+            report: FailureReport::default(),
             streamed: false,
             exit_summary: ExitSummary::default(),
             unknown_session: None,
@@ -122,7 +122,7 @@ impl Chat {
         let around = rank < self.rank || (self.rank == 0 && verbose());
         let open = self.open;
         match open {
-            Open::Answer if !around => {
+            OnScreen::Answer if !around => {
                 if let Some(text) = line.strip_prefix(ANSWER) {
                     if let Some(text) = self.text.push(text) {
                         self.messages.text(text, out);
@@ -135,10 +135,12 @@ impl Chat {
                 }
                 self.text.settle();
             }
-            Open::Reasoning { width } if !around => {
+            OnScreen::Reasoning { width } if !around => {
                 return self.push_reasoning(line, ending, width, out);
             }
-            Open::Panel | Open::ErrorPanel if !around && self.push_panel(line, out) => return,
+            OnScreen::Panel | OnScreen::ErrorPanel if !around && self.push_panel(line, out) => {
+                return;
+            }
             _ => {}
         }
         self.body(line, rank, out);
@@ -239,7 +241,7 @@ impl Chat {
         let Some(text) = self.text.push(text) else {
             return true;
         };
-        if self.open == Open::Panel {
+        if self.open == OnScreen::Panel {
             self.messages.text(text, out);
         } else if self.error_text.len() < MOST_ERROR {
             self.error_text.push_str(text);
@@ -269,7 +271,7 @@ impl Chat {
             Some(0xF0) => self.start_up(line, out),
             Some(_) => self.worded(line, out),
         };
-        if known || notices::take(line, out) || self.report.take(line, out) == Reported::Part {
+        if known || notices::take(line, out) || self.report.take(line, out) == ReportLine::Part {
             if let Some(model) = self.report.take_model() {
                 out.emit(Signal::Model(&model));
             }
@@ -331,14 +333,14 @@ impl Chat {
             self.went_on();
             self.streamed = true;
             self.messages.open_box(out);
-            self.open_as(Open::Answer, rank);
+            self.open_as(OnScreen::Answer, rank);
         } else if is_answer_bottom(line) {
             self.close(out);
         } else if let Some(width) = reasoning_top(line) {
             self.close(out);
             self.went_on();
             self.messages.speak(out);
-            self.open_as(Open::Reasoning { width }, rank);
+            self.open_as(OnScreen::Reasoning { width }, rank);
         } else if is_rule(line) {
             self.started = true;
         } else {
@@ -438,17 +440,17 @@ impl Chat {
         self.close(out);
         if self.report.has_failed() {
             self.error_text.clear();
-            self.open_as(Open::ErrorPanel, rank);
+            self.open_as(OnScreen::ErrorPanel, rank);
             return;
         }
         if !self.streamed && self.verbose.is_none() {
             self.set_format("nostream", out);
         }
         self.messages.open_box(out);
-        self.open_as(Open::Panel, rank);
+        self.open_as(OnScreen::Panel, rank);
     }
 
-    fn open_as(&mut self, open: Open, rank: u8) {
+    fn open_as(&mut self, open: OnScreen, rank: u8) {
         self.open = open;
         self.rank = if rank == u8::MAX { 0 } else { rank };
         self.text = Boxed::default();
@@ -456,10 +458,10 @@ impl Chat {
 
     /// Closes what is open.
     fn close(&mut self, out: &mut SignalSink<'_>) {
-        match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Answer | Open::Panel => self.messages.close_box(out),
-            Open::Reasoning { .. } => self.messages.end_thinking(out),
-            Open::ErrorPanel | Open::Nothing => {}
+        match std::mem::replace(&mut self.open, OnScreen::Nothing) {
+            OnScreen::Answer | OnScreen::Panel => self.messages.close_box(out),
+            OnScreen::Reasoning { .. } => self.messages.end_thinking(out),
+            OnScreen::ErrorPanel | OnScreen::Nothing => {}
         }
         self.rank = 0;
     }

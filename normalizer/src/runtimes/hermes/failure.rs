@@ -16,7 +16,7 @@ pub(super) const NO_REPLY: &str = "⚠️ No reply: ";
 
 /// Why a run failed or had to stop, as far as it was reported.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct FailureReport {
     /// The HTTP status of the last failed request.
     status: Option<u16>,
     /// The kind of the last failure, in Python's words.
@@ -38,14 +38,14 @@ pub(super) struct Report {
 
 /// What a line of a report was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reported {
+pub(super) enum ReportLine {
     /// Nothing of a report.
     Nothing,
     /// A part of a report.
     Part,
 }
 
-impl Report {
+impl FailureReport {
     /// Tells whether the run has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.fatal.is_some()
@@ -75,15 +75,15 @@ impl Report {
     }
 
     /// Takes a line, if it is one of a report.
-    pub(super) fn take(&mut self, line: &str, out: &mut SignalSink<'_>) -> Reported {
+    pub(super) fn take(&mut self, line: &str, out: &mut SignalSink<'_>) -> ReportLine {
         match line.chars().next() {
             Some(' ') => self.take_detail(line),
             Some('⚠' | '⏳' | '⏱' | '❌' | '🧾') => self.take_head(line, out),
-            _ => Reported::Nothing,
+            _ => ReportLine::Nothing,
         }
     }
 
-    fn take_head(&mut self, line: &str, out: &mut SignalSink<'_>) -> Reported {
+    fn take_head(&mut self, line: &str, out: &mut SignalSink<'_>) -> ReportLine {
         // The emoji may or may not have a variation selector, and one space or two.
         let (emoji, text) = line.split_once(' ').unwrap_or((line, ""));
         let text = text.trim_start();
@@ -120,18 +120,18 @@ impl Report {
                     message: text.to_owned(),
                 });
             }
-            _ => return Reported::Nothing,
+            _ => return ReportLine::Nothing,
         }
-        Reported::Part
+        ReportLine::Part
     }
 
-    fn take_detail(&mut self, line: &str) -> Reported {
+    fn take_detail(&mut self, line: &str) -> ReportLine {
         let text = line.trim_start();
         if line.len() - text.len() == 6 && text.starts_with("• ") {
-            return Reported::Part;
+            return ReportLine::Part;
         }
         if line.len() - text.len() != 3 {
-            return Reported::Nothing;
+            return ReportLine::Nothing;
         }
         let (emoji, rest) = text.split_once(' ').unwrap_or((text, ""));
         let rest = rest.trim_start();
@@ -154,9 +154,9 @@ impl Report {
                 }
             }
             "🌐" | "📋" | "⏱" | "💡" => {}
-            _ => return Reported::Nothing,
+            _ => return ReportLine::Nothing,
         }
-        Reported::Part
+        ReportLine::Part
     }
 
     /// `API call failed (attempt 1/3): RateLimitError [HTTP 429]`
@@ -385,11 +385,11 @@ mod tests {
     use super::*;
     use crate::testing::collect;
 
-    fn reported(lines: &[&str]) -> (Report, Vec<String>) {
-        let mut report = Report::default();
+    fn reported(lines: &[&str]) -> (FailureReport, Vec<String>) {
+        let mut report = FailureReport::default();
         let signals = collect(|out| {
             for line in lines {
-                assert_eq!(report.take(line, out), Reported::Part, "{line}");
+                assert_eq!(report.take(line, out), ReportLine::Part, "{line}");
             }
         });
         (report, signals)

@@ -11,17 +11,17 @@ use super::tools::Key;
 use crate::framing::held_lines::MOST_HELD;
 use crate::signal::{Signal, TapePlace};
 
-type Named = (u64, Box<str>);
+type NumberedCall = (u64, Box<str>);
 
 /// Arguments and results that are printed apart from their calls.
 #[derive(Debug, Default)]
 pub(super) struct LateResults {
     /// Calls that were not announced yet.
-    expected: HashMap<Key, VecDeque<Named>>,
+    expected: HashMap<Key, VecDeque<NumberedCall>>,
     /// The call that a number stands for; numbers restart in each turn.
-    numbers: HashMap<u64, Named>,
+    numbers: HashMap<u64, NumberedCall>,
     /// The call whose arguments come next.
-    announced: Option<Named>,
+    announced: Option<NumberedCall>,
     /// Calls whose arguments were printed, until they end.
     argued: HashSet<u64>,
     /// Results that came before the completion line.
@@ -57,7 +57,7 @@ impl LateResults {
     }
 
     /// Returns the call whose arguments were just read.
-    pub(super) fn argue(&mut self) -> Option<Named> {
+    pub(super) fn argue(&mut self) -> Option<NumberedCall> {
         let call = self.announced.take()?;
         self.argued.insert(call.0);
         Some(call)

@@ -7,13 +7,13 @@ use runtape_core::RunId;
 use runtape_core::runtime_event::Info;
 
 use super::diff::Diff;
-use super::failure::{Report, Reported, is_head};
+use super::failure::{FailureReport, ReportLine, is_head};
 use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices::{self, CONTEXT_LIMIT, ended_task, is_compaction};
 use super::subagents::{Branch, Subagents};
 use super::text::{Boxed, MOST_ERROR, Plain, is_blank};
-use super::tool_line::{self, Begun, ToolLine, is_batch, opens_completion};
+use super::tool_line::{self, CallOpening, ToolLine, is_batch, opens_completion};
 use super::tools::DELEGATE;
 use crate::exit::Exit;
 use crate::framing::answer::answer_stands;
@@ -26,7 +26,7 @@ const MOST_PREVIEW: u8 = 40;
 
 /// What the next line may go on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum LibraryPhase {
     /// Nothing.
     Between,
     /// A text that the model said before its calls.
@@ -64,13 +64,13 @@ impl Spinner {
 /// Reads the output of the library.
 #[derive(Debug)]
 pub(super) struct Library {
-    phase: Phase,
+    phase: LibraryPhase,
     said: Boxed,
     answer: Plain,
     messages: Messages,
     subagents: Subagents,
     diff: Option<Diff>,
-    report: Report,
+    report: FailureReport,
     error_text: String,
     spinner: Spinner,
     long_completion: Option<LongCompletion>,
@@ -89,13 +89,13 @@ impl Library {
     /// Creates a reader.
     pub(super) fn new(run: RunId) -> Self {
         Self {
-            phase: Phase::Between,
+            phase: LibraryPhase::Between,
             said: Boxed::default(),
             answer: Plain::default(),
             messages: Messages::new(run.clone()),
             subagents: Subagents::new(run),
             diff: None,
-            report: Report::default(),
+            report: FailureReport::default(),
             error_text: String::new(),
             spinner: Spinner::Model,
             long_completion: None,
@@ -111,9 +111,9 @@ impl Library {
     pub(super) fn push(&mut self, line: &str, ending: Ending, out: &mut SignalSink<'_>) {
         self.cut = ending == Ending::None;
         match self.phase {
-            Phase::Answer => return self.push_answer(line, ending, out),
-            Phase::ErrorText => return self.push_error(line),
-            Phase::Between | Phase::Said => {}
+            LibraryPhase::Answer => return self.push_answer(line, ending, out),
+            LibraryPhase::ErrorText => return self.push_error(line),
+            LibraryPhase::Between | LibraryPhase::Said => {}
         }
         let line = without_cleared(line);
         if self.push_long_completion(line, out) {
@@ -128,7 +128,7 @@ impl Library {
         if self.push_known(line, out) {
             return;
         }
-        if self.phase == Phase::Said {
+        if self.phase == LibraryPhase::Said {
             if let Some(text) = self.said.push(line) {
                 self.messages.text(text, out);
             }
@@ -142,10 +142,10 @@ impl Library {
             return;
         }
         if self.report.has_failed() {
-            self.phase = Phase::ErrorText;
+            self.phase = LibraryPhase::ErrorText;
             return self.push_error(line);
         }
-        self.phase = Phase::Answer;
+        self.phase = LibraryPhase::Answer;
         self.messages.open_box(out);
         self.push_answer(line, ending, out);
     }
@@ -153,7 +153,7 @@ impl Library {
     /// Reads a line of what hermes reports of a failure or of the conversation's length.
     fn push_reported(&mut self, line: &str, out: &mut SignalSink<'_>) -> bool {
         let is_part = is_head(line) || (self.is_reporting && line.starts_with("   "));
-        if is_part && self.report.take(line, out) == Reported::Part {
+        if is_part && self.report.take(line, out) == ReportLine::Part {
             self.is_reporting = true;
             if let Some(model) = self.report.take_model() {
                 out.emit(Signal::Model(&model));
@@ -225,7 +225,7 @@ impl Library {
         }
         // What a text goes on with stands at column 0: a mark there is the model's own.
         let indented = trimmed.len() < line.len();
-        if self.phase == Phase::Said && self.indented == Some(true) && !indented {
+        if self.phase == LibraryPhase::Said && self.indented == Some(true) && !indented {
             return false;
         }
         let known = self.push_marked(line, trimmed, out);
@@ -301,7 +301,7 @@ impl Library {
         self.is_reporting = false;
         match tool {
             ToolLine::Said(text) => {
-                self.phase = Phase::Said;
+                self.phase = LibraryPhase::Said;
                 self.said = Boxed::default();
                 self.messages.open_remark(out);
                 if let Some(text) = self.said.push(text) {
@@ -325,8 +325,8 @@ impl Library {
     }
 
     fn end_said(&mut self, out: &mut SignalSink<'_>) {
-        if self.phase == Phase::Said {
-            self.phase = Phase::Between;
+        if self.phase == LibraryPhase::Said {
+            self.phase = LibraryPhase::Between;
             self.messages.close_box(out);
         }
     }
@@ -345,7 +345,7 @@ impl Library {
         }
         if let Spinner::Tool(tool, detail) = std::mem::replace(&mut self.spinner, Spinner::Model) {
             self.messages.begin(
-                &Begun {
+                &CallOpening {
                     tool,
                     detail: &detail,
                 },
@@ -353,8 +353,9 @@ impl Library {
             );
         }
         let failed = exit.is_failure();
-        if self.phase == Phase::Between && self.blank && !self.report.has_failed() && !failed {
-            self.phase = Phase::Answer;
+        if self.phase == LibraryPhase::Between && self.blank && !self.report.has_failed() && !failed
+        {
+            self.phase = LibraryPhase::Answer;
             self.messages.open_box(out);
             self.messages.text("", out);
         }
@@ -370,7 +371,7 @@ impl Library {
             }));
             return;
         }
-        if failed || exit.is_output_cut() || self.phase != Phase::Answer {
+        if failed || exit.is_output_cut() || self.phase != LibraryPhase::Answer {
             return;
         }
         let verdict = self.report.limit_verdict(true).unwrap_or(Verdict::Success);

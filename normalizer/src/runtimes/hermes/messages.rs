@@ -13,7 +13,7 @@ use super::call_result::CallResult;
 use super::late_results::{LateResults, own};
 use super::notices;
 use super::step_progress::StepProgress;
-use super::tool_line::{Begun, Done};
+use super::tool_line::{CallOpening, Completion};
 use super::tools::{self, Key};
 use crate::parser::SignalSink;
 use crate::signal::{CallDetail, CallRef, Signal, TapePlace};
@@ -178,7 +178,7 @@ impl Messages {
     }
 
     /// A call begins whose input is shown at once.
-    pub(super) fn begin(&mut self, begun: &Begun<'_>, out: &mut SignalSink<'_>) {
+    pub(super) fn begin(&mut self, begun: &CallOpening<'_>, out: &mut SignalSink<'_>) {
         let detail = tools::detail_of_summary(begun.tool, begun.detail);
         let input = json!({ "summary": begun.detail });
         self.call(begun.tool, input, detail, true, out);
@@ -220,7 +220,7 @@ impl Messages {
     }
 
     /// Takes the oldest open call that a completion line can be of.
-    fn take_open(&mut self, done: &Done<'_>) -> Option<OpenCall> {
+    fn take_open(&mut self, done: &Completion<'_>) -> Option<OpenCall> {
         let key = match done.tool {
             Some(tool) => Key::of_name(tool),
             None => Key::of_shown(done.verb),
@@ -239,7 +239,7 @@ impl Messages {
     }
 
     /// A call is over. Returns its ordinal.
-    pub(super) fn done(&mut self, done: &Done<'_>, out: &mut SignalSink<'_>) -> u64 {
+    pub(super) fn done(&mut self, done: &Completion<'_>, out: &mut SignalSink<'_>) -> u64 {
         self.has_completed = true;
         let known = self.take_open(done);
         let prepared = known.is_some();

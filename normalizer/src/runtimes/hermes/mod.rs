@@ -58,7 +58,7 @@ use std::borrow::Cow;
 use runtape_core::{RunId, Runtime, Stream};
 
 use self::acp::{Acp, is_acp_line};
-use self::argv::{Asked, query};
+use self::argv::{AskedMode, query};
 use self::both_streams::BothStreams;
 use self::chat::Chat;
 use self::library::{Library, is_library_line};
@@ -189,7 +189,7 @@ struct Hermes {
     /// The prompt is known better than its echo shows it.
     has_query: bool,
     /// What the command line, or standard error, says of the format.
-    asked: Asked,
+    asked: AskedMode,
     /// The output was printed to a terminal.
     on_terminal: bool,
     mode: Mode,
@@ -199,9 +199,9 @@ struct Hermes {
 
 impl Hermes {
     fn new(context: &Context) -> Self {
-        let asked = Asked::of(context);
+        let asked = AskedMode::of(context);
         let mode = match asked {
-            Asked::Unknown => Mode::Waiting(Box::new(BothStreams::new(context.limit))),
+            AskedMode::Unknown => Mode::Waiting(Box::new(BothStreams::new(context.limit))),
             _ => Mode::Undecided { blank: false },
         };
         Self {
@@ -226,7 +226,7 @@ impl Hermes {
         };
         // Before the end it would depend on how the streams happened to interleave.
         if is_over && waiting.is_quiet() {
-            self.asked = Asked::Quiet;
+            self.asked = AskedMode::Quiet;
         }
         waiting.lines.replay(out, |line, out| {
             self.read(line.stream(), line.bytes, line.ending, out);
@@ -296,15 +296,15 @@ impl Hermes {
     fn decide(&mut self, line: &str, printed: &str, ending: Ending, out: &mut SignalSink<'_>) {
         let run = self.run.clone();
         let plain = matches!(ending, Ending::Lf | Ending::None);
-        let by_look = matches!(self.asked, Asked::Unknown | Asked::Library);
-        let (mode, format) = if self.asked == Asked::Acp || (by_look && is_acp_line(line)) {
+        let by_look = matches!(self.asked, AskedMode::Unknown | AskedMode::Library);
+        let (mode, format) = if self.asked == AskedMode::Acp || (by_look && is_acp_line(line)) {
             (Mode::Acp(Box::new(Acp::new())), "acp")
         } else if line.starts_with("Query:") && !self.asked.is_answer_alone() {
             let mut echo = Echo::new(self.limit, ending);
             echo.push(line, printed, ending, out.place());
             self.mode = Mode::Echo(Box::new(echo));
             return;
-        } else if plain && by_look && (self.asked == Asked::Library || is_library_line(line)) {
+        } else if plain && by_look && (self.asked == AskedMode::Library || is_library_line(line)) {
             (Mode::Library(Box::new(Library::new(run))), "lib")
         } else {
             (Mode::Quiet(self.quiet()), "quiet")
@@ -378,7 +378,7 @@ impl Hermes {
     /// Ends an output that was never more than the echo of a prompt.
     fn finish_echo(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         let is_answer = self.stderr.session.is_some() || exit.is_success();
-        if self.asked != Asked::Chat && is_answer {
+        if self.asked != AskedMode::Chat && is_answer {
             self.take_echo_for_answer(out);
         } else {
             self.begin_chat(0, out);

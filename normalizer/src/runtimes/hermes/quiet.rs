@@ -9,10 +9,10 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::{StdoutText, Warning};
 
-use super::argv::Asked;
+use super::argv::AskedMode;
 use super::borders::{is_answer_top, is_reasoning_bottom, reasoning_top};
 use super::diff::Diff;
-use super::failure::{NO_REPLY, Report, Reported, error_of_text, looks_like_failure};
+use super::failure::{FailureReport, NO_REPLY, ReportLine, error_of_text, looks_like_failure};
 use super::notices;
 use super::session::is_session_id;
 use super::stderr::Stderr;
@@ -46,7 +46,7 @@ enum Leak {
 /// Reads a quiet output.
 #[derive(Debug)]
 pub(super) struct Quiet {
-    asked: Asked,
+    asked: AskedMode,
     /// The line end of what leaks.
     leak_rank: u8,
     /// The width of the reasoning box that is open.
@@ -63,12 +63,12 @@ pub(super) struct Quiet {
     is_plain: bool,
     /// Lines like those that leak, until it is known whether the answer goes on after them.
     behind: HeldLines,
-    report: Report,
+    report: FailureReport,
 }
 
 impl Quiet {
     /// Creates a reader; `asked` is what is known of how hermes was run.
-    pub(super) fn new(asked: Asked, limit: usize) -> Self {
+    pub(super) fn new(asked: AskedMode, limit: usize) -> Self {
         Self {
             asked,
             leak_rank: 0,
@@ -80,7 +80,7 @@ impl Quiet {
             answer: AnswerLines::new(limit),
             is_plain: false,
             behind: HeldLines::new(limit),
-            report: Report::default(),
+            report: FailureReport::default(),
         }
     }
 
@@ -102,11 +102,11 @@ impl Quiet {
         };
         let may_leak = match ending {
             // Whatever else is printed in the meantime goes nowhere.
-            _ if self.asked == Asked::Oneshot => false,
+            _ if self.asked == AskedMode::Oneshot => false,
             // The one line that leaks through a plain print.
             Ending::Lf => {
                 shown.starts_with("⚠️  Reached maximum iterations (")
-                    && self.report.take(&shown, out) == Reported::Part
+                    && self.report.take(&shown, out) == ReportLine::Part
             }
             Ending::None => true,
             Ending::CrLf | Ending::CrCrLf => rank(ending) >= self.leak_rank,
@@ -254,7 +254,7 @@ impl Quiet {
         let place = self.answer.place(out);
         let mut text = self.answer.held.text().into_owned();
         // Where both streams went into one file, the session stands behind the answer.
-        if self.asked == Asked::Unknown && stderr.session.is_none() {
+        if self.asked == AskedMode::Unknown && stderr.session.is_none() {
             Self::take_session(&mut text, out);
         }
         if !self.asked.is_answer_alone() && self.answer.cut_json().is_some() {

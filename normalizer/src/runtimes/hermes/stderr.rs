@@ -3,7 +3,7 @@
 use runtape_core::TokenCounts;
 use runtape_core::runtime_event::StderrText;
 
-use super::failure::{self, Report, Reported};
+use super::failure::{self, FailureReport, ReportLine};
 use super::notices::resumed;
 use super::session::is_session_id;
 use super::text::is_blank;
@@ -19,7 +19,7 @@ pub(super) struct Stderr {
     /// The session's id.
     pub(super) session: Option<String>,
     /// What it reported of failed requests.
-    pub(super) report: Report,
+    pub(super) report: FailureReport,
     unknown_session: Option<String>,
     /// The first line of an error without a report (0.13, quiet), or the last one of `-z`.
     error: Option<String>,
@@ -55,7 +55,7 @@ impl Stderr {
         {
             return;
         }
-        if self.report.take(line, out) == Reported::Part {
+        if self.report.take(line, out) == ReportLine::Part {
             return;
         }
         if line.starts_with("Session not found: ") {

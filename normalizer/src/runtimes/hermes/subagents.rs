@@ -15,11 +15,11 @@ use crate::signal::{CHILD_LABEL, CallDetail, CallRef, Scope, Signal, TapePlace};
 pub(super) struct Branch<'a> {
     /// Which of several sub-agents, as printed.
     label: Option<&'a str>,
-    kind: Kind<'a>,
+    kind: ChildLineKind<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind<'a> {
+enum ChildLineKind<'a> {
     /// It starts on this goal.
     Start(&'a str),
     /// It said this.
@@ -48,26 +48,26 @@ impl<'a> Branch<'a> {
         let rest = rest.strip_prefix("├─ ")?;
         let (mark, text) = rest.split_once(' ').unwrap_or((rest, ""));
         let kind = match mark {
-            "🔀" => Kind::Start(text),
+            "🔀" => ChildLineKind::Start(text),
             "💭" => {
                 let said = text.strip_prefix('"').unwrap_or(text);
                 let said = said.strip_suffix('"').unwrap_or(said);
                 if is_spinner(said) {
-                    Kind::Spinner
+                    ChildLineKind::Spinner
                 } else {
-                    Kind::Said(said)
+                    ChildLineKind::Said(said)
                 }
             }
-            "✗" | "❌" | "⚠️" => Kind::Failed(text),
+            "✗" | "❌" | "⚠️" => ChildLineKind::Failed(text),
             _ => {
                 let text = text.trim_start();
                 match text.split_once("  \"") {
                     // The preview may go on in the next line (0.16).
-                    Some((name, rest)) => Kind::Call {
+                    Some((name, rest)) => ChildLineKind::Call {
                         name,
                         preview: Some(rest.strip_suffix('"').unwrap_or(rest)),
                     },
-                    None => Kind::Call {
+                    None => ChildLineKind::Call {
                         name: text,
                         preview: None,
                     },
@@ -103,7 +103,7 @@ enum Life {
 
 /// One sub-agent.
 #[derive(Debug)]
-struct Child {
+struct Subagent {
     label: Box<str>,
     key: String,
     calls: u64,
@@ -120,7 +120,7 @@ struct Delegation {
     expected: Option<usize>,
     /// Where it was over.
     over: Option<TapePlace>,
-    children: Vec<Child>,
+    children: Vec<Subagent>,
 }
 
 impl Delegation {
@@ -133,7 +133,7 @@ impl Delegation {
         }
     }
 
-    fn child(&mut self, label: &str) -> Option<&mut Child> {
+    fn child(&mut self, label: &str) -> Option<&mut Subagent> {
         self.children
             .iter_mut()
             .find(|child| &*child.label == label)
@@ -157,7 +157,7 @@ impl Delegation {
         } else {
             format!("{call}{CHILD_LABEL}{label}")
         };
-        self.children.push(Child {
+        self.children.push(Subagent {
             label: label.into(),
             key,
             calls: 0,
@@ -178,7 +178,7 @@ impl Delegation {
     }
 }
 
-impl Child {
+impl Subagent {
     fn end(
         &mut self,
         place: TapePlace,
@@ -221,7 +221,7 @@ impl Subagents {
     pub(super) fn needs_call(&self, branch: &Branch<'_>) -> bool {
         let label = branch.label.unwrap_or_default();
         match branch.kind {
-            Kind::Start(_) => !self.delegations.iter().any(|call| call.has_room(label)),
+            ChildLineKind::Start(_) => !self.delegations.iter().any(|call| call.has_room(label)),
             _ => self.delegations.is_empty(),
         }
     }
@@ -237,9 +237,9 @@ impl Subagents {
     }
 
     /// Returns the sub-agent that a line is of.
-    fn find(&mut self, branch: &Branch<'_>) -> Option<(&mut Child, bool)> {
+    fn find(&mut self, branch: &Branch<'_>) -> Option<(&mut Subagent, bool)> {
         let label = branch.label.unwrap_or_default();
-        let is_start = matches!(branch.kind, Kind::Start(_));
+        let is_start = matches!(branch.kind, ChildLineKind::Start(_));
         let known = |call: &Delegation| call.children.iter().any(|child| &*child.label == label);
         let at = if is_start {
             self.delegations
@@ -272,17 +272,17 @@ impl Subagents {
         }
         let scope = Scope::Child(&child.key);
         match branch.kind {
-            Kind::Start(goal) => {
+            ChildLineKind::Start(goal) => {
                 out.emit_in(scope, Signal::User(Cow::Borrowed(goal)));
             }
-            Kind::Said(text) => {
+            ChildLineKind::Said(text) => {
                 if std::mem::take(&mut child.called) {
                     out.emit_in(scope, Signal::Step(None));
                 }
                 out.emit_in(scope, Signal::Text(Cow::Borrowed(text)));
             }
-            Kind::Spinner => {}
-            Kind::Call { name, preview } => {
+            ChildLineKind::Spinner => {}
+            ChildLineKind::Call { name, preview } => {
                 let ordinal = child.calls;
                 child.calls += 1;
                 child.called = true;
@@ -295,7 +295,7 @@ impl Subagents {
                 };
                 out.emit_in(scope, signal);
             }
-            Kind::Failed(_) => child.failed = true,
+            ChildLineKind::Failed(_) => child.failed = true,
         }
     }
 
@@ -365,24 +365,28 @@ mod tests {
             (
                 "├─ 🔀 count the files",
                 None,
-                Kind::Start("count the files"),
+                ChildLineKind::Start("count the files"),
             ),
             (
                 "[1] ├─ 💭 \"Counting.\"",
                 Some("1"),
-                Kind::Said("Counting."),
+                ChildLineKind::Said("Counting."),
             ),
-            ("├─ 💭 \"(◔_◔) synthesizing...\"", None, Kind::Spinner),
-            ("├─ 💭 \"ಠ_ಠ musing...\"", None, Kind::Spinner),
+            (
+                "├─ 💭 \"(◔_◔) synthesizing...\"",
+                None,
+                ChildLineKind::Spinner,
+            ),
+            ("├─ 💭 \"ಠ_ಠ musing...\"", None, ChildLineKind::Spinner),
             (
                 "├─ 💭 \"Let me look...\"",
                 None,
-                Kind::Said("Let me look..."),
+                ChildLineKind::Said("Let me look..."),
             ),
             (
                 "├─ 💻 terminal  \"ls | wc -l\"",
                 None,
-                Kind::Call {
+                ChildLineKind::Call {
                     name: "terminal",
                     preview: Some("ls | wc -l"),
                 },
@@ -390,7 +394,7 @@ mod tests {
             (
                 "[2] ├─ 📋 todo",
                 Some("2"),
-                Kind::Call {
+                ChildLineKind::Call {
                     name: "todo",
                     preview: None,
                 },

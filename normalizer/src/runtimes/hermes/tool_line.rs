@@ -13,14 +13,14 @@ pub(super) enum ToolLine<'a> {
     /// The model said this before its calls (library).
     Said(&'a str),
     /// A call is over.
-    Done(Done<'a>),
+    Done(Completion<'a>),
     /// A call begins (the customer's sample only).
-    Begun(Begun<'a>),
+    Begun(CallOpening<'a>),
 }
 
 /// A completion line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Done<'a> {
+pub(super) struct Completion<'a> {
     /// The tool, where the verb tells it.
     pub(super) tool: Option<&'static str>,
     /// What is printed in the place of the verb.
@@ -37,7 +37,7 @@ pub(super) struct Done<'a> {
 
 /// A line that opens a call without ending it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Begun<'a> {
+pub(super) struct CallOpening<'a> {
     /// The tool.
     pub(super) tool: &'static str,
     /// What the line tells of the input.
@@ -147,11 +147,11 @@ pub(super) fn of_library(line: &str) -> Option<ToolLine<'_>> {
     }
     let (verb, detail) = rest.split_once(' ').unwrap_or((rest, ""));
     let tool = tools::of_verb(verb, detail)?;
-    Some(ToolLine::Begun(Begun { tool, detail }))
+    Some(ToolLine::Begun(CallOpening { tool, detail }))
 }
 
 /// Reads `[done] $ ls — /src  0.3s`: the input, a dash, the output, the time.
-fn sample_done(rest: &str) -> Option<Done<'_>> {
+fn sample_done(rest: &str) -> Option<Completion<'_>> {
     let (body, duration_ms, failure) = split_any_end(rest).unwrap_or((rest, None, None));
     let (verb, detail) = body.split_once(' ').unwrap_or((body, ""));
     let (detail, output) = match detail.strip_prefix("— ") {
@@ -162,7 +162,7 @@ fn sample_done(rest: &str) -> Option<Done<'_>> {
         },
     };
     let tool = Some(tools::of_verb(verb, detail)?);
-    Some(Done {
+    Some(Completion {
         tool,
         verb,
         detail,
@@ -183,7 +183,7 @@ fn completion<'a>(
     body: &'a str,
     duration_ms: Option<u64>,
     failure: Option<&'a str>,
-) -> Option<Done<'a>> {
+) -> Option<Completion<'a>> {
     let (first, rest) = body.split_once(' ').unwrap_or((body, ""));
     let (emoji, rest) = if first.is_ascii() {
         (None, body)
@@ -213,7 +213,7 @@ fn completion<'a>(
     } else {
         tools::of_verb(verb, detail)
     };
-    Some(Done {
+    Some(Completion {
         tool,
         verb,
         detail,
@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn the_customers_sample_opens_and_ends_calls() {
-        let begun = Begun {
+        let begun = CallOpening {
             tool: "terminal",
             detail: "ls /home",
         };

@@ -15,7 +15,7 @@ const INDENT: &str = "     ";
 
 /// A block of several lines.
 #[derive(Debug)]
-enum Open {
+enum VerboseBlock {
     /// The arguments of the call announced last.
     Arguments(String),
     /// A call with this number was completed; its result may follow.
@@ -34,7 +34,7 @@ enum Open {
 /// Reads the lines of `-v`.
 #[derive(Debug, Default)]
 pub(super) struct Verbose {
-    open: Option<Open>,
+    open: Option<VerboseBlock>,
 }
 
 impl Verbose {
@@ -74,18 +74,18 @@ impl Verbose {
     ) -> bool {
         if let Some(json) = rest.strip_prefix("Args: ") {
             self.close(messages, out);
-            self.open = Some(Open::Arguments(json.to_owned()));
+            self.open = Some(VerboseBlock::Arguments(json.to_owned()));
             self.close_if_whole(json == "{}" || !json.starts_with(['{', '[']), messages, out);
             return true;
         }
         if let Some(text) = rest.strip_prefix("Result: ") {
-            if let Some(Open::Completed {
+            if let Some(VerboseBlock::Completed {
                 number,
                 duration_ms,
             }) = self.open.take()
             {
                 let text = text.to_owned();
-                self.open = Some(Open::Result {
+                self.open = Some(VerboseBlock::Result {
                     number,
                     duration_ms,
                     text,
@@ -95,14 +95,14 @@ impl Verbose {
         }
         match &mut self.open {
             // Line breaks in JSON are space, and where a long string was wrapped it was at one.
-            Some(Open::Arguments(json)) if json.len() < MOST => {
+            Some(VerboseBlock::Arguments(json)) if json.len() < MOST => {
                 json.push(' ');
                 json.push_str(rest);
                 let whole = matches!(rest, "}" | "]");
                 self.close_if_whole(whole, messages, out);
                 true
             }
-            Some(Open::Result { text, .. }) if text.len() < MOST => {
+            Some(VerboseBlock::Result { text, .. }) if text.len() < MOST => {
                 text.push('\n');
                 text.push_str(rest);
                 true
@@ -120,18 +120,18 @@ impl Verbose {
     /// Ends the open block because something else came.
     pub(super) fn close(&mut self, messages: &mut Messages, out: &mut SignalSink<'_>) {
         match self.open.take() {
-            Some(Open::Arguments(json)) => {
+            Some(VerboseBlock::Arguments(json)) => {
                 if let Ok(decoded) = decode::<Value>(json.as_bytes()) {
                     messages.arguments(decoded.value, out);
                 }
             }
-            Some(Open::Completed {
+            Some(VerboseBlock::Completed {
                 number,
                 duration_ms,
             }) => {
                 messages.output(number, None, duration_ms, out);
             }
-            Some(Open::Result {
+            Some(VerboseBlock::Result {
                 number,
                 duration_ms,
                 text,
@@ -152,9 +152,9 @@ fn announced(rest: &str, messages: &mut Messages, out: &mut SignalSink<'_>) -> O
 }
 
 /// Reads `1 completed in 0.20s`.
-fn completed(rest: &str) -> Option<Open> {
+fn completed(rest: &str) -> Option<VerboseBlock> {
     let (number, time) = rest.split_once(" completed in ")?;
-    Some(Open::Completed {
+    Some(VerboseBlock::Completed {
         number: number.parse().ok()?,
         duration_ms: seconds(time),
     })

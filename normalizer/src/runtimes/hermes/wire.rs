@@ -19,13 +19,13 @@ wire_struct! {
     pub(super) struct Params<'a> {
         "sessionId" => session: Option<Str<'a>>,
         "update" => update: Option<Update<'a>>,
-        "toolCall" => call: Option<Asked<'a>>,
+        "toolCall" => call: Option<PermissionCall<'a>>,
         ; known "options", "_meta", "path", "content", "line", "limit", "command", "args", "env", "cwd",
             "outputByteLimit", "terminalId"
     }
 
     /// The call that the client is asked to allow.
-    pub(super) struct Asked<'a> {
+    pub(super) struct PermissionCall<'a> {
         "title" => title: Option<Str<'a>>,
         "rawInput" => raw_input: Value,
         ; known "toolCallId", "kind", "status", "content", "locations", "_meta"
@@ -51,7 +51,7 @@ wire_struct! {
 
     /// The answer to a request of the client, of whatever kind.
     pub(super) struct Response<'a> {
-        "agentInfo" => agent: Option<Agent<'a>>,
+        "agentInfo" => agent: Option<AgentInfo<'a>>,
         "sessionId" => session: Option<Str<'a>>,
         "models" => models: Option<Models<'a>>,
         "modes" => modes: bool as present,
@@ -62,7 +62,7 @@ wire_struct! {
     }
 
     /// Who the agent is.
-    pub(super) struct Agent<'a> {
+    pub(super) struct AgentInfo<'a> {
         "version" => version: Option<Str<'a>>,
         ; known "name", "title", "_meta"
     }
@@ -94,12 +94,12 @@ wire_struct! {
     /// A piece of content: text, or what holds it.
     pub(super) struct Chunk<'a> {
         "text" => text: Option<Str<'a>>,
-        "content" => inner: Option<Inner<'a>>,
+        "content" => inner: Option<InnerContent<'a>>,
         ; rest skipped
     }
 
     /// The text in a piece of a call's content.
-    pub(super) struct Inner<'a> {
+    pub(super) struct InnerContent<'a> {
         "text" => text: Option<Str<'a>>,
         ; rest skipped
     }

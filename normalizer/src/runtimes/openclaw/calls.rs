@@ -37,7 +37,7 @@ struct ItemResult {
 
 /// The calls of a session by their ids, a few bytes each.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct SessionCalls {
     known: HashMap<u64, KnownCall>,
     /// Commands that are over, until their output comes.
     waiting: VecDeque<ItemResult>,
@@ -45,7 +45,7 @@ pub(super) struct Calls {
     unnamed: UnnamedCalls,
 }
 
-impl Calls {
+impl SessionCalls {
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }

@@ -13,7 +13,7 @@ use super::failure;
 use super::lifecycle::{failover, retry_of};
 use super::message;
 use super::runs::{EndSource, RunEnd};
-use super::wire::Chat;
+use super::wire::ChatPayload;
 use crate::parser::SignalSink;
 use crate::signal::Signal;
 use crate::verdict::{UnclearResult, VerdictWord};
@@ -23,7 +23,7 @@ impl Conversation {
     pub(super) fn on_chat(
         &mut self,
         run: &str,
-        chat: &Chat<'_>,
+        chat: &ChatPayload<'_>,
         message: &Value,
         out: &mut SignalSink<'_>,
     ) -> bool {
@@ -69,7 +69,7 @@ impl Conversation {
     fn on_chat_end(
         &mut self,
         run: &str,
-        chat: &Chat<'_>,
+        chat: &ChatPayload<'_>,
         message: &Value,
         error: Option<RunError>,
         is_abort: bool,
@@ -144,7 +144,7 @@ impl Conversation {
 }
 
 /// Returns the failure of an answer that is final and has an error beside it.
-fn contradiction(chat: &Chat<'_>, out: &mut SignalSink<'_>) -> Option<RunError> {
+fn contradiction(chat: &ChatPayload<'_>, out: &mut SignalSink<'_>) -> Option<RunError> {
     let is_silent = |word: &VerdictWord<'_>| word.is_missing() || word.is("");
     let has_detail = failover(chat.error_detail.as_ref()).is_some();
     if is_silent(&chat.error) && is_silent(&chat.error_kind) && !has_detail {

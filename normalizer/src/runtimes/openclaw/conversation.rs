@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use runtape_core::TokenCounts;
 use runtape_core::runtime_event::ApiRetry;
 
-use super::calls::Calls;
+use super::calls::SessionCalls;
 use super::message;
 use super::rows::HeldRows;
-use super::runs::Runs;
-use super::told::{Told, begins_with, collapsed_hash, key_hash};
+use super::runs::GatewayRuns;
+use super::told::{ToldTexts, begins_with, collapsed_hash, key_hash};
 use super::usage::UsageBook;
 use super::wire::Data;
 use crate::bounds;
@@ -57,8 +57,8 @@ pub(super) struct Conversation {
     pub(super) limit: usize,
     /// The call that started it, for a sub-agent's.
     child: Option<Box<str>>,
-    pub(super) runs: Runs,
-    pub(super) calls: Calls,
+    pub(super) runs: GatewayRuns,
+    pub(super) calls: SessionCalls,
     pub(super) usage: UsageBook,
     pub(super) rows: HeldRows,
     /// The run whose end will be told.
@@ -80,8 +80,8 @@ pub(super) struct Conversation {
     part_open: bool,
     /// How many texts the open step has.
     texts_in_step: u32,
-    told: Told,
-    thought: Told,
+    told: ToldTexts,
+    thought: ToldTexts,
     /// The message that the last text is of.
     item: Option<u64>,
     /// Messages that are over, and preambles that were told.

@@ -10,9 +10,11 @@ use super::is_session_id;
 use super::lifecycle::retry_of;
 use super::repeats::Repeats;
 use super::requests::Requests;
-use super::sessions::{ForeignNotice, Owner, Sessions};
+use super::sessions::{ForeignNotice, SessionOwner, Sessions};
 use super::tools;
-use super::wire::{Agent, AgentFrame, ApprovalFrame, ChatFrame, Head, OwnerFrame, Retry, RowFrame};
+use super::wire::{
+    AgentFrame, AgentPayload, ApprovalFrame, ChatFrame, Head, OwnerFrame, Retry, RowFrame,
+};
 use crate::bounds;
 use crate::escapes::strip_escapes;
 use crate::framing::{LinePart, pieces};
@@ -284,9 +286,9 @@ impl Frames {
         session: &str,
         spawned_by: Option<&str>,
         out: &mut SignalSink<'_>,
-    ) -> Owner {
+    ) -> SessionOwner {
         let owner = self.sessions.owner(session, spawned_by);
-        if owner != Owner::Foreign {
+        if owner != SessionOwner::Foreign {
             return owner;
         }
         let message = match self.sessions.on_foreign(session) {
@@ -334,7 +336,7 @@ impl Frames {
     }
 
     /// Reads an agent frame, also one that a transcript repeats.
-    pub(super) fn on_agent(&mut self, agent: &Agent<'_>, out: &mut SignalSink<'_>) {
+    pub(super) fn on_agent(&mut self, agent: &AgentPayload<'_>, out: &mut SignalSink<'_>) {
         set_time(agent.time, out);
         let Some(run) = agent.run.as_deref() else {
             return out.unparsed(Some("agent"), "an agent frame without runId");
@@ -348,7 +350,7 @@ impl Frames {
         let stream = agent.stream.as_deref().unwrap_or_default();
         if stream == "lifecycle"
             && phase == "start"
-            && owner != Owner::Foreign
+            && owner != SessionOwner::Foreign
             && let Some(child) = self.sessions.announced(run)
         {
             child.finish(out);
@@ -416,7 +418,7 @@ impl Frames {
         }
     }
 
-    fn on_tool(&mut self, owner: Owner, agent: &Agent<'_>, out: &mut SignalSink<'_>) {
+    fn on_tool(&mut self, owner: SessionOwner, agent: &AgentPayload<'_>, out: &mut SignalSink<'_>) {
         let data = &agent.data;
         let name = data.name.as_deref().unwrap_or("tool");
         let Some(id) = data.call.as_deref().filter(|id| !id.is_empty()) else {
@@ -547,7 +549,7 @@ fn is_about_gateway(event: &str) -> bool {
 }
 
 /// Returns the notice of a request that will be made again.
-fn retrying(agent: &Agent<'_>) -> runtape_core::runtime_event::ApiRetry {
+fn retrying(agent: &AgentPayload<'_>) -> runtape_core::runtime_event::ApiRetry {
     let data = &agent.data;
     let retry = retry_of(&Retry {
         attempt: data.attempt,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::frames::Frames;
 use super::requests::Method;
 use super::runs::{EndSource, RunEnd};
-use super::wire::{Agent, Answer, InFlight, Refusal, Request, Response};
+use super::wire::{AgentPayload, InFlight, Refusal, Request, Response, ResponsePayload};
 use super::{failure, message};
 use crate::bounds::{self, Numbers};
 use crate::parser::SignalSink;
@@ -118,7 +118,7 @@ impl Frames {
         run: &str,
         session: Option<&str>,
         response: &Response<'_>,
-        answer: &Answer<'_>,
+        answer: &ResponsePayload<'_>,
         out: &mut SignalSink<'_>,
     ) {
         match session {
@@ -172,7 +172,7 @@ impl Frames {
     }
 
     /// Takes what the last answer to `agent` says of its run.
-    fn on_result(&mut self, run: &str, answer: &Answer<'_>, out: &mut SignalSink<'_>) {
+    fn on_result(&mut self, run: &str, answer: &ResponsePayload<'_>, out: &mut SignalSink<'_>) {
         let Some(result) = &answer.result else {
             return;
         };
@@ -214,7 +214,7 @@ impl Frames {
     }
 
     /// Takes a transcript: what was missed, and the frames of the run that is at work.
-    fn on_transcript(&mut self, answer: &Answer<'_>, out: &mut SignalSink<'_>) {
+    fn on_transcript(&mut self, answer: &ResponsePayload<'_>, out: &mut SignalSink<'_>) {
         let session = answer.session.as_deref().unwrap_or_default();
         if self.sessions.asked().is_none() || !self.sessions.is_asked(session) {
             return;
@@ -256,7 +256,7 @@ fn is_of_run(method: &Method) -> bool {
 }
 
 /// Tells whether an agent frame can be told again at any time: what it says has an id.
-fn is_told_by_id(agent: &Agent<'_>) -> bool {
+fn is_told_by_id(agent: &AgentPayload<'_>) -> bool {
     let stream = agent.stream.as_deref().unwrap_or_default();
     matches!(stream, "tool" | "item" | "usage" | "command_output")
 }

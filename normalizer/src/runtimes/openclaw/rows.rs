@@ -10,7 +10,7 @@ use super::failure;
 use super::message;
 use super::runs::{EndSource, RunEnd};
 use super::told::key_hash;
-use super::wire::{Answer, SessionInfo};
+use super::wire::{ResponsePayload, SessionActivity};
 use crate::bounds::Numbers;
 use crate::parser::SignalSink;
 use crate::signal::{Signal, TapePlace};
@@ -195,7 +195,7 @@ impl Conversation {
     /// frames may be missing.
     pub(super) fn on_history(
         &mut self,
-        answer: &Answer<'_>,
+        answer: &ResponsePayload<'_>,
         was_away: bool,
         out: &mut SignalSink<'_>,
     ) {
@@ -249,7 +249,12 @@ impl Conversation {
     }
 
     /// Ends runs that came to their end while nobody listened.
-    fn end_by_history(&mut self, answer: &Answer<'_>, rows: &[Value], out: &mut SignalSink<'_>) {
+    fn end_by_history(
+        &mut self,
+        answer: &ResponsePayload<'_>,
+        rows: &[Value],
+        out: &mut SignalSink<'_>,
+    ) {
         let info = answer.session_info.as_ref();
         let is_idle = info.is_none_or(|info| {
             let active = &info.has_active_run;
@@ -298,7 +303,7 @@ impl Conversation {
         }
     }
 
-    fn learn_times(&mut self, run: &str, info: Option<&SessionInfo<'_>>) {
+    fn learn_times(&mut self, run: &str, info: Option<&SessionActivity<'_>>) {
         let Some(info) = info.filter(|info| info.last_run.as_deref() == Some(run)) else {
             return;
         };

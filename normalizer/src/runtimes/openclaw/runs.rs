@@ -61,7 +61,7 @@ impl RunEnd {
     clippy::struct_excessive_bools,
     reason = "each is told by a frame of its own"
 )]
-pub(super) struct Run {
+pub(super) struct GatewayRun {
     pub(super) id: Box<str>,
     /// Its life cycle has begun.
     pub(super) is_started: bool,
@@ -87,7 +87,7 @@ pub(super) struct Run {
     last_thought: Option<u64>,
 }
 
-impl Run {
+impl GatewayRun {
     /// Tells whether the run is still at work. What has no id, such as a row, is no run.
     pub(super) fn is_open(&self) -> bool {
         self.end.is_none() && !self.is_closed && !self.id.is_empty()
@@ -139,22 +139,22 @@ fn rises(last: &mut Option<u64>, seq: Option<u64>) -> bool {
 
 /// The runs of one session.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+pub(super) struct GatewayRuns {
     /// The run that a frame was of last.
-    last: Run,
+    last: GatewayRun,
     /// The others, by when a frame was of them.
-    earlier: VecDeque<Run>,
+    earlier: VecDeque<GatewayRun>,
 }
 
-impl Runs {
+impl GatewayRuns {
     /// Returns a run, which may be a new one.
-    pub(super) fn get(&mut self, id: &str) -> &mut Run {
+    pub(super) fn get(&mut self, id: &str) -> &mut GatewayRun {
         if &*self.last.id != id {
             let at = self.earlier.iter().rposition(|run| &*run.id == id);
             let run = at.and_then(|at| self.earlier.remove(at));
-            let run = run.unwrap_or_else(|| Run {
+            let run = run.unwrap_or_else(|| GatewayRun {
                 id: id.into(),
-                ..Run::default()
+                ..GatewayRun::default()
             });
             let before = std::mem::replace(&mut self.last, run);
             if !before.id.is_empty() {
@@ -167,22 +167,22 @@ impl Runs {
         &mut self.last
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Run> {
+    fn iter(&self) -> impl Iterator<Item = &GatewayRun> {
         std::iter::once(&self.last).chain(self.earlier.iter().rev())
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Run> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut GatewayRun> {
         std::iter::once(&mut self.last).chain(&mut self.earlier)
     }
 
     /// Returns the run with an id, if it is known.
-    pub(super) fn known(&self, id: &str) -> Option<&Run> {
+    pub(super) fn known(&self, id: &str) -> Option<&GatewayRun> {
         self.iter().find(|run| &*run.id == id && !id.is_empty())
     }
 
     /// Tells whether any run is at work.
     pub(super) fn any_open(&self) -> bool {
-        self.iter().any(Run::is_open)
+        self.iter().any(GatewayRun::is_open)
     }
 
     /// A session works on one run at a time: when one starts, those that started before are over,
@@ -248,7 +248,7 @@ mod tests {
             ),
         ];
         for (ends, expected) in table {
-            let mut run = Run::default();
+            let mut run = GatewayRun::default();
             for (source, name) in ends {
                 run.on_end(end(*source, *name));
             }
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_kind_of_failure_stays_with_other_words() {
-        let mut run = Run::default();
+        let mut run = GatewayRun::default();
         let mut first = end(EndSource::Lifecycle, Some("L"));
         first.error = Some(error("L", "L", ErrorFamily::Auth));
         first.has_detail = true;
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn runs_are_remembered_up_to_a_number() {
-        let mut runs = Runs::default();
+        let mut runs = GatewayRuns::default();
         for n in 0..3 * MOST_RUNS {
             runs.get(&n.to_string());
         }
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn numbers_of_frames_rise() {
-        let mut run = Run::default();
+        let mut run = GatewayRun::default();
         let news: Vec<bool> = [Some(2), Some(2), Some(5), Some(4), None]
             .map(|seq| run.is_new_text(seq))
             .into();

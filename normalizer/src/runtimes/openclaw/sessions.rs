@@ -16,7 +16,7 @@ const MOST_FOREIGN: usize = 4096;
 
 /// Whose frame it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum SessionOwner {
     Asked,
     /// A sub-agent, by the order of first appearance.
     Child(usize),
@@ -117,12 +117,12 @@ impl Sessions {
     }
 
     /// Returns whose frame it is, by its session's key and the session that started it.
-    pub(super) fn owner(&mut self, key: &str, spawned_by: Option<&str>) -> Owner {
+    pub(super) fn owner(&mut self, key: &str, spawned_by: Option<&str>) -> SessionOwner {
         if key.is_empty() || self.is_asked(key) {
-            return Owner::Asked;
+            return SessionOwner::Asked;
         }
         if let Some(child) = self.by_key.get(key) {
-            return Owner::Child(*child);
+            return SessionOwner::Child(*child);
         }
         let is_child = self.spawned.contains_key(key)
             || match spawned_by {
@@ -130,14 +130,14 @@ impl Sessions {
                 None => self.is_subagent_key(key),
             };
         if !is_child || self.children.len() >= MOST_CHILDREN {
-            return Owner::Foreign;
+            return SessionOwner::Foreign;
         }
         let told = self.spawned.get(key).cloned();
         let call = told.or_else(|| self.untold.pop_front());
         let child = Conversation::new(self.limit, Some(call.unwrap_or_else(|| key.into())));
         self.by_key.insert(key.into(), self.children.len());
         self.children.push(child);
-        Owner::Child(self.children.len() - 1)
+        SessionOwner::Child(self.children.len() - 1)
     }
 
     fn is_of_tree(&self, key: &str) -> bool {
@@ -162,11 +162,11 @@ impl Sessions {
     }
 
     /// Returns a conversation.
-    pub(super) fn get(&mut self, owner: Owner) -> Option<&mut Conversation> {
+    pub(super) fn get(&mut self, owner: SessionOwner) -> Option<&mut Conversation> {
         match owner {
-            Owner::Asked => Some(&mut self.main),
-            Owner::Child(child) => self.children.get_mut(child),
-            Owner::Foreign => None,
+            SessionOwner::Asked => Some(&mut self.main),
+            SessionOwner::Child(child) => self.children.get_mut(child),
+            SessionOwner::Foreign => None,
         }
     }
 
@@ -211,29 +211,29 @@ mod tests {
         let mut sessions = asked("agent:main:a");
         sessions.on_spawned("agent:other:subagent:4", "call_4");
         let table = [
-            ("agent:main:a", None, Owner::Asked),
-            ("agent:main:b", None, Owner::Foreign),
+            ("agent:main:a", None, SessionOwner::Asked),
+            ("agent:main:b", None, SessionOwner::Foreign),
             (
                 "agent:main:subagent:1",
                 Some("agent:main:a"),
-                Owner::Child(0),
+                SessionOwner::Child(0),
             ),
-            ("agent:main:subagent:1", None, Owner::Child(0)),
+            ("agent:main:subagent:1", None, SessionOwner::Child(0)),
             (
                 "agent:main:subagent:2",
                 Some("agent:main:b"),
-                Owner::Foreign,
+                SessionOwner::Foreign,
             ),
             (
                 "agent:main:subagent:3",
                 Some("agent:main:subagent:1"),
-                Owner::Child(1),
+                SessionOwner::Child(1),
             ),
-            ("agent:other:subagent:4", None, Owner::Child(2)),
-            ("agent:other:subagent:5", None, Owner::Foreign),
+            ("agent:other:subagent:4", None, SessionOwner::Child(2)),
+            ("agent:other:subagent:5", None, SessionOwner::Foreign),
             // Protocol 3 does not say who started it.
-            ("agent:main:subagent:6", None, Owner::Child(3)),
-            ("agent:mainly:subagent:6", None, Owner::Foreign),
+            ("agent:main:subagent:6", None, SessionOwner::Child(3)),
+            ("agent:mainly:subagent:6", None, SessionOwner::Foreign),
         ];
         for (key, spawned_by, expected) in table {
             assert_eq!(sessions.owner(key, spawned_by), expected, "{key}");

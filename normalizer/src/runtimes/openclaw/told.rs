@@ -9,7 +9,7 @@ const KEPT: usize = 64 << 10;
 
 /// What was told of a run, one text after the other; the last one may go on.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ToldTexts {
     kept: String,
     /// Where the last text begins.
     start: usize,
@@ -17,7 +17,7 @@ pub(super) struct Told {
     length: usize,
 }
 
-impl Told {
+impl ToldTexts {
     /// Another run begins.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_text_goes_on_where_it_was_or_is_another_one() {
-        let mut told = Told::default();
+        let mut told = ToldTexts::default();
         told.begin();
         told.push("one");
         assert_eq!(told.rest_of("one two"), Some(" two"));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn of_a_long_text_only_the_length_is_kept() {
-        let mut told = Told::default();
+        let mut told = ToldTexts::default();
         told.begin();
         let long = "é".repeat(KEPT);
         told.push(&long);

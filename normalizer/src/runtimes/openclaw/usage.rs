@@ -19,8 +19,8 @@ pub(super) struct UsageBook {
     told: TokenCounts,
     /// Messages of the model that were printed.
     messages: u64,
-    rows: Source,
-    answers: Source,
+    rows: UsageTold,
+    answers: UsageTold,
     /// Runs that used something, and those of which an answer told.
     runs: u64,
     seen_rows: HashSet<u64>,
@@ -28,13 +28,13 @@ pub(super) struct UsageBook {
 
 /// What one source told.
 #[derive(Debug, Default)]
-struct Source {
+struct UsageTold {
     count: u64,
     counts: TokenCounts,
     cost: Option<f64>,
 }
 
-impl Source {
+impl UsageTold {
     fn add(&mut self, counts: TokenCounts, cost: Option<f64>) {
         self.count += 1;
         self.counts = self.counts.plus(counts);
@@ -78,7 +78,7 @@ impl UsageBook {
 
     /// Returns what is known in the end, and what it cost.
     pub(super) fn known(&self) -> (TokenCounts, Option<f64>) {
-        let agrees = |source: &Source| {
+        let agrees = |source: &UsageTold| {
             let output = self.told.output_tokens;
             output.is_none() || output == source.counts.output_tokens
         };

@@ -31,12 +31,12 @@ wire_struct! {
     }
 
     pub(super) struct ChatFrame<'a> {
-        "payload" => payload: Option<Chat<'a>>,
+        "payload" => payload: Option<ChatPayload<'a>>,
         ; known "type", "event", "seq", "stateVersion"
     }
 
     /// How far an answer is.
-    pub(super) struct Chat<'a> {
+    pub(super) struct ChatPayload<'a> {
         "runId" => run: Option<Str<'a>>,
         "sessionKey" => session: Option<Str<'a>>,
         "spawnedBy" => spawned_by: Option<Str<'a>>,
@@ -67,13 +67,13 @@ wire_struct! {
     }
 
     pub(super) struct AgentFrame<'a> {
-        "payload" => payload: Option<Agent<'a>>,
+        "payload" => payload: Option<AgentPayload<'a>>,
         ; known "type", "event", "seq", "stateVersion"
     }
 
     /// One step of a run. Tool frames carry the whole row of the session along, which tells of
     /// the run before.
-    pub(super) struct Agent<'a> {
+    pub(super) struct AgentPayload<'a> {
         "runId" => run: Option<Str<'a>>,
         "sessionKey" => session: Option<Str<'a>>,
         "spawnedBy" => spawned_by: Option<Str<'a>>,
@@ -149,12 +149,12 @@ wire_struct! {
     }
 
     pub(super) struct RowFrame<'a> {
-        "payload" => payload: Option<Row<'a>>,
+        "payload" => payload: Option<TranscriptMessage<'a>>,
         ; rest skipped
     }
 
     /// A message that was written into a session's transcript.
-    pub(super) struct Row<'a> {
+    pub(super) struct TranscriptMessage<'a> {
         "sessionKey" => session: Option<Str<'a>>,
         "spawnedBy" => spawned_by: Option<Str<'a>>,
         "messageId" => id: Option<Str<'a>>,
@@ -199,32 +199,32 @@ wire_struct! {
     pub(super) struct Response<'a> {
         "id" => id: Option<Str<'a>>,
         "ok" => ok: VerdictWord<'a>,
-        "payload" => payload: Option<Answer<'a>>,
+        "payload" => payload: Option<ResponsePayload<'a>>,
         "error" => error: Option<Refusal<'a>>,
         ; known "type"
     }
 
     /// What a response says, whatever was asked for.
-    pub(super) struct Answer<'a> {
-        "server" => server: Option<Server<'a>>,
+    pub(super) struct ResponsePayload<'a> {
+        "server" => server: Option<GatewayServer<'a>>,
         "runId" => run: Option<Str<'a>>,
         "sessionKey" => session: Option<Str<'a>>,
         "status" => status: VerdictWord<'a>,
         "summary" => summary: Option<Str<'a>>,
         "error" => error: VerdictWord<'a>,
-        "result" => result: Option<AgentResult<'a>>,
+        "result" => result: Option<AgentReply<'a>>,
         "messages" => messages: Option<Vec<Value>>,
         "inFlightRun" => in_flight: Value,
-        "sessionInfo" => session_info: Option<SessionInfo<'a>>,
+        "sessionInfo" => session_info: Option<SessionActivity<'a>>,
         ; rest skipped
     }
 
-    pub(super) struct Server<'a> {
+    pub(super) struct GatewayServer<'a> {
         "version" => version: Option<Str<'a>>,
         ; rest skipped
     }
 
-    pub(super) struct AgentResult<'a> {
+    pub(super) struct AgentReply<'a> {
         "payloads" => payloads: Vec<Reply<'a>>,
         "meta" => meta: Option<ResultMeta<'a>>,
         ; rest skipped
@@ -245,11 +245,11 @@ wire_struct! {
     pub(super) struct InFlight<'a> {
         "runId" => run: Option<Str<'a>>,
         "text" => text: Option<Str<'a>>,
-        "events" => events: Vec<Agent<'a>>,
+        "events" => events: Vec<AgentPayload<'a>>,
         ; rest skipped
     }
 
-    pub(super) struct SessionInfo<'a> {
+    pub(super) struct SessionActivity<'a> {
         "hasActiveRun" => has_active_run: VerdictWord<'a>,
         "lastRunId" => last_run: Option<Str<'a>>,
         "startedAt" => started_at: Option<u64> as number::opt_u64,

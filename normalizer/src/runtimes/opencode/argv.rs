@@ -1,7 +1,7 @@
 //! What the command line tells before anything is printed.
 
 use crate::context::Context;
-use crate::framing::events_or_text::Form;
+use crate::framing::events_or_text::OutputForm;
 use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Options that the next word belongs to.
@@ -29,28 +29,28 @@ const VALUED: &[&str] = &[
 const VARIADIC: &[&str] = &["-f", "--file"];
 
 /// Returns the format; `None` if the command line is not known, or is not one of `opencode run`.
-pub(super) fn form(context: &Context) -> Option<Form> {
-    let words = Words::of(context.argv.as_deref()?);
+pub(super) fn form(context: &Context) -> Option<OutputForm> {
+    let words = CommandWords::of(context.argv.as_deref()?);
     words.is_run().then_some(match words.format {
-        Some("json") => Form::Events,
-        _ => Form::Text,
+        Some("json") => OutputForm::Events,
+        _ => OutputForm::Text,
     })
 }
 
 /// Returns the message: the words that belong to no option. More may come on standard input.
 pub(super) fn query(context: &Context) -> Option<String> {
-    let words = Words::of(context.argv.as_deref()?);
+    let words = CommandWords::of(context.argv.as_deref()?);
     let message = words.positional.get(1..).filter(|_| words.is_run())?;
     (!message.is_empty()).then(|| message.join(" "))
 }
 
 /// The words of a command line, options and others apart.
-struct Words<'a> {
+struct CommandWords<'a> {
     positional: Vec<&'a str>,
     format: Option<&'a str>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> CommandWords<'a> {
     fn of(argv: &'a [String]) -> Self {
         let mut found = Self {
             positional: Vec::new(),
@@ -94,7 +94,9 @@ fn is_option(word: &str) -> bool {
 /// `packages/opencode/src/cli/cmd/run.ts` of anomalyco/opencode puts a line feed between them.
 pub(super) fn stdin(context: &Context) -> StdinUse {
     match context.argv.as_deref() {
-        Some(words) if Words::of(words).is_run() => StdinUse::Prompt(BesideArgument::After("\n")),
+        Some(words) if CommandWords::of(words).is_run() => {
+            StdinUse::Prompt(BesideArgument::After("\n"))
+        }
         _ => StdinUse::Unknown,
     }
 }
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_command_line_tells_the_format_and_the_message() {
-        let (json, text) = (Some(Form::Events), Some(Form::Text));
+        let (json, text) = (Some(OutputForm::Events), Some(OutputForm::Text));
         let table = [
             (
                 "opencode run --format json Hi there",

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::calls::ToolPartCall;
 use super::spending::Spending;
 use super::wire::{
-    ErrorLine, FinishLine, FinishPart, Head, TextLine, TextPart, ToolLine, ToolPart, leading_head,
+    ErrorLine, FinishLine, FinishPart, Head, SpokenPart, TextLine, ToolLine, ToolPart, leading_head,
 };
 use super::{SESSION, failure, is_session_id};
 use crate::bounds;
@@ -151,7 +151,7 @@ impl Events {
         }
     }
 
-    fn on_step_start(&mut self, part: &TextPart<'_>, out: &mut SignalSink<'_>) {
+    fn on_step_start(&mut self, part: &SpokenPart<'_>, out: &mut SignalSink<'_>) {
         self.message = part.message.as_deref().map(Into::into);
         self.finish = Finish::Open;
         self.answer = Some(String::new());
@@ -160,11 +160,11 @@ impl Events {
     }
 
     /// Tells whether a part belongs to the last step.
-    fn is_of_step(&self, part: &TextPart<'_>) -> bool {
+    fn is_of_step(&self, part: &SpokenPart<'_>) -> bool {
         part.message.as_deref() == self.message.as_deref()
     }
 
-    fn on_text(&mut self, part: TextPart<'_>, out: &mut SignalSink<'_>) {
+    fn on_text(&mut self, part: SpokenPart<'_>, out: &mut SignalSink<'_>) {
         if part.metadata.is_compaction == Some(true) {
             let compaction = Compaction {
                 trigger: None,
@@ -286,7 +286,7 @@ fn read_rest<'a, T: Deserialize<'a>>(
     }
 }
 
-fn on_reasoning(part: TextPart<'_>, out: &mut SignalSink<'_>) {
+fn on_reasoning(part: SpokenPart<'_>, out: &mut SignalSink<'_>) {
     let Some(text) = part.text else {
         return out.unparsed(Some("reasoning"), "text: missing");
     };

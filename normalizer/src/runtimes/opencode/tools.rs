@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use runtape_core::ToolClass;
 use serde_json::Value;
 
-use super::wire::{Attachment, State};
+use super::wire::{Attachment, CallState};
 use crate::json::Str;
 use crate::patch_text::patched_files;
 use crate::signal::{Block, CallDetail};
@@ -14,7 +14,7 @@ use crate::signal::{Block, CallDetail};
 const INVALID: &str = "invalid";
 
 /// Returns the name of the tool that the model called.
-pub(super) fn name<'s>(tool: &'s str, state: &'s State<'_>) -> &'s str {
+pub(super) fn name<'s>(tool: &'s str, state: &'s CallState<'_>) -> &'s str {
     let asked = state.input.get("tool").and_then(Value::as_str);
     asked.filter(|_| tool == INVALID).unwrap_or(tool)
 }
@@ -57,7 +57,7 @@ pub(super) fn class(tool: &str) -> ToolClass {
 
 /// Tells whether a call failed: by its status, or the exit code of its command. None if it does not
 /// say, or has not ended.
-pub(super) fn is_error(tool: &str, state: &State<'_>) -> Option<bool> {
+pub(super) fn is_error(tool: &str, state: &CallState<'_>) -> Option<bool> {
     match state.status.word()? {
         "error" => Some(true),
         "completed" => Some(tool == INVALID || has_failed(state.metadata.exit.as_ref())),
@@ -81,7 +81,7 @@ pub(super) fn is_denial(error: &str) -> bool {
 }
 
 /// Returns what a tool gave back.
-pub(super) fn content<'a>(state: &mut State<'a>) -> Vec<Block<'a>> {
+pub(super) fn content<'a>(state: &mut CallState<'a>) -> Vec<Block<'a>> {
     let text = state.output.take().or(state.error.take());
     let mut blocks: Vec<Block<'a>> = text
         .map(|text| Block::Text(text.into_cow()))
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::json::decode;
 
-    fn state(text: &str) -> State<'_> {
+    fn state(text: &str) -> CallState<'_> {
         decode(text.as_bytes()).unwrap().value
     }
 

@@ -39,13 +39,13 @@ pub(super) fn leading_head(text: &str) -> Option<(Head<'_>, usize)> {
 
 wire_struct! {
     pub(super) struct TextLine<'a> {
-        "part" => part: TextPart<'a>,
+        "part" => part: SpokenPart<'a>,
         ; known "type", "timestamp", "sessionID"
     }
 
     /// The start of a step, a text, or reasoning. One struct for parts of all types would take longer
     /// to hand over than most of them take to read.
-    pub(super) struct TextPart<'a> {
+    pub(super) struct SpokenPart<'a> {
         "id" => id: Option<Str<'a>>,
         "messageID" => message: Option<Str<'a>>,
         "text" => text: Option<Str<'a>>,
@@ -64,7 +64,7 @@ wire_struct! {
     pub(super) struct ToolPart<'a> {
         "tool" => tool: Option<Str<'a>>,
         "callID" => call: Option<Str<'a>>,
-        "state" => state: State<'a>,
+        "state" => state: CallState<'a>,
         ; known "id", "messageID", "metadata", "sessionID", "type", "time", "snapshot"
     }
 
@@ -90,19 +90,19 @@ wire_struct! {
     }
 
     /// What came of a tool call.
-    pub(super) struct State<'a> {
+    pub(super) struct CallState<'a> {
         "status" => status: VerdictWord<'a>,
         "input" => input: Value,
         "output" => output: Option<Str<'a>>,
         "error" => error: Option<Str<'a>>,
-        "metadata" => metadata: Metadata<'a>,
+        "metadata" => metadata: ToolMetadata<'a>,
         "attachments" => attachments: Vec<Attachment<'a>>,
         "time" => time: Times,
         ; known "title", "raw"
     }
 
     /// What a tool says of itself beside its output: each has its own.
-    pub(super) struct Metadata<'a> {
+    pub(super) struct ToolMetadata<'a> {
         "exit" => exit: Option<Value> as present,
         "sessionId" | "sessionID" => session: Option<Str<'a>>,
         ; rest skipped

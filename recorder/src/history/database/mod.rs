@@ -19,8 +19,8 @@ use runtape_normalizer::history::Database;
 
 use self::copy::PrivateDirectory;
 use self::lines::LineWriter;
-use self::rows::{ReadTable, Rows};
-use self::tree::Trees;
+use self::rows::{DatabaseCopy, ReadTable};
+use self::tree::SessionTrees;
 
 pub use self::error::DatabaseError;
 pub use self::lines::RowLines;
@@ -57,11 +57,11 @@ pub fn read_database(
 ) -> Result<(), DatabaseError> {
     let directory = PrivateDirectory::make(scratch)?;
     let (copy, length) = copy::copy(path, directory.path())?;
-    let rows = Rows::open(&copy, length, path)?;
+    let rows = DatabaseCopy::open(&copy, length, path)?;
     let Some(sessions) = database.sessions else {
         let holder = path.parent().and_then(Path::file_name);
         let id = holder.map(|name| name.to_string_lossy().into_owned());
-        let trees = Trees::whole_file(&rows, database, id.unwrap_or_default())?;
+        let trees = SessionTrees::whole_file(&rows, database, id.unwrap_or_default())?;
         return trees.each(|tree| read_tree(&rows, &trees, tree, &directory, each));
     };
     let table = rows.table(
@@ -75,14 +75,14 @@ pub fn read_database(
             fault: format!("it has no table {}", sessions.name),
         });
     };
-    let trees = Trees::read(&rows, database, table, &sessions)?;
+    let trees = SessionTrees::read(&rows, database, table, &sessions)?;
     trees.each(|tree| read_tree(&rows, &trees, tree, &directory, each))
 }
 
 /// Reads the sessions of one tree and gives them out.
 fn read_tree(
-    rows: &Rows<'_>,
-    trees: &Trees,
+    rows: &DatabaseCopy<'_>,
+    trees: &SessionTrees,
     tree: &[usize],
     directory: &PrivateDirectory,
     each: &mut dyn FnMut(DatabaseSession),

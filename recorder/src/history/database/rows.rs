@@ -27,7 +27,7 @@ const STEPS_A_BYTE: u64 = 500;
 const MOST_COLUMNS: usize = 500;
 
 /// An open copy of a database.
-pub(super) struct Rows<'p> {
+pub(super) struct DatabaseCopy<'p> {
     connection: Connection,
     /// The file that it is a copy of, for what is said about it.
     path: &'p Path,
@@ -41,7 +41,7 @@ pub(super) struct ReadTable {
     query: String,
 }
 
-impl<'p> Rows<'p> {
+impl<'p> DatabaseCopy<'p> {
     /// Opens a copy of a file so that nothing in it is run.
     pub(super) fn open(copy: &Path, length: u64, path: &'p Path) -> Result<Self, DatabaseError> {
         let connect = || -> rusqlite::Result<Connection> {

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use runtape_normalizer::history::{Database, SessionTable};
 
 use super::error::DatabaseError;
-use super::rows::{ReadTable, Rows};
+use super::rows::{DatabaseCopy, ReadTable};
 
 /// A session, and where its rows are.
 #[derive(Debug, Default)]
-struct Node {
+struct SessionNode {
     id: String,
     /// Its row in the table of sessions; none where the whole file is one.
     row: Option<i64>,
@@ -20,23 +20,23 @@ struct Node {
 
 /// All sessions of a database.
 #[derive(Debug, Default)]
-pub(super) struct Trees {
+pub(super) struct SessionTrees {
     sessions: Option<ReadTable>,
     tables: Vec<ReadTable>,
-    nodes: Vec<Node>,
+    nodes: Vec<SessionNode>,
 }
 
-impl Trees {
+impl SessionTrees {
     /// Takes the whole file as one session.
     pub(super) fn whole_file(
-        rows: &Rows<'_>,
+        rows: &DatabaseCopy<'_>,
         database: &Database,
         id: String,
     ) -> Result<Self, DatabaseError> {
         let mut trees = Self {
-            nodes: vec![Node {
+            nodes: vec![SessionNode {
                 id,
-                ..Node::default()
+                ..SessionNode::default()
             }],
             ..Self::default()
         };
@@ -46,7 +46,7 @@ impl Trees {
 
     /// Finds the sessions and their rows.
     pub(super) fn read(
-        rows: &Rows<'_>,
+        rows: &DatabaseCopy<'_>,
         database: &Database,
         table: ReadTable,
         sessions: &SessionTable,
@@ -55,11 +55,11 @@ impl Trees {
         let columns = [sessions.id, sessions.parent];
         rows.each_key(table.name, columns, "", |row, id, parent| {
             if let Some(id) = id {
-                trees.nodes.push(Node {
+                trees.nodes.push(SessionNode {
                     id,
                     row: Some(row),
                     parent,
-                    ..Node::default()
+                    ..SessionNode::default()
                 });
             }
         })?;
@@ -68,7 +68,11 @@ impl Trees {
         Ok(trees)
     }
 
-    fn read_tables(&mut self, rows: &Rows<'_>, database: &Database) -> Result<(), DatabaseError> {
+    fn read_tables(
+        &mut self,
+        rows: &DatabaseCopy<'_>,
+        database: &Database,
+    ) -> Result<(), DatabaseError> {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         for (number, node) in self.nodes.iter().enumerate() {
             numbers.entry(node.id.clone()).or_insert(number);

@@ -48,7 +48,7 @@ struct Needle {
 }
 
 /// The texts of a record, folded once somebody asks.
-struct Fields<'a> {
+struct FoldedFields<'a> {
     texts: [&'a str; FIELDS.len()],
     folded: [OnceCell<Folded>; FIELDS.len()],
 }
@@ -58,7 +58,7 @@ type Mask = u8;
 
 const EVERY_FIELD: Mask = (1 << FIELDS.len()) - 1;
 
-impl<'a> Fields<'a> {
+impl<'a> FoldedFields<'a> {
     fn new(text: &'a Text) -> Self {
         Self {
             texts: text.columns(),
@@ -101,7 +101,7 @@ impl Matcher {
 
     /// Returns the text around what was found; nothing if nothing was.
     pub(crate) fn find(&self, text: &Text) -> Option<Vec<SnippetPart>> {
-        let fields = Fields::new(text);
+        let fields = FoldedFields::new(text);
         if !self.root.is_in(&fields, EVERY_FIELD) {
             return None;
         }
@@ -133,7 +133,7 @@ impl Node {
         })
     }
 
-    fn is_in(&self, fields: &Fields<'_>, mask: Mask) -> bool {
+    fn is_in(&self, fields: &FoldedFields<'_>, mask: Mask) -> bool {
         match self {
             Self::Never => false,
             Self::Needle(needle) => fields
@@ -157,7 +157,7 @@ impl Node {
     /// Adds the places where something stands that is looked for.
     fn places(
         &self,
-        fields: &Fields<'_>,
+        fields: &FoldedFields<'_>,
         mask: Mask,
         places: &mut [Vec<Range<usize>>; FIELDS.len()],
     ) {

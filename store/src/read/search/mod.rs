@@ -48,21 +48,21 @@ pub enum SearchMode {
 /// What to look for.
 #[derive(Debug)]
 pub struct Search {
-    way: Way,
+    way: SearchWay,
     /// What to look for where the first way found nothing.
-    other: Option<Way>,
+    other: Option<SearchWay>,
 }
 
 /// A way to find something.
 #[derive(Debug)]
-struct Way {
+struct SearchWay {
     matcher: Matcher,
     /// What must be in the index; nothing if all is to be read.
     words: Option<WordQuery>,
     is_nothing: bool,
 }
 
-impl Way {
+impl SearchWay {
     fn new(query: &SearchQuery) -> Result<Self> {
         Ok(Self {
             matcher: Matcher::new(query)?,
@@ -76,7 +76,7 @@ impl Search {
     /// Reads what somebody typed; only a pattern can be wrong.
     pub fn new(text: &str, mode: SearchMode) -> Result<Self> {
         if mode == SearchMode::Pattern {
-            let way = Way {
+            let way = SearchWay {
                 matcher: Matcher::pattern(text)?,
                 words: None,
                 is_nothing: text.is_empty(),
@@ -86,12 +86,12 @@ impl Search {
         let query = SearchQuery::parse(text);
         let within_words = query.clone().within_words();
         if mode == SearchMode::Parts || query == within_words {
-            let way = Way::new(&within_words)?;
+            let way = SearchWay::new(&within_words)?;
             return Ok(Self { way, other: None });
         }
         Ok(Self {
-            way: Way::new(&query)?,
-            other: Some(Way::new(&within_words)?),
+            way: SearchWay::new(&query)?,
+            other: Some(SearchWay::new(&within_words)?),
         })
     }
 
@@ -278,7 +278,11 @@ fn find(
 }
 
 /// Returns what is to be read, the latest first: what the index names, and what it does not know.
-fn stretches(tables: &dyn Tables, way: &Way, selection: Selection<'_>) -> Result<Vec<Stretch>> {
+fn stretches(
+    tables: &dyn Tables,
+    way: &SearchWay,
+    selection: Selection<'_>,
+) -> Result<Vec<Stretch>> {
     let Some(words) = &way.words else {
         return tables.stretches(selection, false);
     };

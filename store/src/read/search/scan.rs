@@ -33,7 +33,7 @@ pub(super) struct Scan<'a> {
 }
 
 /// A block, and the records of it that matter.
-struct Job<'a> {
+struct ScanJob<'a> {
     stretch: &'a Stretch,
     block: RecordBlock,
 }
@@ -48,7 +48,7 @@ struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    fn next(&mut self) -> Result<Option<Job<'a>>> {
+    fn next(&mut self) -> Result<Option<ScanJob<'a>>> {
         while let Some((stretch, others)) = self.rest.split_first() {
             let end = self.end.unwrap_or(stretch.to);
             let is_over = end <= stretch.from || self.done.contains(&stretch.id);
@@ -59,7 +59,7 @@ impl<'a> Blocks<'a> {
             if let Some(block) = block {
                 // A damaged block must not keep us here.
                 self.end = Some(block.first_seq.min(end - 1));
-                return Ok(Some(Job { stretch, block }));
+                return Ok(Some(ScanJob { stretch, block }));
             }
             self.rest = others;
             self.end = None;
@@ -69,8 +69,8 @@ impl<'a> Blocks<'a> {
 }
 
 /// Returns the hits in a block, the last one first.
-fn look(matcher: &Matcher, job: &Job<'_>) -> Result<Vec<SearchHit>> {
-    let Job { stretch, block } = job;
+fn look(matcher: &Matcher, job: &ScanJob<'_>) -> Result<Vec<SearchHit>> {
+    let ScanJob { stretch, block } = job;
     let lines = block.lines(&stretch.id)?;
     let mut hits = Vec::new();
     for (seq, line) in (block.first_seq..).zip(each_line(&lines)) {
@@ -132,7 +132,7 @@ impl Scan<'_> {
             }
         }
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        let (give, take) = sync_channel::<(usize, Job<'_>)>(threads * AHEAD);
+        let (give, take) = sync_channel::<(usize, ScanJob<'_>)>(threads * AHEAD);
         let (answer, answers) = channel();
         let take = Mutex::new(take);
         // The database stays with this thread.

@@ -103,19 +103,19 @@ impl StoredFacts {
 }
 
 /// The derived rows of one run.
-pub(super) struct Rows<'a> {
+pub(super) struct DerivedRows<'a> {
     run: &'a RunKey,
     rules: Rules,
     calls: StoredFacts,
     notices: StoredFacts,
     unparsed: StoredFacts,
     usage: StoredFacts,
-    steps: Steps,
+    steps: StepsByNumber,
     /// What the rows of calls say about results that did not come yet.
     results: BTreeMap<(u64, u64), ResultFact>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> DerivedRows<'a> {
     pub(super) fn new(run: &'a RunKey, rules: Rules) -> Self {
         Self {
             run,
@@ -124,7 +124,7 @@ impl<'a> Rows<'a> {
             notices: StoredFacts::new(FactTable::Notices),
             unparsed: StoredFacts::new(FactTable::Unparsed),
             usage: StoredFacts::new(FactTable::Usage),
-            steps: Steps::default(),
+            steps: StepsByNumber::default(),
             results: BTreeMap::new(),
         }
     }
@@ -210,12 +210,12 @@ impl<'a> Rows<'a> {
 
 /// The steps of a run. Their numbers need not follow the order of records, so each is looked up.
 #[derive(Default)]
-struct Steps {
+struct StepsByNumber {
     seen: Vec<i64>,
     fault: Option<RowFault>,
 }
 
-impl Steps {
+impl StepsByNumber {
     fn take(
         &mut self,
         tables: &dyn Tables,

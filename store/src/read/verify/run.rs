@@ -4,7 +4,7 @@ use runtape_core::Record;
 use runtape_core::report::FaultPlace;
 
 use super::Verifier;
-use super::rows::Rows;
+use super::rows::DerivedRows;
 use crate::backend::RunRow;
 use crate::derive::cells::{self, FIRST_WIDTH, RUN_COLUMNS, RUN_WIDTH};
 use crate::derive::facts::FactFolder;
@@ -23,7 +23,7 @@ impl Verifier<'_> {
         }
         let mut folder = FactFolder::default();
         let mut facts = Vec::new();
-        let mut rows = Rows::new(&run.key, self.rules);
+        let mut rows = DerivedRows::new(&run.key, self.rules);
         let intact = self.chain(run, |verifier, record| {
             folder.push(record, &mut facts);
             verifier.search.add(record.seq, Text::of(record).as_ref())?;

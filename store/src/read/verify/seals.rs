@@ -7,7 +7,7 @@ use crate::backend::{RunKey, RunRow, Tables};
 use crate::error::Result;
 use crate::format::chain::{self, Hash};
 use crate::format::epochs::Epoch;
-use crate::format::links::{Before, Links};
+use crate::format::links::{HashBefore, Links};
 use crate::format::seals::SealEntry;
 use crate::read::sealed;
 
@@ -71,12 +71,12 @@ impl Verifier<'_> {
     /// Takes the next entry of its chain; tells whether those after it can be verified.
     fn follow(&mut self, links: &mut Links, seal: &SealEntry) -> Result<bool> {
         let before = match links.before(seal.name) {
-            Before::Hash(before) => before,
-            Before::Missing(name) => {
+            HashBefore::Hash(before) => before,
+            HashBefore::Missing(name) => {
                 self.fault(FaultPlace::Seal(name), "missing");
                 return Ok(false);
             }
-            Before::Torn => {
+            HashBefore::Torn => {
                 let fault = "changed: two hashes stand before it";
                 self.fault(FaultPlace::Seal(seal.name), fault);
                 return Ok(false);

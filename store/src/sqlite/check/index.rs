@@ -21,7 +21,7 @@ const STRUCTURE: i64 = 10;
 const DELETIONS: i64 = 1 << 16;
 
 /// A part of the index.
-struct Segment {
+struct IndexSegment {
     last_page: i64,
     /// All of it is in another part already: while parts are merged step by step, its pages stay where they are, and
     /// nobody reads them.
@@ -33,7 +33,7 @@ struct Segment {
 /// The search index of a database.
 pub(super) struct Index<'a> {
     connection: &'a Connection,
-    segments: HashMap<i64, Segment>,
+    segments: HashMap<i64, IndexSegment>,
 }
 
 /// Reads a number as the index writes it; none beyond 56 bits.
@@ -51,7 +51,7 @@ pub(super) fn read_varint(rest: &mut &[u8]) -> Option<u64> {
 }
 
 /// Reads which parts the index has.
-fn segments(structure: &[u8]) -> Option<HashMap<i64, Segment>> {
+fn segments(structure: &[u8]) -> Option<HashMap<i64, IndexSegment>> {
     let (_cookie, rest) = structure.split_first_chunk::<4>()?;
     let mut rest = rest.strip_prefix(&[0xff, 0, 0, 1])?;
     let mut next = || read_varint(&mut rest);
@@ -66,7 +66,7 @@ fn segments(structure: &[u8]) -> Option<HashMap<i64, Segment>> {
             let origins = (next()?, next()?);
             let pages = next()?;
             let (_gone, _texts) = (next()?, next()?);
-            let segment = Segment {
+            let segment = IndexSegment {
                 last_page: place::signed(last),
                 is_merged: last == 0 && order < merging,
                 origins,

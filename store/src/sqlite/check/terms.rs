@@ -80,7 +80,7 @@ pub(super) fn write_varint(bytes: &mut Vec<u8>, number: u64) {
 
 /// The run whose records come.
 #[derive(Default)]
-struct Current {
+struct CurrentRun {
     key: i64,
     /// How many of its records are in the index.
     searched: u64,
@@ -97,7 +97,7 @@ pub(crate) struct IndexCheck<'a> {
     /// An index of an earlier kind is in files from elsewhere, where nobody asks it.
     is_known: bool,
     terms: Terms,
-    current: Current,
+    current: CurrentRun,
 }
 
 impl<'a> IndexCheck<'a> {
@@ -106,7 +106,7 @@ impl<'a> IndexCheck<'a> {
             connection,
             is_known: migrate::version(connection)? >= migrate::SEARCH_HAS_STRETCHES,
             terms: Terms::default(),
-            current: Current::default(),
+            current: CurrentRun::default(),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::json::{Str, decode};
 
 /// What a sub-agent left.
 #[derive(Debug, Default)]
-pub(super) struct Agent {
+pub(super) struct SubagentLines {
     /// The id, as its file or its first line has it.
     pub(super) id: String,
     pub(super) lines: Vec<ThreadLine>,
@@ -46,7 +46,7 @@ pub(super) struct Delegation {
 /// The sub-agents of a session.
 #[derive(Debug, Default)]
 pub(super) struct Agents {
-    pub(super) all: Vec<Agent>,
+    pub(super) all: Vec<SubagentLines>,
     pub(super) delegations: Vec<Delegation>,
     by_id: HashMap<String, usize>,
     /// Where a call is, by its id.
@@ -62,9 +62,9 @@ impl Agents {
             return *known;
         }
         let index = self.all.len();
-        self.all.push(Agent {
+        self.all.push(SubagentLines {
             id: id.to_owned(),
-            ..Agent::default()
+            ..SubagentLines::default()
         });
         self.by_id.insert(id.to_owned(), index);
         index

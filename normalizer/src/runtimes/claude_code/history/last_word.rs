@@ -12,7 +12,7 @@ use crate::signal::{Outcome, Signal, Verdict};
 
 /// What stands last in the main conversation so far.
 #[derive(Debug, Default)]
-pub(super) enum Last {
+pub(super) enum LastLine {
     /// Nothing.
     #[default]
     Nothing,
@@ -30,7 +30,7 @@ pub(super) enum Last {
     TurnLimit(u64),
 }
 
-impl Last {
+impl LastLine {
     /// Judges the process by it. `is_proven` tells that the CLI ended the turn itself.
     pub(super) fn judge(self, is_proven: bool, out: &mut SignalSink<'_>) {
         let word = match self {

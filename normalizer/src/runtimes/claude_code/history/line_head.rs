@@ -30,12 +30,12 @@ wire_struct! {
         "attachment" => attachment: Tagged<'a>,
         // queue-operation
         "operation" => operation: Option<Str<'a>>,
-        "content" => content: Written<'a>,
+        "content" => content: MaybeText<'a>,
         // titles
-        "summary" => summary: Written<'a>,
+        "summary" => summary: MaybeText<'a>,
         "leafUuid" => leaf: Option<Str<'a>>,
-        "aiTitle" => ai_title: Written<'a>,
-        "customTitle" => custom_title: Written<'a>,
+        "aiTitle" => ai_title: MaybeText<'a>,
+        "customTitle" => custom_title: MaybeText<'a>,
         ; rest skipped
     }
 
@@ -49,7 +49,7 @@ wire_struct! {
     pub(super) struct MessageHead<'a> {
         "id" => id: Option<Str<'a>>,
         "model" => model: Option<Str<'a>>,
-        "content" => content: Said<'a>,
+        "content" => content: MessageWords<'a>,
         ; rest skipped
     }
 
@@ -59,21 +59,21 @@ wire_struct! {
         "text" => text: Option<Str<'a>>,
         "id" => id: Option<Str<'a>>,
         "name" => name: Option<Str<'a>>,
-        "input" => input: Asked<'a>,
+        "input" => input: CallInput<'a>,
         "tool_use_id" => tool_use_id: Option<Str<'a>>,
         ; rest skipped
     }
 
     /// What a call asks for.
     pub(super) struct AskedFields<'a> {
-        "prompt" => prompt: Written<'a>,
+        "prompt" => prompt: MaybeText<'a>,
         ; rest skipped
     }
 
     /// What a call that started a sub-agent gave back.
     pub(super) struct ResultFields<'a> {
-        "agentId" => agent: Written<'a>,
-        "status" => status: Written<'a>,
+        "agentId" => agent: MaybeText<'a>,
+        "status" => status: MaybeText<'a>,
         ; rest skipped
     }
 
@@ -87,16 +87,16 @@ wire_struct! {
 
 /// A string; anything else is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Written<'a>(pub(super) Option<Str<'a>>);
+pub(super) struct MaybeText<'a>(pub(super) Option<Str<'a>>);
 
 wire_shapes! {
-    Written: "a value";
-    string text => Written(Some(text));
-    null => Written::default();
-    flag _flag => Written::default();
-    number _number => Written::default();
-    list list => IgnoredAny.visit_seq(list).map(|_| Written::default());
-    object object => IgnoredAny::deserialize(object).map(|_| Written::default());
+    MaybeText: "a value";
+    string text => MaybeText(Some(text));
+    null => MaybeText::default();
+    flag _flag => MaybeText::default();
+    number _number => MaybeText::default();
+    list list => IgnoredAny.visit_seq(list).map(|_| MaybeText::default());
+    object object => IgnoredAny::deserialize(object).map(|_| MaybeText::default());
 }
 
 /// Declares an object that may as well be something else, which is none.
@@ -124,7 +124,7 @@ maybe_object! {
 }
 maybe_object! {
     /// What a call asks for.
-    Asked(AskedFields)
+    CallInput(AskedFields)
 }
 maybe_object! {
     /// What a call gave back.
@@ -132,37 +132,37 @@ maybe_object! {
 }
 maybe_object! {
     /// A content block.
-    Block(BlockFields)
+    BlockHead(BlockFields)
 }
 
 /// What a message says.
 #[derive(Clone, Debug)]
-pub(super) enum Said<'a> {
+pub(super) enum MessageWords<'a> {
     /// Plain text.
     Text(Str<'a>),
     /// Blocks.
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<BlockHead<'a>>),
 }
 
-impl Default for Said<'_> {
+impl Default for MessageWords<'_> {
     fn default() -> Self {
         Self::Blocks(Vec::new())
     }
 }
 
 wire_shapes! {
-    Said: "content";
-    string text => Said::Text(text);
-    null => Said::default();
-    flag _flag => Said::default();
-    number _number => Said::default();
-    list list => items(list, size_of::<Block<'de>>()).map(Said::Blocks);
-    object object => IgnoredAny::deserialize(object).map(|_| Said::default());
+    MessageWords: "content";
+    string text => MessageWords::Text(text);
+    null => MessageWords::default();
+    flag _flag => MessageWords::default();
+    number _number => MessageWords::default();
+    list list => items(list, size_of::<BlockHead<'de>>()).map(MessageWords::Blocks);
+    object object => IgnoredAny::deserialize(object).map(|_| MessageWords::default());
 }
 
-impl<'a> Said<'a> {
+impl<'a> MessageWords<'a> {
     /// Returns the blocks, if that is what it is made of.
-    pub(super) fn blocks(&self) -> &[Block<'a>] {
+    pub(super) fn blocks(&self) -> &[BlockHead<'a>] {
         match self {
             Self::Text(_) => &[],
             Self::Blocks(blocks) => blocks,
@@ -174,7 +174,7 @@ impl<'a> Said<'a> {
         match self {
             Self::Text(text) => Some(text.as_str().to_owned()),
             Self::Blocks(blocks) => {
-                let is_text = |block: &&Block<'_>| block.0.kind.as_deref() == Some("text");
+                let is_text = |block: &&BlockHead<'_>| block.0.kind.as_deref() == Some("text");
                 let texts = blocks.iter().filter(is_text);
                 let texts: Vec<&str> = texts.filter_map(|block| block.0.text.as_deref()).collect();
                 (!texts.is_empty()).then(|| texts.join("\n"))

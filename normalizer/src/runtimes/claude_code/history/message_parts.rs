@@ -7,7 +7,7 @@ use super::super::content::{Content, TextOrOther};
 use super::super::conversation::whole_millis;
 use super::super::failure::ApiFailure;
 use super::super::wire::ApiMessage;
-use super::last_word::Last;
+use super::last_word::LastLine;
 use super::wire::HistoryLine;
 
 /// Returns the calls of a message: ids and names.
@@ -48,26 +48,26 @@ pub(super) fn beginning<'c>(content: &'c Content<'_>) -> &'c str {
 }
 
 /// Tells what a line of a response leaves: an answer, or something that wants one.
-pub(super) fn last_of(message: &ApiMessage<'_>, is_aborted: bool) -> Last {
+pub(super) fn last_of(message: &ApiMessage<'_>, is_aborted: bool) -> LastLine {
     let last = match &message.content {
         Content::Blocks(blocks) => blocks.last().map_or("", |block| block.kind.as_str()),
         Content::Text(_) => "text",
         _ => "",
     };
     match message.stop_reason.as_deref() {
-        _ if is_aborted => Last::Open,
+        _ if is_aborted => LastLine::Open,
         Some("refusal") => {
             let refused = ApiFailure {
                 stop_reason: Some("refusal".to_owned()),
                 ..ApiFailure::default()
             };
             let error = refused.into_error("the model refused".to_owned(), None);
-            Last::Failure(Box::new(error))
+            LastLine::Failure(Box::new(error))
         }
-        Some("tool_use" | "pause_turn" | "max_tokens") => Last::Open,
+        Some("tool_use" | "pause_turn" | "max_tokens") => LastLine::Open,
         // Old versions have the reason on the last line only, or on none.
-        _ if last == "text" => Last::Answer,
-        _ => Last::Open,
+        _ if last == "text" => LastLine::Answer,
+        _ => LastLine::Open,
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::message::{SYNTHETIC, is_cli_text, is_interruption, plain_text}
 use super::super::tools;
 use super::super::wire::{Assistant, System, User, UserMessage};
 use super::cost::Costs;
-use super::last_word::Last;
+use super::last_word::LastLine;
 use super::message_parts::{
     api_retry, beginning, calls_of, first_result, last_of, results_of, tagged,
 };
@@ -36,7 +36,7 @@ pub(in super::super) struct HistoryLines {
     scope: Option<String>,
     /// The prompt as it was queued, until it is stored.
     queued: Option<String>,
-    last: Last,
+    last: LastLine,
     /// The CLI ended the last turn itself.
     is_proven: bool,
     costs: Costs,
@@ -55,7 +55,7 @@ impl HistoryLines {
             knows_cwd: false,
             scope: None,
             queued: None,
-            last: Last::default(),
+            last: LastLine::default(),
             is_proven: false,
             costs: Costs::default(),
             open_calls: HashMap::new(),
@@ -166,7 +166,7 @@ impl HistoryLines {
         self.scope.clone().map(Str::from)
     }
 
-    fn set_last(&mut self, last: Last) {
+    fn set_last(&mut self, last: LastLine) {
         if self.scope.is_none() {
             self.last = last;
             self.is_proven = false;
@@ -212,7 +212,7 @@ impl HistoryLines {
         if let Some(said) = said {
             let failure = conversation.api_failure.clone().unwrap_or_default();
             let error = failure.into_error(said, None);
-            self.set_last(Last::Failure(Box::new(error)));
+            self.set_last(LastLine::Failure(Box::new(error)));
         }
         let scope = parent.as_deref().map_or(Scope::Main, Scope::Child);
         for (id, name) in calls {
@@ -238,18 +238,18 @@ impl HistoryLines {
             if is_notification {
                 let text = plain_text(line.message.content);
                 self.on_notification(&text, conversation, out);
-                self.set_last(Last::Open);
+                self.set_last(LastLine::Open);
                 return;
             }
             if is_interruption(text) {
-                self.set_last(Last::Open);
+                self.set_last(LastLine::Open);
             } else if is_told || is_cli_text(text) {
-                if matches!(self.last, Last::Nothing) && is_cli_text(text) {
-                    self.set_last(Last::Command);
+                if matches!(self.last, LastLine::Nothing) && is_cli_text(text) {
+                    self.set_last(LastLine::Command);
                 }
             } else {
                 self.queued = None;
-                self.set_last(Last::Open);
+                self.set_last(LastLine::Open);
             }
             if let Some(mode) = line
                 .permission_mode
@@ -259,8 +259,8 @@ impl HistoryLines {
                 out.emit(Signal::Metadata("permissionMode", mode.into()));
             }
         } else {
-            if !matches!(self.last, Last::Structured(_)) {
-                self.set_last(Last::Open);
+            if !matches!(self.last, LastLine::Structured(_)) {
+                self.set_last(LastLine::Open);
             }
             if let Some(kind) = line.denial.as_deref()
                 && kind != "interrupted"
@@ -340,8 +340,8 @@ impl HistoryLines {
                 return;
             }
             Some("stop_hook_summary") => return,
-            Some("local_command") if matches!(self.last, Last::Nothing) => {
-                self.set_last(Last::Command);
+            Some("local_command") if matches!(self.last, LastLine::Nothing) => {
+                self.set_last(LastLine::Command);
             }
             Some("compact_boundary") => {
                 if let Some(heard) = &mut conversation.heard {
@@ -374,13 +374,15 @@ impl HistoryLines {
                     && self.scope.is_none()
                 {
                     out.emit(Signal::User(prompt.into_cow()));
-                    self.set_last(Last::Open);
+                    self.set_last(LastLine::Open);
                 }
             }
             Some("max_turns_reached") => {
-                self.set_last(Last::TurnLimit(attachment.max_turns.unwrap_or_default()));
+                self.set_last(LastLine::TurnLimit(
+                    attachment.max_turns.unwrap_or_default(),
+                ));
             }
-            Some("structured_output") => self.set_last(Last::Structured(attachment.data)),
+            Some("structured_output") => self.set_last(LastLine::Structured(attachment.data)),
             Some(kind) => {
                 if let Some(outcome) = kind.strip_prefix("hook_") {
                     let outcome = Some(outcome.to_owned());

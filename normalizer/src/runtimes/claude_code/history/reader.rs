@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 
 use super::agents::{Agents, Host};
 use super::line_head::LineHead;
-use super::runs::Runs;
+use super::runs::SessionRuns;
 use super::source::SourceKind;
 use super::weave::{ThreadLine, weave};
 use super::word::is_synthetic;
@@ -23,8 +23,8 @@ pub(super) struct TranscriptReader {
     session: String,
     /// How many sources have begun.
     sources: usize,
-    current: Current,
-    runs: Runs,
+    current: CurrentSource,
+    runs: SessionRuns,
     agents: Agents,
     /// The lines of the conversation that were seen, in whatever source.
     seen: HashSet<u128>,
@@ -37,7 +37,7 @@ pub(super) struct TranscriptReader {
 
 /// What the source that is being read is.
 #[derive(Debug, Default)]
-enum Current {
+enum CurrentSource {
     #[default]
     Session,
     Agent(usize),
@@ -66,24 +66,24 @@ impl SessionReader for TranscriptReader {
         self.current = match SourceKind::of(name) {
             Some(SourceKind::Session(session)) => {
                 self.name_session(session);
-                Current::Session
+                CurrentSource::Session
             }
             Some(SourceKind::Agent { session, agent }) => {
                 self.name_session(session);
-                Current::Agent(self.agents.with_id(agent))
+                CurrentSource::Agent(self.agents.with_id(agent))
             }
             Some(SourceKind::AgentNote { session, agent }) => {
                 self.name_session(session);
-                Current::Note(agent.to_owned())
+                CurrentSource::Note(agent.to_owned())
             }
-            Some(SourceKind::LooseAgent(agent)) => Current::Agent(self.agents.with_id(agent)),
-            None => Current::Session,
+            Some(SourceKind::LooseAgent(agent)) => CurrentSource::Agent(self.agents.with_id(agent)),
+            None => CurrentSource::Session,
         };
     }
 
     fn line(&mut self, place: Range<u64>, line: Kept<'_>) {
         let bytes = line.bytes();
-        if let Current::Note(agent) = &self.current {
+        if let CurrentSource::Note(agent) = &self.current {
             self.agents.on_note(agent, bytes);
             return;
         }
@@ -141,7 +141,7 @@ impl TranscriptReader {
                 }
             }
             "cost-state" => {
-                if matches!(self.current, Current::Session) && self.is_new(bytes, source) {
+                if matches!(self.current, CurrentSource::Session) && self.is_new(bytes, source) {
                     self.runs.on_cost(line);
                 }
             }
@@ -187,7 +187,7 @@ impl TranscriptReader {
             line.calls = ids.map(Into::into).collect();
         }
         let agent = match self.current {
-            Current::Agent(agent) => Some(agent),
+            CurrentSource::Agent(agent) => Some(agent),
             _ if head.is_sidechain == Some(true) => {
                 let parent = head.parent.as_ref().map(|parent| self.id_of(parent));
                 let uuid = uuid.unwrap_or_default();
@@ -226,7 +226,7 @@ impl TranscriptReader {
             return;
         }
         match self.current {
-            Current::Agent(agent) => {
+            CurrentSource::Agent(agent) => {
                 if let Some(agent) = self.agents.all.get_mut(agent) {
                     agent.lines.push(line);
                 }

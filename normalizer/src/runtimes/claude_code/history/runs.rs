@@ -3,7 +3,7 @@
 //! | mark | what it means |
 //! |---|---|
 //! | `cost-state` | the process ended: whatever comes next is of another one |
-//! | a prompt that was queued while nothing else was going on | print mode began; see [`Runs::begins_run`] |
+//! | a prompt that was queued while nothing else was going on | print mode began; see [`SessionRuns::begins_run`] |
 //! | another `entrypoint` or `version` | another process |
 //! | a result that says its call was interrupted by the end of the session | the process was killed, and the session taken up again |
 //! | 1.0, whose print mode leaves no mark: a prompt | print mode began |
@@ -29,7 +29,7 @@ const MOST_TEXTS: usize = 16 << 20;
     clippy::struct_excessive_bools,
     reason = "facts that are independent of each other"
 )]
-pub(super) struct Run {
+pub(super) struct SessionRun {
     pub(super) key: String,
     pub(super) is_copy: bool,
     pub(super) is_resumed: bool,
@@ -70,9 +70,9 @@ struct Queued {
 
 /// The processes of a session, in order.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
-    pub(super) copied: Vec<Run>,
-    pub(super) own: Vec<Run>,
+pub(super) struct SessionRuns {
+    pub(super) copied: Vec<SessionRun>,
+    pub(super) own: Vec<SessionRun>,
     /// When the first queue line was written: lines of the conversation that are older are copies.
     own_since: Option<i64>,
     /// Something was said in this session that is no copy.
@@ -98,9 +98,9 @@ pub(super) enum RunIndex {
     Own(usize),
 }
 
-impl Runs {
+impl SessionRuns {
     /// Returns a process.
-    pub(super) fn get_mut(&mut self, index: RunIndex) -> Option<&mut Run> {
+    pub(super) fn get_mut(&mut self, index: RunIndex) -> Option<&mut SessionRun> {
         match index {
             RunIndex::Copied(at) => self.copied.get_mut(at),
             RunIndex::Own(at) => self.own.get_mut(at),
@@ -181,12 +181,12 @@ impl Runs {
             if self.begins_copied_run(head, word) {
                 let is_resumed = !self.copied.is_empty();
                 settle_texts(self.copied.last_mut(), &mut self.held_texts);
-                self.copied.push(Run {
+                self.copied.push(SessionRun {
                     key: text(head.uuid.as_ref()).unwrap_or_default(),
                     is_copy: true,
                     is_resumed,
                     started_at: at,
-                    ..Run::default()
+                    ..SessionRun::default()
                 });
             }
             RunIndex::Copied(self.copied.len().saturating_sub(1))
@@ -273,7 +273,7 @@ impl Runs {
         self.waiting = 0;
     }
 
-    fn new_run(&mut self, key: String) -> Run {
+    fn new_run(&mut self, key: String) -> SessionRun {
         settle_texts(self.own.last_mut(), &mut self.held_texts);
         let lines = std::mem::take(&mut self.strays);
         // A fork begins with its parent's totals, which stand in the parent's file alone.
@@ -282,13 +282,13 @@ impl Runs {
             None if !self.copied.is_empty() => None,
             None => Some(CostBefore::Nothing),
         };
-        Run {
+        SessionRun {
             key,
             is_resumed: !self.own.is_empty(),
             unreadable: u64::try_from(lines.len()).unwrap_or(u64::MAX),
             lines,
             cost_before,
-            ..Run::default()
+            ..SessionRun::default()
         }
     }
 
@@ -321,7 +321,7 @@ impl Runs {
     }
 }
 
-impl Run {
+impl SessionRun {
     /// Tells whether a line is by its marks of another process.
     fn is_another(&self, head: &LineHead<'_>) -> bool {
         let differs = |known: &Option<String>, found: Option<&str>| {
@@ -365,7 +365,7 @@ impl Run {
 }
 
 /// Lets go of a process's prompt and answer where too much is held of those before it.
-fn settle_texts(run: Option<&mut Run>, held: &mut usize) {
+fn settle_texts(run: Option<&mut SessionRun>, held: &mut usize) {
     let Some(run) = run else { return };
     let texts = [&mut run.prompt, &mut run.queued, &mut run.last_text];
     for text in texts {

@@ -13,7 +13,7 @@ use foldhash::fast::FixedState;
 use serde_json::json;
 
 use super::agents::{Agents, Delegation, Host};
-use super::runs::{CostBefore, Run, RunIndex, Runs};
+use super::runs::{CostBefore, RunIndex, SessionRun, SessionRuns};
 use crate::history::{Segment, SegmentLine};
 
 /// A line of a conversation.
@@ -49,7 +49,7 @@ struct Bundle {
 }
 
 /// Makes the segments of a session.
-pub(super) fn weave(runs: Runs, mut agents: Agents) -> Vec<Segment> {
+pub(super) fn weave(runs: SessionRuns, mut agents: Agents) -> Vec<Segment> {
     let calls = agents.matched();
     let mut weaver = Weaver {
         agents: &agents,
@@ -163,7 +163,7 @@ impl Weaver<'_> {
     }
 
     /// Makes a segment of a process.
-    fn segment(&mut self, index: RunIndex, mut run: Run) -> Segment {
+    fn segment(&mut self, index: RunIndex, mut run: SessionRun) -> Segment {
         let lines = std::mem::take(&mut run.lines);
         let mut segment = Segment {
             key: run.key,
@@ -249,7 +249,7 @@ impl Weaver<'_> {
 struct Starts(Vec<i64>);
 
 impl Starts {
-    fn of(runs: &[Run]) -> Self {
+    fn of(runs: &[SessionRun]) -> Self {
         let mut latest = i64::MIN;
         let starts = runs.iter().map(|run| {
             // A clock that was set back does not bring the order of the file to naught.

@@ -31,7 +31,7 @@ wire_struct! {
         "isMeta" => is_meta: Option<bool>,
         "isCompactSummary" => is_summary: Option<bool>,
         "permissionMode" => permission_mode: Option<Str<'a>>,
-        "origin" => origin: Origin<'a>,
+        "origin" => origin: PromptOrigin<'a>,
         "toolUseResult" => result: AgentResult<'a>,
         "toolDenialKind" => denial: Option<Str<'a>>,
         // system
@@ -99,14 +99,14 @@ wire_struct! {
 
 /// Where a prompt comes from; nowhere, if it is no object.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Origin<'a>(pub(super) OriginFields<'a>);
+pub(super) struct PromptOrigin<'a>(pub(super) OriginFields<'a>);
 
 wire_shapes! {
-    Origin: "an object";
-    string _text => Origin::default();
-    null => Origin::default();
-    flag _flag => Origin::default();
-    number _number => Origin::default();
-    list list => IgnoredAny.visit_seq(list).map(|_| Origin::default());
-    object object => OriginFields::deserialize(object).map(Origin);
+    PromptOrigin: "an object";
+    string _text => PromptOrigin::default();
+    null => PromptOrigin::default();
+    flag _flag => PromptOrigin::default();
+    number _number => PromptOrigin::default();
+    list list => IgnoredAny.visit_seq(list).map(|_| PromptOrigin::default());
+    object object => OriginFields::deserialize(object).map(PromptOrigin);
 }

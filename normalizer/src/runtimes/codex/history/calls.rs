@@ -41,14 +41,14 @@ pub(super) struct ModelCall {
 
 /// A result in the words that the model was given.
 #[derive(Debug)]
-struct Told {
+struct ToldResult {
     content: Content<'static>,
     place: TapePlace,
 }
 
 /// How a call ended, by its item.
 #[derive(Debug)]
-struct Ended {
+struct ItemEnd {
     tool: Tool,
     item: Item<'static>,
     /// What a tool printed that the output does not show.
@@ -62,13 +62,13 @@ struct HeldCall {
     id: Box<str>,
     call: ModelCall,
     place: TapePlace,
-    told: Option<Told>,
-    ended: Option<Ended>,
+    told: Option<ToldResult>,
+    ended: Option<ItemEnd>,
 }
 
 /// The calls of one thread.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct ThreadCalls {
     held: VecDeque<HeldCall>,
     /// How many calls are no longer held.
     passed: usize,
@@ -79,14 +79,14 @@ pub(super) struct Calls {
     /// Hashes of the ids of calls that were given out.
     given: HashSet<u64>,
     /// What was said of commands that went on, until they have ended.
-    going_on: HashMap<Box<str>, Told>,
+    going_on: HashMap<Box<str>, ToldResult>,
     hasher: FixedState,
 }
 
 /// Which threads a call started.
 pub(super) type Spawned = Vec<(String, String)>;
 
-impl Calls {
+impl ThreadCalls {
     /// Tells whether a call was seen before.
     fn is_given(&self, id: &str) -> bool {
         self.given.contains(&self.hasher.hash_one(id))
@@ -136,7 +136,7 @@ impl Calls {
         out: &mut SignalSink<'_>,
     ) {
         let place = out.place();
-        let told = Told { content, place };
+        let told = ToldResult { content, place };
         let weight = told.content.weight();
         if let Some(held) = self.held(id) {
             held.told.get_or_insert(told);
@@ -163,7 +163,7 @@ impl Calls {
             return out.unparsed(item.kind.as_deref(), "id: missing");
         };
         let id = id.to_owned();
-        let mut ended = Ended {
+        let mut ended = ItemEnd {
             tool,
             printed: item.printed(),
             duration_ms: item.duration_ms().or(took_ms),
@@ -207,7 +207,7 @@ impl Calls {
         out: &mut SignalSink<'_>,
     ) {
         self.flush(scope, spawned, out);
-        let mut left: Vec<(Box<str>, Told)> = self.going_on.drain().collect();
+        let mut left: Vec<(Box<str>, ToldResult)> = self.going_on.drain().collect();
         left.sort_by(|(one, _), (other, _)| one.cmp(other));
         for (id, told) in left {
             let mut out = out.at(told.place);
@@ -251,12 +251,12 @@ impl Calls {
         }
         let verdict = match described.kind {
             CallKind::Command => match exit_in(&text) {
-                Exit::GoesOn => {
+                ResultHead::GoesOn => {
                     self.going_on.insert(held.id, told);
                     return;
                 }
-                Exit::Code(code) => Some(code != 0),
-                Exit::None => Some(true),
+                ResultHead::Code(code) => Some(code != 0),
+                ResultHead::None => Some(true),
             },
             // These leave an item if they are run at all.
             CallKind::WithItem => Some(true),
@@ -277,7 +277,7 @@ impl Calls {
     fn give_ended(
         &mut self,
         id: &str,
-        mut end: Ended,
+        mut end: ItemEnd,
         is_new: bool,
         called: TapePlace,
         scope: Scope<'_>,
@@ -447,25 +447,25 @@ fn command_of(command: &Value) -> Option<(String, String)> {
 }
 
 /// What the head of a command's result says.
-enum Exit {
+enum ResultHead {
     None,
     Code(i64),
     GoesOn,
 }
 
 /// Reads the lines before `Output:`.
-fn exit_in(text: &str) -> Exit {
+fn exit_in(text: &str) -> ResultHead {
     for line in text.lines().take_while(|line| *line != "Output:") {
         let code = line.strip_prefix("Process exited with code ");
         let code = code.or(line.strip_prefix("Exit code: "));
         if let Some(code) = code.and_then(|code| code.trim().parse().ok()) {
-            return Exit::Code(code);
+            return ResultHead::Code(code);
         }
         if line.starts_with("Process running with session ID") {
-            return Exit::GoesOn;
+            return ResultHead::GoesOn;
         }
     }
-    Exit::None
+    ResultHead::None
 }
 
 impl Content<'_> {

@@ -8,7 +8,7 @@ use foldhash::quality::FixedState;
 
 use super::thread::Thread;
 use super::wire::{
-    CompletedLine, ContextLine, EventLine, Line as Head, MetaLine, ResponseItem, ResponseLine,
+    CompletedLine, ContextLine, EventLine, LineHead, MetaLine, ResponseItem, ResponseLine,
     TokenCountLine, UsageLine,
 };
 use crate::context::Context;
@@ -53,7 +53,7 @@ impl RolloutParser {
 
 impl LineReader for RolloutParser {
     fn on_line(&mut self, bytes: &[u8], out: &mut SignalSink<'_>) -> Result<(), DecodeError> {
-        let head = decode::<Head<'_>>(bytes)?.value;
+        let head = decode::<LineHead<'_>>(bytes)?.value;
         out.set_written_time(head.timestamp.as_deref());
         let tag = head.tag.as_deref().unwrap_or_default();
         let Some(payload) = &head.payload else {
@@ -136,7 +136,7 @@ impl RolloutParser {
     ) -> Result<(), DecodeError> {
         if tag.is_empty() {
             // The first line of such a rollout has the thread's id and its instructions.
-            let meta: super::wire::Meta<'_> = out.read("session_meta", bytes)?;
+            let meta: super::wire::ThreadMeta<'_> = out.read("session_meta", bytes)?;
             if meta.id.is_some() {
                 self.begin_thread(meta.id.as_deref().unwrap_or_default(), out);
             } else {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use foldhash::quality::FixedState;
 
 use super::source::thread_of;
-use super::wire::{Line, Payload};
+use super::wire::{LineHead, Payload};
 use crate::history::{Segment, SegmentLine, Session, SessionReader};
 use crate::json::decode;
 use crate::redact::Kept;
@@ -26,7 +26,7 @@ pub(super) struct RolloutReader {
     current: usize,
     /// The current rollout had a line before this one.
     has_begun: bool,
-    threads: Vec<Thread>,
+    threads: Vec<ThreadSurvey>,
     numbers: HashMap<String, usize>,
     /// Which turn started a thread.
     spawned: HashMap<String, (usize, usize)>,
@@ -35,9 +35,9 @@ pub(super) struct RolloutReader {
 
 /// What is known of a thread.
 #[derive(Default)]
-struct Thread {
+struct ThreadSurvey {
     id: String,
-    origin: Origin,
+    origin: ThreadOrigin,
     /// Its first line, which every run of it begins with.
     meta: Option<SegmentLine>,
     /// What was seen, by its ordinal or else by its content, and in which source.
@@ -56,7 +56,7 @@ struct Thread {
 
 /// What a thread's first line says of it.
 #[derive(Default)]
-struct Origin {
+struct ThreadOrigin {
     parent: Option<String>,
     /// It says itself that the session is its own.
     is_root: bool,
@@ -85,9 +85,9 @@ impl SessionReader for RolloutReader {
         let next = self.threads.len();
         self.current = *self.numbers.entry(id.to_owned()).or_insert(next);
         if self.current == next {
-            self.threads.push(Thread {
+            self.threads.push(ThreadSurvey {
                 id: id.to_owned(),
-                ..Thread::default()
+                ..ThreadSurvey::default()
             });
         }
         if let Some(thread) = self.threads.get_mut(self.current) {
@@ -106,7 +106,7 @@ impl SessionReader for RolloutReader {
         let Some(thread) = self.threads.get_mut(self.current) else {
             return;
         };
-        let decoded = decode::<Line<'_>>(bytes).ok().map(|line| line.value);
+        let decoded = decode::<LineHead<'_>>(bytes).ok().map(|line| line.value);
         let ordinal = decoded.as_ref().and_then(|line| line.ordinal);
         let key = match ordinal {
             Some(ordinal) => self.hasher.hash_one(("ordinal", ordinal)),
@@ -157,10 +157,10 @@ impl SessionReader for RolloutReader {
     }
 }
 
-impl Thread {
+impl ThreadSurvey {
     fn on_meta(&mut self, payload: &Payload<'_>, line: SegmentLine) {
         self.meta = Some(line);
-        self.origin = Origin {
+        self.origin = ThreadOrigin {
             parent: payload.parent.as_deref().map(str::to_owned),
             is_root: payload.session.as_deref() == Some(&self.id),
             is_fork: payload.forked_from.is_some(),
@@ -379,11 +379,11 @@ impl RolloutReader {
 
     /// Returns the thread that started all others: the one that nobody here started.
     fn root(&self) -> Option<usize> {
-        let is_started = |thread: &Thread| {
+        let is_started = |thread: &ThreadSurvey| {
             let parent = thread.origin.parent.as_ref();
             parent.is_some_and(|parent| self.numbers.contains_key(parent))
         };
-        let first = |is_it: &dyn Fn(&Thread) -> bool| self.threads.iter().position(is_it);
+        let first = |is_it: &dyn Fn(&ThreadSurvey) -> bool| self.threads.iter().position(is_it);
         first(&|thread| thread.origin.is_root)
             .or_else(|| first(&|thread| !is_started(thread)))
             .or_else(|| first(&|_| true))

@@ -26,10 +26,10 @@ pub(super) fn thread_of(path: &str) -> Option<&str> {
 /// such a field, a sub-agent named the thread that started it.
 pub(super) fn source(path: &str, head: &[u8]) -> Option<Source> {
     let thread = thread_of(path)?;
-    let mut named = Named::default();
+    let mut named = NamedThreads::default();
     // The first line is longer than what is read of it, and ends with an error: the ids come first.
     let mut json = serde_json::Deserializer::from_slice(head);
-    let _ = Object(&mut named, Depth::Line).deserialize(&mut json);
+    let _ = CutObject(&mut named, Depth::Line).deserialize(&mut json);
     let known = [named.session, named.parent];
     let session = known.into_iter().flatten().find(|id| is_session_id(id));
     Some(Source {
@@ -40,7 +40,7 @@ pub(super) fn source(path: &str, head: &[u8]) -> Option<Source> {
 
 /// The threads that a first line names.
 #[derive(Debug, Default)]
-struct Named {
+struct NamedThreads {
     session: Option<String>,
     parent: Option<String>,
 }
@@ -52,9 +52,9 @@ enum Depth {
 }
 
 /// Reads what it can of an object, and keeps it also where the object is cut.
-struct Object<'n>(&'n mut Named, Depth);
+struct CutObject<'n>(&'n mut NamedThreads, Depth);
 
-impl<'de> DeserializeSeed<'de> for Object<'_> {
+impl<'de> DeserializeSeed<'de> for CutObject<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -62,7 +62,7 @@ impl<'de> DeserializeSeed<'de> for Object<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Object<'_> {
+impl<'de> Visitor<'de> for CutObject<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +73,7 @@ impl<'de> Visitor<'de> for Object<'_> {
         while let Some(key) = map.next_key::<String>()? {
             match (self.1, key.as_str()) {
                 (Depth::Line, "payload") => {
-                    map.next_value_seed(Object(self.0, Depth::Payload))?;
+                    map.next_value_seed(CutObject(self.0, Depth::Payload))?;
                 }
                 (Depth::Payload, "session_id") => self.0.session = map.next_value()?,
                 (Depth::Payload, "parent_thread_id") => self.0.parent = map.next_value()?,

@@ -9,9 +9,9 @@ use runtape_core::RunError;
 use runtape_core::runtime_event::{Compaction, Warning};
 use serde_json::Value;
 
-use super::calls::{Calls, ModelCall, Spawned, tool};
+use super::calls::{ModelCall, Spawned, ThreadCalls, tool};
 use super::reader::older_response;
-use super::wire::{CompletedItem, Content, Event, ResponseItem, TokenInfo, UsageRecord};
+use super::wire::{CompletedItem, Content, EventPayload, ResponseItem, TokenInfo, UsageRecord};
 use crate::failure::error;
 use crate::history::LastWord;
 use crate::json::Str;
@@ -24,7 +24,7 @@ const CONTEXT: &[&str] = &["<", "# AGENTS.md instructions"];
 
 /// An item that was completed, until its response item comes.
 #[derive(Debug)]
-struct Said {
+struct CompletedText {
     is_message: bool,
     id: String,
     text: String,
@@ -51,11 +51,11 @@ pub(super) struct Thread {
     model: Option<String>,
     /// The model has begun a response, which its record will end.
     in_response: bool,
-    said: Option<Said>,
+    said: Option<CompletedText>,
     /// Hashes of the ids of items that were given out before their response items.
     given: HashSet<u64>,
     hasher: FixedState,
-    calls: Calls,
+    calls: ThreadCalls,
     /// A user's message, until the item of it comes.
     asked: Option<(String, TapePlace)>,
     /// What the user said last.
@@ -168,7 +168,7 @@ impl Thread {
     /// Tells whether an item was given out before its response item came.
     fn is_given(&mut self, is_message: bool, id: Option<&str>) -> bool {
         let id = id.unwrap_or_default();
-        let is_same = |said: &mut Said| said.is_message == is_message && said.id == id;
+        let is_same = |said: &mut CompletedText| said.is_message == is_message && said.id == id;
         self.said.take_if(is_same);
         let hash = self.hasher.hash_one(id);
         self.given.remove(&hash)
@@ -292,7 +292,7 @@ impl Thread {
                     let texts: Vec<&str> = item.summary.iter().map(Str::as_str).collect();
                     texts.join("\n")
                 };
-                self.said = Some(Said {
+                self.said = Some(CompletedText {
                     is_message,
                     id: id.to_owned(),
                     text,
@@ -353,7 +353,12 @@ impl Thread {
         }
     }
 
-    pub(super) fn on_event(&mut self, kind: &str, event: Event<'_>, out: &mut SignalSink<'_>) {
+    pub(super) fn on_event(
+        &mut self,
+        kind: &str,
+        event: EventPayload<'_>,
+        out: &mut SignalSink<'_>,
+    ) {
         match kind {
             "task_started" | "turn_started" => {
                 self.flush_said(out);
@@ -409,7 +414,7 @@ impl Thread {
         self.in_response = false;
     }
 
-    fn on_complete(&mut self, event: Event<'_>, out: &mut SignalSink<'_>) {
+    fn on_complete(&mut self, event: EventPayload<'_>, out: &mut SignalSink<'_>) {
         self.flush_turn(out);
         let duration = event.duration_ms;
         if let Some(duration) = duration {

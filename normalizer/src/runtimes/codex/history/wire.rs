@@ -10,7 +10,7 @@ use crate::verdict::VerdictWord;
 
 wire_struct! {
     /// What cutting a thread into turns takes, and no more.
-    pub(super) struct Line<'a> {
+    pub(super) struct LineHead<'a> {
         "timestamp" => timestamp: Option<Str<'a>>,
         "ordinal" => ordinal: Option<u64> as number::opt_u64,
         "type" => tag: Option<Str<'a>>,
@@ -38,7 +38,7 @@ wire_struct! {
         "last_agent_message" => answer: Option<Str<'a>>,
         // item_completed, token_usage_record
         "thread_id" => thread: Option<Str<'a>>,
-        "item" => item: ItemHead<'a>,
+        "item" => item: CompletedHead<'a>,
         "response_id" => response: Option<Str<'a>>,
         // token_count
         "info" => info: TokenInfo<'a>,
@@ -70,7 +70,7 @@ wire_struct! {
     }
 
     /// What the reader needs of an item that was completed.
-    pub(super) struct ItemHead<'a> {
+    pub(super) struct CompletedHead<'a> {
         "type" => kind: Option<Str<'a>>,
         "id" => id: Option<Str<'a>>,
         "content" => content: Content<'a>,
@@ -155,12 +155,12 @@ wire_struct! {
     }
 
     pub(super) struct MetaLine<'a> {
-        "payload" => payload: Meta<'a>,
+        "payload" => payload: ThreadMeta<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
 
     /// The first line of a rollout.
-    pub(super) struct Meta<'a> {
+    pub(super) struct ThreadMeta<'a> {
         "id" => id: Option<Str<'a>>,
         "session_id" => session: Option<Str<'a>>,
         "forked_from_id" => forked_from: Option<Str<'a>>,
@@ -236,13 +236,13 @@ wire_struct! {
     }
 
     pub(super) struct EventLine<'a> {
-        "payload" => payload: Event<'a>,
+        "payload" => payload: EventPayload<'a>,
         ; known "timestamp", "ordinal", "type", "metadata"
     }
 
     /// Something that happened around the conversation. Most types have keys of their own that say
     /// nothing about it.
-    pub(super) struct Event<'a> {
+    pub(super) struct EventPayload<'a> {
         "message" => message: Option<Str<'a>>,
         "reason" => reason: Option<Str<'a>>,
         "last_agent_message" => answer: Option<Str<'a>>,
@@ -282,7 +282,7 @@ wire_struct! {
         // Reasoning
         "summary_text" => summary: Vec<Str<'a>>,
         // CommandExecution
-        "command" => command: Command<'a>,
+        "command" => command: ShellCommand<'a>,
         "aggregated_output" => output: Option<Str<'a>>,
         "exit_code" => exit_code: Option<i64>,
         "duration" => duration: Duration,
@@ -316,7 +316,7 @@ wire_struct! {
 
 /// A command: its words, or the text that they were joined to.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Command<'a> {
+pub(super) enum ShellCommand<'a> {
     #[default]
     None,
     Text(Str<'a>),
@@ -324,13 +324,13 @@ pub(super) enum Command<'a> {
 }
 
 wire_shapes! {
-    Command: "a command";
-    string text => Command::Text(text);
-    null => Command::None;
-    list list => crate::json::items(list, size_of::<Str<'de>>()).map(Command::Words);
+    ShellCommand: "a command";
+    string text => ShellCommand::Text(text);
+    null => ShellCommand::None;
+    list list => crate::json::items(list, size_of::<Str<'de>>()).map(ShellCommand::Words);
 }
 
-impl<'a> Command<'a> {
+impl<'a> ShellCommand<'a> {
     /// Returns the command as the output has it.
     fn printed(self) -> Option<Str<'a>> {
         match self {

@@ -18,22 +18,22 @@ pub(super) type BlobId = [u8; 32];
 
 wire_struct! {
     struct RowLine<'a> {
-        "row" => row: Row<'a>,
+        "row" => row: BlobRow<'a>,
         ; rest skipped
     }
 
-    struct Row<'a> {
+    struct BlobRow<'a> {
         "key" => key: Option<Str<'a>>,
-        "value" => value: Cell<'a>,
+        "value" => value: RowValue<'a>,
         "id" => id: Option<Str<'a>>,
-        "data" => data: Cell<'a>,
+        "data" => data: RowValue<'a>,
         ; rest skipped
     }
 }
 
 /// A value of a row: a text, or bytes.
 #[derive(Clone, Debug, Default)]
-enum Cell<'a> {
+enum RowValue<'a> {
     #[default]
     None,
     Text(Str<'a>),
@@ -41,12 +41,12 @@ enum Cell<'a> {
 }
 
 wire_shapes! {
-    Cell: "a text or bytes";
-    string text => Cell::Text(text);
-    null => Cell::None;
-    flag _flag => Cell::None;
-    number _number => Cell::None;
-    object object => <Hex<'de> as serde::Deserialize<'de>>::deserialize(object).map(Cell::Bytes);
+    RowValue: "a text or bytes";
+    string text => RowValue::Text(text);
+    null => RowValue::None;
+    flag _flag => RowValue::None;
+    number _number => RowValue::None;
+    object object => <Hex<'de> as serde::Deserialize<'de>>::deserialize(object).map(RowValue::Bytes);
 }
 
 wire_struct! {
@@ -56,7 +56,7 @@ wire_struct! {
     }
 }
 
-impl Cell<'_> {
+impl RowValue<'_> {
     fn bytes(&self) -> Vec<u8> {
         match self {
             Self::None => Vec::new(),
@@ -94,7 +94,7 @@ pub(super) fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
 
 /// What the chat says of itself.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Meta {
+pub(super) struct ChatMeta {
     pub(super) agent: Option<String>,
     pub(super) root: Option<BlobId>,
     pub(super) name: Option<String>,
@@ -103,13 +103,13 @@ pub(super) struct Meta {
 }
 
 /// Reads a row of the table `meta`. The object is written in hexadecimal digits, as text or as bytes.
-pub(super) fn meta(line: &[u8]) -> Option<Meta> {
+pub(super) fn meta(line: &[u8]) -> Option<ChatMeta> {
     let row = decode::<RowLine<'_>>(line).ok()?.value.row;
     let bytes = row.value.bytes();
     let object = unhex(&bytes).filter(|object| !object.is_empty());
     let object: Value = serde_json::from_slice(&object.unwrap_or(bytes)).ok()?;
     let text = |key: &str| object.get(key)?.as_str().map(str::to_owned);
-    Some(Meta {
+    Some(ChatMeta {
         agent: text("agentId"),
         root: text("latestRootBlobId").and_then(|root| id_of(&root)),
         name: text("name"),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::blob::{Blob, BlobId, Meta, blob, meta};
+use super::blob::{Blob, BlobId, ChatMeta, blob, meta};
 use super::words::query;
 use crate::bounds::count;
 use crate::history::{Segment, SegmentLine, Session, SessionReader, table_of};
@@ -19,7 +19,7 @@ const MOST_TEXT: usize = 8 << 20;
 pub(super) struct ChatReader {
     sources: usize,
     name: String,
-    meta: Option<(Meta, SegmentLine)>,
+    meta: Option<(ChatMeta, SegmentLine)>,
     blobs: HashMap<BlobId, KeptBlob>,
     /// Bytes of texts that are kept.
     kept: usize,
@@ -120,7 +120,7 @@ impl ChatReader {
     }
 
     /// Walks the conversation.
-    fn segments(&self, meta: &Meta, meta_line: &SegmentLine) -> Vec<Segment> {
+    fn segments(&self, meta: &ChatMeta, meta_line: &SegmentLine) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
         // The system prompt and the context belong to the run that follows.
         let mut before: Vec<SegmentLine> = Vec::new();

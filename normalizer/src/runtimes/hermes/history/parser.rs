@@ -26,7 +26,7 @@ const NOT_RUN: &[&str] = &["Tool '", "[Tool execution cancelled", "Error"];
 
 /// A session of a sub-agent.
 #[derive(Debug, Default)]
-struct Child {
+struct ChildSession {
     /// The call that started it, and its id.
     scope: Option<Arc<str>>,
     state: SessionState,
@@ -60,7 +60,7 @@ pub(super) struct StateParser {
     main: HashSet<String>,
     state: SessionState,
     has_total: bool,
-    children: Vec<Child>,
+    children: Vec<ChildSession>,
     numbers: HashMap<String, usize>,
     /// Rows that were read: one that comes again says nothing new.
     seen: HashSet<(Option<usize>, i64)>,
@@ -120,7 +120,7 @@ impl LineReader for StateParser {
 
 impl StateParser {
     /// Returns the sub-agents in the order they appeared, with their ids.
-    fn in_order(&self) -> Vec<(&str, &Child)> {
+    fn in_order(&self) -> Vec<(&str, &ChildSession)> {
         let mut known: Vec<(&String, &usize)> = self.numbers.iter().collect();
         known.sort_by_key(|(_, number)| **number);
         let children = known
@@ -151,9 +151,9 @@ impl StateParser {
             let call = note.call.as_deref().unwrap_or(&child);
             let scope = Arc::from(format!("{call}{CHILD_LABEL}{child}"));
             self.numbers.insert(child.into_owned(), self.children.len());
-            self.children.push(Child {
+            self.children.push(ChildSession {
                 scope: Some(scope),
-                ..Child::default()
+                ..ChildSession::default()
             });
         }
         Ok(())
@@ -235,7 +235,7 @@ impl StateParser {
     }
 }
 
-impl Child {
+impl ChildSession {
     fn emit(&self, signal: Signal<'_>, out: &mut SignalSink<'_>) {
         let scope = self.scope.as_deref().map_or(Scope::Main, Scope::Child);
         out.emit_in(scope, signal);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use foldhash::quality::FixedState;
 use serde_json::{Value, json};
 
-use super::sessions::{Row, RowKind, SessionRows, kind_of, time};
+use super::sessions::{MessageRow, RowKind, SessionRows, kind_of, time};
 use super::wire::{HeadLine, SessionLine};
 use crate::history::{NOTE, Segment, SegmentLine, Session, SessionReader, table_of};
 use crate::json::decode;
@@ -55,7 +55,7 @@ impl SessionReader for StateReader {
                     let id = head.id.unwrap_or(i64::MAX);
                     if self.seen.insert((self.current, id)) {
                         let kind = kind_of(head.role.as_deref().unwrap_or_default(), bytes);
-                        session.push(Row {
+                        session.push(MessageRow {
                             line,
                             id,
                             at: time(head.at),
@@ -76,7 +76,7 @@ impl SessionReader for StateReader {
         for session in &mut self.sessions {
             session.rows.sort_by_key(|row| row.id);
         }
-        let mut runs = Runs::default();
+        let mut runs = SessionRuns::default();
         let mut session = Session::default();
         let mut main = HashSet::new();
         for (at, number) in self.family().into_iter().enumerate() {
@@ -138,7 +138,7 @@ impl StateReader {
 
 /// The runs of a session as they are put together.
 #[derive(Default)]
-struct Runs {
+struct SessionRuns {
     segments: Vec<Segment>,
     /// Hashes of what was said in the main conversation.
     said: HashSet<u64>,
@@ -150,7 +150,7 @@ struct Runs {
     after: Vec<(usize, Vec<SegmentLine>)>,
 }
 
-impl Runs {
+impl SessionRuns {
     /// Adds a session of the main conversation: the first one, or one that goes on with it.
     fn add_main(&mut self, session: &SessionRows, is_continued: bool) {
         let mut may_be_copied = is_continued;
@@ -179,7 +179,7 @@ impl Runs {
         }
     }
 
-    fn begin(&mut self, session: &SessionRows, row: &Row) {
+    fn begin(&mut self, session: &SessionRows, row: &MessageRow) {
         if let Some(before) = self.segments.last_mut() {
             before.is_over = true;
         }
@@ -192,7 +192,7 @@ impl Runs {
         });
     }
 
-    fn add_row(&mut self, session: &SessionRows, row: &Row) {
+    fn add_row(&mut self, session: &SessionRows, row: &MessageRow) {
         let run = self.segments.len().saturating_sub(1);
         if let Some(segment) = self.segments.last_mut() {
             segment.lines.push(row.line.clone());
@@ -210,7 +210,7 @@ impl Runs {
         self.note_calls(session, row, run);
     }
 
-    fn note_calls(&mut self, session: &SessionRows, row: &Row, run: usize) {
+    fn note_calls(&mut self, session: &SessionRows, row: &MessageRow, run: usize) {
         let RowKind::Answer { calls, goals, .. } = &row.kind else {
             return;
         };

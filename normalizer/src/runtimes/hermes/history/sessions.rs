@@ -17,7 +17,7 @@ const OWN_ROWS: &[&str] = &[
 
 /// A row of a message.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct MessageRow {
     pub(super) line: SegmentLine,
     pub(super) id: i64,
     pub(super) at: Option<i64>,
@@ -54,7 +54,7 @@ pub(super) struct SessionRows {
     /// Its own row, and the same without what it counts.
     pub(super) line: Option<SegmentLine>,
     pub(super) bare: Option<Vec<u8>>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<MessageRow>,
     /// The last row with a text of the model, if no prompt followed.
     spoken: Option<usize>,
 }
@@ -69,7 +69,7 @@ impl SessionRows {
     }
 
     /// Adds a row.
-    pub(super) fn push(&mut self, row: Row) {
+    pub(super) fn push(&mut self, row: MessageRow) {
         match &row.kind {
             RowKind::Answer { text: Some(_), .. } => {
                 let before = self.spoken.replace(self.rows.len());

@@ -20,7 +20,7 @@ use crate::parser::SignalSink;
 use crate::runtimes::opencode::calls::ToolPartCall;
 use crate::runtimes::opencode::failure;
 use crate::runtimes::opencode::spending::Spending;
-use crate::runtimes::opencode::wire::{FinishPart, TextPart, ToolPart};
+use crate::runtimes::opencode::wire::{FinishPart, SpokenPart, ToolPart};
 use crate::signal::{CallRef, Scope, Signal, TapePlace};
 use crate::verdict::{UNCLEAR_RESULT, VerdictWord};
 
@@ -51,7 +51,7 @@ enum Role {
 
 /// How far a part was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum PartTold {
     /// A call without its result.
     Call,
     All,
@@ -61,20 +61,20 @@ enum Told {
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     /// Parts that were told, by hashes of their ids.
-    told: HashMap<u64, Told>,
+    told: HashMap<u64, PartTold>,
     /// Whose the messages are that were told.
     messages: HashMap<u64, Role>,
     hasher: FixedState,
     /// Texts that were not whole when they were read.
     unfinished: BTreeMap<String, HeldRow>,
-    last: Option<LastMessage>,
+    last: Option<LastModelMessage>,
     /// The last error, and where.
     pub(super) error: Option<(RunError, TapePlace)>,
 }
 
 /// The last message of the model.
 #[derive(Debug, Default)]
-struct LastMessage {
+struct LastModelMessage {
     id: String,
     finish: VerdictWord<'static>,
     /// What it said.
@@ -132,11 +132,11 @@ impl Conversation {
         }
     }
 
-    fn told(&self, part: &str) -> Option<Told> {
+    fn told(&self, part: &str) -> Option<PartTold> {
         self.told.get(&self.hasher.hash_one(part)).copied()
     }
 
-    fn note(&mut self, part: &str, told: Told) {
+    fn note(&mut self, part: &str, told: PartTold) {
         self.told.insert(self.hasher.hash_one(part), told);
     }
 
@@ -144,10 +144,10 @@ impl Conversation {
         let mut texts: Vec<String> = Vec::new();
         let mut place = None;
         for (id, row) in &message.parts {
-            if self.told(id) == Some(Told::All) {
+            if self.told(id) == Some(PartTold::All) {
                 continue;
             }
-            self.note(id, Told::All);
+            self.note(id, PartTold::All);
             let mut out = out.at(row.place);
             let Some(head) = object::<PartHead<'_>>("part", &row.data, &mut out) else {
                 continue;
@@ -189,18 +189,18 @@ impl Conversation {
             out.emit(Signal::Cwd(cwd));
         }
         if self.last.as_ref().is_none_or(|last| last.id != message.id) {
-            self.last = Some(LastMessage {
+            self.last = Some(LastModelMessage {
                 id: message.id.clone(),
-                ..LastMessage::default()
+                ..LastModelMessage::default()
             });
         }
         for (id, row) in &message.parts {
-            if self.told(id) == Some(Told::All) {
+            if self.told(id) == Some(PartTold::All) {
                 continue;
             }
             let mut at = out.at(row.place);
             let Some(kind) = kind_of(&row.data, &mut at) else {
-                self.note(id, Told::All);
+                self.note(id, PartTold::All);
                 continue;
             };
             self.tell_part(id, &kind, row, model, scope, spending, started, &mut at);
@@ -242,8 +242,8 @@ impl Conversation {
                 out.emit_in(scope, Signal::MessagePrinted);
             }
             "text" | "reasoning" => {
-                let Some(part) = object::<TextPart<'_>>(kind, &row.data, out) else {
-                    return self.note(id, Told::All);
+                let Some(part) = object::<SpokenPart<'_>>(kind, &row.data, out) else {
+                    return self.note(id, PartTold::All);
                 };
                 out.unknown_keys(kind, &part.unknown);
                 if part.time.start.is_some() && part.time.end.is_none() {
@@ -277,13 +277,13 @@ impl Conversation {
             "file" | "patch" | "snapshot" | "agent" | "subtask" => {}
             _ => out.unparsed(Some(kind), "a part of unknown type"),
         }
-        self.note(id, Told::All);
+        self.note(id, PartTold::All);
     }
 
     fn tell_text(
         &mut self,
         kind: &str,
-        part: TextPart<'_>,
+        part: SpokenPart<'_>,
         scope: Scope<'_>,
         out: &mut SignalSink<'_>,
     ) {
@@ -315,7 +315,7 @@ impl Conversation {
         out: &mut SignalSink<'_>,
     ) {
         let Some(mut part) = object::<ToolPart<'_>>("tool", &row.data, out) else {
-            return self.note(id, Told::All);
+            return self.note(id, PartTold::All);
         };
         out.unknown_keys("tool", &part.unknown);
         let call = ToolPartCall::of(&part);
@@ -323,7 +323,7 @@ impl Conversation {
         let named = part.call.as_deref().filter(|call| !call.is_empty());
         let named = named.unwrap_or(id).to_owned();
         let child = part.state.metadata.session.as_deref().map(str::to_owned);
-        let is_known = self.told(id) == Some(Told::Call);
+        let is_known = self.told(id) == Some(PartTold::Call);
         let reference = CallRef::Printed(&named);
         if is_known {
             call.emit_end(reference, &mut part, scope, out);
@@ -337,9 +337,9 @@ impl Conversation {
         self.note(
             id,
             if call.has_result {
-                Told::All
+                PartTold::All
             } else {
-                Told::Call
+                PartTold::Call
             },
         );
     }
@@ -350,13 +350,13 @@ impl Conversation {
             let mut out = out.at(row.place);
             let kind = object::<PartHead<'_>>("part", &row.data, &mut out);
             let kind = kind.and_then(|head| head.kind.map(Str::into_owned));
-            let part = object::<TextPart<'_>>("part", &row.data, &mut out);
+            let part = object::<SpokenPart<'_>>("part", &row.data, &mut out);
             let part = part.filter(|part| part.text.as_ref().is_some_and(|text| !text.is_empty()));
             if let (Some(kind), Some(part)) = (kind, part) {
                 self.tell_text(&kind, part, scope, &mut out);
                 out.emit_in(scope, Signal::MessageCut);
             }
-            self.note(&id, Told::All);
+            self.note(&id, PartTold::All);
         }
     }
 

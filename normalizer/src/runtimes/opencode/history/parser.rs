@@ -21,7 +21,7 @@ pub(super) struct RowParser {
     /// The main session's id.
     main: Option<String>,
     conversation: Conversation,
-    children: Vec<Child>,
+    children: Vec<ChildSession>,
     numbers: HashMap<String, usize>,
     /// Which call started a session.
     callers: HashMap<String, String>,
@@ -30,7 +30,7 @@ pub(super) struct RowParser {
 }
 
 /// A sub-agent's session.
-struct Child {
+struct ChildSession {
     /// The call that started it, and its id.
     scope: Arc<str>,
     conversation: Conversation,
@@ -107,7 +107,7 @@ impl RowParser {
                 let call = self.callers.get(id).map_or(id, String::as_str);
                 let scope = Arc::from(format!("{call}{CHILD_LABEL}{id}"));
                 self.numbers.insert(id.to_owned(), self.children.len());
-                self.children.push(Child {
+                self.children.push(ChildSession {
                     scope,
                     conversation: Conversation::default(),
                 });

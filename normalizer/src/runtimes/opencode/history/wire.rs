@@ -40,7 +40,7 @@ wire_struct! {
     pub(super) struct MessageHead<'a> {
         "role" => role: Option<Str<'a>>,
         "time" => time: MessageTime,
-        "path" => path: Path<'a>,
+        "path" => path: MessagePaths<'a>,
         ; rest skipped
     }
 
@@ -50,7 +50,7 @@ wire_struct! {
         ; rest skipped
     }
 
-    pub(super) struct Path<'a> {
+    pub(super) struct MessagePaths<'a> {
         "cwd" => cwd: Option<Str<'a>>,
         ; rest skipped
     }
@@ -79,7 +79,7 @@ wire_struct! {
     pub(super) struct Message<'a> {
         "role" => role: Option<Str<'a>>,
         "modelID" => model: Option<Str<'a>>,
-        "path" => path: Path<'a>,
+        "path" => path: MessagePaths<'a>,
         "finish" => finish: VerdictWord<'a>,
         "error" => error: Value,
         "time" => time: MessageTime,

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Found, SESSION, Written, read, written};
+use super::{Found, MaybeText, SESSION, read, written};
 
 /// Returns a line of a sub-agent; all other lines of the test have smaller ids.
-fn agent_lines(agent: &str, prompt: &str, answer: &str, first: usize) -> Written {
+fn agent_lines(agent: &str, prompt: &str, answer: &str, first: usize) -> MaybeText {
     let mut lines = written("2.1.325")
         .prompt(prompt)
         .text(&format!("m-{agent}"), answer);
@@ -17,7 +17,7 @@ fn agent_lines(agent: &str, prompt: &str, answer: &str, first: usize) -> Written
     lines
 }
 
-fn delegating(agent: &str) -> Written {
+fn delegating(agent: &str) -> MaybeText {
     let input = json!({"description": "d", "prompt": "Look.", "subagent_type": "x"});
     let result = json!({"toolUseResult": {"status": "completed", "agentId": agent}});
     written("2.1.325")

@@ -16,7 +16,7 @@ const SESSION: &str = "0d016c59-92c1-409d-b997-59d944458f48";
 
 /// Lines of a session, written one by one.
 #[derive(Clone)]
-struct Written {
+struct MaybeText {
     lines: Vec<Value>,
     version: &'static str,
     entrypoint: Option<&'static str>,
@@ -25,8 +25,8 @@ struct Written {
 }
 
 /// Begins to write what print mode of a version writes.
-fn written(version: &'static str) -> Written {
-    Written {
+fn written(version: &'static str) -> MaybeText {
+    MaybeText {
         lines: Vec::new(),
         version,
         entrypoint: (!version.starts_with("1.") && !version.starts_with("2.0"))
@@ -39,7 +39,7 @@ fn id(number: usize) -> String {
     format!("00000000-0000-0000-0000-{number:012x}")
 }
 
-impl Written {
+impl MaybeText {
     fn time(&self) -> String {
         format!(
             "2026-01-01T10:{:02}:{:02}.000Z",

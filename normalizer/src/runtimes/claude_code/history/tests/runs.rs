@@ -3,7 +3,7 @@
 use runtape_core::CheckpointStatus;
 use serde_json::json;
 
-use super::{Written, written};
+use super::{MaybeText, written};
 
 #[test]
 fn a_process_ends_with_the_sessions_totals_and_costs_their_difference() {
@@ -105,7 +105,7 @@ fn a_terminal_session_with_many_prompts_is_one_process() {
     assert_eq!(found.prompts(), [Some("One."), Some("Three.")]);
 }
 
-fn killed() -> Written {
+fn killed() -> MaybeText {
     let call = json!({"command": "sleep 20"});
     written("2.1.325")
         .asked("Long.")
