@@ -10,7 +10,7 @@ use runtape_core::{CheckpointStatus, ErrorFamily, Record, RunSummary, Runtime};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::testing::{Printed, context};
+use crate::testing::{PrintedRun, context};
 
 const SESSION: &str = "6baba7bc-061b-4fc8-9fe0-a222e7fee90d";
 
@@ -45,10 +45,10 @@ impl Given<'_> {
         self.printed().records()
     }
 
-    fn printed(&self) -> Printed<'_> {
+    fn printed(&self) -> PrintedRun<'_> {
         let mut context = context(self.argv);
         context.limit = self.limit.unwrap_or(context.limit);
-        Printed {
+        PrintedRun {
             runtime: Runtime::ClaudeCode,
             context,
             stdout: &self.stdout,

@@ -11,7 +11,7 @@ mod steps;
 use runtape_core::{Record, RunSummary, Runtime};
 
 use super::ENTRY;
-use crate::testing::{Printed, context};
+use crate::testing::{PrintedRun, context};
 use crate::{Context, Exit, detect};
 
 /// Returns the summary of an output in a context.
@@ -24,8 +24,8 @@ pub(super) fn records_of(context: Context, stdout: &str, stderr: &str, exit: &Ex
     printed(context, stdout, stderr, exit).records()
 }
 
-fn printed<'a>(context: Context, stdout: &'a str, stderr: &'a str, exit: &Exit) -> Printed<'a> {
-    Printed {
+fn printed<'a>(context: Context, stdout: &'a str, stderr: &'a str, exit: &Exit) -> PrintedRun<'a> {
+    PrintedRun {
         runtime: Runtime::Hermes,
         context,
         stdout,
