@@ -91,6 +91,31 @@ pub(crate) fn a_record_shows_the_bytes_it_came_from<B: Backend>() {
     }
 }
 
+pub(crate) fn records_are_read_one_by_one_and_from_any_number_on<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    let made = Plan::new("r", 6).make();
+    assert!(!store.has_run(made.id()).unwrap());
+    made.store(&mut store);
+    assert!(store.has_run(made.id()).unwrap());
+    for record in &made.records {
+        let found = store.record(made.id(), record.seq).unwrap();
+        assert_eq!(found.as_ref(), Some(record));
+    }
+    let end = made.records.len() as u64;
+    assert_eq!(store.record(made.id(), end).unwrap(), None);
+    for from in [0, 1, end - 1, end] {
+        let mut found = Vec::new();
+        let each = |record| {
+            found.push(record);
+            found.len() < 3
+        };
+        store.each_record(made.id(), from, each).unwrap();
+        let expected = made.records.iter().skip(from as usize).take(3);
+        assert!(found.iter().eq(expected), "from {from}");
+    }
+}
+
 pub(crate) fn the_last_records_and_the_end_are_written_together_or_not_at_all<B: Backend>() {
     let home = B::fresh();
     let mut store = home.open();

@@ -16,6 +16,8 @@
 mod append;
 mod asking;
 mod calls;
+mod copying;
+mod database;
 mod prepared;
 mod queries;
 mod recovering;
@@ -116,6 +118,7 @@ macro_rules! hold_to_the_contract {
                 records_and_tape_come_back_exactly,
                 a_checkpoint_is_the_one_that_the_live_records_gave,
                 a_record_shows_the_bytes_it_came_from,
+                records_are_read_one_by_one_and_from_any_number_on,
                 the_last_records_and_the_end_are_written_together_or_not_at_all,
                 the_same_again_changes_nothing_and_other_content_is_refused,
                 gaps_strangers_and_late_records_are_refused,
@@ -136,6 +139,16 @@ macro_rules! hold_to_the_contract {
                 files_are_told_by_path_and_access,
                 hosts_are_told_and_guesses_are_marked,
             }
+            copying {
+                a_run_of_another_store_is_copied_once,
+                a_run_of_a_bundle_is_left_to_one_who_writes_it_in_another_form,
+            }
+            database {
+                a_database_says_what_it_is,
+                a_copy_of_a_file_is_the_same_database,
+                erasing_what_was_deleted_changes_nothing_else,
+                a_store_in_memory_is_gone_with_its_handle,
+            }
             prepared {
                 all_that_can_be_asked_is_the_same,
                 the_same_again_changes_nothing_and_other_content_is_refused,
@@ -155,6 +168,7 @@ macro_rules! hold_to_the_contract {
                 a_run_whose_writer_is_gone_can_be_taken_over,
                 records_are_given_up_and_made_again,
                 a_run_is_replaced_piece_by_piece,
+                a_run_is_open_then_sealed_and_verified_by_itself,
                 a_head_that_was_kept_proves_what_came_before,
                 rebuilding_changes_nothing_that_is_right,
                 a_bundle_is_taken_in_whole,
@@ -162,6 +176,7 @@ macro_rules! hold_to_the_contract {
             retention {
                 deleting_leaves_tombstones_and_nothing_else,
                 tapes_are_dropped_by_date_and_records_stay,
+                tapes_are_dropped_by_name_and_runs_deleted_for_a_reason,
                 what_a_living_writer_writes_is_not_deleted,
                 what_somebody_works_on_is_neither_deleted_nor_stripped_of_its_tape,
                 a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_none,

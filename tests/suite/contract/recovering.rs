@@ -204,6 +204,34 @@ pub(crate) fn rebuilding_changes_nothing_that_is_right<B: Backend>() {
     assert_eq!(store.verify().unwrap().faults, []);
 }
 
+pub(crate) fn a_run_is_open_then_sealed_and_verified_by_itself<B: Backend>() {
+    let home = B::fresh();
+    let (mut writer, reader) = (home.open(), home.open_to_read());
+    let (made, first) = (Plan::new("r", 4).make(), Plan::new("first", 1).make());
+    first.store(&mut writer);
+    writer.begin_run(&made.begin).unwrap();
+    assert!(writer.is_written(made.id()).unwrap() && reader.is_written(made.id()).unwrap());
+    assert!(!reader.is_written(first.id()).unwrap());
+    assert_eq!(reader.sealed_runs().unwrap(), [first.id().clone()]);
+    let begin = reader.begin_of(made.id()).unwrap();
+    assert_eq!(
+        (begin.run_id, begin.context),
+        (made.id().clone(), made.begin.context.clone())
+    );
+    writer
+        .append(made.id(), &made.records, &made.chunks)
+        .unwrap();
+    writer
+        .finish_run(made.id(), &json!({"code": 0}), 1)
+        .unwrap();
+    assert!(!reader.is_written(made.id()).unwrap());
+    let sealed = reader.sealed_runs().unwrap();
+    assert_eq!(sealed.len(), 2);
+    assert!(sealed.contains(first.id()) && sealed.contains(made.id()));
+    assert_eq!(reader.verify_runs(&sealed).unwrap().faults, []);
+    assert!(reader.verify_runs(&[run_id("nobody")]).is_err());
+}
+
 pub(crate) fn a_bundle_is_taken_in_whole<B: Backend>() {
     let homes = (B::fresh(), B::fresh());
     let (mut from, mut to) = (homes.0.open(), homes.1.open());

@@ -77,6 +77,35 @@ pub(crate) fn tapes_are_dropped_by_date_and_records_stay<B: Backend>() {
     assert_eq!(report.removals[0].reason, RemovalReason::TapeDropped);
 }
 
+pub(crate) fn tapes_are_dropped_by_name_and_runs_deleted_for_a_reason<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    let (made, other) = (Plan::new("a", 4).make(), Plan::new("b", 2).make());
+    made.store(&mut store);
+    other.store(&mut store);
+    let bytes: usize = made.chunks.iter().map(|chunk| chunk.bytes.len()).sum();
+    let tapes = store.tapes_before(i64::MAX).unwrap();
+    assert_eq!(tapes.len(), 2);
+    assert!(tapes.contains(&(made.id().clone(), bytes as u64)));
+    assert_eq!(store.tapes_before(0).unwrap(), []);
+    let dropped = store.drop_tapes(&[made.id().clone()], 5).unwrap();
+    assert_eq!((dropped.tapes, dropped.bytes), (1, bytes as u64));
+    assert!(store.was_tape_dropped(made.id()).unwrap());
+    assert!(!store.was_tape_dropped(other.id()).unwrap());
+    let left: Vec<_> = store.tapes_before(i64::MAX).unwrap();
+    assert_eq!((left.len(), &left[0].0), (1, other.id()));
+
+    let reason = RemovalReason::Joined;
+    store.delete_as(other.id(), reason.clone(), 6).unwrap();
+    assert!(!store.has_run(other.id()).unwrap());
+    let removals = store.removals().unwrap();
+    let removed = removals
+        .iter()
+        .find(|removal| removal.run_id == *other.id());
+    assert_eq!(removed.unwrap().reason, reason);
+    assert_eq!(store.verify().unwrap().faults, []);
+}
+
 pub(crate) fn what_a_living_writer_writes_is_not_deleted<B: Backend>() {
     let home = B::fresh();
     let mut writer = home.open();
