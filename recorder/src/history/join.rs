@@ -11,10 +11,9 @@ use serde_json::Value;
 
 use super::evidence::{Evidence, Fit};
 use super::segment_run::HISTORY_KEY;
+use super::stored_runs::{MOST_NAMED, several_histories, several_recorded};
 use super::sync::{SyncEvent, SyncOptions, group};
-use super::take_in::{
-    self, JoinedHistory, MOST_NAMED, mark_not_joined, several_histories, several_recorded,
-};
+use super::take_in::{self, JoinedHistory, mark_not_joined};
 use crate::context_and_exit::{applied_rules, came_as_records, is_history_only};
 use crate::error::RecordError;
 

@@ -41,6 +41,7 @@ mod segment_run;
 mod session_work;
 mod settled;
 mod state;
+mod stored_runs;
 mod survey;
 mod sync;
 mod take_in;

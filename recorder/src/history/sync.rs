@@ -20,7 +20,8 @@ use super::segment_run::SegmentRun;
 use super::session_work::{SessionJob, SessionWork, work};
 use super::settled::{Settled, Survey};
 use super::state::{HistoryState, KnownFile, KnownSession, Memory};
-use super::take_in::{Account, SegmentOutcome, StoredRuns, take_in};
+use super::stored_runs::{Account, StoredRuns};
+use super::take_in::{SegmentOutcome, take_in};
 use crate::capture::pipeline::{usual_threads, work_in_order};
 use crate::error::RecordError;
 
