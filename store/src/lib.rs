@@ -89,6 +89,7 @@ mod server_name;
 mod several_chains;
 mod sqlite;
 mod store;
+mod table_rows;
 mod write;
 
 pub use error::{DatabaseFault, StoreError};
