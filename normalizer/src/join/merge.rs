@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use runtape_core::runtime_event::HistoryMismatch;
 
 use super::align::{StepRange, align};
-use super::half::{Half, HalfItem, StepFacts, push_loose};
+use super::backbone::{Backbone, backbones};
+use super::half::{Half, HalfItem, push_loose};
 use super::owned::{OwnedCall, OwnedSignal};
 use crate::framing::lines::{Ending, Line};
 use crate::reducer::Reducer;
@@ -16,18 +17,6 @@ use crate::signal::{Emitted, Scope, Signal, TapePlace};
 struct Measured {
     is_error: Option<bool>,
     duration_ms: Option<u64>,
-}
-
-/// The history of one run of the tree, as far as it was not given out.
-#[derive(Debug, Default)]
-struct Backbone {
-    /// What comes before the first step, then each step.
-    groups: VecDeque<(Option<usize>, VecDeque<HalfItem>)>,
-    facts: Vec<StepFacts>,
-    /// The calls that have a result.
-    results: HashSet<OwnedCall>,
-    /// The rest of the step that the output is in.
-    open: VecDeque<HalfItem>,
 }
 
 /// How a step of the output stands to the history.
@@ -572,34 +561,6 @@ fn said(history: &Half) -> (HashSet<String>, HashSet<String>) {
         }
     }
     (asked, keys)
-}
-
-/// Puts the history of each run into groups, one a step.
-fn backbones(history: Half) -> Vec<Backbone> {
-    let mut backbones: Vec<Backbone> = history
-        .scopes
-        .into_iter()
-        .map(|scope| Backbone {
-            facts: scope.steps,
-            ..Backbone::default()
-        })
-        .collect();
-    for item in history.items {
-        let Some(backbone) = backbones.get_mut(item.scope) else {
-            continue;
-        };
-        if let OwnedSignal::ToolResult { call, .. } = &item.signal {
-            backbone.results.insert(call.clone());
-        }
-        let last = backbone.groups.back().map(|(step, _)| *step);
-        // What belongs to no step stays with the one before it.
-        let step = item.step.or(last.flatten());
-        match backbone.groups.back_mut() {
-            Some((known, items)) if *known == step => items.push_back(item),
-            _ => backbone.groups.push_back((step, VecDeque::from([item]))),
-        }
-    }
-    backbones
 }
 
 fn emit(

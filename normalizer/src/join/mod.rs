@@ -9,6 +9,7 @@
 //! Both halves are held until the end, so a run is joined only if they are not too large for that.
 
 mod align;
+mod backbone;
 mod half;
 mod merge;
 mod owned;
