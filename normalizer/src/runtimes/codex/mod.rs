@@ -12,6 +12,13 @@
 //!   session's id and, if the process failed, the last line that says `ERROR: `.
 //!
 //! A start that failed prints nothing on standard output; what went wrong is a line on standard error.
+//!
+//! Read the files in this order: lines come in here; `framing::events_or_text` holds them until they
+//! tell the format, and `events` says what an event means. `wire` is what it reads; `results` tells
+//! what came of a call, `notices` what an error stands for that is not the end, and `shell` reads
+//! commands as they are printed. `stderr` is read beside it. `tools`, `usage` and `failure` know the
+//! CLI's words, `argv` and `sniff` what is known before a line is read, `calling` how an adapter
+//! starts the CLI. `history` reads the rollouts.
 
 mod argv;
 mod calling;

@@ -15,6 +15,11 @@
 //!
 //! A line that is meant as one of ours and does not fit its schema is reported with the field and the
 //! reason, and means nothing. If it was to say how the run went, the run ends as an unclear one.
+//!
+//! Read the files in this order: lines come in here, and are `text` until `wire` finds one in a
+//! published shape; from then on `structured` hands each to `transcript` or `events`. `told_run` is
+//! one run as its events tell it, and `messages` has what was said last. `tools`, `usage` and `failure`
+//! know the words of the published shapes, `session` the form of ids.
 
 mod events;
 mod failure;

@@ -14,6 +14,14 @@
 //! `chat` `final`, `aborted` and `error` decide how a run ended, or else the end of its life cycle. A
 //! session may see several runs; the last one decides, and one that is still at work decides that
 //! the output was cut.
+//!
+//! Read the files in this order: lines come in here, and `frames` tells what a frame is and whose
+//! (`sessions`); `held_frames` keeps those that come before the session is known, `repeats` finds those
+//! that come twice. `requests` and `responses` are what the client asked and was answered. What an agent
+//! says becomes messages in `conversation`, with `told` for text that is told again and again, `message`
+//! and `rows` for the transcript, `calls` for tools, and `lifecycle`, `chat` and `runs` for how a run
+//! goes and ends. `wire` is what these read; `tools`, `usage` and `failure` know the gateway's words,
+//! `argv` and `sniff` what is known before a frame is read.
 
 mod argv;
 mod calls;

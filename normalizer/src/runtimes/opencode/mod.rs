@@ -12,6 +12,12 @@
 //! An `error` line is a failure, also where more steps follow: the CLI compacts a conversation that is
 //! too long and goes on, and ends with exit code 1 all the same. A command that failed is a call that
 //! was completed: its exit code tells.
+//!
+//! Read the files in this order: lines come in here; `framing::events_or_text` holds them until they
+//! tell the format, and `events` says what an event means. `wire` is what it reads; `calls` gives out
+//! parts that are tool calls, `spending` adds up what steps used and cost. `stderr` is read beside it.
+//! `tools`, `usage` and `failure` know the CLI's words, `argv` and `sniff` what is known before a line
+//! is read, `calling` how an adapter starts the CLI. `history` reads the database.
 
 mod argv;
 mod calling;

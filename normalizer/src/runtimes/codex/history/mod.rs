@@ -7,6 +7,11 @@
 //! The same text stands in a `response_item` and in an `item_completed`. What the model was sent and
 //! said is taken from the former, how calls ended from the latter, under the names that the output
 //! has for them. A response ends with its `token_usage_record`.
+//!
+//! Read the files in this order: `source` tells which files are of one session, `reader` cuts them into
+//! turns and puts those together to runs, `parser` makes signals of the lines of one. `thread` is one
+//! thread of it, `calls` holds its calls until it shows what became of them, and `wire` is what these
+//! read.
 
 mod calls;
 mod parser;

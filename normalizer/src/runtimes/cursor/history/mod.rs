@@ -7,6 +7,10 @@
 //!
 //! The chat's transcripts, which the CLI writes beside it, say less than it does, and the IDE's
 //! database is of chats that no process of the CLI had: neither is read.
+//!
+//! Read the files in this order: `reader` walks the chat's blobs and cuts it into runs, `parser` makes
+//! signals of the messages of one. `blob` is what both read, and `words` knows what the CLI puts around
+//! what the user said.
 
 mod blob;
 mod parser;

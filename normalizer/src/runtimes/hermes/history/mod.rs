@@ -9,6 +9,9 @@
 //! of the last run, whose total it is if there is no other.
 //!
 //! Snapshots and logs of sessions in files beside the database say nothing that it does not say.
+//!
+//! Read the files in this order: `reader` cuts a session's rows, which `sessions` gathers, into runs, and
+//! `parser` makes signals of the rows of one. `wire` is what both read.
 
 mod parser;
 mod reader;

@@ -6,6 +6,10 @@
 //! out, since nothing ties them to what they are copies of.
 //!
 //! Older versions kept the same objects in files, and imported them when they got a database.
+//!
+//! Read the files in this order: `reader` cuts a session's rows into runs, `parser` makes signals of the
+//! rows of one, and `message` holds a message with its parts until another begins. `wire` is what these
+//! read.
 
 mod message;
 mod parser;
