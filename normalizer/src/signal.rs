@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use runtape_core::runtime_event::ApiRetry;
+use runtape_core::runtime_event::{ApiRetry, Compaction};
 use runtape_core::{LateValue, RunError, RuntimeEventKind, Span, TokenCounts, ToolClass};
 use serde_json::Value;
 
@@ -302,4 +302,15 @@ pub struct Emitted<'a> {
     pub place: TapePlace,
     /// What was said.
     pub signal: Signal<'a>,
+}
+
+/// Returns the event of a compaction of which nothing was counted.
+pub(crate) fn compaction(message: Option<String>) -> Compaction {
+    Compaction {
+        trigger: None,
+        pre_tokens: None,
+        post_tokens: None,
+        duration_ms: None,
+        message,
+    }
 }

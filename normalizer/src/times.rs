@@ -11,6 +11,18 @@ pub fn iso_millis(text: &str) -> Option<i64> {
         .map(|time| time.timestamp_millis())
 }
 
+/// Turns seconds into milliseconds; none where that is no count.
+pub(crate) fn seconds_to_millis(seconds: f64) -> Option<u64> {
+    let millis = (seconds * 1000.0).round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole and in range, by the guard"
+    )]
+    let millis = (0.0..9e15).contains(&millis).then_some(millis as u64);
+    millis
+}
+
 /// Reads what JavaScript's `toISOString` writes, and nothing else: `2026-11-16T00:11:42.469Z`.
 ///
 /// Most runtimes print one on every line, and knowing where everything is makes it cheap.

@@ -1,5 +1,7 @@
 //! Lines that were rows of a database.
 
+use crate::times::seconds_to_millis;
+
 /// What a reader's own notes to its parser name as their table.
 pub(crate) const NOTE: &str = "runtape";
 
@@ -14,14 +16,7 @@ pub(crate) fn table_of(line: &[u8]) -> Option<&str> {
 
 /// Turns seconds since 1970 into milliseconds.
 pub(crate) fn millis(seconds: Option<f64>) -> Option<u64> {
-    let millis = (seconds? * 1000.0).round();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "whole and in range, by the guard"
-    )]
-    let millis = (0.0..9e15).contains(&millis).then_some(millis as u64);
-    millis
+    seconds_to_millis(seconds?)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::failure::epoch_millis;
 use super::wire::{Aside, RateLimitEvent, System};
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
-use crate::signal::Signal;
+use crate::signal::{Signal, compaction};
 
 /// Messages around the conversation, which few runs have.
 pub(super) fn is_aside(kind: &str) -> bool {
@@ -171,14 +171,7 @@ impl Conversation {
             (Some(result), None) if result != "success" => format!("compaction: {result}"),
             _ => return,
         };
-        let compaction = Compaction {
-            trigger: None,
-            pre_tokens: None,
-            post_tokens: None,
-            duration_ms: None,
-            message: Some(message),
-        };
-        emit(compaction, out);
+        emit(compaction(Some(message)), out);
     }
 
     fn on_task(&mut self, line: System<'_>, out: &mut SignalSink<'_>) {

@@ -1,10 +1,10 @@
 //! Lines that hermes prints about the work, in any text format.
 
-use runtape_core::runtime_event::{Compaction, Info, Interaction, StdoutText, Task, Warning};
+use runtape_core::runtime_event::{Info, Interaction, StdoutText, Task, Warning};
 
 use super::session::leading_session_id;
 use crate::parser::SignalSink;
-use crate::signal::Signal;
+use crate::signal::{Signal, compaction};
 
 /// Tells whether a line is one of those that get onto the output of a quiet run.
 ///
@@ -91,14 +91,7 @@ pub(super) fn take(line: &str, out: &mut SignalSink<'_>) -> bool {
         warning(text, out);
     } else if is_compaction(line) {
         let message = Some(line.trim_start_matches(['🗜', '\u{fe0f}', ' ']).to_owned());
-        let compaction = Compaction {
-            trigger: None,
-            pre_tokens: None,
-            post_tokens: None,
-            duration_ms: None,
-            message,
-        };
-        out.event(compaction);
+        out.event(compaction(message));
     } else if line.starts_with(CONTEXT_LIMIT) {
         info(None, line, out);
     } else {

@@ -1,6 +1,7 @@
 //! Session ids, and the times that hermes prints.
 
 use crate::session_id::is_uuid;
+use crate::times::seconds_to_millis;
 
 /// Tells whether `text` is an id of a session: `20261115_234656_5eb98f`, or a UUID.
 ///
@@ -47,15 +48,7 @@ pub(super) fn tenths(text: &str) -> Option<u64> {
 
 /// Reads a duration with any number of decimals, as in `0.77s`, in milliseconds.
 pub(super) fn seconds(text: &str) -> Option<u64> {
-    let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
-    let millis = (seconds * 1000.0).round();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "whole and in range, by the guard"
-    )]
-    let millis = (0.0..9e15).contains(&millis).then_some(millis as u64);
-    millis
+    seconds_to_millis(text.strip_suffix('s')?.parse().ok()?)
 }
 
 /// Reads the summary's duration, as in `1h 2m 3s`, in milliseconds.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use runtape_core::RunError;
-use runtape_core::runtime_event::{Compaction, Warning};
+use runtape_core::runtime_event::Warning;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::framing::events_or_text::{EventReader, leading_text};
 use crate::json::{DecodeError, Fault, Str, decode, decode_rest};
 use crate::parser::SignalSink;
-use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
+use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict, compaction};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::{UnclearResult, VerdictWord};
 
@@ -166,14 +166,7 @@ impl Events {
 
     fn on_text(&mut self, part: SpokenPart<'_>, out: &mut SignalSink<'_>) {
         if part.metadata.is_compaction == Some(true) {
-            let compaction = Compaction {
-                trigger: None,
-                pre_tokens: None,
-                post_tokens: None,
-                duration_ms: None,
-                message: None,
-            };
-            out.emit(Signal::Event(compaction.into()));
+            out.event(compaction(None));
         }
         let is_of_step = self.is_of_step(&part);
         let Some(text) = part.text else {

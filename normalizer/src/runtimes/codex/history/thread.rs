@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use foldhash::quality::FixedState;
 use runtape_core::RunError;
-use runtape_core::runtime_event::{Compaction, Warning};
+use runtape_core::runtime_event::Warning;
 use serde_json::Value;
 
 use super::calls::{ModelCall, Spawned, ThreadCalls, tool};
@@ -17,7 +17,7 @@ use crate::history::LastWord;
 use crate::json::Str;
 use crate::parser::SignalSink;
 use crate::runtimes::codex::{failure, notices, usage};
-use crate::signal::{Scope, Signal, TapePlace};
+use crate::signal::{Scope, Signal, TapePlace, compaction};
 
 /// What a user's message begins with that the CLI wrote itself.
 const CONTEXT: &[&str] = &["<", "# AGENTS.md instructions"];
@@ -445,14 +445,7 @@ impl Thread {
     }
 
     pub(super) fn on_compacted(&mut self, out: &mut SignalSink<'_>) {
-        let compaction = Compaction {
-            trigger: None,
-            pre_tokens: None,
-            post_tokens: None,
-            duration_ms: None,
-            message: None,
-        };
-        self.emit(Signal::Event(compaction.into()), out);
+        self.emit(Signal::Event(compaction(None).into()), out);
     }
 
     /// Gives out what is held, because no more lines will come.

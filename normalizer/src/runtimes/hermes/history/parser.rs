@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use runtape_core::TokenCounts;
-use runtape_core::runtime_event::{Compaction, Info};
+use runtape_core::runtime_event::Info;
 use serde_json::Value;
 
 use super::sessions::is_own;
@@ -15,7 +15,7 @@ use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
 use crate::runtimes::hermes::session::is_session_id;
 use crate::runtimes::hermes::tools::{self, DELEGATE};
-use crate::signal::{Block, CHILD_LABEL, CallRef, Scope, Signal};
+use crate::signal::{Block, CHILD_LABEL, CallRef, Scope, Signal, compaction};
 use crate::verdict::VerdictWord;
 
 /// What the CLI says in the model's place when it was interrupted.
@@ -135,14 +135,7 @@ impl StateParser {
         if let Some(next) = note.continues
             && self.main.insert(next.into_owned())
         {
-            let compaction = Compaction {
-                trigger: None,
-                pre_tokens: None,
-                post_tokens: None,
-                duration_ms: None,
-                message: None,
-            };
-            out.event(compaction);
+            out.event(compaction(None));
         }
         if let Some(child) = note
             .child

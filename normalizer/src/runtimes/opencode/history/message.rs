@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
 use runtape_core::RunError;
-use runtape_core::runtime_event::{ApiRetry, Compaction};
+use runtape_core::runtime_event::ApiRetry;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ use crate::runtimes::opencode::calls::ToolPartCall;
 use crate::runtimes::opencode::failure;
 use crate::runtimes::opencode::spending::Spending;
 use crate::runtimes::opencode::wire::{FinishPart, SpokenPart, ToolPart};
-use crate::signal::{CallRef, Scope, Signal, TapePlace};
+use crate::signal::{CallRef, Scope, Signal, TapePlace, compaction};
 use crate::verdict::{UNCLEAR_RESULT, VerdictWord};
 
 /// A row's object, and where it stands.
@@ -157,7 +157,7 @@ impl Conversation {
                     place.get_or_insert(row.place);
                     texts.extend(head.text.map(Str::into_owned));
                 }
-                Some("compaction") => out.emit_in(scope, compaction()),
+                Some("compaction") => out.emit_in(scope, Signal::Event(compaction(None).into())),
                 // What goes with the words, and words of the CLI's own.
                 Some("text" | "file" | "agent" | "subtask" | "snapshot" | "patch") => {}
                 kind => out.unparsed(kind, "a part of unknown type"),
@@ -273,7 +273,7 @@ impl Conversation {
                     out.emit_in(scope, Signal::Event(retry(&part).into()));
                 }
             }
-            "compaction" => out.emit_in(scope, compaction()),
+            "compaction" => out.emit_in(scope, Signal::Event(compaction(None).into())),
             "file" | "patch" | "snapshot" | "agent" | "subtask" => {}
             _ => out.unparsed(Some(kind), "a part of unknown type"),
         }
@@ -298,7 +298,7 @@ impl Conversation {
             return out.emit_in(scope, thinking);
         }
         if part.metadata.is_compaction == Some(true) {
-            out.emit_in(scope, compaction());
+            out.emit_in(scope, Signal::Event(compaction(None).into()));
         }
         if let Some(last) = &mut self.last {
             last.text.push_str(&text);
@@ -414,17 +414,6 @@ fn object<'a, T: Deserialize<'a>>(tag: &str, data: &'a str, out: &mut SignalSink
             None
         }
     }
-}
-
-fn compaction() -> Signal<'static> {
-    let compaction = Compaction {
-        trigger: None,
-        pre_tokens: None,
-        post_tokens: None,
-        duration_ms: None,
-        message: None,
-    };
-    Signal::Event(compaction.into())
 }
 
 fn retry(part: &RetryPart) -> ApiRetry {
