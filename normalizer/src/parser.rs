@@ -126,8 +126,9 @@ impl<'s> SignalSink<'s> {
     }
 
     /// Reports the keys of a message that are not known.
-    pub fn unknown_keys(&mut self, message: &str, keys: &[Box<str>]) {
+    pub fn unknown_keys<K: AsRef<str>>(&mut self, message: &str, keys: &[K]) {
         for key in keys {
+            let key = key.as_ref();
             self.emit(Signal::UnknownKey { message, key });
         }
     }

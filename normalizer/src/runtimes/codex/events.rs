@@ -13,11 +13,12 @@ use super::wire::{
     CommandItem, CommandLine, ErrorLine, EventStart, Head, Item, ItemLine, TextItem, TextLine,
     ThreadStarted, TurnCompleted, TurnFailed, TurnStarted, leading_head,
 };
-use super::{failure, is_session_id, notices, usage};
+use super::{failure, notices, usage};
 use crate::by_hash::{ByHash, hash_of};
 use crate::framing::events_or_text::EventReader;
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
+use crate::session_id::is_small_uuid;
 use crate::signal::{CallRef, Outcome, Scope, Signal, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 use crate::verdict::UnclearResult;
@@ -65,7 +66,7 @@ pub(super) struct Events {
 
 /// Tells whether an object is the first event of a thread.
 pub(super) fn begins_thread(object: &[u8]) -> bool {
-    let is_thread = |line: &ThreadStarted<'_>| line.thread.as_deref().is_some_and(is_session_id);
+    let is_thread = |line: &ThreadStarted<'_>| line.thread.as_deref().is_some_and(is_small_uuid);
     let is_started = |line: &EventStart<'_>| line.tag.as_deref() == Some("thread.started");
     decode::<EventStart<'_>>(object).is_ok_and(|line| is_started(&line.value))
         && decode::<ThreadStarted<'_>>(object).is_ok_and(|line| is_thread(&line.value))
@@ -142,7 +143,7 @@ impl Events {
 
     fn on_thread(&mut self, thread: Option<&str>, out: &mut SignalSink<'_>) {
         match thread {
-            Some(id) if is_session_id(id) => out.emit(Signal::Session(id)),
+            Some(id) if is_small_uuid(id) => out.emit(Signal::Session(id)),
             _ => out.unparsed(Some("thread.started"), "thread_id: no id of a thread"),
         }
         self.open.clear();
@@ -265,7 +266,7 @@ impl Events {
         match (kind, phase) {
             // Printed once, when they are whole.
             (_, ItemPhase::Started | ItemPhase::Updated) => {
-                out.unparsed(Some(kind), "not complete")
+                out.unparsed(Some(kind), "not complete");
             }
             ("agent_message", _) => self.on_message(item.text, out),
             ("reasoning", _) => self.on_reasoning(item.text, out),

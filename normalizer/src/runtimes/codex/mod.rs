@@ -50,6 +50,7 @@ use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::permissions::PermissionFlag;
+use crate::session_id::is_small_uuid;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Codex,
@@ -81,7 +82,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     ],
     versions: &["0.166.0"],
     credentials: &["OPENAI_API_KEY", "CODEX_API_KEY"],
-    is_session_id,
+    // A thread's id is a UUID.
+    is_session_id: is_small_uuid,
     history: Some(&history::HISTORY),
     // Items are printed whole.
     deltas: &[],
@@ -93,17 +95,6 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         calling: Some(&calling::CALLING),
     },
 };
-
-/// Tells whether a text is a thread's id: a UUID in small letters.
-pub(super) fn is_session_id(text: &str) -> bool {
-    // One short loop: counting digits is made many instructions, more than a line of 36 bytes is worth.
-    let mut bytes = text.bytes().enumerate();
-    text.len() == 36
-        && bytes.all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
-        })
-}
 
 /// Reads what one `codex` process prints.
 struct Codex {

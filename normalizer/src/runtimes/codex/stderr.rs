@@ -1,10 +1,9 @@
 //! Standard error: the header of text mode, and what went wrong.
 
-use runtape_core::runtime_event::StderrText;
-
-use super::{failure, is_session_id};
+use super::failure;
 use crate::lines::Line;
 use crate::parser::SignalSink;
+use crate::session_id::is_small_uuid;
 use crate::signal::{Outcome, Signal, Verdict};
 
 /// The line above and below the header's fields.
@@ -61,8 +60,7 @@ impl Stderr {
         {
             self.error = Some(FailureWords::Start(message.to_owned()));
         }
-        let text = text.into_owned();
-        out.emit(Signal::Event(StderrText { text }.into()));
+        out.stderr_text(text);
     }
 
     fn read_header(&mut self, line: &str) {
@@ -85,7 +83,7 @@ impl Stderr {
         let field = match line.split_once(": ") {
             Some(("workdir", directory)) => (&mut self.directory, directory),
             Some(("model", model)) => (&mut self.model, model),
-            Some(("session id", id)) if is_session_id(id) => (&mut self.session, id),
+            Some(("session id", id)) if is_small_uuid(id) => (&mut self.session, id),
             _ => return,
         };
         *field.0 = Some(field.1.to_owned());

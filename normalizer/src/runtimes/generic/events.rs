@@ -19,7 +19,7 @@ use runtape_core::{
     RuntimeEvent, RuntimeEventKind, SpokenMessage, Step, TokenCounts,
 };
 
-use super::told_run::{self, ToldRun};
+use super::told_run::ToldRun;
 use super::{failure, usage};
 use crate::parser::SignalSink;
 use crate::signal::{Signal, Verdict};
@@ -224,7 +224,7 @@ impl Events {
             // A type that this version does not know is told apart before it comes here.
             other => {
                 debug_assert!(other.known_tag().is_none(), "{tag} is not read");
-                told_run::report(&tag, format!("unknown type {tag:?}"), out);
+                out.unparsed(Some(&tag), format!("unknown type {tag:?}"));
             }
         }
     }

@@ -19,12 +19,11 @@
 //! Read the files in this order: lines come in here, and are `text` until `wire` finds one in a
 //! published shape; from then on `structured` hands each to `transcript` or `events`. `told_run` is
 //! one run as its events tell it, and `messages` has what was said last. `tools`, `usage` and `failure`
-//! know the words of the published shapes, `session` the form of ids.
+//! know the words of the published shapes.
 
 mod events;
 mod failure;
 mod messages;
-mod session;
 mod structured;
 #[cfg(test)]
 mod tests;
@@ -35,7 +34,6 @@ mod transcript;
 mod usage;
 mod wire;
 
-use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
 use self::structured::Structured;
@@ -48,7 +46,7 @@ use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::redact::DeltaShape;
-use crate::signal::Signal;
+use crate::session_id::is_path_with_digit;
 use crate::standard_input::StdinUse;
 
 /// What a program can tell that prints the published shapes.
@@ -74,7 +72,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     ],
     versions: &[],
     credentials: &[],
-    is_session_id: session::is_session_id,
+    is_session_id: is_path_with_digit,
     history: None,
     // Published shapes: streaming events, and entries of a transcript.
     deltas: &[
@@ -131,11 +129,7 @@ impl Generic {
 impl RuntimeParser for Generic {
     fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
         if stream == Stream::Stderr {
-            let text = line.text().into_owned();
-            if !text.trim().is_empty() {
-                out.emit(Signal::Event(StderrText { text }.into()));
-            }
-            return;
+            return out.stderr_text(line.text());
         }
         if let Stdout::Plain(plain) = &mut self.stdout {
             if !wire::opens(line.bytes) {

@@ -37,7 +37,7 @@ impl Structured {
             match decode::<Value>(bytes) {
                 Ok(decoded) => return self.take(&decoded.value, bytes, out),
                 Err(DecodeError::Syntax(_)) => {}
-                Err(error) => return report(None, error.to_string(), out),
+                Err(error) => return out.unparsed(None, error.to_string()),
             }
         }
         // Values may be glued to a banner or to each other. Other lines with JSON on them are text.
@@ -76,10 +76,7 @@ impl Structured {
                 if !std::mem::replace(&mut self.has_format, true) {
                     out.emit(Signal::Format(format));
                 }
-                for key in &unknown_keys {
-                    let message = tag.as_str();
-                    out.emit(Signal::UnknownKey { message, key });
-                }
+                out.unknown_keys(&tag, &unknown_keys);
                 match shape {
                     PublishedLine::Entry(entry) => self.entries.take(entry, out),
                     PublishedLine::Event(event) if !self.events.is_news(&event, bytes) => {
@@ -93,12 +90,12 @@ impl Structured {
             Recognized::Misfit { tag, reason } => {
                 let unclear = failure::unclear(&tag, &reason, value);
                 let unclear = unclear.filter(|_| wire::is_ours(value));
-                report(Some(tag), reason, out);
+                out.unparsed(Some(&tag), reason);
                 if let Some(outcome) = unclear {
                     out.emit(Signal::Result(outcome));
                 }
             }
-            Recognized::Other { tag, reason } => report(tag, reason, out),
+            Recognized::Other { tag, reason } => out.unparsed(tag.as_deref(), reason),
         }
     }
 
@@ -112,15 +109,8 @@ impl Structured {
 /// Reports a value that is cut. At the very end of the output it was a message that began after
 /// whatever result there was.
 fn report_cut(reason: String, ending: Ending, out: &mut SignalSink<'_>) {
-    report(None, reason, out);
+    out.unparsed(None, reason);
     if ending == Ending::None {
         out.emit(Signal::TurnOpened);
     }
-}
-
-fn report(tag: Option<String>, reason: String, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: tag.map(Into::into),
-        reason: reason.into(),
-    });
 }

@@ -13,9 +13,9 @@ use runtape_core::{
 use serde_json::Value;
 
 use super::messages::{HeldText, Streamed};
-use super::session::is_session_id;
 use super::{tools, transcript, usage};
 use crate::parser::SignalSink;
+use crate::session_id::is_path_with_digit;
 use crate::signal::{CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 
 /// What is known of one run.
@@ -166,7 +166,7 @@ impl ToldRun {
         let is_text = |part: &UserPart| matches!(part, UserPart::TextPart(_));
         if !message.contents.iter().all(is_text) {
             let reason = "contents: only the text of a user's message is taken".to_owned();
-            report("userMessage", reason, out);
+            out.unparsed(Some("userMessage"), reason);
         }
     }
 
@@ -291,7 +291,7 @@ impl ToldRun {
         }
         if !self.thinking.complete(all) {
             let reason = "text: not what its pieces were".to_owned();
-            report("completeStreamingReasoning", reason, out);
+            out.unparsed(Some("completeStreamingReasoning"), reason);
         }
     }
 
@@ -302,7 +302,7 @@ impl ToldRun {
         }
         if !self.text.complete(all) {
             let reason = "text: not what its pieces were".to_owned();
-            report("completeStreamingRunResult", reason, out);
+            out.unparsed(Some("completeStreamingRunResult"), reason);
         }
         self.emit(Signal::TextEnd, out);
     }
@@ -346,7 +346,7 @@ impl ToldRun {
             && self.session.as_deref() != Some(session)
         {
             self.session = Some(session.into());
-            if is_session_id(session) {
+            if is_path_with_digit(session) {
                 self.emit(Signal::Session(session), out);
             } else {
                 transcript::session("checkpoint", session, out);
@@ -391,12 +391,4 @@ impl ToldRun {
         self.thinking.clear();
         self.open_step = None;
     }
-}
-
-/// Reports something of a line that cannot be taken.
-pub(super) fn report(tag: &str, reason: String, out: &mut SignalSink<'_>) {
-    out.emit(Signal::Unparsed {
-        tag: Some(tag.to_owned().into()),
-        reason: reason.into(),
-    });
 }

@@ -17,9 +17,9 @@ use runtape_core::{LateValue, RuntimeEventKind, TranscriptEntry};
 use serde_json::json;
 
 use super::messages::HeldText;
-use super::session::is_session_id;
 use super::{failure, tools, usage};
 use crate::parser::SignalSink;
+use crate::session_id::is_path_with_digit;
 use crate::signal::{Block, CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 
@@ -244,7 +244,7 @@ impl Entries {
 
 /// Takes the id of a session, if it can be one; empty, it is not known yet.
 pub(super) fn session(tag: &'static str, id: &str, out: &mut SignalSink<'_>) {
-    if is_session_id(id) {
+    if is_path_with_digit(id) {
         out.emit(Signal::Session(id));
     } else if !id.is_empty() {
         let shown: String = id.chars().take(40).collect();

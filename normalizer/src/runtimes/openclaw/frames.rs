@@ -16,7 +16,6 @@ use super::wire::{
     AgentFrame, AgentPayload, ApprovalFrame, ChatFrame, Head, OwnerFrame, Retry, RowFrame,
 };
 use crate::bounds;
-use crate::escapes::strip_escapes;
 use crate::framing::{LinePart, pieces};
 use crate::json::{DecodeError, Raw, decode};
 use crate::lines::{Ending, Line};
@@ -119,13 +118,7 @@ impl Frames {
         }
         for piece in pieces(line.bytes) {
             match piece {
-                LinePart::Text(text) => {
-                    let text = String::from_utf8_lossy(text).into_owned();
-                    if !strip_escapes(&text).trim().is_empty() {
-                        let text = runtape_core::runtime_event::StdoutText { text };
-                        out.emit(Signal::Event(text.into()));
-                    }
-                }
+                LinePart::Text(text) => out.stdout_text(text),
                 LinePart::Json(bytes) => {
                     if let Err(error) = self.on_value(bytes, out) {
                         out.unparsed(None, error.to_string());

@@ -46,7 +46,6 @@ mod tools;
 mod usage;
 mod wire;
 
-use runtape_core::runtime_event::StderrText;
 use runtape_core::{Runtime, Stream};
 
 use self::frames::Frames;
@@ -58,6 +57,7 @@ use crate::lines::Line;
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::redact::DeltaShape;
+use crate::session_id::is_word_with;
 use crate::signal::Signal;
 use crate::standard_input::StdinUse;
 
@@ -129,13 +129,8 @@ const LONGEST_SESSION: usize = 256;
 ///
 /// Every key has at least two parts and no white space, so that prose is none.
 pub(super) fn is_session_id(text: &str) -> bool {
-    let is_plain = |byte: u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'-' | b'_' | b'.' | b'@' | b'+')
-    };
     let mut parts = text.split(':');
-    text.len() <= LONGEST_SESSION
-        && text.bytes().all(is_plain)
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+    is_word_with(text, LONGEST_SESSION, b":@+")
         && text.contains(':')
         && parts.all(|part| !part.is_empty())
 }
@@ -159,11 +154,7 @@ impl OpenClaw {
 impl RuntimeParser for OpenClaw {
     fn push_line(&mut self, stream: Stream, line: &Line<'_>, out: &mut SignalSink<'_>) {
         if stream == Stream::Stderr {
-            let text = String::from_utf8_lossy(line.bytes).into_owned();
-            if !text.trim().is_empty() {
-                out.emit(Signal::Event(StderrText { text }.into()));
-            }
-            return;
+            return out.stderr_text(String::from_utf8_lossy(line.bytes));
         }
         self.frames.push_line(line, out);
         if self.frames.is_sure && !self.has_format {

@@ -1,7 +1,5 @@
 //! Standard error: the header of text mode, and what went wrong.
 
-use runtape_core::runtime_event::StderrText;
-
 use super::failure;
 use crate::escapes::strip_escapes;
 use crate::lines::Line;
@@ -35,8 +33,7 @@ impl Stderr {
         if let Some(error) = plain.strip_prefix("Error: ") {
             self.error = Some(error.trim().to_owned());
         }
-        let text = text.into_owned();
-        out.emit(Signal::Event(StderrText { text }.into()));
+        out.stderr_text(text);
     }
 
     /// Emits what the header says. It has no place in the order of the other stream.

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::history::{LineReader, judge_with_answer};
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
-use crate::runtimes::codex::is_session_id;
+use crate::session_id::is_small_uuid;
 use crate::signal::{CHILD_LABEL, Signal};
 
 /// Reads the rollout lines of one run.
@@ -160,14 +160,14 @@ impl RolloutParser {
         if self.current > 0 {
             return Ok(());
         }
-        let session = meta.session.as_deref().filter(|id| is_session_id(id));
-        if let Some(session) = session.or(Some(id).filter(|id| is_session_id(id))) {
+        let session = meta.session.as_deref().filter(|id| is_small_uuid(id));
+        if let Some(session) = session.or(Some(id).filter(|id| is_small_uuid(id))) {
             out.emit(Signal::Session(session));
         }
         if let Some(version) = meta.version.filter(|version| !version.is_empty()) {
             out.emit(Signal::CliVersion(&version));
         }
-        if let Some(origin) = meta.forked_from.filter(|id| is_session_id(id)) {
+        if let Some(origin) = meta.forked_from.filter(|id| is_small_uuid(id)) {
             out.emit(Signal::Metadata("forkedFrom", origin.into_owned().into()));
         }
         self.on_cwd(meta.cwd, out);

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::history::{Framing, Source};
-use crate::runtimes::codex::is_session_id;
+use crate::session_id::is_small_uuid;
 
 /// Tells whether a file is named as a rollout is.
 pub(super) fn is_candidate(path: &str) -> bool {
@@ -19,7 +19,7 @@ pub(super) fn thread_of(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
     let stem = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
     let id = stem.get(stem.len().checked_sub(36)?..)?;
-    is_session_id(id).then_some(id)
+    is_small_uuid(id).then_some(id)
 }
 
 /// Names the session of a rollout: the root thread's id, which its first line has. Before there was
@@ -31,7 +31,7 @@ pub(super) fn source(path: &str, head: &[u8]) -> Option<Source> {
     let mut json = serde_json::Deserializer::from_slice(head);
     let _ = CutObject(&mut named, Depth::Line).deserialize(&mut json);
     let known = [named.session, named.parent];
-    let session = known.into_iter().flatten().find(|id| is_session_id(id));
+    let session = known.into_iter().flatten().find(|id| is_small_uuid(id));
     Some(Source {
         session: session.unwrap_or_else(|| thread.to_owned()),
         framing: Framing::Lines,
