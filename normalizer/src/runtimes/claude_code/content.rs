@@ -53,7 +53,7 @@ pub(super) enum Content<'a> {
     /// A plain string, as in replays and old versions.
     Text(Str<'a>),
     /// Blocks.
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<ContentBlock<'a>>),
     /// One object, as server tools have it, or anything else.
     Other(Value),
 }
@@ -64,21 +64,21 @@ impl<'a> Content<'a> {
         match self {
             Self::Absent => Vec::new(),
             Self::Text(text) => vec![signal::Block::Text(text.into_cow())],
-            Self::Blocks(blocks) => blocks.into_iter().map(Block::into_piece).collect(),
+            Self::Blocks(blocks) => blocks.into_iter().map(ContentBlock::into_piece).collect(),
             Self::Other(value) => vec![signal::Block::Text(Cow::Owned(value.to_string()))],
         }
     }
 
     /// Returns the blocks; a plain string is one block of text.
-    pub(super) fn into_blocks(self) -> Vec<Block<'a>> {
+    pub(super) fn into_blocks(self) -> Vec<ContentBlock<'a>> {
         match self {
             Self::Absent => Vec::new(),
-            Self::Text(text) => vec![Block::text(text)],
+            Self::Text(text) => vec![ContentBlock::text(text)],
             Self::Blocks(blocks) => blocks,
             Self::Other(value) => {
-                vec![Block {
+                vec![ContentBlock {
                     rest: vec![(Str::from("value"), value)],
-                    ..Block::default()
+                    ..ContentBlock::default()
                 }]
             }
         }
@@ -91,7 +91,7 @@ wire_shapes! {
     null => Content::Absent;
     flag flag => Content::Other(flag.into());
     number number => Content::Other(number);
-    list list => items(list, size_of::<Block<'de>>()).map(Content::Blocks);
+    list list => items(list, size_of::<ContentBlock<'de>>()).map(Content::Blocks);
     object_value object => Content::Other(object);
 }
 
@@ -151,7 +151,7 @@ impl ByteSource<'_> {
 
 /// One content block of any type: those of a message, and those of a tool's result.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Block<'a> {
+pub(super) struct ContentBlock<'a> {
     pub(super) kind: Str<'a>,
     pub(super) text: Option<Str<'a>>,
     pub(super) thinking: Option<Str<'a>>,
@@ -169,7 +169,7 @@ pub(super) struct Block<'a> {
     pub(super) rest: Vec<(Str<'a>, Value)>,
 }
 
-impl<'a> Block<'a> {
+impl<'a> ContentBlock<'a> {
     fn text(text: Str<'a>) -> Self {
         Self {
             kind: Str::from("text"),
@@ -233,7 +233,7 @@ impl<'a> Block<'a> {
             Content::Blocks(blocks) => {
                 put(
                     "content",
-                    blocks.into_iter().map(Block::into_value).collect(),
+                    blocks.into_iter().map(ContentBlock::into_value).collect(),
                 );
             }
             Content::Other(value) => put("content", value),
@@ -251,14 +251,14 @@ impl<'a> Block<'a> {
 }
 
 wire_shapes! {
-    Block: "a content block";
-    string text => Block::text(text);
-    object_map map => Block::of_map(map);
+    ContentBlock: "a content block";
+    string text => ContentBlock::text(text);
+    object_map map => ContentBlock::of_map(map);
 }
 
-impl<'de> Block<'de> {
+impl<'de> ContentBlock<'de> {
     fn of_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut block = Block::default();
+        let mut block = ContentBlock::default();
         while let Some(key) = map.next_key::<Str<'de>>()? {
             match key.as_str() {
                 "type" => {

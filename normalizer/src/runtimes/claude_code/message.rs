@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use runtape_core::runtime_event::{Info, Warning};
 
-use super::content::{Block, Content, TextOrOther};
+use super::content::{Content, ContentBlock, TextOrOther};
 use super::conversation::Conversation;
 use super::failure::{ApiFailure, retry_time};
 use super::stream_events::BlockKind;
@@ -134,7 +134,7 @@ impl Conversation {
         &mut self,
         scope: Scope<'_>,
         key: Option<&str>,
-        block: Block<'_>,
+        block: ContentBlock<'_>,
         out: &mut SignalSink<'_>,
     ) {
         let kind = BlockKind::of(&block.kind);
@@ -178,7 +178,7 @@ impl Conversation {
         &mut self,
         scope: Scope<'_>,
         kind: BlockKind,
-        block: Block<'_>,
+        block: ContentBlock<'_>,
         begun: Option<CallRef<'static>>,
         out: &mut SignalSink<'_>,
     ) {
@@ -316,7 +316,7 @@ impl Conversation {
                 (BlockKind::Answer, block) => self.on_tool_result(scope, block, &result, out),
                 (
                     BlockKind::Text,
-                    Block {
+                    ContentBlock {
                         text: Some(text), ..
                     },
                 ) => {
@@ -369,7 +369,7 @@ impl Conversation {
     fn on_tool_result<'l>(
         &mut self,
         scope: Scope<'_>,
-        block: Block<'_>,
+        block: ContentBlock<'_>,
         result: &impl Fn() -> AgentFields<'l>,
         out: &mut SignalSink<'_>,
     ) {
@@ -419,7 +419,12 @@ impl Conversation {
     }
 
     /// Reports what a tool that runs at the model's maker gave back.
-    fn emit_server_result(&mut self, scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'_>) {
+    fn emit_server_result(
+        &mut self,
+        scope: Scope<'_>,
+        block: ContentBlock<'_>,
+        out: &mut SignalSink<'_>,
+    ) {
         let is_error = block.is_error.unwrap_or_else(|| match &block.content {
             Content::Other(value) => {
                 let kind = value.get("type").and_then(serde_json::Value::as_str);

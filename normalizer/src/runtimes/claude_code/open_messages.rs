@@ -7,7 +7,7 @@ use runtape_core::TokenCounts;
 use runtape_core::runtime_event::ApiRetry;
 use serde_json::Value;
 
-use super::content::Block;
+use super::content::ContentBlock;
 use super::stream_events::BlockKind;
 use super::tools;
 use super::usage::of_response;
@@ -219,7 +219,7 @@ impl OpenMessages {
         scope: Scope<'_>,
         key: Option<&str>,
         kind: BlockKind,
-        block: &Block<'_>,
+        block: &ContentBlock<'_>,
         out: &mut SignalSink<'_>,
     ) -> bool {
         let Some(stream) = self
@@ -341,7 +341,7 @@ impl OpenBlock {
     pub(super) fn close(
         &mut self,
         scope: Scope<'_>,
-        whole: Option<&Block<'_>>,
+        whole: Option<&ContentBlock<'_>>,
         out: &mut SignalSink<'_>,
     ) -> bool {
         match self.kind {

@@ -7,7 +7,7 @@
 
 use runtape_core::runtime_event::Warning;
 
-use super::content::Block;
+use super::content::ContentBlock;
 use super::conversation::Conversation;
 use super::open_messages::OpenBlock;
 use super::usage::of_response;
@@ -116,7 +116,12 @@ impl Conversation {
         self.counted = id;
     }
 
-    fn on_block_start(&mut self, scope: Scope<'_>, block: Block<'_>, out: &mut SignalSink<'_>) {
+    fn on_block_start(
+        &mut self,
+        scope: Scope<'_>,
+        block: ContentBlock<'_>,
+        out: &mut SignalSink<'_>,
+    ) {
         if scope == Scope::Main {
             self.nudged = false;
         }

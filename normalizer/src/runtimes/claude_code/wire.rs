@@ -6,7 +6,7 @@
 use serde::de::{Deserialize, IgnoredAny};
 use serde_json::Value;
 
-use super::content::{Block, Content, TextOrOther};
+use super::content::{Content, ContentBlock, TextOrOther};
 use crate::json::{Str, number, wire_shapes, wire_struct};
 use crate::session_id::is_uuid;
 
@@ -187,7 +187,7 @@ wire_struct! {
     pub(super) struct ApiEvent<'a> {
         "type" => kind: Str<'a>,
         "message" => message: Option<Box<ApiMessage<'a>>>,
-        "content_block" => block: Option<Box<Block<'a>>>,
+        "content_block" => block: Option<Box<ContentBlock<'a>>>,
         "delta" => delta: Delta<'a>,
         "usage" => usage: Option<Usage>,
         "error" => error: TextOrOther<'a>,

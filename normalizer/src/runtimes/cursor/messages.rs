@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::events::{Events, unknown_subtype};
 use super::tool_events::reference;
 use super::tool_result::{self, Judged};
-use super::wire::{self, Block, Message};
+use super::wire::{self, Message, MessageBlock};
 use crate::json::{DecodeError, Str};
 use crate::parser::SignalSink;
 use crate::signal::{self, Signal};
@@ -75,7 +75,7 @@ impl Events {
         Ok(())
     }
 
-    fn on_delta(&mut self, blocks: Vec<Block<'_>>, out: &mut SignalSink<'_>) {
+    fn on_delta(&mut self, blocks: Vec<MessageBlock<'_>>, out: &mut SignalSink<'_>) {
         if self.format == Some("stream-json") {
             self.set_format("stream-json-partial", out);
         }
@@ -89,8 +89,13 @@ impl Events {
         }
     }
 
-    fn on_whole(&mut self, blocks: Vec<Block<'_>>, key: Option<&str>, out: &mut SignalSink<'_>) {
-        let says = |block: &Block<'_>| {
+    fn on_whole(
+        &mut self,
+        blocks: Vec<MessageBlock<'_>>,
+        key: Option<&str>,
+        out: &mut SignalSink<'_>,
+    ) {
+        let says = |block: &MessageBlock<'_>| {
             !is_text(block) || block.text.as_deref().is_some_and(|text| !text.is_empty())
         };
         if !blocks.iter().any(says) {
@@ -130,7 +135,7 @@ impl Events {
     fn on_block(
         &mut self,
         tag: &str,
-        block: Block<'_>,
+        block: MessageBlock<'_>,
         key: Option<&str>,
         out: &mut SignalSink<'_>,
     ) {
@@ -204,7 +209,7 @@ impl Events {
     }
 }
 
-fn is_text(block: &Block<'_>) -> bool {
+fn is_text(block: &MessageBlock<'_>) -> bool {
     match block.kind.as_deref() {
         Some(kind) => matches!(kind, "text" | "output_text"),
         None => block.text.is_some(),
@@ -212,7 +217,7 @@ fn is_text(block: &Block<'_>) -> bool {
 }
 
 /// Takes the text of a text block; `None` for another block.
-fn take_text<'a>(block: &mut Block<'a>) -> Option<Cow<'a, str>> {
+fn take_text<'a>(block: &mut MessageBlock<'a>) -> Option<Cow<'a, str>> {
     is_text(block).then(|| block.text.take().unwrap_or_default().into_cow())
 }
 

@@ -107,7 +107,7 @@ pub(super) struct Message<'a> {
 
 /// A list of blocks. Plain text is a list of one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Content<'a>(pub(super) Vec<Block<'a>>);
+pub(super) struct Content<'a>(pub(super) Vec<MessageBlock<'a>>);
 
 wire_struct! {
     struct MessageFields<'a> {
@@ -118,7 +118,7 @@ wire_struct! {
 
     /// A block of a message. Recordings have only text; the others are what parsers of other
     /// projects expect here, in the shapes they expect.
-    pub(super) struct Block<'a> {
+    pub(super) struct MessageBlock<'a> {
         "type" => kind: Option<Str<'a>>,
         "text" => text: Option<Str<'a>>,
         "thinking" => thinking: Option<Str<'a>>,
@@ -132,7 +132,7 @@ wire_struct! {
     }
 }
 
-impl<'a> From<Str<'a>> for Block<'a> {
+impl<'a> From<Str<'a>> for MessageBlock<'a> {
     fn from(text: Str<'a>) -> Self {
         Self {
             kind: Some("text".into()),
@@ -164,7 +164,7 @@ wire_shapes! {
 wire_shapes! {
     Content: "a list of blocks or a string";
     string text => Content(vec![text.into()]);
-    list list => items(list, size_of::<Block<'de>>()).map(Content);
+    list list => items(list, size_of::<MessageBlock<'de>>()).map(Content);
 }
 
 /// Reads the `type`, and the `subtype` if it follows, of an event that begins with them, as all
