@@ -57,7 +57,7 @@ use crate::sqlite::Sqlite;
 pub(crate) use crate::table_rows::{
     BareRun, DatabaseFinding, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening,
     PartlySearched, Rights, Rules, RunKey, RunRow, Selection, SessionRow, Settlement, Stretch,
-    UsageScope,
+    UnsealedRun, UnsealedTree, UsageScope,
 };
 
 /// Compares a search index with the records there are.
@@ -118,6 +118,22 @@ pub(crate) trait Tables: fmt::Debug {
     fn run_at(&self, key: &RunKey) -> Result<Option<RunRow>>;
     /// Returns a root run and its children, the root first, in the order they were added.
     fn tree(&self, root: &RunKey) -> Result<Vec<RunRow>>;
+    /// Returns a tree that is about to be sealed, and refuses who may not write it any more.
+    fn unsealed_tree(&self, root: &RunKey) -> Result<UnsealedTree> {
+        let runs = self.tree(root)?.into_iter().map(|row| {
+            let last = self.record_block_of(&row.key, u64::MAX)?;
+            Ok(UnsealedRun {
+                blocks: self.record_block_lengths(&row.key)?,
+                last_hash: last.map(|block| block.hash),
+                row,
+            })
+        });
+        Ok(UnsealedTree {
+            runs: runs.collect::<Result<_>>()?,
+            tape: self.tape_hashes(root)?,
+            tape_length: self.tape_weight(root)?.1,
+        })
+    }
     /// Returns the same runs, however damaged their rows are.
     fn bare_tree(&self, run: &RunId) -> Result<Vec<BareRun>>;
     /// Calls `each` with the keys and ids of root runs, in the order they were added. An id may be
@@ -145,6 +161,9 @@ pub(crate) trait Tables: fmt::Debug {
     fn set_exit(&self, run: &RunKey, exit: &[u8]) -> Result<()>;
     /// Writes which seal covers a root run.
     fn set_seal(&self, run: &RunKey, seal: Option<SealName>) -> Result<()>;
+    /// Gives the lock of a root run back with the transaction, if that is possible: nobody will ask for it again. Where
+    /// it is not, whoever holds the lock gives it back.
+    fn retire_with(&self, _root: &RunKey) {}
     /// Returns what stands in the row of a run, as it stands there.
     fn stored_run(&self, run: &RunKey) -> Result<StoredRun>;
     /// Deletes the row of a run, and its job if that was the last one.
@@ -323,6 +342,10 @@ pub(crate) trait Tables: fmt::Debug {
     }
     /// Tells whether a tree is among the sums. Until the transaction ends, nobody else changes that.
     fn is_settled(&self, root: &RunKey) -> Result<bool>;
+    /// Tells whether trees are put into the sums by the transaction that seals one, or by one of its own.
+    fn settles_with_seals(&self) -> bool {
+        true
+    }
     /// Counts the sealed trees that are pending, as far as that many.
     fn waiting_trees(&self, most: u32) -> Result<u32>;
     /// Returns the roots of sealed trees that are pending, and that nobody else is about to settle or to change: none of

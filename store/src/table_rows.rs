@@ -6,7 +6,7 @@ use runtape_core::{JobId, RunId, Runtime, TokenCounts};
 use crate::derive::facts::RunFacts;
 use crate::derive::usage_cell::UsageDimension;
 use crate::filter::RunFilter;
-use crate::format::chain::TapeRule;
+use crate::format::chain::{Hash, TapeRule};
 
 /// Names a run to the backend that gave the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,26 @@ pub(crate) struct RunRow {
     /// How the process ended, packed; root runs only.
     pub(crate) exit: Option<Vec<u8>>,
     pub(crate) started_at: i64,
+}
+
+/// A tree of runs as it is before it is sealed.
+#[derive(Debug)]
+pub(crate) struct UnsealedTree {
+    /// The root run first.
+    pub(crate) runs: Vec<UnsealedRun>,
+    /// The hash of each block of the tape, and how long they are before compressing.
+    pub(crate) tape: Vec<Hash>,
+    pub(crate) tape_length: u64,
+}
+
+/// A run of such a tree.
+#[derive(Debug)]
+pub(crate) struct UnsealedRun {
+    pub(crate) row: RunRow,
+    /// First record and length of each of its blocks.
+    pub(crate) blocks: Vec<(u64, usize)>,
+    /// The hash of its chain after its last record; absent where it has none.
+    pub(crate) last_hash: Option<Hash>,
 }
 
 /// A run by what is not derived from records: all else in its row may be damaged.

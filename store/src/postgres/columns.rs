@@ -120,9 +120,13 @@ pub(super) fn length(row: &Row, column: usize) -> Result<usize> {
 
 /// Reads a hash; one of a wrong length is a wrong hash, and need not keep a row from being read.
 pub(super) fn hash(row: &Row, column: usize) -> Result<Hash> {
-    let hash: &[u8] = get(row, column)?;
+    get(row, column).map(hash_of)
+}
+
+/// Makes a hash of its bytes.
+pub(super) fn hash_of(bytes: &[u8]) -> Hash {
     // One of another length is none of ours: zeros would be the end of a chain without entries.
-    Ok(hash.try_into().unwrap_or([0xff; 32]))
+    bytes.try_into().unwrap_or([0xff; 32])
 }
 
 /// Reads four counters from neighbouring columns.

@@ -55,12 +55,14 @@ pub(super) struct Part<'a> {
     pub(super) values: Vec<Value<'a>>,
 }
 
+type Answer<T> = std::result::Result<T, tokio_postgres::Error>;
+
+/// Something that is asked, and will be answered with rows.
+type Question<'a> = Pin<Box<dyn Future<Output = Answer<Vec<Row>>> + 'a>>;
+
 /// Waits for all answers, of which the first that is asked for comes first. What is asked is sent when it is first
 /// looked for an answer.
-async fn in_order<T, E, Q>(mut questions: Vec<Pin<Box<Q>>>) -> std::result::Result<Vec<T>, E>
-where
-    Q: Future<Output = std::result::Result<T, E>>,
-{
+async fn in_order(mut questions: Vec<Question<'_>>) -> Answer<Vec<Vec<Row>>> {
     let mut answers: Vec<_> = questions.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
         for (question, answer) in questions.iter_mut().zip(&mut answers) {
@@ -278,18 +280,46 @@ impl Connection {
     /// Asks several things one after the other, without waiting for an answer in between; returns the rows that each one
     /// gives. In a transaction nothing is done any more after the first that fails.
     pub(super) fn rows_of_all(&mut self, parts: &[Part<'_>]) -> Result<Vec<Vec<Row>>> {
-        let result = self.ask_all(parts);
+        self.rows_between(None, parts, None)
+    }
+
+    /// Does the same between two statements without values, which give nothing: the begin of a transaction, or its end.
+    pub(super) fn rows_between(
+        &mut self,
+        first: Option<&str>,
+        parts: &[Part<'_>],
+        last: Option<&str>,
+    ) -> Result<Vec<Vec<Row>>> {
+        let result = self.ask_all(first, parts, last);
         self.checked(result)
     }
 
-    fn ask_all(&mut self, parts: &[Part<'_>]) -> Result<Vec<Vec<Row>>> {
+    fn ask_all(
+        &mut self,
+        first: Option<&str>,
+        parts: &[Part<'_>],
+        last: Option<&str>,
+    ) -> Result<Vec<Vec<Row>>> {
         let statements = parts.iter().map(|part| self.prepared(&part.sql));
         let statements: Vec<Statement> = statements.collect::<Result<_>>()?;
         let client = self.client()?;
-        let questions = statements.iter().zip(parts);
-        let questions =
-            questions.map(|(statement, part)| Box::pin(client.query(statement, &part.values)));
-        self.wait(Some(self.patience), in_order(questions.collect()))
+        let bare = |sql| -> Question<'_> {
+            Box::pin(async move { client.batch_execute(sql).await.map(|()| Vec::new()) })
+        };
+        let mut questions: Vec<Question<'_>> = Vec::with_capacity(parts.len() + 2);
+        questions.extend(first.map(bare));
+        for (statement, part) in statements.iter().zip(parts) {
+            questions.push(Box::pin(client.query(statement, &part.values)));
+        }
+        questions.extend(last.map(bare));
+        let mut answers = self.wait(Some(self.patience), in_order(questions))?;
+        if last.is_some() {
+            answers.pop();
+        }
+        if first.is_some() {
+            answers.remove(0);
+        }
+        Ok(answers)
     }
 
     /// Executes a statement; returns how many rows it changed.

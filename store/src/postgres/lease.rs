@@ -105,6 +105,14 @@ impl Leases {
         }
     }
 
+    /// Forgets leases that have ended.
+    pub(super) fn forget(&mut self, roots: &[RunId]) {
+        for root in roots {
+            self.held.remove(root);
+            self.forget_ways(root);
+        }
+    }
+
     /// Keeps a lease that somebody else has now, so that its holder is refused whatever it writes.
     pub(super) fn lose(&mut self, root: &RunId) {
         if let Some(lease) = self.held.get_mut(root) {

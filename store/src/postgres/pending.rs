@@ -228,6 +228,8 @@ struct RootChange {
     exit: Option<Vec<u8>>,
     /// Chain and number of the seal, which may be none.
     seal: Option<(Option<i32>, Option<i64>)>,
+    /// The epoch of a lease that ends with it.
+    lease: Option<i64>,
 }
 
 impl RootChange {
@@ -243,7 +245,17 @@ impl RootChange {
             let last = values.len();
             set.push(format!("seal_chain = ${}, seal_number = ${last}", last - 1));
         }
-        let sql = format!("UPDATE root SET {} WHERE root_id = $1", set.join(", "));
+        let mut sql = format!("UPDATE root SET {} WHERE root_id = $1", set.join(", "));
+        if let Some(epoch) = &self.lease {
+            values.push(epoch);
+            let last = values.len();
+            let ended = format!("DELETE FROM lease WHERE root_id = $1 AND epoch = ${last}");
+            sql = if set.is_empty() {
+                ended
+            } else {
+                format!("WITH ended AS ({ended}) {sql}")
+            };
+        }
         Part {
             sql: sql.into(),
             values,
@@ -306,6 +318,11 @@ impl Pending {
     /// Notes which seal covers a tree.
     pub(super) fn set_seal(&mut self, root: &RunId, chain: Option<i32>, number: Option<i64>) {
         self.root_change(root).seal = Some((chain, number));
+    }
+
+    /// Notes that a lease ends with what else changes in the row of its tree.
+    pub(super) fn end_lease(&mut self, root: &RunId, epoch: i64) {
+        self.root_change(root).lease = Some(epoch);
     }
 
     fn root_change(&mut self, root: &RunId) -> &mut RootChange {

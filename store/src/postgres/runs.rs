@@ -7,13 +7,14 @@ use runtape_core::{JobId, RunId};
 use tokio_postgres::Row;
 
 use super::columns::{
-    self, count, get, job_id, key, maybe_run_id, maybe_seal, run_id, runtime, text,
+    self, count, get, hash_of, job_id, key, maybe_run_id, maybe_seal, run_id, runtime, text,
+    unsigned,
 };
 use super::pending::{Into, RUN_CELLS, RunCells, cell};
 use super::rows::{Cell, Kind};
 use super::sums::{COUNTED, counted_of_run};
 use super::{Postgres, Value, hold};
-use crate::backend::{BareRun, NewRun, Opening, RunKey, RunRow};
+use crate::backend::{BareRun, NewRun, Opening, RunKey, RunRow, UnsealedRun, UnsealedTree};
 use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH, RunNames, StoredRun};
 use crate::derive::facts::RunFacts;
 use crate::error::{Result, StoreError};
@@ -22,6 +23,34 @@ const ROW: &str =
     "SELECT run.root_id, run.run_no, run.run_id, run.job_id, run.runtime, run.records,
         root.seal_chain, root.seal_number, root.context, root.exit, run.started_at
      FROM run LEFT JOIN root ON root.root_id = run.root_id AND run.run_no = 0";
+
+/// The runs of a tree as those of [`ROW`], with what a seal covers of their records, and of the tape beside the root run.
+fn unsealed(fence: &str) -> String {
+    format!(
+        "SELECT run.root_id, run.run_no, run.run_id, run.job_id, run.runtime, run.records,
+            root.seal_chain, root.seal_number, root.context, root.exit, run.started_at,
+            blocks.firsts, blocks.lengths, (
+                SELECT hash FROM record_block
+                WHERE root_id = $1 AND run_no = run.run_no ORDER BY first_seq DESC LIMIT 1
+            ), tape.length, tape.hashes
+         FROM {fence} run LEFT JOIN root ON root.root_id = run.root_id AND run.run_no = 0
+         CROSS JOIN LATERAL (
+            SELECT array_agg(first_seq) AS firsts, array_agg(length) AS lengths FROM (
+                SELECT first_seq, length FROM record_block
+                WHERE root_id = $1 AND run_no = run.run_no ORDER BY first_seq
+            ) AS block
+         ) AS blocks
+         CROSS JOIN LATERAL (
+            SELECT sum(length)::bigint AS length, array_agg(hash) AS hashes FROM (
+                SELECT length, hash FROM tape_block
+                WHERE root_id = $1 AND run.run_no = 0 ORDER BY number
+            ) AS block
+         ) AS tape
+         WHERE run.root_id = $1 ORDER BY run.run_no"
+    )
+}
+static UNSEALED: LazyLock<String> = LazyLock::new(|| unsealed(""));
+static FENCED_UNSEALED: LazyLock<String> = LazyLock::new(|| unsealed("fence CROSS JOIN"));
 
 fn from_row(row: &Row) -> Result<RunRow> {
     let key = key(row, 0)?;
@@ -84,6 +113,35 @@ fn select(pg: &Postgres, which: &str, values: &[Value<'_>]) -> Result<Vec<RunRow
 pub(super) fn tree(pg: &Postgres, root: &RunKey) -> Result<Vec<RunRow>> {
     let which = "WHERE run.root_id = $1 ORDER BY run.run_no";
     select(pg, which, &[&root.root.as_str()])
+}
+
+/// Returns a root run and its children with what a seal covers, if this store may write them.
+pub(super) fn unsealed_tree(pg: &Postgres, root: &RunKey) -> Result<UnsealedTree> {
+    let mut tree = UnsealedTree {
+        runs: Vec::new(),
+        tape: Vec::new(),
+        tape_length: 0,
+    };
+    for row in &pg.rows_to_write(&root.root, &UNSEALED, &FENCED_UNSEALED)? {
+        let firsts: Vec<i64> = get::<Option<_>>(row, 11)?.unwrap_or_default();
+        let lengths: Vec<i64> = get::<Option<_>>(row, 12)?.unwrap_or_default();
+        let blocks = firsts.into_iter().zip(lengths);
+        let blocks = blocks.map(|(first, length)| {
+            (
+                unsigned(first),
+                usize::try_from(length).unwrap_or(usize::MAX),
+            )
+        });
+        tree.runs.push(UnsealedRun {
+            row: from_row(row)?,
+            blocks: blocks.collect(),
+            last_hash: get::<Option<_>>(row, 13)?.map(hash_of),
+        });
+        tree.tape_length += get::<Option<i64>>(row, 14)?.map_or(0, unsigned);
+        let hashes: Vec<&[u8]> = get::<Option<_>>(row, 15)?.unwrap_or_default();
+        tree.tape.extend(hashes.into_iter().map(hash_of));
+    }
+    Ok(tree)
 }
 
 /// Returns the root runs that are not sealed.

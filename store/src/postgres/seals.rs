@@ -137,8 +137,28 @@ impl<'a> Entries<'a> {
         })
     }
 
-    /// Returns the statement that writes them.
+    /// Returns the statement that writes them. One entry is written by its values: lists of one cost more than the rest.
     pub(super) fn statement(&self) -> Part<'_> {
+        if let ([chain], [number], [at], [digest], [hash], [run], [removes], [reason]) = (
+            self.chains.as_slice(),
+            self.numbers.as_slice(),
+            self.times.as_slice(),
+            self.digests.as_slice(),
+            self.hashes.as_slice(),
+            self.runs.as_slice(),
+            self.removes.as_slice(),
+            self.reasons.as_slice(),
+        ) {
+            let sql = "WITH added AS (
+                    INSERT INTO seal (chain, number, at, digest, hash, run_id, removes, reason)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                 )
+                 UPDATE chain_head SET number = $2, hash = $5 WHERE chain = $1";
+            return Part {
+                sql: sql.into(),
+                values: vec![chain, number, at, digest, hash, run, removes, reason],
+            };
+        }
         let sql = "WITH added AS (
                 INSERT INTO seal (chain, number, at, digest, hash, run_id, removes, reason)
                 SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bytea[],

@@ -14,7 +14,7 @@ use super::{
 use crate::backend::{
     self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rights,
     Rules, RunKey, RunRow, SearchCheck, Selection, SessionRow, Settlement, Stretch, Tables,
-    UsageScope,
+    UnsealedTree, UsageScope,
 };
 use crate::derive::cells::StoredRun;
 use crate::derive::facts::{Fact, RunFacts, StepFact};
@@ -95,6 +95,10 @@ impl Tables for Postgres {
         runs::tree(self, root)
     }
 
+    fn unsealed_tree(&self, root: &RunKey) -> Result<UnsealedTree> {
+        runs::unsealed_tree(self, root)
+    }
+
     fn bare_tree(&self, run: &RunId) -> Result<Vec<BareRun>> {
         runs::bare_tree(self, run)
     }
@@ -147,6 +151,10 @@ impl Tables for Postgres {
     fn set_seal(&self, run: &RunKey, seal: Option<SealName>) -> Result<()> {
         runs::set_seal(self, run, seal);
         Ok(())
+    }
+
+    fn retire_with(&self, root: &RunKey) {
+        self.retire(&root.root);
     }
 
     fn stored_run(&self, run: &RunKey) -> Result<StoredRun> {
@@ -437,6 +445,11 @@ impl Tables for Postgres {
 
     fn is_settled(&self, root: &RunKey) -> Result<bool> {
         settling::is_settled(self, root)
+    }
+
+    fn settles_with_seals(&self) -> bool {
+        // Who seals holds a chain until the transaction ends, and others wait for it.
+        self.transaction.borrow().is_batch
     }
 
     fn waiting_trees(&self, most: u32) -> Result<u32> {

@@ -47,6 +47,8 @@ pub(super) struct Transaction {
     pub(super) sealed: Option<(SealName, Hash)>,
     /// Entries of chains that are not written yet.
     pub(super) seals: Vec<SealEntry>,
+    /// Trees whose leases end with it.
+    retired: Vec<RunId>,
     /// The next numbers in trees that are not written yet.
     numbers: HashMap<RunId, i64>,
     /// What was known when a part began that may be undone by itself.
@@ -162,6 +164,14 @@ impl Postgres {
     /// Writes what this transaction has not written yet, and asks something after it, all at once; returns what that
     /// gives.
     fn flush_and_ask(&self, question: Option<Part<'_>>) -> Result<Vec<Row>> {
+        let is_asked = question.is_some();
+        let mut answers = self.flush_with(question, None)?;
+        let answer = if is_asked { answers.pop() } else { None };
+        Ok(answer.unwrap_or_default())
+    }
+
+    /// Writes what this transaction has not written yet, with a question after it, and a last statement that ends it.
+    fn flush_with(&self, question: Option<Part<'_>>, last: Option<&str>) -> Result<Vec<Vec<Row>>> {
         self.begin_now()?;
         let (mut pending, seals, numbers) = {
             let mut transaction = self.transaction.borrow_mut();
@@ -188,11 +198,71 @@ impl Postgres {
             });
         }
         parts.extend(entries.as_ref().map(seals::Entries::statement));
-        let is_asked = question.is_some();
         parts.extend(question);
-        let mut answers = hold(&self.link).connection.rows_of_all(&parts)?;
-        let answer = if is_asked { answers.pop() } else { None };
-        Ok(answer.unwrap_or_default())
+        let mut link = hold(&self.link);
+        link.connection.rows_between(None, &parts, last)
+    }
+
+    /// Returns the rows that a question about a tree gives, which has `$1` for its root, and makes sure that this store may
+    /// write the tree until the transaction ends. Where it has a lease, `fenced` is asked, which has rows only where a
+    /// `fence` has one: transaction, fence and question are begun, passed and answered at once. What the statement sees was
+    /// there before the fence was passed, and stands: it has no rows if anybody wrote the tree since this store last did.
+    pub(super) fn rows_to_write(
+        &self,
+        root: &RunId,
+        question: &str,
+        fenced: &str,
+    ) -> Result<Vec<Row>> {
+        let lease = hold(&self.link).leases.of(root);
+        let is_fenced = self.transaction.borrow().fenced.contains_key(root);
+        let Some(lease) = lease.filter(|_| !is_fenced && !self.has_unwritten()) else {
+            self.begin_now()?;
+            self.fence(root)?;
+            return self.rows(question, &[&root.as_str()]);
+        };
+        let mark = lease::mark();
+        let name = root.as_str();
+        let part = Part {
+            sql: format!("WITH fence AS ({}) {fenced}", lease::FENCE).into(),
+            values: vec![&name, &lease.epoch, &lease.writes, &mark],
+        };
+        let parts = [part];
+        let mut transaction = self.transaction.borrow_mut();
+        let begin = (!transaction.is_begun).then_some(BEGIN_TO_WRITE);
+        let mut link = hold(&self.link);
+        if begin.is_some() {
+            link.connection.reconnect()?;
+        }
+        let asked = match link.connection.rows_between(begin, &parts, None) {
+            // Nothing was begun that is still there: it may as well begin in another connection.
+            Err(error) if is_away(&error) && begin.is_some() => {
+                link.connection.reconnect()?;
+                link.connection.rows_between(begin, &parts, None)
+            }
+            result => result,
+        };
+        if begin.is_some() {
+            // Also one that has failed is open until it is undone.
+            link.is_busy = link.connection.is_open();
+            transaction.is_begun = link.is_busy;
+        }
+        let rows = asked?.pop().unwrap_or_default();
+        if rows.is_empty() {
+            return Err(link.refused(root, lease));
+        }
+        transaction.fenced.insert(root.clone(), mark);
+        Ok(rows)
+    }
+
+    /// Ends the lease on a tree with this transaction. Where a part of it may be undone by itself, that is left to who
+    /// holds the lease.
+    pub(super) fn retire(&self, root: &RunId) {
+        let lease = hold(&self.link).leases.of(root);
+        let mut transaction = self.transaction.borrow_mut();
+        if let Some(lease) = lease.filter(|_| !transaction.is_batch) {
+            transaction.pending.end_lease(root, lease.epoch);
+            transaction.retired.push(root.clone());
+        }
     }
 
     /// Returns the rows that a query gives, with all that this transaction has written.
@@ -358,31 +428,42 @@ impl Postgres {
             self.end();
             return Ok(());
         }
-        self.flush()?;
-        if !self.transaction.borrow().is_begun {
+        if !self.has_unwritten() && !self.transaction.borrow().is_begun {
             self.end();
             return Ok(());
         }
-        let fenced = self.transaction.borrow().fenced.clone();
-        let sealed = self.transaction.borrow().sealed;
+        // What is written last is written and committed at once. If it fails, nothing is committed, and it is told first.
+        let asked = if self.has_unwritten() {
+            self.flush_with(None, Some(COMMIT)).map(drop)
+        } else {
+            hold(&self.link).connection.batch(COMMIT_IF_WELL)
+        };
+        let (fenced, sealed, retired) = {
+            let mut transaction = self.transaction.borrow_mut();
+            (
+                std::mem::take(&mut transaction.fenced),
+                transaction.sealed,
+                std::mem::take(&mut transaction.retired),
+            )
+        };
         let mut link = hold(&self.link);
-        let committed = match link.connection.batch(COMMIT) {
+        match asked {
             Err(error) if is_away(&error) => {
                 let trace = link.trace(&fenced, sealed);
-                link.was_committed(trace.as_ref(), error)
+                link.was_committed(trace.as_ref(), error)?;
             }
-            result => result,
-        };
-        link.is_busy = false;
-        if committed.is_ok() {
-            link.leases.wrote_all(&fenced);
+            // Whoever undoes it finds it open, or over already.
+            result => result?,
         }
+        link.is_busy = false;
+        link.leases.wrote_all(&fenced);
+        link.leases.forget(&retired);
         drop(link);
         self.end();
-        if sealed.is_some() && committed.is_ok() {
+        if sealed.is_some() {
             self.make_epoch_by_the_way();
         }
-        committed
+        Ok(())
     }
 
     /// Writes all there is to write in one statement, if that is possible; returns whether it was.
@@ -482,8 +563,9 @@ impl Postgres {
     }
 }
 
-/// Commits. A transaction that has failed would be undone without a word: then this fails before.
-const COMMIT: &str = "SELECT 1; COMMIT";
+/// Commits. A transaction that has failed would be undone without a word: so something comes before that fails then.
+const COMMIT: &str = "COMMIT";
+const COMMIT_IF_WELL: &str = "SELECT 1; COMMIT";
 
 /// Notes which numbers come next in trees that were just written.
 const SET_NUMBERS: &str = "UPDATE root SET next_no = x.next_no
@@ -496,13 +578,15 @@ impl Link {
         fenced: &HashMap<RunId, i64>,
         sealed: Option<(SealName, Hash)>,
     ) -> Option<Trace> {
-        // All of it is there or nothing, so any of them will do.
-        let lease = fenced.iter().min().and_then(|(root, mark)| {
+        // All of it is there or nothing, so any of them will do. A lease may have ended with the seal.
+        if let Some((name, hash)) = sealed {
+            return Some(Trace::Seal(name, hash));
+        }
+        fenced.iter().min().and_then(|(root, mark)| {
             let epoch = self.leases.of(root)?.epoch;
             let (root, mark) = (root.clone(), *mark);
             Some(Trace::Lease { root, epoch, mark })
-        });
-        lease.or_else(|| sealed.map(|(name, hash)| Trace::Seal(name, hash)))
+        })
     }
 
     /// Finds out whether a transaction was committed whose connection was lost at that moment. Of one that left no trace

@@ -6,26 +6,42 @@ use runtape_core::report::{RemovalReason, SealName};
 use super::records;
 use crate::backend::{RunRow, Tables};
 use crate::error::{Result, StoreError};
-use crate::format::chain::Hash;
+use crate::format::chain::{self, Hash};
 use crate::format::seals::Sealed;
 
 /// Returns the hash over all that a seal of these runs covers: those of a tree, the root first.
 pub(crate) fn digest(tables: &dyn Tables, runs: &[RunRow]) -> Result<Hash> {
-    let Some(root) = runs.first() else {
+    let tape = match runs.first() {
+        Some(root) => tables.tape_hashes(&root.key)?,
+        None => Vec::new(),
+    };
+    let runs = runs.iter().map(|run| {
+        let hash = records::last_hash(tables, &run.key, &run.id)?;
+        Ok((run, Some(hash)))
+    });
+    digest_of(&runs.collect::<Result<Vec<_>>>()?, tape)
+}
+
+/// Returns the same hash, over runs whose last hashes are known, and the hashes of a tape. A run without a hash has no
+/// records.
+pub(crate) fn digest_of(runs: &[(&RunRow, Option<Hash>)], tape: Vec<Hash>) -> Result<Hash> {
+    let Some((root, _)) = runs.first() else {
         return Err(StoreError::damaged("a seal", "it covers no run"));
     };
-    let mut sealed = Sealed {
+    let sealed = Sealed {
         job: &root.job,
         runtime: &root.runtime,
         context: root.context.as_deref().unwrap_or_default(),
         exit: root.exit.as_deref().unwrap_or_default(),
-        runs: Vec::with_capacity(runs.len()),
-        tape: tables.tape_hashes(&root.key)?,
+        runs: runs
+            .iter()
+            .map(|(run, hash)| {
+                let hash = hash.unwrap_or_else(|| chain::first_record(&run.id));
+                (&run.id, run.records, hash)
+            })
+            .collect(),
+        tape,
     };
-    for run in runs {
-        let hash = records::last_hash(tables, &run.key, &run.id)?;
-        sealed.runs.push((&run.id, run.records, hash));
-    }
     Ok(sealed.digest())
 }
 

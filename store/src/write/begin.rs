@@ -70,18 +70,26 @@ pub(crate) fn seal(
     }
     let root = &state.root;
     // First, for who may not write the tree any more is refused here, whatever has become of it.
+    let mut tree = tables.unsealed_tree(&root.key)?;
+    if tables.rights()?.deletes_blocks {
+        for run in &mut tree.runs {
+            merge::records(tables, &run.row, std::mem::take(&mut run.blocks))?;
+        }
+        if let Some(hashes) = merge::tape(tables, root, &tree)? {
+            tree.tape = hashes;
+        }
+    }
     if let Some(exit) = exit {
         tables.set_exit(&root.key, exit)?;
-    }
-    let runs = tables.tree(&root.key)?;
-    if tables.rights()?.deletes_blocks {
-        for run in &runs {
-            merge::records(tables, run)?;
+        if let Some(root) = tree.runs.first_mut() {
+            root.row.exit = Some(exit.to_vec());
         }
-        merge::tape(tables, root)?;
     }
-    let seal = sealing::seal_runs(tables, &runs, at)?;
-    kept_usage::settle_many(tables)?;
+    // Last, for until the transaction ends nobody else can add to the chain.
+    let seal = sealing::seal_tree(tables, tree, at)?;
+    if tables.settles_with_seals() {
+        kept_usage::settle_many(tables)?;
+    }
     Ok(seal)
 }
 
@@ -320,11 +328,17 @@ impl Store {
                     }
                     return Ok(seal);
                 }
-                self::seal(tables, state, Some(&packed), at)
+                let seal = self::seal(tables, state, Some(&packed), at)?;
+                tables.retire_with(&state.root.key);
+                Ok(seal)
             })
         })?;
         if let Some(lock) = self.open.remove(root).and_then(|tree| tree.lock) {
             lock.retire();
+        }
+        if !self.tables().settles_with_seals() && kept_usage::is_turn(seal) {
+            // The run is sealed, whatever comes of this: trees that wait go in with some later turn.
+            let _ = self.write(kept_usage::settle_many);
         }
         Ok(seal)
     }

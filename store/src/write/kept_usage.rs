@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use runtape_core::RunId;
+use runtape_core::report::SealName;
 
 use crate::backend::{RunKey, Settlement, Tables, UsageScope};
 use crate::derive::cells::{Cell, RUN_COLUMNS};
@@ -125,9 +126,19 @@ pub(crate) fn forget(tables: &dyn Tables, root: &RunKey) -> Result<()> {
     Ok(())
 }
 
-/// How many sealed trees wait for the sums at most. They are read like open ones until they go in together: asking for
-/// each tree by itself cost more than all else that is written when a short run ends.
+/// How many sealed trees wait for the sums, or a few more where it is not looked with each seal. They are read like open
+/// ones until they go in together: asking for each tree by itself cost more than all else that is written when a short
+/// run ends.
 const MOST_WAITING: u32 = 64;
+
+/// After how many seals it is looked whether many trees wait, where that is not done with each of them.
+const TURN: u64 = 16;
+
+/// Tells whether it is looked after this seal. Chains take turns at different numbers: those of a fresh database, which
+/// all grow from one, must not all wait for the same.
+pub(crate) fn is_turn(seal: SealName) -> bool {
+    (u64::from(seal.chain) + seal.number).is_multiple_of(TURN)
+}
 
 /// Puts the trees into the sums that are sealed and not among them, once there are many of them.
 pub(crate) fn settle_many(tables: &dyn Tables) -> Result<()> {

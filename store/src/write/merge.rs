@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
-use crate::backend::{RunRow, Tables};
+use crate::backend::{RunRow, Tables, UnsealedTree};
 use crate::error::Result;
+use crate::format::chain::Hash;
 use crate::format::records::{self, Merger};
-use crate::format::tape::{PendingTape, TARGET, TapeEnd};
+use crate::format::tape::{PendingTape, TARGET, TapeBlock, TapeEnd};
 use crate::read::tape;
 
-/// Merges neighbouring small blocks of a run's records.
-pub(crate) fn records(tables: &dyn Tables, run: &RunRow) -> Result<()> {
-    for group in records::groups(tables.record_block_lengths(&run.key)?) {
+/// Merges neighbouring small blocks of a run's records, given first record and length of each. The hash after the last
+/// record stays.
+pub(crate) fn records(tables: &dyn Tables, run: &RunRow, blocks: Vec<(u64, usize)>) -> Result<()> {
+    for group in records::groups(blocks) {
         let mut merger = Merger::default();
         for first_seq in group {
             if let Some(block) = tables.record_block_of(&run.key, first_seq)? {
@@ -25,13 +27,22 @@ pub(crate) fn records(tables: &dyn Tables, run: &RunRow) -> Result<()> {
     Ok(())
 }
 
-/// Writes a root run's tape anew if its blocks are short.
-pub(crate) fn tape(tables: &dyn Tables, root: &RunRow) -> Result<()> {
-    let (count, length) = tables.tape_weight(&root.key)?;
+/// Writes a root run's tape anew if its blocks are short; returns their hashes then.
+pub(crate) fn tape(
+    tables: &dyn Tables,
+    root: &RunRow,
+    tree: &UnsealedTree,
+) -> Result<Option<Vec<Hash>>> {
+    let count = u64::try_from(tree.tape.len()).unwrap_or(u64::MAX);
     let target = u64::try_from(TARGET).unwrap_or(u64::MAX);
-    if count < 2 || length / count >= target / 2 {
-        return Ok(());
+    if count < 2 || tree.tape_length / count >= target / 2 {
+        return Ok(None);
     }
+    let mut hashes = Vec::new();
+    let mut insert = |block: TapeBlock| {
+        hashes.push(block.hash);
+        tables.insert_tape_block(&root.key, &block)
+    };
     // One block at a time: a tape may be longer than memory. A new block never takes the place
     // of one that was not read yet, since each holds at least one of the old ones.
     let mut fresh = TapeEnd::first(&root.id);
@@ -46,11 +57,11 @@ pub(crate) fn tape(tables: &dyn Tables, root: &RunRow) -> Result<()> {
         if pending.len() >= TARGET
             && let Some(block) = pending.take(&mut fresh)
         {
-            tables.insert_tape_block(&root.key, &block)?;
+            insert(block)?;
         }
     }
-    match pending.take(&mut fresh) {
-        Some(block) => tables.insert_tape_block(&root.key, &block),
-        None => Ok(()),
+    if let Some(block) = pending.take(&mut fresh) {
+        insert(block)?;
     }
+    Ok(Some(hashes))
 }

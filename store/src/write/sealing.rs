@@ -3,7 +3,7 @@
 use runtape_core::RunId;
 use runtape_core::report::{RemovalReason, SealName};
 
-use crate::backend::{RunKey, RunRow, Tables};
+use crate::backend::{RunKey, RunRow, Tables, UnsealedTree};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
 use crate::format::seals::SealEntry;
@@ -28,17 +28,25 @@ pub(crate) fn append_seal(
 
 /// Seals a tree of runs.
 pub(crate) fn seal(tables: &dyn Tables, root: &RunKey, at: i64) -> Result<SealName> {
-    seal_runs(tables, &tables.tree(root)?, at)
+    let runs = tables.tree(root)?;
+    set(tables, runs.first(), sealed::digest(tables, &runs)?, at)
 }
 
-/// Seals a tree by its runs, the root first.
-pub(crate) fn seal_runs(tables: &dyn Tables, runs: &[RunRow], at: i64) -> Result<SealName> {
-    let Some(root) = runs.first() else {
+/// Adds a seal over a tree to its chain, and notes it in the tree.
+fn set(tables: &dyn Tables, root: Option<&RunRow>, digest: Hash, at: i64) -> Result<SealName> {
+    let Some(root) = root else {
         return Err(StoreError::damaged("a seal", "it covers no run"));
     };
-    let name = append_seal(tables, sealed::digest(tables, runs)?, &root.id, at)?;
+    let name = append_seal(tables, digest, &root.id, at)?;
     tables.set_seal(&root.key, Some(name))?;
     Ok(name)
+}
+
+/// Seals a tree that was read to be sealed.
+pub(crate) fn seal_tree(tables: &dyn Tables, tree: UnsealedTree, at: i64) -> Result<SealName> {
+    let runs = tree.runs.iter().map(|run| (&run.row, run.last_hash));
+    let digest = sealed::digest_of(&runs.collect::<Vec<_>>(), tree.tape)?;
+    set(tables, tree.runs.first().map(|run| &run.row), digest, at)
 }
 
 /// Makes a tombstone of the seal of a root run, and says in the chain that it was removed.

@@ -68,7 +68,7 @@ fn break_down(server: &Server, what: Act, round: u32) -> bool {
     let made = Plan::new("r", 1).make();
     let mut store = open(&address);
     what.prepare(&mut store, &made);
-    proxy.hang_before(b"SELECT 1; COMMIT");
+    proxy.hang_before(b"COMMIT\0");
     let (done, is_given_again) = thread::scope(|scope| {
         let writer = scope.spawn(|| what.perform(&mut store, &made));
         let begin = Instant::now();

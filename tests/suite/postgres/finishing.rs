@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use runtape_store::SealName;
-use runtape_tests::postgres::{Database, Layout};
+use runtape_tests::postgres::{Care, Database, Layout, own_server};
 use runtape_tests::runs::{Made, Plan};
 use serde_json::json;
 
@@ -103,4 +103,49 @@ fn many_writers_of_one_chain_finish_at_once() {
         .sql()
         .value("SELECT count(DISTINCT chain) FROM seal");
     assert_eq!(chains, "1");
+}
+
+/// Returns what a server was asked that writes down all of it.
+fn asked(log: &str) -> Vec<&str> {
+    let lines = log.lines().filter_map(|line| line.split_once("LOG:  "));
+    let asked = lines.filter_map(|(_, said)| {
+        let is_asked = said.starts_with("execute") || said.starts_with("statement:");
+        is_asked.then_some(said)
+    });
+    asked.collect()
+}
+
+/// What many writers can seal in a second is what the server's processors can: each statement counts. The lease ends with
+/// the seal, for what comes after a commit may never come.
+#[test]
+fn a_run_is_sealed_with_few_statements_and_leaves_no_lease() {
+    let Some(server) = own_server(Care::Quick, &["log_statement=all"]) else {
+        return;
+    };
+    server.sql("postgres").run("CREATE DATABASE few");
+    Layout::Whole.migrate(&server.address("few"));
+    let mut store = open(&server.address("few"));
+    let runs = ["warm", "measured"].map(|name| Plan::new(name, 1).make());
+    for made in &runs {
+        store.begin_run(&made.begin).unwrap();
+        store
+            .append(made.id(), &made.records, &made.chunks)
+            .unwrap();
+    }
+    let [warm, measured] = &runs;
+    let exit = json!({"code": 0});
+    store.finish_run(warm.id(), &exit, 1).unwrap();
+    let before = std::fs::read_to_string(server.log()).unwrap().len();
+    let seal = store.finish_run(measured.id(), &exit, 1).unwrap();
+    let log = std::fs::read_to_string(server.log()).unwrap();
+    let mut asked = asked(&log[before..]);
+    // Now and then it is looked whether sums are to be made.
+    asked.retain(|said| !said.contains("SELECT count(*)"));
+    assert_eq!(asked.len(), 6, "seal {seal}: {asked:#?}");
+    assert!(asked[0].starts_with("statement: BEGIN"), "{asked:#?}");
+    assert_eq!(asked[5], "statement: COMMIT");
+    let leases = server.sql("few").value("SELECT count(*) FROM lease");
+    assert_eq!(leases, "0");
+    drop(store);
+    check_exactly(&server.address("few"), &runs);
 }
