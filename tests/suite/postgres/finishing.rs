@@ -138,7 +138,7 @@ fn a_run_is_sealed_with_few_statements_and_leaves_no_lease() {
     let before = std::fs::read_to_string(server.log()).unwrap().len();
     let seal = store.finish_run(measured.id(), &exit, 1).unwrap();
     let log = std::fs::read_to_string(server.log()).unwrap();
-    let mut asked = asked(&log[before..]);
+    let mut asked = asked(log.get(before..).unwrap());
     // Now and then it is looked whether sums are to be made.
     asked.retain(|said| !said.contains("SELECT count(*)"));
     assert_eq!(asked.len(), 6, "seal {seal}: {asked:#?}");
