@@ -171,7 +171,7 @@ pub fn import_bundle(
     in_batch(store, |store| {
         let mut with_secrets = BTreeMap::new();
         let imported = store.import_bundle_but(bundle, trust, now, |bundle| {
-            for root in bundle.sealed_runs()? {
+            for root in bundle.root_runs()? {
                 let counts = secrets_in(bundle, &root, rules)?;
                 if counts.total() > 0 {
                     with_secrets.insert(root, counts);

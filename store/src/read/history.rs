@@ -192,8 +192,8 @@ impl Store {
         })
     }
 
-    /// Returns the root runs that are sealed, in the order they were.
-    pub fn sealed_runs(&self) -> Result<Vec<RunId>> {
+    /// Returns the root runs in the order they were sealed in each chain; those that are not sealed come last.
+    pub fn root_runs(&self) -> Result<Vec<RunId>> {
         let rows = self.read(|tables| tables.sealed_roots())?;
         Ok(rows.into_iter().map(|row| row.id).collect())
     }

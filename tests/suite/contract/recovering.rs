@@ -212,7 +212,9 @@ pub(crate) fn a_run_is_open_then_sealed_and_verified_by_itself<B: Backend>() {
     writer.begin_run(&made.begin).unwrap();
     assert!(writer.is_written(made.id()).unwrap() && reader.is_written(made.id()).unwrap());
     assert!(!reader.is_written(first.id()).unwrap());
-    assert_eq!(reader.sealed_runs().unwrap(), [first.id().clone()]);
+    // What is not sealed comes last.
+    let roots = reader.root_runs().unwrap();
+    assert_eq!(roots, [first.id().clone(), made.id().clone()]);
     let begin = reader.begin_of(made.id()).unwrap();
     assert_eq!(
         (begin.run_id, begin.context),
@@ -225,10 +227,10 @@ pub(crate) fn a_run_is_open_then_sealed_and_verified_by_itself<B: Backend>() {
         .finish_run(made.id(), &json!({"code": 0}), 1)
         .unwrap();
     assert!(!reader.is_written(made.id()).unwrap());
-    let sealed = reader.sealed_runs().unwrap();
-    assert_eq!(sealed.len(), 2);
-    assert!(sealed.contains(first.id()) && sealed.contains(made.id()));
-    assert_eq!(reader.verify_runs(&sealed).unwrap().faults, []);
+    let roots = reader.root_runs().unwrap();
+    assert_eq!(roots.len(), 2);
+    assert!(roots.contains(first.id()) && roots.contains(made.id()));
+    assert_eq!(reader.verify_runs(&roots).unwrap().faults, []);
     assert!(reader.verify_runs(&[run_id("nobody")]).is_err());
 }
 
