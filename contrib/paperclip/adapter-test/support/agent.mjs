@@ -7,6 +7,7 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { isatty } from "node:tty";
 
 const [directory, name, ...argv] = process.argv.slice(2);
 
@@ -15,7 +16,10 @@ if (argv[0] === "--version") {
   process.exit(0);
 }
 
-const stdin = process.stdin.isTTY ? null : readFileSync(0, "utf8");
+// Who waits for a CLI that reads sees this before it reads.
+writeFileSync(path.join(directory, "started"), String(process.pid));
+// Not `process.stdin`: looking at it makes a pipe one that never waits, and a read before something comes would fail.
+const stdin = isatty(0) ? null : readFileSync(0, "utf8");
 const calls = path.join(directory, "calls.jsonl");
 const number = existsSync(calls) ? readFileSync(calls, "utf8").split("\n").length - 1 : 0;
 const call = { name, argv, stdin, cwd: process.cwd(), env: process.env, pid: process.pid };

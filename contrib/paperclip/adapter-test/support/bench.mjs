@@ -110,6 +110,11 @@ export class Bench {
     return readFileSync(file, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
   }
 
+  /** Waits until a stand-in runs, which is before it has read its input. */
+  async started() {
+    await until("the stand-in runs", () => existsSync(path.join(this.bin, "started")));
+  }
+
   /** Waits until a stand-in does nothing any more but hang. */
   async hanging() {
     const file = path.join(this.bin, "hanging");
