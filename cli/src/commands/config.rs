@@ -15,12 +15,12 @@ use crate::settings::SettingsFile;
 pub(crate) struct ConfigArgs {
     /// What to print
     #[arg(value_enum)]
-    what: What,
+    what: ConfigTask,
 }
 
 /// What to print of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum What {
+enum ConfigTask {
     /// The path of the file, whether it is there or not
     Path,
     /// All settings in force, with what is by default
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ConfigArgs, invocation: &mut Invocation<'_>) -> Result<
     })?;
     let path = path.display().to_string();
     // The path is told even where what is there cannot be read.
-    if args.what == What::Path && !invocation.console.json {
+    if args.what == ConfigTask::Path && !invocation.console.json {
         return invocation.console.line(&path);
     }
     let settings = file.read()?;

@@ -20,12 +20,12 @@ use crate::terminal::{plain, times};
 pub(crate) struct DbArgs {
     /// What to do
     #[arg(value_enum)]
-    what: What,
+    what: DatabaseTask,
 }
 
 /// What to do with a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum What {
+enum DatabaseTask {
     /// Make its tables, or bring them up to date
     Migrate,
     /// Say which version it has, how its server is, and who writes there
@@ -36,9 +36,9 @@ enum What {
 
 pub(crate) fn run(args: &DbArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     match args.what {
-        What::Migrate => migrate(invocation),
-        What::Status => status(invocation),
-        What::ShardSql => shard_sql(&mut invocation.console),
+        DatabaseTask::Migrate => migrate(invocation),
+        DatabaseTask::Status => status(invocation),
+        DatabaseTask::ShardSql => shard_sql(&mut invocation.console),
     }
 }
 

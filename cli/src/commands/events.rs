@@ -9,7 +9,7 @@ use runtape_core::{
 use runtape_normalizer::LiveItem;
 
 use crate::commands::Invocation;
-use crate::commands::follow::{Early, FollowArgs, Seen, Target, each_seen};
+use crate::commands::follow::{Early, FollowArgs, SeenOfRun, Target, each_seen};
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::fit::cut;
@@ -72,11 +72,11 @@ pub(crate) fn run(args: &EventsArgs, invocation: &mut Invocation<'_>) -> Result<
             console.line(&text)?;
         }
         let record = match seen {
-            Seen::Record { record, .. } => record,
-            Seen::Live(LiveItem::Event(event)) if wanted(event.tag()) => {
+            SeenOfRun::Record { record, .. } => record,
+            SeenOfRun::Live(LiveItem::Event(event)) if wanted(event.tag()) => {
                 return early_event(console, &event);
             }
-            Seen::Live(_) => return Ok(()),
+            SeenOfRun::Live(_) => return Ok(()),
         };
         if console.json && args.shape == Shape::Records {
             if wanted(record.kind.tag()) {

@@ -9,7 +9,7 @@ use runtape_store::Store;
 
 use crate::arguments::place::{Place, RunPart};
 use crate::commands::Invocation;
-use crate::commands::follow::{Early, FollowArgs, Seen, Target, each_seen};
+use crate::commands::follow::{Early, FollowArgs, SeenOfRun, Target, each_seen};
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::times;
@@ -139,10 +139,10 @@ impl ShownRun {
         &mut self,
         console: &mut Console<'_>,
         of: Option<&RunId>,
-        seen: Seen,
+        seen: SeenOfRun,
     ) -> Result<(), CliError> {
         match seen {
-            Seen::Record {
+            SeenOfRun::Record {
                 record,
                 was_live: false,
             } => {
@@ -152,9 +152,9 @@ impl ShownRun {
                     .into_iter()
                     .try_for_each(|entry| self.print(console, of, &entry))
             }
-            Seen::Live(LiveItem::Transcript { entry, .. }) => self.print(console, of, &entry),
+            SeenOfRun::Live(LiveItem::Transcript { entry, .. }) => self.print(console, of, &entry),
             // Entries came as they became known: those made of records would say the same again.
-            Seen::Record { .. } | Seen::Live(LiveItem::Event(_)) => Ok(()),
+            SeenOfRun::Record { .. } | SeenOfRun::Live(LiveItem::Event(_)) => Ok(()),
         }
     }
 

@@ -4,7 +4,7 @@ use runtape_core::ExpertPart;
 use runtape_core::runtime_event::ApiRetry;
 
 use super::run::Run;
-use super::step::{OpenPart, OpenStep, Spoken};
+use super::step::{OpenStep, Spoken};
 use super::tape::TapeState;
 use crate::signal::TapePlace;
 
@@ -39,7 +39,7 @@ impl OpenStep {
             return None;
         }
         let spoken = std::mem::take(&mut self.spoken);
-        self.open = OpenPart::None;
+        self.close_part();
         self.cut = false;
         self.held = self.held.saturating_sub(weight(&spoken));
         let texts = spoken.parts.iter().filter_map(|part| match part {

@@ -151,7 +151,7 @@ impl TapeState {
         let text = run
             .open
             .as_ref()
-            .filter(|step| step.open == OpenPart::Thinking)
+            .filter(|step| step.open_part() == OpenPart::Thinking)
             .and_then(|step| match step.spoken.parts.last() {
                 Some(ExpertPart::ThinkingPart(part)) => Some(part.thinking.clone()),
                 _ => None,

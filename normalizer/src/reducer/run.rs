@@ -135,9 +135,9 @@ impl Run {
     /// Ends the open text part, if there is one.
     pub(super) fn close_text(&mut self) {
         if let Some(step) = &mut self.open
-            && step.open == OpenPart::Text
+            && step.open_part() == OpenPart::Text
         {
-            step.open = OpenPart::None;
+            step.close_part();
         }
     }
 
@@ -145,7 +145,7 @@ impl Run {
     pub(super) fn cut(&mut self) {
         if let Some(step) = &mut self.open {
             step.cut = true;
-            step.open = OpenPart::None;
+            step.close_part();
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) const PART: usize = 256;
 /// However low the limit is, so many parts are held together.
 const FEWEST_PARTS: usize = 64;
 
-/// A part that text is still being appended to.
+/// What may still be appended to the last part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenPart {
     /// None: the next text opens a new part.
@@ -77,7 +77,8 @@ pub(super) struct OpenStep {
     pub(super) started_at: i64,
     pub(super) spoken: Spoken,
     pub(super) answered: Answered,
-    pub(super) open: OpenPart,
+    /// The last part goes on. Which it is, the part itself says: see [`OpenStep::open_part`].
+    goes_on: bool,
     pub(super) usage: Vec<ResponseUsage>,
     /// Bytes held for records of this step.
     pub(super) held: usize,
@@ -118,7 +119,7 @@ impl OpenStep {
             started_at: at,
             spoken: Spoken::default(),
             answered: Answered::default(),
-            open: OpenPart::None,
+            goes_on: false,
             usage: Vec::new(),
             held: 0,
             continued: false,
@@ -149,7 +150,22 @@ impl OpenStep {
         self.held += bytes;
     }
 
+    /// Returns what may still be appended to the last part.
+    pub(super) fn open_part(&self) -> OpenPart {
+        match self.spoken.parts.last() {
+            Some(ExpertPart::TextPart(_)) if self.goes_on => OpenPart::Text,
+            Some(ExpertPart::ThinkingPart(_)) if self.goes_on => OpenPart::Thinking,
+            _ => OpenPart::None,
+        }
+    }
+
+    /// Ends the last part: what comes next opens another one.
+    pub(super) fn close_part(&mut self) {
+        self.goes_on = false;
+    }
+
     pub(super) fn push_part(&mut self, part: ExpertPart, place: TapePlace, bytes: usize) {
+        self.close_part();
         self.spoke(place, bytes);
         self.spoken.parts.push(part);
         self.spoken
@@ -160,8 +176,7 @@ impl OpenStep {
     /// Appends to the open text part; `false` if none is open.
     pub(super) fn append_text(&mut self, text: &str, place: TapePlace) -> bool {
         let last = self.spoken.parts.last_mut();
-        let Some(ExpertPart::TextPart(part)) = last.filter(|_| self.open == OpenPart::Text) else {
-            debug_assert!(self.open != OpenPart::Text, "the open part is the last one");
+        let Some(ExpertPart::TextPart(part)) = last.filter(|_| self.goes_on) else {
             return false;
         };
         part.text.push_str(text);
@@ -172,12 +187,7 @@ impl OpenStep {
     /// Appends to the open thinking part; `false` if none is open.
     pub(super) fn append_thinking(&mut self, text: &str, place: TapePlace) -> bool {
         let last = self.spoken.parts.last_mut();
-        let Some(ExpertPart::ThinkingPart(part)) = last.filter(|_| self.open == OpenPart::Thinking)
-        else {
-            debug_assert!(
-                self.open != OpenPart::Thinking,
-                "the open part is the last one"
-            );
+        let Some(ExpertPart::ThinkingPart(part)) = last.filter(|_| self.goes_on) else {
             return false;
         };
         part.thinking.push_str(text);
@@ -195,7 +205,7 @@ impl OpenStep {
             place,
             text.len(),
         );
-        self.open = OpenPart::Text;
+        self.goes_on = true;
     }
 
     pub(super) fn open_thinking(&mut self, id: PartId, text: &str, place: TapePlace) {
@@ -205,7 +215,7 @@ impl OpenStep {
             signature: None,
         };
         self.push_part(part.into(), place, text.len());
-        self.open = OpenPart::Thinking;
+        self.goes_on = true;
     }
 
     /// Takes back the last part, if it is text or reasoning, and returns what it said.
@@ -218,7 +228,7 @@ impl OpenStep {
         };
         self.spoken.offsets.pop();
         self.held = self.held.saturating_sub(text.len());
-        self.open = OpenPart::None;
+        self.close_part();
         self.cut = false;
         if self.spoken.parts.is_empty() {
             self.spoken.at = None;
@@ -228,13 +238,12 @@ impl OpenStep {
 
     /// Ends the open thinking part.
     pub(super) fn sign_thinking(&mut self, signature: Option<String>) {
-        if self.open != OpenPart::Thinking {
+        let last = self.spoken.parts.last_mut();
+        let Some(ExpertPart::ThinkingPart(part)) = last.filter(|_| self.goes_on) else {
             return;
-        }
-        self.open = OpenPart::None;
-        if let (Some(ExpertPart::ThinkingPart(part)), Some(signature)) =
-            (self.spoken.parts.last_mut(), signature)
-        {
+        };
+        self.goes_on = false;
+        if let Some(signature) = signature {
             self.held += signature.len();
             part.signature = Some(signature);
         }

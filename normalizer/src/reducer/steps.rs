@@ -115,7 +115,7 @@ impl TapeState {
 
     /// Closes whatever part is open because another one begins.
     pub(super) fn close_part(&mut self, run: &mut Run) {
-        let (place, open) = (run.last, run.open.as_ref().map(|step| step.open));
+        let (place, open) = (run.last, run.open.as_ref().map(OpenStep::open_part));
         if open == Some(OpenPart::Thinking) {
             self.close_thinking(run, None, place);
         }
@@ -211,7 +211,7 @@ impl TapeState {
         if step.is_empty() || !step.is_full(bytes, limit) {
             return;
         }
-        let open = step.open;
+        let open = step.open_part();
         self.record_messages(run, false);
         let id = run.next_part_id();
         let last = run.last;
@@ -236,7 +236,7 @@ impl TapeState {
             std::mem::take(&mut step.answered),
         );
         step.held = 0;
-        step.open = OpenPart::None;
+        step.close_part();
         let spoken = spoken.or_printed(printed);
         run.index.flush();
         let message = self.record_spoken(run, number, spoken, continued, cut);
@@ -302,7 +302,7 @@ impl TapeState {
         let Some(step) = &mut run.open else { return };
         // Text that still streams when its run ends was cut; when another step opens, the
         // runtime just did not say that it was over.
-        let cut = end.status.is_terminal() && step.open != OpenPart::None;
+        let cut = end.status.is_terminal() && step.open_part() != OpenPart::None;
         let used = step.used();
         let started_at = step.started_at;
         let entries = std::mem::take(&mut step.usage);

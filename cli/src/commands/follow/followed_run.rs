@@ -14,7 +14,7 @@ use crate::error::CliError;
 const PAGE: usize = 1000;
 
 /// Something that is seen of a run.
-pub(crate) enum Seen {
+pub(crate) enum SeenOfRun {
     /// A record that is kept.
     Record {
         record: Box<Record>,
@@ -37,7 +37,7 @@ pub(crate) enum Early {
 }
 
 /// What is done with what is seen of a run.
-type Each<'a> = &'a mut dyn FnMut(&RunId, Seen) -> Result<(), CliError>;
+type Each<'a> = &'a mut dyn FnMut(&RunId, SeenOfRun) -> Result<(), CliError>;
 
 /// One run that is followed.
 pub(crate) struct FollowedRun {
@@ -128,7 +128,7 @@ impl FollowedRun {
         if let Some(mut follower) = self.follower.take() {
             follower.poll(store, |output| self.take(store, output, each))?;
             for item in self.held.take().into_iter().flatten() {
-                each(&self.id, Seen::Live(item))?;
+                each(&self.id, SeenOfRun::Live(item))?;
             }
             if has_ended {
                 let output = follower.finish(store)?;
@@ -172,7 +172,7 @@ impl FollowedRun {
             self.note_call(&item);
             match &mut self.held {
                 Some(held) => held.push(item),
-                None => each(&self.id, Seen::Live(item))?,
+                None => each(&self.id, SeenOfRun::Live(item))?,
             }
         }
         Ok(())
@@ -207,7 +207,7 @@ impl FollowedRun {
             let was_live = self.was_live && self.early == Early::Everything;
             for record in records {
                 let record = Box::new(record);
-                each(&self.id, Seen::Record { record, was_live })?;
+                each(&self.id, SeenOfRun::Record { record, was_live })?;
             }
         }
         Ok(())

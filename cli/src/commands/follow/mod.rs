@@ -12,7 +12,7 @@ use runtape_recorder::following::has_lost_its_recorder;
 use runtape_store::{RunFilter, Store};
 
 use self::followed_run::FollowedRun;
-pub(crate) use self::followed_run::{Early, Seen};
+pub(crate) use self::followed_run::{Early, SeenOfRun};
 use self::status_line::StatusLine;
 pub(crate) use self::target::{FollowArgs, Target, resolve_target};
 use crate::commands::Invocation;
@@ -32,7 +32,7 @@ pub(crate) fn each_seen(
     target: &Target,
     (follow, early): (bool, Early),
     invocation: &mut Invocation<'_>,
-    mut each: impl FnMut(&mut Console<'_>, &RunId, Seen) -> Result<(), CliError>,
+    mut each: impl FnMut(&mut Console<'_>, &RunId, SeenOfRun) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let mut status = StatusLine::new(&invocation.console);
     let mut runs: Vec<FollowedRun> = Vec::new();

@@ -25,7 +25,7 @@ use crate::unnamed_calls::UnnamedCalls;
 #[derive(Debug)]
 pub(super) struct GeminiHistory {
     note: Option<PendingNote>,
-    known: HashMap<RecordKey, Known>,
+    known: HashMap<RecordKey, ToldRecord>,
     pub(super) conversations: Conversations,
     /// Calls that have their result, by their place in their record and by their id.
     pub(super) answered: HashSet<u64>,
@@ -65,7 +65,7 @@ struct PendingNote {
 
 /// What is known of a record.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct ToldRecord {
     conversation: usize,
     said: Said,
 }
@@ -166,7 +166,7 @@ impl GeminiHistory {
 
     /// Notes what is known of a record.
     pub(super) fn learn(&mut self, record: &RecordPlace, said: Said) {
-        let known = Known {
+        let known = ToldRecord {
             conversation: record.conversation,
             said: record.before.unwrap_or_default().plus(said),
         };

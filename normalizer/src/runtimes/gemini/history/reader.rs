@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::elements::{compact, elements, end_of_value, field};
 use super::heads::{LineHead, SetHead};
 use super::note;
-use super::runs::{Owner, Run, Runs};
+use super::runs::{HistoryRun, Owner, Runs};
 use super::said::{RecordKey, Said, fingerprint};
 use super::source::SourcePath;
 use super::words::{Speaker, directory};
@@ -27,7 +27,7 @@ pub(super) struct GeminiSession {
     id: Option<String>,
     title: Option<String>,
     runs: Runs,
-    known: HashMap<RecordKey, Known>,
+    known: HashMap<RecordKey, ReadRecord>,
     /// Calls that have a result, and lines that are no records.
     seen: HashSet<u64>,
     /// Something of the session's document was shown in a terminal.
@@ -39,7 +39,7 @@ pub(super) struct GeminiSession {
 
 /// What is known of a record.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct ReadRecord {
     owner: Owner,
     said: Said,
 }
@@ -136,7 +136,7 @@ impl SessionReader for GeminiSession {
         self.end_source();
         let header = self.header();
         let new_run = || {
-            let mut run = Run::default();
+            let mut run = HistoryRun::default();
             run.segment.lines.push(header);
             run
         };
@@ -251,7 +251,7 @@ impl GeminiSession {
             match self.prompt(head, piece) {
                 UserRecord::Prompt(text) => prompt = Some(text),
                 UserRecord::Other => {}
-                UserRecord::Known => return,
+                UserRecord::ReadRecord => return,
             }
         }
         if self.source.is_document {
@@ -276,7 +276,7 @@ impl GeminiSession {
             owner
         } else {
             let owner = self.owner(prompt.is_some(), piece);
-            self.known.insert(key, Known { owner, said });
+            self.known.insert(key, ReadRecord { owner, said });
             self.add_note(owner, id, piece);
             owner
         };
@@ -308,7 +308,7 @@ impl GeminiSession {
                 }
             });
             return if is_known {
-                UserRecord::Known
+                UserRecord::ReadRecord
             } else {
                 UserRecord::Other
             };
@@ -316,7 +316,7 @@ impl GeminiSession {
         match head.words() {
             (Speaker::Context, text) => {
                 self.on_context(head, &text, piece);
-                UserRecord::Known
+                UserRecord::ReadRecord
             }
             (Speaker::User, text) if !piece.is_listed => UserRecord::Prompt(text),
             _ => UserRecord::Other,
@@ -358,9 +358,9 @@ impl GeminiSession {
     fn begin_run(&mut self) -> usize {
         let header = self.header();
         let source = &mut self.source;
-        let mut run = Run {
+        let mut run = HistoryRun {
             is_of_document: source.is_document && !source.is_marked,
-            ..Run::default()
+            ..HistoryRun::default()
         };
         let segment = &mut run.segment;
         segment.is_resumed = !self.runs.is_empty();
@@ -432,7 +432,7 @@ enum UserRecord {
     /// Words of the CLI, or results that no call has.
     Other,
     /// Nothing new.
-    Known,
+    ReadRecord,
 }
 
 /// Returns where the records stand on a line that gives all of them and nothing else, as the CLI

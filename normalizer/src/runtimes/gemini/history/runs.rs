@@ -18,7 +18,7 @@ pub(super) enum Owner {
 
 /// What one process wrote.
 #[derive(Debug, Default)]
-pub(super) struct Run {
+pub(super) struct HistoryRun {
     pub(super) segment: Segment,
     /// It begins at a prompt of a document, which has no marks where a process begins.
     pub(super) is_of_document: bool,
@@ -34,7 +34,7 @@ struct Agent {
 /// The runs of a session and their sub-agents.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
-    begun: Vec<Run>,
+    begun: Vec<HistoryRun>,
     agents: Vec<Agent>,
     /// Where an agent is, by its id.
     agent_places: HashMap<Box<str>, usize>,
@@ -49,7 +49,7 @@ impl Runs {
     }
 
     /// Begins a run, and returns its number.
-    pub(super) fn begin(&mut self, run: Run) -> usize {
+    pub(super) fn begin(&mut self, run: HistoryRun) -> usize {
         self.begun.push(run);
         self.begun.len() - 1
     }
@@ -145,7 +145,7 @@ impl Runs {
     pub(super) fn finish(
         mut self,
         is_terminal: bool,
-        new_run: impl FnOnce() -> Run,
+        new_run: impl FnOnce() -> HistoryRun,
     ) -> Vec<Segment> {
         self.join(is_terminal);
         let has_worked = |agent: &Agent| !agent.segment.lines.is_empty();
@@ -166,7 +166,7 @@ impl Runs {
 
     /// Joins what is of one process after all: the prompts of a terminal, and what nobody asked for.
     fn join(&mut self, is_terminal: bool) {
-        let mut joined: Vec<Run> = Vec::with_capacity(self.begun.len());
+        let mut joined: Vec<HistoryRun> = Vec::with_capacity(self.begun.len());
         let mut places = Vec::with_capacity(self.begun.len());
         for run in std::mem::take(&mut self.begun) {
             let is_same = !run.has_talk() || (run.is_of_document && is_terminal);
@@ -176,7 +176,7 @@ impl Runs {
             }
             places.push(joined.len() - 1);
         }
-        joined.retain(Run::has_talk);
+        joined.retain(HistoryRun::has_talk);
         self.begun = joined;
         let place = |owner: &mut Owner| {
             if let Owner::Run(run) = owner {
@@ -220,13 +220,13 @@ impl Runs {
     /// Returns the run in whose time an agent began: its caller was cut off before it could name it.
     fn run_at_time(&self, agent: &Agent) -> usize {
         let began = agent.segment.started_at;
-        let is_before = |run: &&Run| run.segment.started_at <= began;
+        let is_before = |run: &&HistoryRun| run.segment.started_at <= began;
         let before = self.begun.iter().take_while(is_before).count();
         before.saturating_sub(1)
     }
 }
 
-impl Run {
+impl HistoryRun {
     /// Tells whether anything was asked or answered.
     fn has_talk(&self) -> bool {
         let segment = &self.segment;

@@ -44,7 +44,7 @@ pub(super) struct HeldMessage {
 
 /// Whose message it is.
 #[derive(Clone, Copy, Debug)]
-enum Role {
+enum Speaker {
     User,
     Assistant,
 }
@@ -63,7 +63,7 @@ pub(super) struct Conversation {
     /// Parts that were told, by hashes of their ids.
     told: HashMap<u64, PartTold>,
     /// Whose the messages are that were told.
-    messages: HashMap<u64, Role>,
+    messages: HashMap<u64, Speaker>,
     hasher: FixedState,
     /// Texts that were not whole when they were read.
     unfinished: BTreeMap<String, HeldRow>,
@@ -98,8 +98,8 @@ impl Conversation {
         let Some(row) = &message.row else {
             // A part that changed after its message was told.
             match self.messages.get(&key) {
-                Some(Role::User) => self.tell_user(message, scope, out),
-                Some(Role::Assistant) => {
+                Some(Speaker::User) => self.tell_user(message, scope, out),
+                Some(Speaker::Assistant) => {
                     let head = Message::default();
                     self.tell_assistant(head, message, scope, spending, started, out);
                 }
@@ -118,11 +118,11 @@ impl Conversation {
         at.unknown_keys("message", &head.unknown);
         match head.role.as_deref() {
             Some("user") => {
-                self.messages.insert(key, Role::User);
+                self.messages.insert(key, Speaker::User);
                 self.tell_user(message, scope, out);
             }
             Some("assistant") => {
-                self.messages.insert(key, Role::Assistant);
+                self.messages.insert(key, Speaker::Assistant);
                 self.tell_assistant(head, message, scope, spending, started, out);
             }
             role => {

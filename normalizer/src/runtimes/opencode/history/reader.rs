@@ -46,7 +46,7 @@ struct SessionRows {
 #[derive(Default)]
 struct MessageRows {
     line: Option<SegmentLine>,
-    role: Role,
+    role: RowRole,
     at: Option<i64>,
     last_at: Option<i64>,
     cwd: Option<String>,
@@ -61,7 +61,7 @@ struct MessageRows {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Role {
+enum RowRole {
     User,
     Assistant,
     #[default]
@@ -189,9 +189,9 @@ impl SessionRows {
         }
         message.line = Some(line.clone());
         message.role = match head.role.as_deref() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            _ => Role::Unknown,
+            Some("user") => RowRole::User,
+            Some("assistant") => RowRole::Assistant,
+            _ => RowRole::Unknown,
         };
         message.at = row.created.or(head.time.created).map(count);
         message.last_at = head.time.completed.map(count).or(message.at);
@@ -220,7 +220,7 @@ impl SessionRows {
             Some("text") if head.is_synthetic != Some(true) => {
                 let text = head.text.map(Str::into_owned);
                 message.text = text.filter(|text| !text.is_empty()).or(message.text.take());
-                if message.role == Role::Assistant && message.text.is_some() {
+                if message.role == RowRole::Assistant && message.text.is_some() {
                     self.forget_before(&message_id);
                 }
             }
@@ -248,7 +248,7 @@ impl SessionRows {
             .range::<str, _>((Excluded(before.as_str()), Excluded(id)));
         if !between
             .into_iter()
-            .any(|(_, message)| message.role == Role::User)
+            .any(|(_, message)| message.role == RowRole::User)
             && let Some(message) = self.messages.get_mut(&before)
         {
             message.text = None;
@@ -273,7 +273,7 @@ impl SessionRows {
                 continue;
             }
             let is_prompt =
-                message.role == Role::User && !(message.is_own && message.text.is_none());
+                message.role == RowRole::User && !(message.is_own && message.text.is_none());
             if runs.is_empty() || is_prompt {
                 if let Some(before) = runs.last_mut() {
                     before.is_over = true;
@@ -293,10 +293,10 @@ impl SessionRows {
                 continue;
             };
             match message.role {
-                Role::User if is_prompt && segment.prompt.is_none() => {
+                RowRole::User if is_prompt && segment.prompt.is_none() => {
                     segment.prompt = message.text.as_deref().map(typed);
                 }
-                Role::Assistant => {
+                RowRole::Assistant => {
                     segment.cwd = message.cwd.clone().or(segment.cwd.take());
                     segment.last_text = message.text.clone().or(segment.last_text.take());
                 }
