@@ -387,8 +387,13 @@ pub(crate) trait Tables: fmt::Debug {
     /// Empties the search index, whatever it holds.
     fn clear_search(&self) -> Result<()>;
     /// Returns the stretches that have words, those of the run that began last first, and in a run the
-    /// last one.
-    fn find_words(&self, words: &WordQuery, selection: Selection<'_>) -> Result<Vec<Stretch>>;
+    /// last one: so many of them at the most.
+    fn find_words(
+        &self,
+        words: &WordQuery,
+        selection: Selection<'_>,
+        most: usize,
+    ) -> Result<Vec<Stretch>>;
     /// Returns all records of runs in the same order, or only those that the search index does not know.
     fn stretches(&self, selection: Selection<'_>, is_unknown: bool) -> Result<Vec<Stretch>>;
     /// Compares the search index with the records.

@@ -16,6 +16,7 @@ mod audit;
 mod calls;
 mod check;
 mod columns;
+mod commit_trace;
 mod condition;
 mod connection;
 mod epochs;

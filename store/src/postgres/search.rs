@@ -128,9 +128,11 @@ pub(super) fn find(
     pg: &Postgres,
     words: &WordQuery,
     selection: Selection<'_>,
+    most: usize,
 ) -> Result<Vec<Stretch>> {
     let mut condition = Condition::selecting(selection);
     let words = condition.bind(compile(words).as_str());
+    let most = size(most);
     let sql = format!(
         "SELECT {RUN}, found.first_seq, coalesce((
             SELECT next.first_seq FROM search AS next
@@ -141,7 +143,7 @@ pub(super) fn find(
          FROM search AS found
          JOIN run ON run.root_id = found.root_id AND run.run_no = found.run_no
          WHERE (found.words @@ {words}::text::tsquery OR found.words IS NULL) AND {}
-         ORDER BY run.started_at DESC, run.run_id DESC, found.first_seq DESC",
+         ORDER BY run.started_at DESC, run.run_id DESC, found.first_seq DESC LIMIT {most}",
         condition.sql(),
     );
     select(pg, &sql, &condition, |row| {

@@ -521,8 +521,13 @@ impl Tables for Postgres {
         search::clear(self)
     }
 
-    fn find_words(&self, words: &WordQuery, selection: Selection<'_>) -> Result<Vec<Stretch>> {
-        search::find(self, words, selection)
+    fn find_words(
+        &self,
+        words: &WordQuery,
+        selection: Selection<'_>,
+        most: usize,
+    ) -> Result<Vec<Stretch>> {
+        search::find(self, words, selection, most)
     }
 
     fn stretches(&self, selection: Selection<'_>, is_unknown: bool) -> Result<Vec<Stretch>> {

@@ -6,7 +6,6 @@ use runtape_core::RunId;
 use runtape_core::report::SealName;
 use tokio_postgres::Row;
 
-use super::columns::{chain, signed};
 use super::connection::{BEGIN_TO_READ, BEGIN_TO_WRITE, Part, Value};
 use super::fault::is_away;
 use super::pending::{Into, Pending, RunCells};
@@ -52,25 +51,15 @@ pub(super) struct Transaction {
     /// The next numbers in trees that are not written yet.
     numbers: HashMap<RunId, i64>,
     /// What was known when a part began that may be undone by itself.
-    before: Option<Known>,
+    before: Option<KnownRows>,
 }
 
 /// What a transaction knows of rows that it has locked or written.
 #[derive(Debug)]
-struct Known {
+struct KnownRows {
     fenced: HashMap<RunId, i64>,
     ends: HashMap<i32, (u64, Hash)>,
     sealed: Option<(SealName, Hash)>,
-}
-
-/// Something that a transaction wrote and nobody else ever writes: where it is, the transaction was committed.
-///
-/// The number of the transaction is no such thing. A server that breaks down gives numbers again whose transactions it had
-/// not written to its log, and then tells that one was committed which another writer had.
-#[derive(Debug)]
-enum Trace {
-    Lease { root: RunId, epoch: i64, mark: i64 },
-    Seal(SealName, Hash),
 }
 
 impl Postgres {
@@ -528,7 +517,7 @@ impl Postgres {
         self.begin_now()?;
         self.flush()?;
         let mut transaction = self.transaction.borrow_mut();
-        transaction.before = Some(Known {
+        transaction.before = Some(KnownRows {
             fenced: transaction.fenced.clone(),
             ends: transaction.ends.clone(),
             sealed: transaction.sealed,
@@ -572,48 +561,6 @@ const SET_NUMBERS: &str = "UPDATE root SET next_no = x.next_no
      FROM unnest($1::text[], $2::bigint[]) AS x (root_id, next_no) WHERE root.root_id = x.root_id";
 
 impl Link {
-    /// Returns what tells that a transaction was committed.
-    fn trace(
-        &self,
-        fenced: &HashMap<RunId, i64>,
-        sealed: Option<(SealName, Hash)>,
-    ) -> Option<Trace> {
-        // All of it is there or nothing, so any of them will do. A lease may have ended with the seal.
-        if let Some((name, hash)) = sealed {
-            return Some(Trace::Seal(name, hash));
-        }
-        fenced.iter().min().and_then(|(root, mark)| {
-            let epoch = self.leases.of(root)?.epoch;
-            let (root, mark) = (root.clone(), *mark);
-            Some(Trace::Lease { root, epoch, mark })
-        })
-    }
-
-    /// Finds out whether a transaction was committed whose connection was lost at that moment. Of one that left no trace
-    /// nobody can tell: whoever does it again finds what it did.
-    fn was_committed(&mut self, trace: Option<&Trace>, lost: StoreError) -> Result<()> {
-        self.connection.reconnect()?;
-        let is_there = match trace {
-            Some(Trace::Lease { root, epoch, mark }) => {
-                // If it is being committed just now, this waits for it.
-                let sql = "SELECT writes FROM lease WHERE root_id = $1 AND epoch = $2 FOR UPDATE";
-                let rows = self.connection.rows_soon(sql, &[&root.as_str(), epoch])?;
-                let writes: Option<i64> = rows.first().map(|row| row.try_get(0)).transpose()?;
-                writes == Some(*mark)
-            }
-            Some(Trace::Seal(seal, hash)) => {
-                let wait = "SELECT 1 FROM chain_head WHERE chain = $1 FOR UPDATE";
-                self.connection.rows_soon(wait, &[&chain(*seal)])?;
-                let sql = "SELECT 1 FROM seal WHERE chain = $1 AND number = $2 AND hash = $3";
-                let (number, hash) = (signed(seal.number), hash.as_slice());
-                let values: [Value<'_>; 3] = [&chain(*seal), &number, &hash];
-                !self.connection.rows_soon(sql, &values)?.is_empty()
-            }
-            None => false,
-        };
-        if is_there { Ok(()) } else { Err(lost) }
-    }
-
     /// Returns how often a tree was written under a lease, if it is still held.
     fn writes_of(&mut self, root: &RunId, epoch: i64) -> Result<Option<i64>> {
         let sql = "SELECT writes FROM lease WHERE root_id = $1 AND epoch = $2";

@@ -107,14 +107,16 @@ pub(crate) fn find(
     connection: &Connection,
     words: &WordQuery,
     selection: Selection<'_>,
+    most: usize,
 ) -> Result<Vec<Stretch>> {
     let mut condition = Condition::selecting(selection);
     condition.add("search MATCH ?", fts::compile(words));
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
     let sql = format!(
         "SELECT {RUN}, search.rowid, run.searched,
             (SELECT min(id) FROM search_docsize WHERE id > search.rowid) AS next
          FROM search JOIN run ON run.key = search.rowid >> 32 {JOINS}
-         WHERE {} ORDER BY run.started_at DESC, run.key DESC, search.rowid DESC",
+         WHERE {} ORDER BY run.started_at DESC, run.key DESC, search.rowid DESC LIMIT {most}",
         condition.sql(),
     );
     select(connection, &sql, &condition, |row| {

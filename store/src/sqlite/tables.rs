@@ -508,8 +508,13 @@ impl Tables for Sqlite {
         search::clear(&self.connection)
     }
 
-    fn find_words(&self, words: &WordQuery, selection: Selection<'_>) -> Result<Vec<Stretch>> {
-        search::find(&self.connection, words, selection)
+    fn find_words(
+        &self,
+        words: &WordQuery,
+        selection: Selection<'_>,
+        most: usize,
+    ) -> Result<Vec<Stretch>> {
+        search::find(&self.connection, words, selection, most)
     }
 
     fn stretches(&self, selection: Selection<'_>, is_unknown: bool) -> Result<Vec<Stretch>> {

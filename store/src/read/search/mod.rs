@@ -30,6 +30,8 @@ use crate::store::Store;
 
 /// How long others may write between two pieces of the index.
 const BETWEEN_PIECES: Duration = Duration::from_millis(10);
+/// How many stretches are asked for at first: enough for a page, while a common word has thousands.
+const FIRST: usize = 64;
 
 /// How a search is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -262,32 +264,48 @@ fn find(
         if way.is_nothing || end.is_found {
             break;
         }
-        let scan = Scan {
-            tables,
-            stretches: &stretches(tables, way, selection)?,
-            matcher: &way.matcher,
-            once_per_run,
+        let mut wants_more = true;
+        let mut look = |stretches: &[Stretch]| -> Result<bool> {
+            let scan = Scan {
+                tables,
+                stretches,
+                matcher: &way.matcher,
+                once_per_run,
+            };
+            scan.run(|hit| {
+                end.is_found = true;
+                wants_more = each(hit);
+                wants_more
+            })?;
+            Ok(wants_more)
         };
-        scan.run(|hit| {
-            end.is_found = true;
-            each(hit)
-        })?;
+        // A run of which one hit is wanted may have stretches among the first and among the others.
+        let most = if once_per_run { usize::MAX } else { FIRST };
+        let first = stretches(tables, way, selection, most)?;
+        let count = first.len();
+        if look(&joined(first))? && count == most {
+            let all = stretches(tables, way, selection, usize::MAX)?;
+            look(&joined(all.into_iter().skip(count).collect()))?;
+        }
         end.are_parts = end.is_found && are_parts;
     }
     Ok(end)
 }
 
-/// Returns what is to be read, the latest first: what the index names, and what it does not know.
+/// Returns what is to be read, the latest first: what the index names, and what it does not know. If it knows everything, these
+/// are `most` at the most; fewer than that are all.
 fn stretches(
     tables: &dyn Tables,
     way: &SearchWay,
     selection: Selection<'_>,
+    most: usize,
 ) -> Result<Vec<Stretch>> {
     let Some(words) = &way.words else {
         return tables.stretches(selection, false);
     };
-    let mut found = tables.find_words(words, selection)?;
     let unknown = tables.stretches(selection, true)?;
+    let most = if unknown.is_empty() { most } else { usize::MAX };
+    let mut found = tables.find_words(words, selection, most)?;
     if !unknown.is_empty() {
         found.extend(unknown);
         found.sort_by(|a, b| {
@@ -295,7 +313,11 @@ fn stretches(
             place(b).cmp(&place(a))
         });
     }
-    // Neighbours may lie in one block, which is read once then.
+    Ok(found)
+}
+
+/// Joins neighbours: they may lie in one block, which is read once then.
+fn joined(mut found: Vec<Stretch>) -> Vec<Stretch> {
     found.dedup_by(|earlier, later| {
         let is_next = earlier.run == later.run && earlier.to == later.from;
         if is_next {
@@ -303,5 +325,5 @@ fn stretches(
         }
         is_next
     });
-    Ok(found)
+    found
 }
