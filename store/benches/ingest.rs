@@ -5,6 +5,8 @@
 //! line, in transactions of the same size under the same settings. Both in one process, in turn;
 //! ratios of medians, so that they hold on any machine. Ends with failure if a requirement is missed.
 //!
+//! The filter of secrets is measured against none, by the CPU that all threads take: what it costs who keeps what agents print.
+//!
 //! `-- --only WORD` measures what has the word in its name; `--bytes N --rounds N` say how much.
 #![allow(
     clippy::unwrap_used,
@@ -19,8 +21,10 @@ mod mix;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use runtape_normalizer::redact::{RedactionKey, RuleSet, Tier};
 use runtape_recorder::Capture;
 use runtape_store::{Options, RunFilter, Search, SearchMode, Store};
 use runtape_tests::synthetic::{LongRun, Replica, Replicator};
@@ -63,6 +67,20 @@ fn long_runs(runtime: &str) -> Vec<Run> {
         runs.push(Run::new(runs.len(), replica));
     }
     runs
+}
+
+/// Returns runs of a runtime, as many bytes of each of its formats.
+fn runs_of(all: &Replicator, runtime: &str) -> Vec<Run> {
+    let formats = all.formats().into_iter();
+    let formats = formats.filter(|(name, _)| *name == runtime);
+    let replicas = formats.flat_map(|(name, format)| {
+        let mut size = 0;
+        all.replicas(name, format).take_while(move |replica| {
+            size += replica.stdout.len();
+            size < BYTES / 2
+        })
+    });
+    some_runs(replicas, usize::MAX)
 }
 
 fn fresh(directory: &Path, name: &str) -> PathBuf {
@@ -117,11 +135,15 @@ fn raw(path: &Path, runs: &[Run]) -> Duration {
 // A function of its own, so that a profiler can tell it from what is around it.
 #[inline(never)]
 fn ingest(path: &Path, runs: &[Run]) -> Duration {
+    ingest_by(path, runs, &Arc::default())
+}
+
+fn ingest_by(path: &Path, runs: &[Run], rules: &Arc<RuleSet>) -> Duration {
     let mut store = Store::open(path, &Options::default()).unwrap();
     // A reader of files hands its buffers over.
     let captures: Vec<Capture> = runs.iter().map(Run::capture).collect();
     let begin = Instant::now();
-    store_all(&mut store, captures);
+    store_all(&mut store, captures, rules);
     begin.elapsed()
 }
 
@@ -182,6 +204,31 @@ fn index(directory: &Path, what: &str, runs: &[Run]) -> f64 {
         ratio(read),
     );
     ratio(indexed)
+}
+
+/// Compares an ingest with the filter of secrets to one without, in turn, by the CPU that both take. It is told, and nothing
+/// required: what is required of the filter is in the bench of the normalizer.
+fn redaction(directory: &Path, what: &str, runs: &[Run]) {
+    let rules = RuleSet::new(Tier::Definite).with_key(RedactionKey::new([7; 32]));
+    let (definite, off) = (Arc::new(rules), Arc::new(RuleSet::new(Tier::Off)));
+    let [mut with, mut without] = [Duration::ZERO; 2];
+    for round in 0..=number("--rounds", ROUNDS) {
+        let measure = |rules: &Arc<RuleSet>, sum: &mut Duration| {
+            let path = fresh(directory, "store");
+            let time = cost(|| {
+                ingest_by(&path, runs, rules);
+            });
+            // The first round pays for what is made once.
+            *sum += if round == 0 { Duration::ZERO } else { time };
+        };
+        measure(&off, &mut without);
+        measure(&definite, &mut with);
+    }
+    let ratio = without.as_secs_f64() / with.as_secs_f64();
+    println!(
+        "redaction, {what:28} {:5} runs, CPU ratio {ratio:.2} ({with:.2?} with definite rules, {without:.2?} with none)",
+        runs.len(),
+    );
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -245,6 +292,15 @@ fn main() -> ExitCode {
         measure(&format!("{runtime} {format}"), ROUNDS, &|| {
             some_runs(usual.replicas(runtime, format), BYTES)
         });
+    }
+    let mut runtimes: Vec<&str> = all.formats().iter().map(|(runtime, _)| *runtime).collect();
+    runtimes.dedup();
+    for runtime in runtimes {
+        let what = format!("redaction, {runtime}");
+        if what.contains(&only) {
+            let runs = runs_of(&all, runtime);
+            redaction(directory.path(), runtime, &runs);
+        }
     }
     for runtime in ["claude-code", "cursor", "gemini", "hermes"] {
         measure(&format!("{runtime}, 1,000 steps"), ROUNDS, &|| {

@@ -24,7 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitCode;
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use runtape_core::CheckpointId;
@@ -217,7 +217,7 @@ fn ingest(databases: &Databases, what: &str, runs: &[Run]) -> f64 {
         let mut store = open(&database);
         let captures = runs.iter().map(Run::capture).collect();
         let begin = Instant::now();
-        store_all(&mut store, captures);
+        store_all(&mut store, captures, &Arc::default());
         ours.push(begin.elapsed());
     }
     let bytes: usize = runs.iter().map(Run::len).sum();

@@ -1,8 +1,10 @@
 //! What both benches of ingesting store: captures of real runs, again and again with other ids.
 
 use std::env;
+use std::sync::Arc;
 
 use runtape_core::{JobId, RunId, Runtime, Stream};
+use runtape_normalizer::redact::RuleSet;
 use runtape_normalizer::{Context, Exit};
 use runtape_recorder::{Capture, RecordError, store_captures};
 use runtape_store::Store;
@@ -90,13 +92,13 @@ pub(crate) fn lines(runs: &[Run]) -> impl Iterator<Item = (usize, usize, &[u8])>
     })
 }
 
-/// Stores captures.
-pub(crate) fn store_all(store: &mut Store, captures: Vec<Capture>) {
+/// Stores captures after a filter of secrets.
+pub(crate) fn store_all(store: &mut Store, captures: Vec<Capture>, rules: &Arc<RuleSet>) {
     let captures = captures.into_iter().map(|capture| ((), Some(capture)));
     store_captures::<_, RecordError>(
         store,
         captures,
-        &std::sync::Arc::default(),
+        rules,
         || AT,
         |_, (), stored| stored.unwrap().map(drop),
     )
