@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use memchr::memchr_iter;
 use runtape_core::{JobId, RunId, Runtime, Stream};
-use runtape_normalizer::redact::{RedactionKey, RuleSet, Tier, examples};
+use runtape_normalizer::redact::{Example, RedactionKey, RuleSet, Tier, examples};
 use runtape_normalizer::{Context, Exit, Kept, Normalizer, Output, Redactor};
 use runtape_tests::stopwatch::Stopwatch;
 use runtape_tests::synthetic::{LongRun, Random, Replica, Replicator};
@@ -243,21 +243,32 @@ fn compare(what: &str, format: &str, runs: &[Run]) -> Outcome<f64> {
 struct RedactionInput {
     /// Lines of long runs, mostly short pieces of a text, instead of replicas of the corpus in all formats of a runtime.
     is_short_pieces: bool,
-    is_laden: bool,
+    planted: Planted,
+}
+
+/// What is put into each line.
+#[derive(Clone, Copy)]
+enum Planted {
+    Nothing,
+    /// What the search hits, and no rule takes for a secret.
+    NearMisses,
+    Secrets,
 }
 
 impl RedactionInput {
-    const ALL: [Self; 4] = [
-        Self::new(false, false),
-        Self::new(false, true),
-        Self::new(true, false),
-        Self::new(true, true),
+    const ALL: [Self; 6] = [
+        Self::new(false, Planted::Nothing),
+        Self::new(false, Planted::NearMisses),
+        Self::new(false, Planted::Secrets),
+        Self::new(true, Planted::Nothing),
+        Self::new(true, Planted::NearMisses),
+        Self::new(true, Planted::Secrets),
     ];
 
-    const fn new(is_short_pieces: bool, is_laden: bool) -> Self {
+    const fn new(is_short_pieces: bool, planted: Planted) -> Self {
         Self {
             is_short_pieces,
-            is_laden,
+            planted,
         }
     }
 
@@ -267,16 +278,19 @@ impl RedactionInput {
         } else {
             ""
         };
-        let secrets = if self.is_laden {
-            ", a secret in each line"
-        } else {
-            ""
+        let planted = match self.planted {
+            Planted::Nothing => "",
+            Planted::NearMisses => ", a near miss in each line",
+            Planted::Secrets => ", a secret in each line",
         };
-        format!("redaction{pieces}{secrets}")
+        format!("redaction{pieces}{planted}")
     }
 
     fn least(self) -> f64 {
-        if self.is_laden { 0.5 } else { 0.9 }
+        match self.planted {
+            Planted::Nothing => 0.9,
+            Planted::NearMisses | Planted::Secrets => 0.5,
+        }
     }
 
     fn runs(self, runtime: &Runtime, all: &Replicator) -> Outcome<Vec<Run>> {
@@ -288,17 +302,18 @@ impl RedactionInput {
             let runs = formats.flat_map(|(name, format)| some_runs(all, name, format));
             runs.collect()
         };
-        if !self.is_laden {
-            return Ok(runs);
-        }
-        let secrets = secrets();
-        let laden = runs.into_iter().map(|run| with_secrets(run, &secrets));
+        let planted = match self.planted {
+            Planted::Nothing => return Ok(runs),
+            Planted::NearMisses => made_up(|example| example.near_miss),
+            Planted::Secrets => made_up(|example| example.text),
+        };
+        let laden = runs.into_iter().map(|run| with_planted(run, &planted));
         Ok(laden.collect())
     }
 }
 
-/// Normalizes replicas of the corpus with the filter of secrets before them, against without: as they are, and with a
-/// secret in every line. Each run has a filter of its own, as in the recorder.
+/// Normalizes replicas of the corpus with the filter of secrets before them, against without: as they are, and with
+/// something in every line that the filter looks at, or takes out. Each run has a filter of its own, as in the recorder.
 ///
 /// Long runs that are nearly all short pieces of a text are what the filter has most to do with, and the
 /// parsers least: these are told, and nothing is required of them.
@@ -337,35 +352,39 @@ fn compare_redaction(only: &str, rows: &mut Vec<Row>) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns made-up secrets of the rules that are on, each on one line.
-fn secrets() -> Vec<String> {
-    let examples = examples(SEED).into_iter();
-    let secrets = examples
-        .filter(|example| example.tier == Tier::Definite && !example.text.contains(['\n', '"']));
-    let mut secrets: Vec<String> = secrets.map(|example| example.text).collect();
-    secrets.sort_unstable();
-    secrets
+/// Returns made-up secrets of the rules that are on, or what looks like them, each on one line.
+fn made_up(text: fn(Example) -> String) -> Vec<String> {
+    let definite = examples(SEED)
+        .into_iter()
+        .filter(|example| example.tier == Tier::Definite);
+    let mut texts: Vec<String> = definite.map(text).collect();
+    texts.retain(|text| !text.contains(['\n', '"', '\\']));
+    texts.sort_unstable();
+    texts
 }
 
-/// Puts a secret into the longest text of every line, or at the end of one that is no JSON: there it stands in what was printed, and
+/// Puts something into the longest text of every line, or at the end of one that is no JSON: there it stands in what was printed, and
 /// not in a word by which a line is understood, nor in an id, where it would not be looked for.
-fn with_secrets(mut run: Run, secrets: &[String]) -> Run {
-    let mut secrets = secrets.iter().cycle();
+fn with_planted(mut run: Run, planted: &[String]) -> Run {
+    let mut planted = planted.iter().cycle();
     let mut laden = Vec::new();
+    let has_boxes = lines(&run.stdout).any(|line| line.starts_with(SAID));
     for line in lines(&run.stdout) {
         let place = if line.starts_with(b"{") {
             end_of_longest_text(line)
+        } else if has_boxes && !line.starts_with(SAID) {
+            None
         } else {
-            Some(line.len())
+            Some(line.trim_ascii_end().len())
         };
-        // A line of JSON with nothing but ids and words of the format stays as it is.
+        // A line with nothing but ids and words of the format stays as it is.
         let end = place.unwrap_or(line.len());
-        let secret = place.and_then(|_| secrets.next());
+        let planted = place.and_then(|_| planted.next());
         let (before, after) = line.split_at(end);
         laden.extend_from_slice(before);
-        if let Some(secret) = secret {
+        if let Some(text) = planted {
             laden.push(b' ');
-            laden.extend_from_slice(secret.as_bytes());
+            laden.extend_from_slice(text.as_bytes());
         }
         laden.extend_from_slice(after);
         laden.push(b'\n');
@@ -388,6 +407,9 @@ fn end_of_longest_text(line: &[u8]) -> Option<usize> {
     });
     texts.max().map(|(_, end)| end)
 }
+
+/// Where text for people has boxes, what was said begins with this; lines that do not are known by all that is in them.
+const SAID: &[u8] = b"    ";
 
 /// The keys under which the formats have what was said, asked for or given back.
 const TEXTS: &[&[u8]] = &[

@@ -88,9 +88,12 @@ pub fn check_redaction(data: &[u8]) {
     }
     let rules = RuleSet::new(Tier::Broad).with_key(RedactionKey::new([1; 32]));
     let rules = Arc::new(rules);
-    let once = filter(&rules, runtime, &bytes, usize::from(*chunk) * 16 + 1);
-    assert!(once == filter(&rules, runtime, &bytes, usize::MAX), "chunks change what is kept");
-    assert!(once == filter(&rules, runtime, &once, usize::MAX), "filtering again changes what is kept");
+    let (once, unfinished) = filter(&rules, runtime, &bytes, usize::from(*chunk) * 16 + 1);
+    assert!(once == filter(&rules, runtime, &bytes, usize::MAX).0, "chunks change what is kept");
+    // Of more than is held at once, something was let go that is found when there is less.
+    if unfinished == 0 {
+        assert!(once == filter(&rules, runtime, &once, usize::MAX).0, "filtering again changes what is kept");
+    }
     let lines = |bytes: &[u8]| -> Vec<bool> {
         let lines = bytes.split(|byte| *byte == b'\n');
         lines.map(|line| serde_json::from_slice::<Value>(line).is_ok()).collect()
@@ -98,12 +101,13 @@ pub fn check_redaction(data: &[u8]) {
     assert_eq!(lines(&bytes), lines(&once), "JSON is no JSON any more, or is now");
 }
 
-fn filter(rules: &Arc<RuleSet>, runtime: &Runtime, bytes: &[u8], chunk: usize) -> Vec<u8> {
+/// Returns what is kept, and how often something was let go that may be the beginning of a secret.
+fn filter(rules: &Arc<RuleSet>, runtime: &Runtime, bytes: &[u8], chunk: usize) -> (Vec<u8>, u64) {
     let mut redactor = Redactor::new(rules, runtime);
     let mut kept = Vec::new();
     for chunk in bytes.chunks(chunk) {
         redactor.push(Stream::Stdout, chunk, 1, |_, bytes, _| kept.extend_from_slice(bytes.bytes()));
     }
     redactor.finish(|_, bytes, _| kept.extend_from_slice(bytes.bytes()));
-    kept
+    (kept, redactor.counts().unfinished)
 }

@@ -1,12 +1,13 @@
 //! Sets of bytes.
 
-/// A set of bytes, for runs of characters of one kind.
+/// A set of bytes, for runs of characters of one kind. It is made once and asked for many bytes, so each byte has a place of
+/// its own.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Alphabet([u64; 4]);
+pub(super) struct Alphabet(Box<[bool; 256]>);
 
 impl Alphabet {
-    pub(super) const fn empty() -> Self {
-        Self([0; 4])
+    pub(super) fn empty() -> Self {
+        Self(Box::new([false; 256]))
     }
 
     /// Creates the set of the bytes of a text.
@@ -19,8 +20,8 @@ impl Alphabet {
     }
 
     pub(super) fn insert(&mut self, byte: u8) {
-        if let Some(word) = self.0.get_mut(usize::from(byte >> 6)) {
-            *word |= 1 << (byte & 63);
+        if let Some(place) = self.0.get_mut(usize::from(byte)) {
+            *place = true;
         }
     }
 
@@ -35,6 +36,12 @@ impl Alphabet {
         self.insert_range(b'A', b'Z');
         self.insert_digits();
         self.insert(b'_');
+    }
+
+    /// Adds letters, digits and `_`.
+    pub(super) fn with_words(mut self) -> Self {
+        self.insert_words();
+        self
     }
 
     pub(super) fn insert_digits(&mut self) {
@@ -54,9 +61,7 @@ impl Alphabet {
 
     #[inline]
     pub(super) fn has(&self, byte: u8) -> bool {
-        self.0
-            .get(usize::from(byte >> 6))
-            .is_some_and(|word| word >> (byte & 63) & 1 == 1)
+        self.0.get(usize::from(byte)).copied().unwrap_or_default()
     }
 
     /// Returns where the run of the set's bytes ends that begins at a place.

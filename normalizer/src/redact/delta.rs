@@ -26,7 +26,7 @@ pub struct DeltaShape {
 
 /// What a field in a line with a piece says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum DeltaRole {
     /// It is the piece.
     Text,
     /// It is the text so far.
@@ -46,18 +46,18 @@ type Name = Option<&'static [u8]>;
 #[derive(Debug)]
 pub(super) struct DeltaFields {
     /// Names from the outside in, the last one for itself, `None` for any place in an array; and what is there.
-    paths: Vec<(Vec<Name>, Name, Role)>,
+    paths: Vec<(Vec<Name>, Name, DeltaRole)>,
 }
 
 impl DeltaFields {
     pub(super) fn new(shape: &DeltaShape) -> Self {
         let mut paths = Vec::new();
         for (places, role) in [
-            (shape.group, Role::Group),
-            (shape.unless.as_slice(), Role::Unless),
-            (shape.only_with.as_slice(), Role::OnlyWith),
-            (shape.text, Role::Text),
-            (shape.so_far, Role::SoFar),
+            (shape.group, DeltaRole::Group),
+            (shape.unless.as_slice(), DeltaRole::Unless),
+            (shape.only_with.as_slice(), DeltaRole::OnlyWith),
+            (shape.text, DeltaRole::Text),
+            (shape.so_far, DeltaRole::SoFar),
         ] {
             for path in places {
                 let mut names: Vec<Name> = path.split('.').map(name).collect();
@@ -75,7 +75,7 @@ impl DeltaFields {
         &self,
         line: &[u8],
         keys: &[Option<Range<usize>>],
-        mut each: impl FnMut(Role),
+        mut each: impl FnMut(DeltaRole),
     ) {
         let written = |key: &Option<Range<usize>>| key.clone().and_then(|key| line.get(key));
         let Some((last, above)) = keys.split_last() else {

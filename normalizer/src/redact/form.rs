@@ -5,8 +5,11 @@
 
 use std::ops::Range;
 
-use super::line::{LineReader, Piece, PieceFields, digest, secret_key};
-use super::needles::Seen;
+use memchr::memchr;
+
+use super::line::{LineReader, Piece, PieceFields, digest, is_exempt, secret_key};
+use super::piecewise::Piecewise;
+use super::seen::Seen;
 use super::walk::{string_end, walk};
 
 /// The most forms that are known of a stream.
@@ -29,6 +32,18 @@ pub(super) struct Forms {
     pause: u32,
     /// The form that goes when there are too many.
     oldest: usize,
+    /// The form that was met last.
+    last: usize,
+}
+
+/// A line of the form that was met last, in which there is nothing but a piece to be looked at.
+pub(super) struct PieceLine {
+    pub(super) shape: usize,
+    pub(super) group: u64,
+    /// Where the piece is written, as it is meant.
+    pub(super) piece: Range<usize>,
+    /// Where the next line begins.
+    pub(super) end: usize,
 }
 
 /// What is the same in some lines.
@@ -44,6 +59,8 @@ struct Form {
     group: u64,
     /// A second line was seen: what both have in common is no longer among the values.
     is_compared: bool,
+    /// No needle is in what is the same in all lines.
+    is_bare: bool,
 }
 
 #[derive(Debug)]
@@ -51,6 +68,8 @@ struct FormValue {
     place: Range<usize>,
     kind: ValueKind,
     is_of_group: bool,
+    /// It is under a key whose values are left alone.
+    is_exempt: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,16 +96,28 @@ impl Forms {
                     && !reader.rules.is_key(hit.owner)
             })
         };
-        for form in &mut self.known {
+        for (index, form) in self.known.iter_mut().enumerate() {
             if form.shape == shape
                 && let Some((place, group)) = form.piece_in(line)
             {
-                form.compare(line);
+                self.last = index;
+                form.compare(line, seen);
                 return is_of_piece(&place)
                     .then(|| Piece::of_line(line, place, shape, group, Some(seen)));
             }
         }
         None
+    }
+
+    /// Returns the line at a place of some whole lines, if it has the form that was met last, and needles can be in its piece only.
+    pub(super) fn next_line(
+        &self,
+        lines: &[u8],
+        start: usize,
+        reader: LineReader<'_>,
+    ) -> Option<PieceLine> {
+        let form = self.known.get(self.last).filter(|form| form.is_bare)?;
+        form.next_line(lines, start, reader.needles.piecewise()?)
     }
 
     /// Takes note of a line with a piece that had to be read.
@@ -143,6 +174,8 @@ impl Form {
                 place: scalar.place.clone(),
                 kind,
                 is_of_group: noted.is_of_group,
+                // Strings of an array may be the lines of one text.
+                is_exempt: is_exempt(key) && matches!(scalar.path.last(), Some(Some(_))),
             });
         })
         .ok()?;
@@ -156,6 +189,7 @@ impl Form {
             values,
             group,
             is_compared: false,
+            is_bare: false,
         })
     }
 
@@ -163,7 +197,7 @@ impl Form {
     fn piece_in(&self, line: &[u8]) -> Option<(Range<usize>, u64)> {
         let mut piece = 0..0;
         let mut group = self.group;
-        self.each_value(line, |value, place| {
+        let end = self.each_value(line, |value, place| {
             if value.kind == ValueKind::Piece {
                 piece = place.clone();
             }
@@ -171,16 +205,44 @@ impl Form {
                 group = group.wrapping_add(digest(line.get(place).unwrap_or_default()));
             }
         })?;
-        Some((piece, group))
+        (end == line.len()).then_some((piece, group))
     }
 
-    /// Calls `each` for the values of a line with their places. `None` if the line has another form.
+    /// Returns the line at a place, if it has this form, and needles can be in its piece only.
+    fn next_line(&self, lines: &[u8], start: usize, piecewise: &Piecewise) -> Option<PieceLine> {
+        let rest = lines.get(start..)?;
+        let mut piece = 0..0;
+        let mut group = self.group;
+        let mut is_plain = true;
+        let length = self.each_value(rest, |value, place| {
+            let written = rest.get(place.clone()).unwrap_or_default();
+            if value.is_of_group {
+                group = group.wrapping_add(digest(written));
+            }
+            if value.kind == ValueKind::Piece {
+                piece = place;
+                is_plain &= memchr(b'\\', written).is_none();
+            } else if value.kind == ValueKind::String && !value.is_exempt {
+                is_plain &= memchr(b'\\', written).is_none() && piecewise.is_clean(written);
+            }
+        })?;
+        // A string that is not closed would end in a later line.
+        let is_line = memchr(b'\n', rest) == Some(length);
+        (is_plain && is_line).then(|| PieceLine {
+            shape: self.shape,
+            group,
+            piece: start + piece.start..start + piece.end,
+            end: start + length + 1,
+        })
+    }
+
+    /// Calls `each` for the values of a line with their places; returns where it ends. `None` if it has another form.
     #[inline]
     fn each_value(
         &self,
         line: &[u8],
         mut each: impl FnMut(&FormValue, Range<usize>),
-    ) -> Option<()> {
+    ) -> Option<usize> {
         let (mut known, mut place) = (0, 0);
         for value in &self.values {
             let same = self.line.get(known..value.place.start)?;
@@ -195,11 +257,14 @@ impl Form {
             each(value, start..place);
             known = value.place.end;
         }
-        (line.get(place..)? == self.line.get(known..)?).then_some(())
+        let same = self.line.get(known..)?;
+        line.get(place..)?
+            .starts_with(same)
+            .then(|| place + same.len())
     }
 
     /// Compares the first two lines of the form: what both have in common is of the form.
-    fn compare(&mut self, line: &[u8]) {
+    fn compare(&mut self, line: &[u8], seen: &Seen) {
         if self.is_compared {
             return;
         }
@@ -219,6 +284,9 @@ impl Form {
             self.group = group;
             let mut is_same = is_same.into_iter();
             self.values.retain(|_| !is_same.next().unwrap_or_default());
+            let mut places = Vec::with_capacity(self.values.len());
+            let known = self.each_value(line, |_, place| places.push(place));
+            self.is_bare = known.is_some() && seen.is_within(&places);
         }
     }
 }
@@ -235,9 +303,9 @@ fn number_end(line: &[u8], start: usize) -> Option<usize> {
 mod tests {
     use runtape_core::Runtime;
 
+    use super::super::look::take_hits;
     use super::super::marker::Markers;
     use super::super::rule_set::RuleSet;
-    use super::super::stream::take_hits;
     use super::super::tier::Tier;
     use super::*;
     use crate::runtimes::entry_for;
@@ -251,6 +319,7 @@ mod tests {
             rules: &rules,
             needles: &needles,
             deltas: entry_for(&runtime).unwrap().deltas,
+            wraps_words: false,
             markers: &Markers::default(),
         };
         let usual = |index: &str, text: &str, rest: &str| {
@@ -302,7 +371,7 @@ mod tests {
                 let shape = read.piece.as_ref().and_then(|piece| piece.shape);
                 if known.is_some() {
                     assert_eq!(known, read.piece.as_ref().map(shown), "{name}");
-                    assert!(read.edits.is_empty() && !read.goes_on, "{name}");
+                    assert!(read.edits.is_empty() && read.goes_on.is_none(), "{name}");
                 } else if let Some(shape) = shape {
                     // The first line is enough.
                     forms.read = READ_BEFORE;

@@ -1,13 +1,14 @@
-//! Secrets that are cut over lines: pieces of a text, and the lines of a private key.
+//! Secrets that are cut over lines: pieces of a text, the lines of a private key, and words that are broken over lines.
 
 use std::ops::Range;
 
 use super::edit::Edit;
-use super::leaf::Leaf;
+use super::leaf::WrittenPlaces;
 use super::line::{FoundSecret, LineReader, Piece};
 use super::matchers::{ends_cookie, open_cookie};
+use super::piecewise::{PieceState, Piecewise};
 use super::runs::ends_run;
-use super::scan::{Scanned, Secret};
+use super::scan::{Scanned, Secret, blot};
 use super::text::Text;
 
 /// The most text of one group that is held for its rest.
@@ -38,6 +39,8 @@ pub(super) struct Group {
     scanned: usize,
     /// For how many bytes more a needle is near, so that what comes after it may be a secret.
     near: usize,
+    /// Which needles the end of the text may be the beginning of, if that was found out.
+    state: Option<PieceState>,
 }
 
 /// A piece in a line that is held.
@@ -46,7 +49,9 @@ struct Part {
     line: u64,
     /// Where it is in the group's text.
     place: Range<usize>,
-    leaf: Leaf<'static>,
+    /// Where a secret in it ends at the latest: a line of text keeps its end.
+    last: usize,
+    written: WrittenPlaces,
 }
 
 /// The end of a text so far, in a line that is held.
@@ -57,9 +62,20 @@ struct Tail {
     text: Vec<u8>,
 }
 
+/// What became of a piece that was added to its group.
+#[derive(Debug)]
+pub(super) enum AddedPiece {
+    /// Nothing in it has to be changed or held.
+    Passes,
+    /// It goes on with what is waited for, and decides nothing.
+    Waits,
+    /// The text was looked through.
+    Scanned(Scanned),
+}
+
 /// What follows from what is known of a group by now.
 #[derive(Debug, Default)]
-pub(super) struct Verdict {
+pub(super) struct GroupVerdict {
     /// Changes to lines that are held.
     pub(super) edits: Vec<(u64, Edit)>,
     /// Lines that the group does not hold any more, once for each hold.
@@ -82,6 +98,7 @@ impl Group {
             cookie: None,
             scanned: 0,
             near: 0,
+            state: None,
         }
     }
 
@@ -93,6 +110,33 @@ impl Group {
     /// Tells whether more text is held than may be.
     pub(super) fn is_full(&self) -> bool {
         self.text.len() - self.decided > MOST_TEXT
+    }
+
+    /// Adds a piece that is written as it is meant, if no needle ends in it, and none begins at its end: `true` if so.
+    pub(super) fn add_passing(&mut self, piece: &[u8], piecewise: &Piecewise) -> bool {
+        if self.holds() || self.open.is_some() || self.near > 0 {
+            return false;
+        }
+        let known = self.state.or_else(|| piecewise.state_of(&self.text));
+        let Some(state) = known.and_then(|state| piecewise.after(state, piece)) else {
+            return false;
+        };
+        let before = self.text.len();
+        self.text.extend_from_slice(piece);
+        if piecewise.may_go_on(state, &self.text) {
+            self.text.truncate(before);
+            return false;
+        }
+        self.state = Some(state);
+        self.pass();
+        true
+    }
+
+    /// Takes all of the text for decided.
+    fn pass(&mut self) {
+        self.scanned = self.text.len();
+        self.decided = self.text.len();
+        self.forget();
     }
 
     /// Adds a piece if a short look tells that nothing in it can be of a secret: `true` if so.
@@ -118,51 +162,48 @@ impl Group {
             self.text.truncate(before);
             return false;
         }
-        self.scanned = self.text.len();
-        self.decided = self.text.len();
-        self.forget();
+        self.state = None;
+        self.pass();
         true
     }
 
-    /// Adds a piece if nothing in it has to be changed or held: `true` if so.
-    pub(super) fn add_plain(
+    /// Adds the text of a piece.
+    pub(super) fn add(
         &mut self,
         piece: &Piece<'_>,
         found: &[FoundSecret],
         reader: LineReader<'_>,
-    ) -> Option<Scanned> {
+    ) -> AddedPiece {
         let is_quiet = !self.holds() && piece.tails.is_empty() && found.is_empty();
         let Some(leaf) = &piece.leaf else {
-            return (!is_quiet).then(Scanned::default);
+            return if is_quiet {
+                AddedPiece::Passes
+            } else {
+                AddedPiece::Waits
+            };
         };
         let before = self.text.len();
+        self.state = None;
         self.text.extend_from_slice(&leaf.text);
         if let Some(open) = self.open
             && self.still_waits(open, before)
         {
-            return Some(Scanned {
-                secrets: Vec::new(),
-                undecided: Some(open),
-            });
+            return AddedPiece::Waits;
         }
         self.scanned = self.text.len();
-        let seam = self
-            .text
-            .get(before.saturating_sub(SEAM)..)
-            .unwrap_or_default();
-        if self.open.is_some() || reader.needles.search(seam).next(0).is_some() {
+        let scanned = reader.scanner().scan(&Text::new(&self.text).open(true));
+        let is_needle_near = |place: usize| place + SEAM >= before;
+        if self.open.is_some() || scanned.last_needle.is_some_and(is_needle_near) {
             self.near = 2 * CONTEXT;
         } else {
             self.near = self.near.saturating_sub(leaf.text.len());
         }
-        let scanned = reader.scanner().scan(&Text::new(&self.text).open(true));
         let is_old = |secret: &Secret| secret.place.end <= self.decided;
         if is_quiet && scanned.undecided.is_none() && scanned.secrets.iter().all(is_old) {
-            self.decided = self.text.len();
-            self.forget();
-            return None;
+            self.pass();
+            return AddedPiece::Passes;
         }
-        Some(scanned)
+        AddedPiece::Scanned(scanned)
     }
 
     /// Tells whether a piece decides nothing, so that the text need not be looked through again: it goes on with a run, and
@@ -204,30 +245,48 @@ impl Group {
         if let Some(leaf) = piece.leaf {
             let end = self.text.len();
             let place = end - leaf.text.len()..end;
-            let leaf = leaf.into_owned();
-            self.parts.push(Part { line, place, leaf });
+            let last = match self.shape {
+                Some(_) => end,
+                None => place.start + leaf.text.trim_ascii_end().len(),
+            };
+            self.parts.push(Part {
+                line,
+                place,
+                last,
+                written: leaf.places,
+            });
             holds += 1;
         }
         holds
     }
 
-    /// Decides what can be decided, when a piece was added.
+    /// Marks the ends of texts so far that what was found in a line begins with.
+    fn take_found(&mut self, found: &[FoundSecret], reader: LineReader<'_>) -> GroupVerdict {
+        let mut verdict = GroupVerdict::default();
+        for secret in found {
+            self.mark_tails(secret.rule, &secret.secret, reader, &mut verdict);
+        }
+        verdict
+    }
+
+    /// Takes what was found in the line of a piece that decides nothing of the text.
+    pub(super) fn wait(&mut self, found: &[FoundSecret], reader: LineReader<'_>) -> GroupVerdict {
+        let mut verdict = self.take_found(found, reader);
+        self.release_tails(&mut verdict);
+        verdict
+    }
+
+    /// Decides what can be decided, when a piece was added and the text looked through.
     pub(super) fn decide(
         &mut self,
         scanned: &Scanned,
         found: &[FoundSecret],
         reader: LineReader<'_>,
-    ) -> Verdict {
-        let mut verdict = Verdict::default();
-        for secret in found {
-            self.mark_tails(secret.rule, &secret.secret, reader, &mut verdict);
-        }
+    ) -> GroupVerdict {
+        let mut verdict = self.take_found(found, reader);
         let open = scanned.undecided.unwrap_or(self.text.len());
         self.open = Some(open.max(self.decided)).filter(|open| *open < self.text.len());
-        // While one is waited for, the text was not looked through.
-        if self.scanned == self.text.len() {
-            self.cookie = self.open.and_then(|open| open_cookie(&self.text, open));
-        }
+        self.cookie = self.open.and_then(|open| open_cookie(&self.text, open));
         self.settle(
             scanned,
             self.open.unwrap_or(self.text.len()),
@@ -238,8 +297,8 @@ impl Group {
     }
 
     /// Decides everything: nothing more comes, or too much has.
-    pub(super) fn close(&mut self, is_cut: bool, reader: LineReader<'_>) -> Verdict {
-        let mut verdict = Verdict::default();
+    pub(super) fn close(&mut self, is_cut: bool, reader: LineReader<'_>) -> GroupVerdict {
+        let mut verdict = GroupVerdict::default();
         let scanned = reader.scanner().scan(&Text::new(&self.text));
         let was_undecided = self.open.is_some() || !self.tails.is_empty();
         self.open = None;
@@ -258,12 +317,14 @@ impl Group {
         scanned: &Scanned,
         open: usize,
         reader: LineReader<'_>,
-        verdict: &mut Verdict,
+        verdict: &mut GroupVerdict,
     ) {
         let decided = self.whole_parts(scanned, open);
         for secret in &scanned.secrets {
             if secret.place.end > self.decided && secret.place.end <= decided {
                 self.replace(secret, reader, verdict);
+                // In what is kept it is a marker, and not to be found again before what comes next.
+                blot(&mut self.text, &secret.place);
             }
         }
         self.decided = decided;
@@ -271,12 +332,16 @@ impl Group {
         let free = self.parts.partition_point(|part| part.place.end <= decided);
         let free = self.parts.drain(..free).map(|part| part.line);
         verdict.released.extend(free);
-        // What ends the text so far is decided with the text.
+        self.release_tails(verdict);
+        self.forget();
+    }
+
+    /// Lets go what ends the text so far: it is decided with the text.
+    fn release_tails(&mut self, verdict: &mut GroupVerdict) {
         if self.open.is_none() && !self.text.is_empty() {
             let free = self.tails.drain(..).map(|tail| tail.line);
             verdict.released.extend(free);
         }
-        self.forget();
     }
 
     /// Returns up to where the text can be decided, if it is open from a place on: what is in a line that stays held is decided
@@ -306,7 +371,7 @@ impl Group {
     }
 
     /// Puts a marker into the first piece of a secret, and takes its part from the others.
-    fn replace(&mut self, secret: &Secret, reader: LineReader<'_>, verdict: &mut Verdict) {
+    fn replace(&mut self, secret: &Secret, reader: LineReader<'_>, verdict: &mut GroupVerdict) {
         let bytes = self
             .text
             .get(secret.place.clone())
@@ -315,21 +380,11 @@ impl Group {
         let mut text = reader.markers.marker(reader.rules, secret.rule, &bytes);
         let start = secret.place.start.max(self.decided);
         for part in &self.parts {
-            // A line of text keeps its end.
-            let content = part.leaf.text.trim_ascii_end().len();
-            let content = if self.shape.is_some() {
-                part.leaf.text.len()
-            } else {
-                content
-            };
             let from = start.max(part.place.start) - part.place.start;
-            let to = secret
-                .place
-                .end
-                .min(part.place.start + content)
-                .saturating_sub(part.place.start);
+            let to = secret.place.end.min(part.last);
+            let to = to.saturating_sub(part.place.start);
             if from < to {
-                let place = part.leaf.written(from..to);
+                let place = part.written.written(from..to);
                 let text = std::mem::take(&mut text);
                 verdict.edits.push((part.line, Edit { place, text }));
             }
@@ -350,7 +405,7 @@ impl Group {
         rule: u16,
         secret: &[u8],
         reader: LineReader<'_>,
-        verdict: &mut Verdict,
+        verdict: &mut GroupVerdict,
     ) {
         self.tails.retain_mut(|tail| {
             let is_beginning = secret.starts_with(&tail.text);
@@ -380,6 +435,7 @@ impl Group {
         self.cookie = self.cookie.map(|longest| longest.saturating_sub(cut));
         for part in &mut self.parts {
             part.place = part.place.start - cut..part.place.end - cut;
+            part.last -= cut;
         }
     }
 }

@@ -7,6 +7,12 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) struct Leaf<'a> {
     pub(super) text: Cow<'a, [u8]>,
+    pub(super) places: WrittenPlaces,
+}
+
+/// Where the parts of a meaning are written.
+#[derive(Debug)]
+pub(super) struct WrittenPlaces {
     /// Where its first byte is written.
     first: usize,
     /// Where another stretch of plain text begins: in the meaning, and as it is written. In order.
@@ -18,8 +24,10 @@ impl<'a> Leaf<'a> {
     pub(super) fn plain(text: &'a [u8], place: usize) -> Self {
         Self {
             text: Cow::Borrowed(text),
-            first: place,
-            stretches: Vec::new(),
+            places: WrittenPlaces {
+                first: place,
+                stretches: Vec::new(),
+            },
         }
     }
 
@@ -42,8 +50,10 @@ impl<'a> Leaf<'a> {
         text.extend_from_slice(written.get(from..)?);
         Some(Self {
             text: Cow::Owned(text),
-            first: place,
-            stretches,
+            places: WrittenPlaces {
+                first: place,
+                stretches,
+            },
         })
     }
 
@@ -56,21 +66,13 @@ impl<'a> Leaf<'a> {
     pub(super) fn into_owned(self) -> Leaf<'static> {
         Leaf {
             text: Cow::Owned(self.text.into_owned()),
-            first: self.first,
-            stretches: self.stretches,
+            places: self.places,
         }
     }
 
     /// Returns where a part of the meaning is written.
     pub(super) fn written(&self, place: Range<usize>) -> Range<usize> {
-        self.written_at(place.start)..self.written_at(place.end)
-    }
-
-    fn written_at(&self, place: usize) -> usize {
-        let index = self.stretches.partition_point(|(meant, _)| *meant <= place);
-        let stretch = index.checked_sub(1).and_then(|at| self.stretches.get(at));
-        let (meant, written) = stretch.copied().unwrap_or((0, self.first));
-        written + place - meant
+        self.places.written(place)
     }
 
     /// Reads a string that is written in this one's meaning, at a place of it.
@@ -79,15 +81,16 @@ impl<'a> Leaf<'a> {
         let inner = Leaf::decode(written, place.start)?;
         let text = inner.text.into_owned();
         // Both ways back in one: the plain stretches of either are cut at those of the other.
+        let (inner, outer) = (inner.places, &self.places);
         let mut stretches = Vec::with_capacity(inner.stretches.len());
         let all = std::iter::once((0, inner.first)).chain(inner.stretches.iter().copied());
         for (index, (meant, between)) in all.enumerate() {
             let end = inner.stretches.get(index).map_or(text.len(), |next| next.0);
             if index > 0 {
-                stretches.push((meant, self.written_at(between)));
+                stretches.push((meant, outer.at(between)));
             }
-            let first = self.stretches.partition_point(|(cut, _)| *cut <= between);
-            for &(cut, written) in self.stretches.get(first..).unwrap_or_default() {
+            let first = outer.stretches.partition_point(|(cut, _)| *cut <= between);
+            for &(cut, written) in outer.stretches.get(first..).unwrap_or_default() {
                 if cut - between + meant >= end {
                     break;
                 }
@@ -96,9 +99,25 @@ impl<'a> Leaf<'a> {
         }
         Some(Leaf {
             text: Cow::Owned(text),
-            first: self.written_at(inner.first),
-            stretches,
+            places: WrittenPlaces {
+                first: outer.at(inner.first),
+                stretches,
+            },
         })
+    }
+}
+
+impl WrittenPlaces {
+    /// Returns where a part of the meaning is written.
+    pub(super) fn written(&self, place: Range<usize>) -> Range<usize> {
+        self.at(place.start)..self.at(place.end)
+    }
+
+    fn at(&self, place: usize) -> usize {
+        let index = self.stretches.partition_point(|(meant, _)| *meant <= place);
+        let stretch = index.checked_sub(1).and_then(|at| self.stretches.get(at));
+        let (meant, written) = stretch.copied().unwrap_or((0, self.first));
+        written + place - meant
     }
 }
 

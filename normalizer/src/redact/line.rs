@@ -6,19 +6,21 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use super::block::Blocks;
-use super::delta::{DeltaFields, DeltaShape, Role};
+use super::delta::{DeltaFields, DeltaRole, DeltaShape};
 use super::edit::Edit;
 use super::leaf::Leaf;
 use super::marker::Markers;
 use super::matchers;
-use super::needles::{Hit, Needles, Seen};
+use super::needles::Needles;
 use super::plausible::{is_secret_name, is_secret_value};
 use super::rule_set::RuleSet;
 use super::scan::{Scanner, Secret};
-use super::shape::Outcome;
+use super::seen::{Hit, Seen};
+use super::shape::ShapeOutcome;
 use super::text::Text;
 use super::tier::Tier;
 use super::walk::{Scalar, may_be_json, walk};
+use super::wrapped::{may_go_on, unboxed};
 
 /// JSON within strings within strings is read to this depth.
 const DEEPEST: usize = 3;
@@ -33,8 +35,27 @@ pub(super) struct LineFinds<'a> {
     pub(super) found: Vec<FoundSecret>,
     /// The piece of a longer text that the line holds.
     pub(super) piece: Option<Piece<'a>>,
-    /// The line is text, from whose place on there may be a secret that goes on in the next line.
-    pub(super) goes_on: bool,
+    /// The line is text, and what may be a secret goes on in the next line.
+    pub(super) goes_on: Option<TextKind>,
+}
+
+/// How lines of text belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// They are the lines of a private key.
+    Key,
+    /// They are one word, which is broken over them.
+    Wrapped,
+}
+
+impl TextKind {
+    /// Returns the name of the group that they are in.
+    pub(super) fn group(self) -> u64 {
+        match self {
+            Self::Key => 0,
+            Self::Wrapped => 1,
+        }
+    }
 }
 
 /// A secret that was found.
@@ -61,11 +82,16 @@ pub(super) struct Piece<'a> {
 
 impl<'a> Piece<'a> {
     /// A line of text: all of them are pieces of one.
-    pub(super) fn of_text(line: &'a [u8]) -> Self {
+    pub(super) fn of_text(line: &'a [u8], kind: TextKind) -> Self {
+        let place = match kind {
+            TextKind::Key => 0..line.len(),
+            TextKind::Wrapped => unboxed(line),
+        };
+        let text = line.get(place.clone()).unwrap_or_default();
         Self {
             shape: None,
-            group: 0,
-            leaf: Some(Leaf::plain(line, 0)),
+            group: kind.group(),
+            leaf: Some(Leaf::plain(text, place.start)),
             is_clean: false,
             tails: Vec::new(),
         }
@@ -99,16 +125,18 @@ pub(super) struct LineReader<'r> {
     pub(super) rules: &'r RuleSet,
     pub(super) needles: &'r Needles,
     pub(super) deltas: &'static [DeltaShape],
+    /// Words may be broken over lines of text.
+    pub(super) wraps_words: bool,
     pub(super) markers: &'r Markers,
 }
 
 /// A string that has to be looked at, and why.
 struct Candidate {
     place: Range<usize>,
-    kind: Kind,
+    kind: CandidateKind,
 }
 
-enum Kind {
+enum CandidateKind {
     /// It may hold a secret.
     Text,
     /// It is the value of something that is called a secret.
@@ -161,9 +189,15 @@ impl LineReader<'_> {
             let scanned = self.scanner().scan(&Text::new(&with_end).open(true));
             if scanned.undecided.is_some() {
                 *finds = LineFinds {
-                    goes_on: true,
+                    goes_on: Some(TextKind::Key),
                     ..LineFinds::default()
                 };
+            }
+        } else if self.wraps_words && !is_raw && finds.edits.is_empty() && may_go_on(line) {
+            let word = line.get(unboxed(line)).unwrap_or_default();
+            let scanned = self.scanner().scan(&Text::new(word).open(true));
+            if scanned.undecided.is_some() {
+                finds.goes_on = Some(TextKind::Wrapped);
             }
         }
     }
@@ -202,7 +236,7 @@ impl LineReader<'_> {
             {
                 pieces.has_needle |= !pieces.is_so_far && has_needle(&scalar.place);
                 if pieces.is_so_far {
-                    let kind = Kind::SoFar;
+                    let kind = CandidateKind::SoFar;
                     candidates.push(Candidate {
                         place: scalar.place.clone(),
                         kind,
@@ -219,13 +253,13 @@ impl LineReader<'_> {
                 blocks.note(line, scalar);
             }
             if let Some(rule) = secret_key(key, self.rules.tier()) {
-                let kind = Kind::Named(rule);
+                let kind = CandidateKind::Named(rule);
                 candidates.push(Candidate { place, kind });
             } else if has_needle(&place)
                 && !is_exempt(key)
                 && !is_image(key, line.get(place.clone()).unwrap_or_default())
             {
-                let kind = Kind::Text;
+                let kind = CandidateKind::Text;
                 candidates.push(Candidate { place, kind });
             }
         });
@@ -238,7 +272,7 @@ impl LineReader<'_> {
             let text = pieces.text.take().filter(|_| pieces.has_needle);
             candidates.extend(text.map(|place| Candidate {
                 place,
-                kind: Kind::Text,
+                kind: CandidateKind::Text,
             }));
         }
         let mut done = Vec::new();
@@ -259,8 +293,8 @@ impl LineReader<'_> {
             let is_raw = decoded.is_none();
             let leaf = decoded.unwrap_or_else(|| Leaf::plain(written, start));
             match candidate.kind {
-                Kind::Named(rule) if self.named(rule, &leaf, finds) => {}
-                Kind::SoFar if shape.is_some() => tails.extend(self.so_far(&leaf, finds)),
+                CandidateKind::Named(rule) if self.named(rule, &leaf, finds) => {}
+                CandidateKind::SoFar if shape.is_some() => tails.extend(self.so_far(&leaf, finds)),
                 _ if is_raw => self.scan(&leaf, true, finds),
                 _ => match seen {
                     Some(seen) if leaf.is_plain() && !is_nested(&leaf.text) => {
@@ -360,11 +394,12 @@ impl LineReader<'_> {
                 && !leaf.text.iter().any(u8::is_ascii_whitespace) =>
             {
                 let end = leaf.text.len();
-                Outcome::Found { start: 0, end }
+                ShapeOutcome::Found { start: 0, end }
             }
-            _ => Outcome::No,
+            _ => ShapeOutcome::No,
         };
-        let (Outcome::Found { start, end }, Some(rule)) = (outcome, self.rules.number(rule)) else {
+        let (ShapeOutcome::Found { start, end }, Some(rule)) = (outcome, self.rules.number(rule))
+        else {
             return false;
         };
         // A secret that its shape shows, or a marker, is the scan's.
@@ -449,16 +484,16 @@ impl PieceFields {
         self.is_of_group = false;
         let mut is_text = false;
         fields.roles(line, scalar.path, |role| match role {
-            Role::Group => {
+            DeltaRole::Group => {
                 // The fields of a group come in any order.
                 let value = line.get(scalar.place.clone()).unwrap_or_default();
                 self.group = self.group.wrapping_add(digest(value));
                 self.is_of_group = true;
             }
-            Role::Unless => self.is_whole = true,
-            Role::OnlyWith => self.has_sign = true,
-            Role::Text => is_text = scalar.is_string && self.text.is_none(),
-            Role::SoFar => self.is_so_far = scalar.is_string,
+            DeltaRole::Unless => self.is_whole = true,
+            DeltaRole::OnlyWith => self.has_sign = true,
+            DeltaRole::Text => is_text = scalar.is_string && self.text.is_none(),
+            DeltaRole::SoFar => self.is_so_far = scalar.is_string,
         });
         if is_text {
             self.is_so_far = false;
@@ -529,7 +564,7 @@ pub(super) fn secret_key(key: &[u8], tier: Tier) -> Option<&'static str> {
 
 /// Tells whether what is under a key is left alone: without it, a session could not be resumed, or a call not be
 /// tied to its result.
-fn is_exempt(key: &[u8]) -> bool {
+pub(super) fn is_exempt(key: &[u8]) -> bool {
     let ends = |end: &[u8]| key.ends_with(end);
     match key.first() {
         None => false,

@@ -1,9 +1,11 @@
 //! Secrets that a shape cannot tell: those known by what is around them.
 
+use std::sync::LazyLock;
+
 use super::alphabet::Alphabet;
 use super::plausible::{entropy, is_password, is_secret_name, is_secret_value};
 use super::scan::BLOT;
-use super::shape::Outcome;
+use super::shape::ShapeOutcome;
 use super::text::Text;
 
 /// The longest value, name or header that is looked at.
@@ -13,18 +15,32 @@ const MOST_ESCAPES: usize = 15;
 /// The longest name.
 const LONGEST_NAME: usize = 100;
 
+/// What the authority of a URL may be made of.
+static AUTHORITY: LazyLock<Alphabet> =
+    LazyLock::new(|| Alphabet::of(b" \t\r\n\"'`<>/?#\\|,;()").inverted());
+/// What credentials in an `Authorization` header are made of.
+static CREDENTIALS: LazyLock<Alphabet> = LazyLock::new(|| Alphabet::of(b"-._~+/=").with_words());
+/// What the values of a cookie header may be made of.
+static COOKIES: LazyLock<Alphabet> = LazyLock::new(|| Alphabet::of(b"\r\n\t\"'`<>\\").inverted());
+/// What the name of a private key is made of.
+static LABEL: LazyLock<Alphabet> = LazyLock::new(|| Alphabet::of(b" ").with_words());
+/// What a value within quotes may be made of, and one without them.
+static QUOTED_VALUE: LazyLock<Alphabet> =
+    LazyLock::new(|| Alphabet::of(b" \t\r\n\"'`\\").inverted());
+static BARE_VALUE: LazyLock<Alphabet> =
+    LazyLock::new(|| Alphabet::of(b" \t\r\n\"'`\\;,()&|").inverted());
+
 /// Looks for the password in the URL whose `://` is at a place: also with escapes, `:\/\/`.
-pub(super) fn url_credentials(text: &Text<'_>, place: usize) -> Outcome {
+pub(super) fn url_credentials(text: &Text<'_>, place: usize) -> ShapeOutcome {
     let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     let before = text.slice(place.saturating_sub(1), place);
     if !before.iter().copied().all(is_scheme) || before.is_empty() {
-        return Outcome::No;
+        return ShapeOutcome::No;
     }
     let Some(start) = authority_start(text, place) else {
-        return Outcome::No;
+        return ShapeOutcome::No;
     };
-    let stops = Alphabet::of(b" \t\r\n\"'`<>/?#\\|,;()").inverted();
-    let end = text.run_end(&stops, start);
+    let end = text.run_end(&AUTHORITY, start);
     let authority = text.slice(start, end.min(start + 1024));
     let is_cut = end == text.len() && text.is_open;
     let Some(at) = memchr::memrchr(b'@', authority) else {
@@ -32,12 +48,12 @@ pub(super) fn url_credentials(text: &Text<'_>, place: usize) -> Outcome {
         return match colon {
             Some(colon) if is_cut && authority.len() < 1024 => {
                 let start = start + colon + 1;
-                Outcome::Undecided { start }
+                ShapeOutcome::Undecided { start }
             }
             None if is_cut && authority.len() >= 16 && authority.len() < 1024 => {
-                Outcome::Undecided { start }
+                ShapeOutcome::Undecided { start }
             }
-            _ => Outcome::No,
+            _ => ShapeOutcome::No,
         };
     };
     let user = authority.get(..at).unwrap_or_default();
@@ -50,7 +66,14 @@ pub(super) fn url_credentials(text: &Text<'_>, place: usize) -> Outcome {
         user.get(..colon).unwrap_or_default(),
         user.get(colon + 1..).unwrap_or_default(),
     );
-    found_if(is_password(name, password), start + colon + 1, start + at)
+    let is_password = !has_blot(name) && is_password(name, password);
+    found_if(is_password, start + colon + 1, start + at)
+}
+
+/// Tells whether something was taken out of a text. What comes after it is not found through it: how far that is changes with
+/// the marker, and it was looked at before.
+fn has_blot(text: &[u8]) -> bool {
+    memchr::memmem::find(text, BLOT).is_some()
 }
 
 /// Returns what is after a colon and two slashes, each of which may be escaped any number of times.
@@ -70,35 +93,35 @@ fn authority_start(text: &Text<'_>, colon: usize) -> Option<usize> {
 }
 
 /// Looks for the value of a variable whose name ends with what is at a place: `DEPLOY_TOKEN=…`.
-pub(super) fn environment(text: &Text<'_>, place: usize) -> Outcome {
+pub(super) fn environment(text: &Text<'_>, place: usize) -> ShapeOutcome {
     let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     let (start, end) = name_around(text, place, is_name);
     if end == text.len() || !is_secret_name(text.slice(start, end)) || !text.begins_word(start) {
-        return Outcome::No;
+        return ShapeOutcome::No;
     }
     let Some((value, is_quoted)) = value_after(text, end) else {
-        return Outcome::No;
+        return ShapeOutcome::No;
     };
     valued(text, value, is_quoted, |value| is_secret_value(value, 8))
 }
 
 /// Looks for the value of anything whose name has a word such as `token` in it.
-pub(super) fn named(text: &Text<'_>, place: usize) -> Outcome {
+pub(super) fn named(text: &Text<'_>, place: usize) -> ShapeOutcome {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let (_, end) = name_around(text, place, is_name);
     let Some((value, is_quoted)) = value_after(text, end) else {
-        return Outcome::No;
+        return ShapeOutcome::No;
     };
     valued(text, value, is_quoted, |value| is_secret_value(value, 8))
 }
 
 /// Looks for what follows `Authorization:` or `Bearer`.
-pub(super) fn authorization(text: &Text<'_>, place: usize) -> Outcome {
+pub(super) fn authorization(text: &Text<'_>, place: usize) -> ShapeOutcome {
     if text.has(b"uthorization", place) {
         let end = place + b"uthorization".len();
         return match value_after(text, end) {
             Some((value, _)) => authorization_value(text, value),
-            None => Outcome::No,
+            None => ShapeOutcome::No,
         };
     }
     // `earer `, of which the first letter may be of either size.
@@ -106,12 +129,12 @@ pub(super) fn authorization(text: &Text<'_>, place: usize) -> Outcome {
         Some(start) if matches!(text.byte(start), Some(b'B' | b'b')) => {
             authorization_value(text, start)
         }
-        _ => Outcome::No,
+        _ => ShapeOutcome::No,
     }
 }
 
 /// Looks for the credentials in the value of an `Authorization` header that begins at a place.
-pub(super) fn authorization_value(text: &Text<'_>, place: usize) -> Outcome {
+pub(super) fn authorization_value(text: &Text<'_>, place: usize) -> ShapeOutcome {
     let mut start = place;
     let mut least = 16;
     for scheme in [
@@ -123,20 +146,18 @@ pub(super) fn authorization_value(text: &Text<'_>, place: usize) -> Outcome {
                 start += 1;
             }
             if start == place + scheme.len() {
-                return Outcome::No;
+                return ShapeOutcome::No;
             }
             least = 8;
         }
     }
-    let mut alphabet = Alphabet::of(b"-._~+/=");
-    alphabet.insert_words();
-    let end = text.run_end(&alphabet, start);
+    let end = text.run_end(&CREDENTIALS, start);
     if end - start > LONGEST {
-        return Outcome::Found { start, end };
+        return ShapeOutcome::Found { start, end };
     }
     let value = text.slice(start, end);
     if end == text.len() && text.is_open && !value.is_empty() {
-        return Outcome::Undecided { start };
+        return ShapeOutcome::Undecided { start };
     }
     let is_mixed =
         value.iter().any(u8::is_ascii_uppercase) && value.iter().any(u8::is_ascii_lowercase);
@@ -146,7 +167,7 @@ pub(super) fn authorization_value(text: &Text<'_>, place: usize) -> Outcome {
 }
 
 /// Looks for the values of a `Cookie:` or `Set-Cookie:` header whose `ookie:` is at a place.
-pub(super) fn cookie(text: &Text<'_>, place: usize) -> Outcome {
+pub(super) fn cookie(text: &Text<'_>, place: usize) -> ShapeOutcome {
     let is_set = place >= 5 && text.slice(place - 5, place).eq_ignore_ascii_case(b"set-c");
     let mut start = place + b"ookie:".len();
     while text.byte(start) == Some(b' ') {
@@ -156,29 +177,31 @@ pub(super) fn cookie(text: &Text<'_>, place: usize) -> Outcome {
 }
 
 /// Looks for what is secret in the value of a cookie header that begins at a place.
-pub(super) fn cookie_value(text: &Text<'_>, place: usize, is_set: bool) -> Outcome {
-    let stops = Alphabet::of(b"\r\n\t\"'`<>\\").inverted();
-    let mut end = text.run_end(&stops, place).min(place + LONGEST);
+pub(super) fn cookie_value(text: &Text<'_>, place: usize, is_set: bool) -> ShapeOutcome {
+    let mut end = text.run_end(&COOKIES, place).min(place + LONGEST);
     // A character is taken out whole, or stays whole.
     while end > place && text.byte(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
         end -= 1;
     }
     let header = text.slice(place, end);
     let Some(equals) = memchr::memchr(b'=', header) else {
-        return Outcome::No;
+        return ShapeOutcome::No;
     };
+    if has_blot(header.get(..equals).unwrap_or_default()) {
+        return ShapeOutcome::No;
+    }
     let start = place + equals + 1;
     if is_set {
         let rest = header.get(equals + 1..).unwrap_or_default();
         let length = memchr::memchr2(b';', b' ', rest);
         if length.is_none() && end == text.len() && text.is_open {
-            return Outcome::Undecided { start };
+            return ShapeOutcome::Undecided { start };
         }
         let value = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
         return found_if(is_secret_value(value, 16), start, start + value.len());
     }
     if end == text.len() && text.is_open {
-        return Outcome::Undecided { start };
+        return ShapeOutcome::Undecided { start };
     }
     // One secret among them is enough for all: which of them opens the door is not known.
     let is_secret = header.split(|byte| *byte == b';').any(|pair| {
@@ -221,26 +244,24 @@ const KEY_HEAD: usize = 400;
 const KEY_RUN: usize = 40;
 
 /// Looks for a private key whose `-----BEGIN` is at a place.
-pub(super) fn private_key(text: &Text<'_>, place: usize) -> Outcome {
+pub(super) fn private_key(text: &Text<'_>, place: usize) -> ShapeOutcome {
     let start = place;
-    let mut label = Alphabet::of(b" ");
-    label.insert_words();
     let label_start = place + b"-----BEGIN".len();
-    let label_end = text.run_end(&label, label_start);
+    let label_end = text.run_end(&LABEL, label_start);
     if label_end == text.len() && text.is_open && label_end - label_start < LONGEST_NAME {
-        return Outcome::Undecided { start };
+        return ShapeOutcome::Undecided { start };
     }
     let name = text.slice(label_start, label_end);
     if name.len() > LONGEST_NAME || memchr::memmem::find(name, b"PRIVATE KEY").is_none() {
-        return Outcome::No;
+        return ShapeOutcome::No;
     }
     let body = label_end + 5;
     if !text.has(b"-----", label_end) {
         let is_cut = text.is_open && text.len() < body;
         return if is_cut {
-            Outcome::Undecided { start }
+            ShapeOutcome::Undecided { start }
         } else {
-            Outcome::No
+            ShapeOutcome::No
         };
     }
     // What is blotted out is no part of a key, and nothing after it is: something else stands there, or will.
@@ -252,32 +273,32 @@ pub(super) fn private_key(text: &Text<'_>, place: usize) -> Outcome {
     if !has_key_run(head) {
         let may_go_on = end.is_none() && blot.is_none() && head.len() < KEY_HEAD;
         return if text.is_open && may_go_on {
-            Outcome::Undecided { start }
+            ShapeOutcome::Undecided { start }
         } else {
-            Outcome::No
+            ShapeOutcome::No
         };
     }
     match end {
         Some(end) if end - start <= LONGEST_KEY => {
             let end_label = end + b"-----END".len();
-            let end_name = text.run_end(&label, end_label);
+            let end_name = text.run_end(&LABEL, end_label);
             if text.has(b"-----", end_name) {
-                return Outcome::Found {
+                return ShapeOutcome::Found {
                     start,
                     end: end_name + 5,
                 };
             }
             if text.is_open && text.len() < end_name + 5 {
-                return Outcome::Undecided { start };
+                return ShapeOutcome::Undecided { start };
             }
-            Outcome::Found {
+            ShapeOutcome::Found {
                 start,
                 end: end_name,
             }
         }
-        None if text.is_open && blot.is_none() => Outcome::Undecided { start },
+        None if text.is_open && blot.is_none() => ShapeOutcome::Undecided { start },
         // Its end is missing, or somewhere else: what is there of it goes.
-        _ => Outcome::Found {
+        _ => ShapeOutcome::Found {
             start,
             end: key_end(text.slice(body, last.min(body + LONGEST_KEY)), body),
         },
@@ -369,25 +390,25 @@ fn valued(
     start: usize,
     is_quoted: bool,
     is_secret: impl Fn(&[u8]) -> bool,
-) -> Outcome {
-    let stops: &[u8] = if is_quoted {
-        b" \t\r\n\"'`\\"
+) -> ShapeOutcome {
+    let alphabet: &Alphabet = if is_quoted {
+        &QUOTED_VALUE
     } else {
-        b" \t\r\n\"'`\\;,()&|"
+        &BARE_VALUE
     };
-    let end = text.run_end(&Alphabet::of(stops).inverted(), start);
+    let end = text.run_end(alphabet, start);
     let value = text.slice(start, end.min(start + LONGEST));
     if end == text.len() && text.is_open && !value.is_empty() && value.len() < LONGEST {
-        return Outcome::Undecided { start };
+        return ShapeOutcome::Undecided { start };
     }
     found_if(is_secret(value), start, end)
 }
 
-fn found_if(is_secret: bool, start: usize, end: usize) -> Outcome {
+fn found_if(is_secret: bool, start: usize, end: usize) -> ShapeOutcome {
     if is_secret {
-        Outcome::Found { start, end }
+        ShapeOutcome::Found { start, end }
     } else {
-        Outcome::No
+        ShapeOutcome::No
     }
 }
 
@@ -421,13 +442,13 @@ mod tests {
                     let longer = format!("{text}{more}");
                     let outcome = cookie(&Text::new(longer.as_bytes()).open(true), place);
                     assert!(
-                        matches!(outcome, Outcome::Undecided { start: at } if at == start),
+                        matches!(outcome, ShapeOutcome::Undecided { start: at } if at == start),
                         "{longer}"
                     );
                 }
                 let full = format!("{text:x<longest$}");
                 let outcome = cookie(&Text::new(full.as_bytes()).open(true), place);
-                assert!(full.len() > longest || matches!(outcome, Outcome::Undecided { .. }));
+                assert!(full.len() > longest || matches!(outcome, ShapeOutcome::Undecided { .. }));
             }
         }
         assert!(open >= 5 && closed > open, "{open} {closed}");

@@ -7,7 +7,7 @@
 //! of bytes, by comparisons that compilers turn into vector instructions, and only where words begin in them a needle is
 //! looked up.
 
-use std::ops::Range;
+use std::sync::OnceLock;
 
 use aho_corasick::packed::{Config, MatchKind, Searcher};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Span};
@@ -15,12 +15,10 @@ use memchr::memmem::Finder;
 
 use super::alphabet::is_word;
 use super::delta::{DeltaFields, DeltaShape};
-use super::runs::{LEAST_RUN, Runs, STRIDE, ends_run, map_at, of_no_word};
+use super::piecewise::Piecewise;
+use super::runs::{LEAST_RUN, LongRuns, STRIDE, ends_run, map_at, of_no_word};
 use super::text::Text;
 
-/// A run that is longer is an image or another file: only its ends are looked into.
-const LONGEST_RUN: usize = 16 * 1024;
-const ENDS_OF_RUN: usize = 1024;
 /// So few bytes are judged one by one.
 const SHORT: usize = 16;
 /// The most texts that the vectorised search takes.
@@ -40,6 +38,10 @@ pub(super) struct Needles {
     /// All needles that secrets begin with, sorted, and which two bytes they begin with.
     sorted: Vec<Box<[u8]>>,
     beginnings: Pairs,
+    /// The needles of rules that secrets do not begin with.
+    placed: Vec<Box<[u8]>>,
+    /// All of them for pieces of a text, made when the first piece comes that may pass quickly.
+    piecewise: OnceLock<Option<Piecewise>>,
     /// Which two bytes a text can end with that is the beginning of a needle, and not all of it.
     inner: Pairs,
     /// Which two bytes are at the end of one piece of a text and at the beginning of the next, where a needle lies over both.
@@ -70,100 +72,6 @@ pub(super) struct Owner {
     pub(super) delta: Option<u8>,
 }
 
-/// A needle whose owner may find something where it is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hit {
-    pub(super) place: usize,
-    pub(super) owner: Owner,
-    /// Where the owner's shape is, if it was seen as the line is written.
-    pub(super) shape: Option<(usize, usize)>,
-}
-
-/// What a look at the bytes around a needle tells, as they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
-    /// Its owner finds nothing there.
-    Nothing,
-    /// It may find something.
-    Maybe,
-    /// Its shape is there.
-    Shape(usize, usize),
-}
-
-/// What a search has seen in a line. Places are in order.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub(super) hits: Vec<Hit>,
-    /// Where needles are that find nothing as the line is written: in what a piece goes on with they may.
-    others: Vec<usize>,
-    /// The first of the runtime's shapes with a piece that the line may have.
-    pub(super) delta: Option<usize>,
-}
-
-impl Seen {
-    /// Takes note of a needle.
-    pub(super) fn add(&mut self, place: usize, owner: Owner, look: Look) {
-        match (owner.delta.map(usize::from), look) {
-            (Some(_), Look::Nothing) => {}
-            // It says that there is a piece, and finds nothing.
-            (Some(shape), _) => {
-                self.delta = Some(self.delta.map_or(shape, |known| known.min(shape)));
-            }
-            (None, Look::Nothing) => self.others.push(place),
-            (None, look) => {
-                let shape = match look {
-                    Look::Shape(start, end) => Some((start, end)),
-                    Look::Nothing | Look::Maybe => None,
-                };
-                self.hits.push(Hit {
-                    place,
-                    owner,
-                    shape,
-                });
-            }
-        }
-    }
-
-    /// Counts places from where the line begins. What was seen before it is forgotten.
-    pub(super) fn count_from(&mut self, start: usize) {
-        self.others.retain_mut(|place| {
-            let is_within = *place >= start;
-            *place = place.wrapping_sub(start);
-            is_within
-        });
-        for hit in &mut self.hits {
-            hit.place -= start;
-            hit.shape = hit.shape.and_then(|(first, last)| {
-                Some((first.checked_sub(start)?, last.checked_sub(start)?))
-            });
-        }
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
-        self.hits.clear();
-        self.others.clear();
-        self.delta = None;
-    }
-
-    /// Tells whether there is nothing to be looked at, nor a piece.
-    pub(super) fn is_empty(&self) -> bool {
-        self.hits.is_empty() && self.others.is_empty() && self.delta.is_none()
-    }
-
-    /// Returns the hits in a part of the line.
-    pub(super) fn hits_in(&self, part: &Range<usize>) -> &[Hit] {
-        let first = self.hits.partition_point(|hit| hit.place < part.start);
-        let last = self.hits.partition_point(|hit| hit.place < part.end);
-        self.hits.get(first..last).unwrap_or_default()
-    }
-
-    /// Tells whether there is no needle at all in a part of the line.
-    pub(super) fn is_clean(&self, part: &Range<usize>) -> bool {
-        self.hits_in(part).is_empty() && !self.others.iter().any(|place| part.contains(place))
-    }
-}
-
 impl Owner {
     /// Whoever wants a line to be read, for no rule.
     pub(super) const READER: Self = Self {
@@ -188,7 +96,8 @@ impl Needles {
         });
         let mut all: Vec<(Vec<u8>, Owner)> = needles.into_iter().chain(of_deltas).collect();
         all.sort_by(|one, other| one.0.cmp(&other.0));
-        let (mut words, mut sorted) = (Vec::new(), Vec::<Box<[u8]>>::new());
+        let mut words = Vec::new();
+        let (mut sorted, mut placed) = (Vec::<Box<[u8]>>::new(), Vec::<Box<[u8]>>::new());
         let (mut beginnings, mut inner, mut crossings) = (Pairs::new(), Pairs::new(), Pairs::new());
         let mut searched: Vec<(Vec<u8>, TextOwner)> = Vec::new();
         for (text, mut owner) in all {
@@ -200,9 +109,12 @@ impl Needles {
                 }
                 let all_but_last = pairs.clone().take(text.len().saturating_sub(2));
                 all_but_last.for_each(|(first, second)| inner.insert(*first, *second));
+            } else if owner.rule.is_some() {
+                placed.push(text.as_slice().into());
             }
             // Where a word begins it is known by two characters; other needles are not.
-            let is_word = owner.begins_run && text.len() >= 3;
+            let begins_word = text.first().copied().is_some_and(is_word);
+            let is_word = owner.begins_run && begins_word && text.len() >= 3;
             let most = if is_word { 1 } else { text.len() };
             if owner.rule.is_some() {
                 pairs
@@ -247,6 +159,8 @@ impl Needles {
             inner,
             crossings,
             sorted,
+            placed,
+            piecewise: OnceLock::new(),
             deltas: deltas
                 .iter()
                 .map(|delta| (Finder::new(delta.needle), DeltaFields::new(delta)))
@@ -255,13 +169,13 @@ impl Needles {
     }
 
     /// Begins a search in some bytes.
-    pub(super) fn search<'n, 'b>(&'n self, bytes: &'b [u8]) -> Search<'n, 'b> {
-        Search {
+    pub(super) fn search<'n, 'b>(&'n self, bytes: &'b [u8]) -> NeedleSearch<'n, 'b> {
+        NeedleSearch {
             needles: self,
             bytes,
             text: Next::Unknown,
             word: Next::Unknown,
-            runs: Runs::default(),
+            runs: LongRuns::default(),
             run: (0, 0),
         }
     }
@@ -276,6 +190,14 @@ impl Needles {
     /// Returns where in lines of one of the runtime's shapes the pieces are.
     pub(super) fn fields(&self, shape: usize) -> Option<&DeltaFields> {
         self.deltas.get(shape).map(|(_, fields)| fields)
+    }
+
+    /// Returns the needles for pieces of a text.
+    pub(super) fn piecewise(&self) -> Option<&Piecewise> {
+        let made = self
+            .piecewise
+            .get_or_init(|| Piecewise::new(&self.sorted, &self.placed));
+        made.as_ref()
     }
 
     /// Tells whether a needle may begin with two bytes.
@@ -384,18 +306,12 @@ impl Needles {
             return places
                 .find_map(|(place, before)| (!is_word(*before)).then(|| word_after(place))?);
         }
-        let middle = if end - start > LONGEST_RUN {
-            start + ENDS_OF_RUN..end - ENDS_OF_RUN
-        } else {
-            end..end
-        };
         // An escape before the place may end after it.
         let mut base = from.saturating_sub(6).max(start);
         while base < last {
-            if middle.contains(&base) {
-                base = middle.end;
-            }
-            let mut ends = map_at(bytes, base, of_no_word);
+            let ends = map_at(bytes, base, of_no_word);
+            // Words begin where what is of none is followed by what is; what follows the last one is not known yet.
+            let mut ends = ends & !(ends >> 1);
             while ends != 0 {
                 let place = base + ends.trailing_zeros() as usize + 1;
                 if place > last {
@@ -419,12 +335,12 @@ fn is_uuid(run: &[u8]) -> bool {
 }
 
 /// A search in some bytes, which remembers what it has found ahead.
-pub(super) struct Search<'n, 'b> {
+pub(super) struct NeedleSearch<'n, 'b> {
     needles: &'n Needles,
     pub(super) bytes: &'b [u8],
     text: Next<(usize, usize)>,
     word: Next<usize>,
-    runs: Runs,
+    runs: LongRuns,
     /// The run that was found last.
     run: (usize, usize),
 }
@@ -435,7 +351,7 @@ enum Next<T> {
     Nothing,
 }
 
-impl Search<'_, '_> {
+impl NeedleSearch<'_, '_> {
     /// Returns the next place with a needle from a place on. Places must not go back.
     pub(super) fn next(&mut self, from: usize) -> Option<usize> {
         if matches!(self.text, Next::Unknown)

@@ -8,10 +8,12 @@ use super::counts::RedactionCounts;
 use super::edit::apply_to_line;
 use super::kept::KeptLine;
 use super::line::LineReader;
+use super::look::take_hits;
 use super::marker::Markers;
-use super::needles::Seen;
+use super::report::FilterReport;
 use super::rule_set::RuleSet;
-use super::stream::{Report, StreamFilter, take_hits};
+use super::seen::Seen;
+use super::stream::StreamFilter;
 use super::tier::Tier;
 
 impl RuleSet {
@@ -33,6 +35,7 @@ impl RuleSet {
             rules: self,
             needles: &needles,
             deltas: &[],
+            wraps_words: false,
             markers: &Markers::default(),
         };
         let mut seen = Seen::default();
@@ -46,7 +49,7 @@ impl RuleSet {
             return Cow::Borrowed(line);
         }
         let finds = reader.read(line, Some(&seen));
-        if finds.goes_on {
+        if finds.goes_on.is_some() {
             return Cow::Owned(text_of_lines(line, reader, counts));
         }
         if finds.edits.is_empty() {
@@ -59,10 +62,10 @@ impl RuleSet {
     }
 }
 
-/// Filters text in which a private key begins, and nothing comes after it.
+/// Filters text in which something begins that may go on in the next line, and nothing comes after it.
 fn text_of_lines(text: &[u8], reader: LineReader<'_>, counts: &mut RedactionCounts) -> Vec<u8> {
     let mut filter = StreamFilter::new(Stream::History, usize::MAX / 2);
-    let mut report = Report::default();
+    let mut report = FilterReport::default();
     let mut kept = Vec::with_capacity(text.len());
     filter.push(text, 0, reader, &mut report, &mut |_, part, _| {
         kept.extend_from_slice(part.bytes());

@@ -10,8 +10,9 @@ use super::kept::Kept;
 use super::line::LineReader;
 use super::marker::Markers;
 use super::needles::Needles;
+use super::report::FilterReport;
 use super::rule_set::RuleSet;
-use super::stream::{Report, StreamFilter};
+use super::stream::StreamFilter;
 use super::tier::Tier;
 use crate::lines::DEFAULT_LIMIT;
 use crate::runtimes::entry_for;
@@ -39,7 +40,7 @@ pub struct Found {
 pub struct Redactor {
     /// Nothing, if everything passes as it is.
     on: Option<Box<On>>,
-    report: Report,
+    report: FilterReport,
 }
 
 #[derive(Debug)]
@@ -64,10 +65,12 @@ impl On {
         let needles = self
             .needles
             .get_or_insert_with(|| self.rules.needles_of(&self.runtime));
+        let entry = entry_for(&self.runtime);
         let reader = LineReader {
             rules: &self.rules,
             needles,
-            deltas: entry_for(&self.runtime).map_or(&[], |entry| entry.deltas),
+            deltas: entry.map_or(&[], |entry| entry.deltas),
+            wraps_words: stream == Stream::Stdout && entry.is_some_and(|entry| entry.wraps_words),
             markers: &self.markers,
         };
         (
@@ -93,7 +96,7 @@ impl Redactor {
         };
         Self {
             on: (rules.tier() != Tier::Off).then(on),
-            report: Report::default(),
+            report: FilterReport::default(),
         }
     }
 
@@ -102,7 +105,7 @@ impl Redactor {
     pub fn off() -> Self {
         Self {
             on: None,
-            report: Report::default(),
+            report: FilterReport::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::alphabet::{Alphabet, is_word};
 use super::matchers;
 use super::plausible::{has_entropy, is_stand_in};
-use super::shape::{Outcome, Shape};
+use super::shape::{Shape, ShapeOutcome};
 use super::text::Text;
 use super::tier::Tier;
 
@@ -131,24 +131,26 @@ impl Rule {
     }
 
     /// Tells what the rule finds, one of whose needles is at a place.
-    pub(super) fn at(&self, text: &Text<'_>, place: usize, distance: usize) -> Outcome {
+    pub(super) fn at(&self, text: &Text<'_>, place: usize, distance: usize) -> ShapeOutcome {
         match self.shape_at(text, place, distance) {
-            Outcome::Found { start, end } if !self.passes(text, start, end) => Outcome::No,
+            ShapeOutcome::Found { start, end } if !self.passes(text, start, end) => {
+                ShapeOutcome::No
+            }
             other => other,
         }
     }
 
     /// Tells the same by the shape alone.
-    pub(super) fn shape_at(&self, text: &Text<'_>, place: usize, distance: usize) -> Outcome {
+    pub(super) fn shape_at(&self, text: &Text<'_>, place: usize, distance: usize) -> ShapeOutcome {
         let Some(place) = place.checked_sub(distance) else {
-            return Outcome::No;
+            return ShapeOutcome::No;
         };
         match self.matcher() {
-            None => Outcome::No,
+            None => ShapeOutcome::No,
             Some(Matcher::Shape(shape)) => {
                 // What begins with no part of a word may stand anywhere.
                 if text.byte(place).is_some_and(is_word) && !text.begins_word(place) {
-                    return Outcome::No;
+                    return ShapeOutcome::No;
                 }
                 shape.at(text, place)
             }
@@ -188,23 +190,22 @@ impl Rule {
     }
 }
 
-fn find_value(text: &Text<'_>, start: usize, value: &[u8]) -> Outcome {
+fn find_value(text: &Text<'_>, start: usize, value: &[u8]) -> ShapeOutcome {
     let end = start + value.len();
     if text.has(value, start) {
-        return Outcome::Found { start, end };
+        return ShapeOutcome::Found { start, end };
     }
     let rest = text.slice(start, text.len());
     if text.is_open && rest.len() < value.len() && value.starts_with(rest) {
-        return Outcome::Undecided { start };
+        return ShapeOutcome::Undecided { start };
     }
-    Outcome::No
+    ShapeOutcome::No
 }
 
 /// Returns the part of a value by which it is looked for, and its distance: the first characters that no
 /// format escapes.
 fn value_needle(value: &[u8]) -> (&[u8], usize) {
-    let mut plain = Alphabet::of(b"-.~=+:,;!@#%*()[]{}");
-    plain.insert_words();
+    let plain = Alphabet::of(b"-.~=+:,;!@#%*()[]{}").with_words();
     let mut best: (&[u8], usize) = (&[], 0);
     let mut start = 0;
     while start < value.len() {

@@ -19,7 +19,7 @@ pub(super) fn ends_run(byte: u8) -> bool {
 
 /// The runs of [`LEAST_RUN`] or more bytes that [are of one](of_long_runs), one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+pub(super) struct LongRuns {
     /// Where the stride begins that is looked at.
     place: usize,
     /// Its bytes, as bits that are set where a byte is of a run and not behind.
@@ -28,7 +28,7 @@ pub(super) struct Runs {
     before: usize,
 }
 
-impl Runs {
+impl LongRuns {
     /// Returns the next run from a place on. Places must not go back.
     pub(super) fn next(&mut self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
         if from >= self.place + STRIDE || self.map.is_none() {

@@ -4,14 +4,17 @@ use std::ops::Range;
 
 use super::marker::markers;
 use super::matchers::{has_key_run, is_last_of_key};
-use super::needles::{Hit, Needles, Owner};
+use super::needles::{Needles, Owner};
 use super::rule::Rule;
 use super::rule_set::RuleSet;
-use super::shape::Outcome;
+use super::seen::Hit;
+use super::shape::ShapeOutcome;
 use super::text::Text;
 
 /// How often a text is looked through again, at the most: each time something was found beside what was found before.
 const MOST_ROUNDS: usize = 8;
+/// After so many times it is also gone through backwards: in a long row each may show only when the next one is gone.
+const FEW_ROUNDS: usize = 2;
 
 /// What a text that is blotted out has in it: in no secret and in no word. A marker is longer.
 pub(super) const BLOT: &[u8] = b"[[[";
@@ -30,6 +33,8 @@ pub(super) struct Scanned {
     pub(super) secrets: Vec<Secret>,
     /// From where on the text may be the beginning of one, if it goes on.
     pub(super) undecided: Option<usize>,
+    /// Where the last needle is.
+    pub(super) last_needle: Option<usize>,
 }
 
 /// What is not decided in a text that goes on.
@@ -39,6 +44,14 @@ struct Undecided {
     start: Option<usize>,
     /// Where what was looked at begins, such as the name before a value: the first of all.
     needle: Option<usize>,
+}
+
+/// What the needles of a text are of.
+#[derive(Debug, Default)]
+struct Candidates {
+    found: Vec<Secret>,
+    undecided: Undecided,
+    last_needle: Option<usize>,
 }
 
 impl Undecided {
@@ -58,9 +71,8 @@ pub(super) struct Scanner<'r> {
 impl Scanner<'_> {
     /// Looks through a text.
     pub(super) fn scan(&self, text: &Text<'_>) -> Scanned {
-        let mut undecided = Undecided::default();
-        let found = self.candidates(text, &mut undecided);
-        let mut scanned = self.secrets(text, found, undecided);
+        let candidates = self.candidates(text);
+        let mut scanned = self.secrets(text, candidates);
         if text.is_open {
             let tail = self.needle_tail(text);
             // Within a secret nothing begins.
@@ -74,21 +86,23 @@ impl Scanner<'_> {
     /// Looks through a text that is written as it is in a line, from a place of it on, and whose needles are known by their
     /// places in the line.
     pub(super) fn scan_hits(&self, text: &Text<'_>, start: usize, hits: &[Hit]) -> Scanned {
-        let mut found = Vec::new();
+        let mut candidates = Candidates::default();
+        let end = start + text.len();
         for hit in hits {
-            let end = start + text.len();
             if let Some((first, last)) = hit
                 .shape
                 .filter(|(first, last)| *first >= start && *last <= end)
             {
-                found.extend(self.shape(text, first - start, last - start, hit.owner));
+                let shape = self.shape(text, first - start, last - start, hit.owner);
+                candidates.found.extend(shape);
                 continue;
             }
             let place = hit.place.saturating_sub(start);
-            let undecided = &mut Undecided::default();
-            self.candidate(text, place, hit.owner, &mut found, undecided);
+            self.candidate(text, place, hit.owner, &mut candidates);
         }
-        self.secrets(text, found, Undecided::default())
+        // It does not go on: nothing is left to be decided.
+        candidates.undecided = Undecided::default();
+        self.secrets(text, candidates)
     }
 
     /// Tells whether there is no needle in a text that goes on, nor the beginning of one at its end.
@@ -119,14 +133,17 @@ impl Scanner<'_> {
     }
 
     /// Decides among what was found in a text.
-    fn secrets(
-        &self,
-        text: &Text<'_>,
-        mut found: Vec<Secret>,
-        mut undecided: Undecided,
-    ) -> Scanned {
+    fn secrets(&self, text: &Text<'_>, candidates: Candidates) -> Scanned {
+        let Candidates {
+            mut found,
+            mut undecided,
+            last_needle,
+        } = candidates;
         if found.is_empty() && undecided.start.is_none() {
-            return Scanned::default();
+            return Scanned {
+                last_needle,
+                ..Scanned::default()
+            };
         }
         let mut blotted = Vec::new();
         let markers = markers(text.bytes);
@@ -137,8 +154,11 @@ impl Scanner<'_> {
                 blot(&mut blotted, marker);
             }
             let unmarked = Text::new(&blotted).open(text.is_open).raw(text.is_raw);
-            undecided = Undecided::default();
-            found = self.candidates(&unmarked, &mut undecided);
+            Candidates {
+                found,
+                undecided,
+                ..
+            } = self.candidates(&unmarked);
         }
         // What reaches into a marker may be something else when what is around it is replaced.
         let count = found.len();
@@ -158,6 +178,7 @@ impl Scanner<'_> {
             return Scanned {
                 secrets,
                 undecided: undecided.start,
+                last_needle,
             };
         }
         if blotted.is_empty() {
@@ -165,15 +186,16 @@ impl Scanner<'_> {
         }
         // What is beside a secret stands free once that is replaced, and must be found at once, not when the text
         // is filtered again.
-        for _ in 0..MOST_ROUNDS {
+        for round in 0..MOST_ROUNDS {
             for secret in &secrets {
                 blot(&mut blotted, &secret.place);
             }
-            undecided = Undecided::default();
             let beside = Text::new(&blotted).open(text.is_open).raw(text.is_raw);
             let taken: Vec<Range<usize>> =
                 secrets.iter().map(|secret| secret.place.clone()).collect();
-            let mut fresh = self.candidates(&beside, &mut undecided);
+            let candidates = self.candidates(&beside);
+            undecided = candidates.undecided;
+            let mut fresh = candidates.found;
             fresh.retain(|secret| {
                 !overlaps_any(&taken, &secret.place) && !overlaps_any(&markers, &secret.place)
             });
@@ -181,63 +203,103 @@ impl Scanner<'_> {
             if fresh.is_empty() {
                 break;
             }
+            if round >= FEW_ROUNDS {
+                for secret in &fresh {
+                    blot(&mut blotted, &secret.place);
+                }
+                secrets.append(&mut self.backwards(text, &mut blotted));
+            }
             secrets.append(&mut fresh);
             secrets.sort_by_key(|secret| secret.place.start);
         }
         Scanned {
             secrets,
             undecided: undecided.start,
+            last_needle,
         }
     }
 
-    fn candidates(&self, text: &Text<'_>, undecided: &mut Undecided) -> Vec<Secret> {
-        let mut found = Vec::new();
+    fn candidates(&self, text: &Text<'_>) -> Candidates {
+        let mut candidates = Candidates::default();
         let mut from = 0;
         let mut search = self.needles.search(text.bytes);
         while let Some(place) = search.next(from) {
             search.owners(place, |owner| {
-                self.candidate(text, place, owner, &mut found, undecided);
+                self.candidate(text, place, owner, &mut candidates);
             });
+            candidates.last_needle = Some(place);
             from = place + 1;
         }
         if text.is_open {
             self.needles.at_end(text.bytes, |place, owner| {
-                if let Outcome::Undecided { start } = self.at(text, place, owner) {
-                    undecided.add(start, place.saturating_sub(owner.distance));
+                candidates.last_needle = Some(place);
+                if let ShapeOutcome::Undecided { start } = self.at(text, place, owner) {
+                    let begin = place.saturating_sub(owner.distance);
+                    candidates.undecided.add(start, begin);
                 }
             });
         }
-        found
+        candidates
+    }
+
+    /// Finds what is beside what was blotted out of a text, from its end on, and blots it out at once.
+    fn backwards(&self, text: &Text<'_>, blotted: &mut [u8]) -> Vec<Secret> {
+        let mut needles = Vec::new();
+        let mut search = self.needles.search(blotted);
+        let mut from = 0;
+        while let Some(place) = search.next(from) {
+            search.owners(place, |owner| needles.push((place, owner)));
+            from = place + 1;
+        }
+        let mut all = Vec::new();
+        loop {
+            let beside = Text::new(blotted).open(text.is_open).raw(text.is_raw);
+            let mut fresh = Candidates::default();
+            while fresh.found.is_empty()
+                && let Some((place, owner)) = needles.pop()
+            {
+                self.candidate(&beside, place, owner, &mut fresh);
+                // What reaches into something that was blotted out is none.
+                let is_apart = |secret: &Secret| {
+                    let (start, end) = (secret.place.start, secret.place.end);
+                    beside.slice(start, end) == text.slice(start, end)
+                };
+                fresh.found.retain(is_apart);
+            }
+            if fresh.found.is_empty() {
+                return all;
+            }
+            for secret in &fresh.found {
+                blot(blotted, &secret.place);
+            }
+            all.append(&mut fresh.found);
+        }
     }
 
     /// Takes note of what the owner of a needle finds where it is.
-    fn candidate(
-        &self,
-        text: &Text<'_>,
-        place: usize,
-        owner: Owner,
-        found: &mut Vec<Secret>,
-        undecided: &mut Undecided,
-    ) {
+    fn candidate(&self, text: &Text<'_>, place: usize, owner: Owner, candidates: &mut Candidates) {
         match self.at(text, place, owner) {
-            Outcome::No => {}
-            Outcome::Undecided { start } => {
-                undecided.add(start, place.saturating_sub(owner.distance));
+            ShapeOutcome::No => {}
+            ShapeOutcome::Undecided { start } => {
+                let begin = place.saturating_sub(owner.distance);
+                candidates.undecided.add(start, begin);
             }
-            Outcome::Found { start, end } => {
-                found.extend(self.secret(text, start, end, owner));
+            ShapeOutcome::Found { start, end } => {
+                let secret = self.secret(text, start, end, owner);
+                candidates.found.extend(secret);
                 if text.is_raw && text.has(b"-----BEGIN", start) {
-                    found.extend(rest_of_key(text, start, end, owner));
+                    let rest = rest_of_key(text, start, end, owner);
+                    candidates.found.extend(rest);
                 }
             }
         }
     }
 
     /// Tells what the owner of a needle finds where it is.
-    pub(super) fn at(&self, text: &Text<'_>, place: usize, owner: Owner) -> Outcome {
+    pub(super) fn at(&self, text: &Text<'_>, place: usize, owner: Owner) -> ShapeOutcome {
         match owner.rule.and_then(|rule| self.rules.rule(rule)) {
             Some(rule) => rule.at(text, place, owner.distance),
-            None => Outcome::No,
+            None => ShapeOutcome::No,
         }
     }
 
@@ -406,7 +468,7 @@ fn key_end(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Fills a part of a text with what can be in no secret and in no word.
-fn blot(text: &mut [u8], place: &Range<usize>) {
+pub(super) fn blot(text: &mut [u8], place: &Range<usize>) {
     if let Some(bytes) = text.get_mut(place.clone()) {
         bytes.fill(b'[');
     }

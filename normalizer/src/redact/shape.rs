@@ -36,7 +36,7 @@ enum Atom {
 
 /// What became of looking for a shape at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum ShapeOutcome {
     /// It is not there.
     No,
     /// It is there: the secret's place.
@@ -92,20 +92,20 @@ impl Shape {
     }
 
     /// Looks for the shape at a place.
-    pub(super) fn at(&self, text: &Text<'_>, place: usize) -> Outcome {
+    pub(super) fn at(&self, text: &Text<'_>, place: usize) -> ShapeOutcome {
         let mut start = place;
         let step = sequence(&self.atoms, text, place, &mut start);
         match step {
-            Step::No => Outcome::No,
-            Step::End => Outcome::Undecided { start },
-            Step::To(end) => match text.byte(end) {
-                None if text.is_open => Outcome::Undecided { start },
+            ShapeStep::No => ShapeOutcome::No,
+            ShapeStep::End => ShapeOutcome::Undecided { start },
+            ShapeStep::To(end) => match text.byte(end) {
+                None if text.is_open => ShapeOutcome::Undecided { start },
                 // Longer than the shape can be, or a part of something else.
-                Some(byte) if is_word(byte) && self.ends_with_word() => Outcome::No,
+                Some(byte) if is_word(byte) && self.ends_with_word() => ShapeOutcome::No,
                 Some(byte) if self.last_alphabet().is_some_and(|last| last.has(byte)) => {
-                    Outcome::No
+                    ShapeOutcome::No
                 }
-                _ => Outcome::Found { start, end },
+                _ => ShapeOutcome::Found { start, end },
             },
         }
     }
@@ -128,22 +128,22 @@ impl Shape {
     }
 }
 
-enum Step {
+enum ShapeStep {
     No,
     /// The text ended, and may go on.
     End,
     To(usize),
 }
 
-fn sequence(atoms: &[Atom], text: &Text<'_>, from: usize, start: &mut usize) -> Step {
+fn sequence(atoms: &[Atom], text: &Text<'_>, from: usize, start: &mut usize) -> ShapeStep {
     let mut place = from;
     for (index, atom) in atoms.iter().enumerate() {
         match atom {
             Atom::Start => *start = place,
             Atom::Literal(byte) => match text.byte(place) {
                 Some(found) if found == *byte => place += 1,
-                None if text.is_open => return Step::End,
-                _ => return Step::No,
+                None if text.is_open => return ShapeStep::End,
+                _ => return ShapeStep::No,
             },
             Atom::Run {
                 alphabet,
@@ -153,10 +153,14 @@ fn sequence(atoms: &[Atom], text: &Text<'_>, from: usize, start: &mut usize) -> 
                 let end = text.run_end(alphabet, place);
                 if end - place < *least {
                     let is_undecided = text.is_open && end == text.len();
-                    return if is_undecided { Step::End } else { Step::No };
+                    return if is_undecided {
+                        ShapeStep::End
+                    } else {
+                        ShapeStep::No
+                    };
                 }
                 if end == text.len() && text.is_open && end - place < *most {
-                    return Step::End;
+                    return ShapeStep::End;
                 }
                 place = end.min(place.saturating_add(*most));
             }
@@ -169,7 +173,7 @@ fn sequence(atoms: &[Atom], text: &Text<'_>, from: usize, start: &mut usize) -> 
             }
         }
     }
-    Step::To(place)
+    ShapeStep::To(place)
 }
 
 /// Tries the choices of a group, each with what comes after the group.
@@ -180,20 +184,20 @@ fn group(
     text: &Text<'_>,
     place: usize,
     start: &mut usize,
-) -> Step {
+) -> ShapeStep {
     for choice in choices {
         let step = match sequence(choice, text, place, start) {
-            Step::To(end) => sequence(rest, text, end, start),
+            ShapeStep::To(end) => sequence(rest, text, end, start),
             other => other,
         };
-        if !matches!(step, Step::No) {
+        if !matches!(step, ShapeStep::No) {
             return step;
         }
     }
     if is_optional {
         sequence(rest, text, place, start)
     } else {
-        Step::No
+        ShapeStep::No
     }
 }
 

@@ -1,22 +1,21 @@
 //! One stream on its way through the filter.
 
-use std::collections::VecDeque;
-
-use memchr::{memchr, memchr2, memrchr};
+use memchr::{memchr, memmem, memrchr};
 use runtape_core::Stream;
 
-use super::counts::RedactionCounts;
-use super::edit::{Edit, apply, apply_to_line_into};
+use super::edit::Edit;
 use super::form::Forms;
-use super::groups::{Group, Verdict};
+use super::groups::{AddedPiece, Group, GroupVerdict};
+use super::held_lines::{HeldLine, HeldLines};
 use super::kept::Kept;
-use super::line::{FoundSecret, LineFinds, LineReader, Piece, group_of};
-use super::needles::{Look, Owner, Search, Seen};
-use super::redactor::Found;
-use super::rule_set::{ESCAPE, RuleSet};
-use super::shape::Outcome;
-use super::text::Text;
-use super::walk::{StringState, is_of_number, may_be_json};
+use super::line::{FoundSecret, LineFinds, LineReader, Piece, TextKind, group_of};
+use super::look::take_hits;
+use super::over_long::{OVERLAP, OverLong};
+use super::ready::Ready;
+use super::report::FilterReport;
+use super::seen::Seen;
+use super::walk::may_be_json;
+use super::wrapped::may_go_on;
 use crate::lines::{RETAINED, make_room};
 
 /// How long what is held waits for its rest, in milliseconds.
@@ -25,45 +24,11 @@ pub(super) const SILENCE: i64 = 2_000;
 const MOST_HELD: usize = 4 * 1024 * 1024;
 /// The most texts that come in pieces at the same time.
 const MOST_GROUPS: usize = 64;
-/// How much of an over-long line is kept back, so that no secret is cut between two parts of it.
-const OVERLAP: usize = 8 * 1024;
 /// How much of an over-long line is filtered at a time.
 const PART: usize = RETAINED;
 
 /// What is done with what may be kept.
 pub(super) type Each<'e> = &'e mut dyn FnMut(Stream, Kept<'_>, i64);
-
-/// What a filter reports.
-#[derive(Debug, Default)]
-pub(super) struct Report {
-    pub(super) counts: RedactionCounts,
-    /// What each rule found since it was counted last, by its number.
-    fresh: Vec<u64>,
-    /// What was found, if anybody wants to know.
-    pub(super) finds: Option<Vec<Found>>,
-}
-
-impl Report {
-    /// Takes note of what a rule found.
-    fn found(&mut self, rule: u16) {
-        let rule = usize::from(rule);
-        if rule >= self.fresh.len() {
-            self.fresh.resize(rule + 1, 0);
-        }
-        if let Some(count) = self.fresh.get_mut(rule) {
-            *count += 1;
-        }
-    }
-
-    /// Counts what was found by the names of the rules.
-    pub(super) fn count(&mut self, rules: &RuleSet) {
-        for (rule, count) in (0_u16..).zip(self.fresh.drain(..)) {
-            if count > 0 {
-                self.counts.count(rules.name(rule), count);
-            }
-        }
-    }
-}
 
 /// One stream on its way through the filter.
 #[derive(Debug)]
@@ -76,31 +41,10 @@ pub(super) struct StreamFilter {
     /// Where the current line begins in the stream as it was given.
     start: u64,
     over_long: Option<OverLong>,
-    queue: VecDeque<HeldLine>,
-    queued: usize,
-    /// The number of the first line that is held.
-    first: u64,
+    held: HeldLines,
     groups: Vec<Group>,
     forms: Forms,
     ready: Ready,
-}
-
-/// A line that is over the limit.
-#[derive(Clone, Copy, Debug)]
-struct OverLong {
-    is_raw: bool,
-    /// What has come of it ends within a string, if it is JSON.
-    strings: StringState,
-}
-
-/// A line that is held, since it or one before it waits for its rest.
-#[derive(Debug)]
-struct HeldLine {
-    bytes: Vec<u8>,
-    edits: Vec<Edit>,
-    at: i64,
-    start: u64,
-    holds: usize,
 }
 
 impl StreamFilter {
@@ -112,9 +56,7 @@ impl StreamFilter {
             last_at: 0,
             start: 0,
             over_long: None,
-            queue: VecDeque::new(),
-            queued: 0,
-            first: 0,
+            held: HeldLines::default(),
             groups: Vec::new(),
             forms: Forms::default(),
             ready: Ready::default(),
@@ -123,12 +65,12 @@ impl StreamFilter {
 
     /// Returns how many bytes are held.
     pub(super) fn held(&self) -> usize {
-        self.carry.capacity() + self.queued
+        self.carry.capacity() + self.held.bytes()
     }
 
     /// Returns when what is held has waited long enough.
     pub(super) fn expires_at(&self) -> Option<i64> {
-        (!self.queue.is_empty()).then(|| self.last_at.saturating_add(SILENCE))
+        (!self.held.is_empty()).then(|| self.last_at.saturating_add(SILENCE))
     }
 
     /// Takes the next bytes.
@@ -137,7 +79,7 @@ impl StreamFilter {
         bytes: &[u8],
         at: i64,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         self.last_at = at;
@@ -164,7 +106,12 @@ impl StreamFilter {
     }
 
     /// Ends the stream.
-    pub(super) fn finish(&mut self, reader: LineReader<'_>, report: &mut Report, each: Each<'_>) {
+    pub(super) fn finish(
+        &mut self,
+        reader: LineReader<'_>,
+        report: &mut FilterReport,
+        each: Each<'_>,
+    ) {
         if !self.carry.is_empty() || self.over_long.is_some() {
             self.end_line(self.last_at, reader, report, each);
         }
@@ -179,7 +126,7 @@ impl StreamFilter {
         &mut self,
         now: i64,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         if self.expires_at().is_some_and(|at| at <= now) {
@@ -195,16 +142,21 @@ impl StreamFilter {
         bytes: &[u8],
         at: i64,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         let mut search = reader.needles.search(bytes);
         let mut seen = Seen::default();
-        // Up to `passed` everything is given out; up to `from` it is known that there is nothing.
-        let (mut passed, mut from) = (0, 0);
+        // Up to `passed` everything is given out; up to `from` it is known that there is nothing. At `next` a line begins, before
+        // which all is known.
+        let (mut passed, mut from, mut next) = (0, 0, 0);
         while passed < bytes.len() {
+            if from == next && self.held.is_empty() {
+                next = self.pass_pieces(bytes, next, reader);
+                from = next;
+            }
             // A line behind one that is held is taken for itself, whatever is in it.
-            let (start, end) = if self.queue.is_empty() {
+            let (start, end) = if self.held.is_empty() {
                 let Some(place) = search.next(from) else {
                     break;
                 };
@@ -226,9 +178,9 @@ impl StreamFilter {
             let line = bytes.get(start..end).unwrap_or_default();
             let finds = self.read(line, Some(&seen), reader);
             seen.clear();
-            from = end;
+            (from, next) = (end, end);
             // What stays as it is goes with what is around it: many short calls would cost more than the filter.
-            if self.queue.is_empty()
+            if self.held.is_empty()
                 && finds
                     .as_ref()
                     .is_some_and(|finds| self.stays(finds, reader))
@@ -240,13 +192,60 @@ impl StreamFilter {
             passed = end;
         }
         let rest = bytes.get(passed..).unwrap_or_default();
-        if self.ready.bytes.is_empty() && !rest.is_empty() {
+        if self.ready.is_empty() && !rest.is_empty() {
             // Nothing else comes with it: a copy would save no call.
             self.start += rest.len() as u64;
             each(self.stream, Kept::filtered(rest), at);
         } else {
             self.pass(rest, at, each);
         }
+    }
+
+    /// Passes lines that have nothing but a piece each, as the line before, and in which nothing is; returns where the first
+    /// other line begins.
+    fn pass_pieces(&mut self, bytes: &[u8], start: usize, reader: LineReader<'_>) -> usize {
+        let mut from = start;
+        while let Some(line) = self.forms.next_line(bytes, from, reader) {
+            let piece = bytes.get(line.piece).unwrap_or_default();
+            let group = self.known_group(line.group, Some(line.shape));
+            let piecewise = reader.needles.piecewise();
+            if !group
+                .zip(piecewise)
+                .is_some_and(|(group, piecewise)| group.add_passing(piece, piecewise))
+            {
+                break;
+            }
+            from = line.end;
+        }
+        from
+    }
+
+    /// Returns how lines of text belong together that are held.
+    fn text_kind(&self) -> Option<TextKind> {
+        let mut groups = self.groups.iter();
+        let text = groups.find(|group| group.shape.is_none())?;
+        let is_wrapped = text.key == TextKind::Wrapped.group();
+        Some(if is_wrapped {
+            TextKind::Wrapped
+        } else {
+            TextKind::Key
+        })
+    }
+
+    /// Ends lines of text that are held.
+    fn end_text(&mut self, reader: LineReader<'_>, report: &mut FilterReport, each: Each<'_>) {
+        let text = self.groups.iter().position(|group| group.shape.is_none());
+        if let Some(index) = text {
+            self.close(index, false, reader, report);
+            self.groups.swap_remove(index);
+            self.give_out(each);
+        }
+    }
+
+    /// Returns a group of which a piece has come before.
+    fn known_group(&mut self, key: u64, shape: Option<usize>) -> Option<&mut Group> {
+        let mut groups = self.groups.iter_mut();
+        groups.find(|group| group.key == key && group.shape == shape)
     }
 
     /// Reads a line, unless it goes on with the lines of text before it.
@@ -265,9 +264,15 @@ impl StreamFilter {
                 ..LineFinds::default()
             });
         }
-        let is_text = self.groups.iter().any(|group| group.shape.is_none());
-        if is_text && !may_be_json(content) {
-            return None;
+        match self.text_kind() {
+            Some(TextKind::Key) if !may_be_json(content) => return None,
+            Some(TextKind::Wrapped) if !may_be_json(content) => {
+                // What has a secret of its own is no rest of one.
+                let finds = reader.read(content, seen);
+                let is_rest = finds.edits.is_empty() && finds.goes_on.is_none();
+                return (!is_rest).then_some(finds);
+            }
+            _ => {}
         }
         if seen.is_some_and(Seen::is_empty) {
             return Some(LineFinds::default());
@@ -283,14 +288,13 @@ impl StreamFilter {
     /// Tells whether a line stays as it is, where none is held: without a find, and with a piece at most that is added to its
     /// group then.
     fn stays(&mut self, finds: &LineFinds<'_>, reader: LineReader<'_>) -> bool {
-        if finds.goes_on || !finds.edits.is_empty() {
+        if finds.goes_on.is_some() || !finds.edits.is_empty() {
             return false;
         }
         let Some(piece) = &finds.piece else {
             return self.groups.is_empty();
         };
-        let known = |group: &&mut Group| group.key == piece.group && group.shape == piece.shape;
-        let group = self.groups.iter_mut().find(known);
+        let group = self.known_group(piece.group, piece.shape);
         group.is_some_and(|group| group.add_quiet(piece, reader))
     }
 
@@ -308,7 +312,7 @@ impl StreamFilter {
         bytes: &[u8],
         _at: i64,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         make_room(&mut self.carry, bytes.len(), usize::MAX);
@@ -328,9 +332,7 @@ impl StreamFilter {
         if self.over_long.is_none() {
             // Nothing is held behind a line that is not held itself.
             self.close_all(true, reader, report, each);
-            let is_raw = may_be_json(&self.carry);
-            let strings = StringState::default();
-            self.over_long = Some(OverLong { is_raw, strings });
+            self.over_long = Some(OverLong::new(&self.carry));
         }
         self.part_of_line(false, reader, report, each);
     }
@@ -340,67 +342,34 @@ impl StreamFilter {
         &mut self,
         is_last: bool,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
-        let is_raw = self.over_long.is_some_and(|line| line.is_raw);
-        let strings = self.over_long.map(|line| line.strings).unwrap_or_default();
-        let carry = std::mem::take(&mut self.carry);
-        let text = || Text::new(&carry).raw(is_raw);
-        let mut scanned = reader.scanner().scan(&text().open(!is_last));
-        // No secret is that long: what there is of it goes, and the rest does not.
-        if scanned
-            .undecided
-            .is_some_and(|open| carry.len() - open > 2 * super::groups::MOST_TEXT)
-        {
-            report.counts.unfinished += 1;
-            scanned = reader.scanner().scan(&text());
-        }
-        let mut cut = if is_last {
-            carry.len()
-        } else {
-            carry.len().saturating_sub(OVERLAP)
+        let Some(line) = &mut self.over_long else {
+            return;
         };
-        cut = cut.min(scanned.undecided.unwrap_or(cut));
-        let mut edits = Vec::new();
-        let mut found = Vec::new();
-        for secret in &scanned.secrets {
-            if secret.place.start < cut {
-                let bytes = carry.get(secret.place.clone()).unwrap_or_default();
-                // In a line of JSON numbers are not looked at.
-                let before = carry.get(..secret.place.start).unwrap_or_default();
-                if is_raw
-                    && bytes.iter().copied().all(is_of_number)
-                    && !strings.after(before).is_within
-                {
-                    continue;
-                }
-                cut = cut.max(secret.place.end);
-                edits.push(reader.edit(secret, secret.place.clone(), bytes));
-                found.push(FoundSecret {
-                    rule: secret.rule,
-                    secret: bytes.to_vec(),
-                });
-            }
+        let part = line.part(&mut self.carry, is_last, reader);
+        report.counts.unfinished += part.unfinished;
+        report.note(&part.found, self.stream, self.start, reader.rules);
+        self.start += part.length as u64;
+        if !part.bytes.is_empty() {
+            self.ready
+                .add(self.stream, &part.bytes, &[], self.last_at, each);
         }
-        self.note(&found, self.start, reader, report);
-        let (done, rest) = carry.split_at(cut);
-        if let Some(line) = &mut self.over_long {
-            line.strings = strings.after(done);
-        }
-        if !done.is_empty() {
-            let done = apply(done, &edits);
-            self.ready.add(self.stream, &done, &[], self.last_at, each);
-        }
-        self.start += done.len() as u64;
-        self.carry = rest.to_vec();
     }
 
     /// Filters the line that was carried, which is whole now, or the last one.
-    fn end_line(&mut self, at: i64, reader: LineReader<'_>, report: &mut Report, each: Each<'_>) {
+    fn end_line(
+        &mut self,
+        at: i64,
+        reader: LineReader<'_>,
+        report: &mut FilterReport,
+        each: Each<'_>,
+    ) {
         if self.over_long.is_some() {
             self.part_of_line(true, reader, report, each);
             self.over_long = None;
+            self.carry.clear();
             return;
         }
         let mut line = std::mem::take(&mut self.carry);
@@ -424,7 +393,7 @@ impl StreamFilter {
         finds: Option<LineFinds<'_>>,
         at: i64,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         let start = self.start;
@@ -432,8 +401,9 @@ impl StreamFilter {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         if let Some(index) = self.groups.iter().position(|group| group.shape.is_none()) {
             if finds.is_none() {
-                let piece = Piece::of_text(line);
-                return self.piece(
+                let kind = self.text_kind().unwrap_or(TextKind::Key);
+                let piece = Piece::of_text(line, kind);
+                self.piece(
                     index,
                     line,
                     at,
@@ -445,15 +415,17 @@ impl StreamFilter {
                     report,
                     each,
                 );
+                if kind == TextKind::Wrapped && !may_go_on(line) {
+                    self.end_text(reader, report, each);
+                }
+                return;
             }
-            self.close(index, false, reader, report);
-            self.groups.swap_remove(index);
-            self.give_out(each);
+            self.end_text(reader, report, each);
         }
         let finds = finds.unwrap_or_else(|| reader.read(content, None));
-        self.note(&finds.found, start, reader, report);
-        if finds.goes_on {
-            let piece = Piece::of_text(line);
+        report.note(&finds.found, self.stream, start, reader.rules);
+        if let Some(kind) = finds.goes_on {
+            let piece = Piece::of_text(line, kind);
             let index = self.group(piece.group, piece.shape, reader, report, each);
             return self.piece(
                 index,
@@ -498,26 +470,37 @@ impl StreamFilter {
         line: &[u8],
         at: i64,
         start: u64,
-        edits: Vec<Edit>,
+        mut edits: Vec<Edit>,
         found: &[FoundSecret],
         piece: Piece<'_>,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         let Some(group) = self.groups.get_mut(index) else {
             return;
         };
-        let Some(scanned) = group.add_plain(&piece, found, reader) else {
-            return self.give(line, edits, at, start, 0, each);
+        let number = self.held.next_number();
+        let (holds, verdict) = match group.add(&piece, found, reader) {
+            AddedPiece::Passes => return self.give(line, edits, at, start, 0, each),
+            AddedPiece::Waits => (group.hold(number, piece), group.wait(found, reader)),
+            AddedPiece::Scanned(scanned) => {
+                let holds = group.hold(number, piece);
+                (holds, group.decide(&scanned, found, reader))
+            }
         };
-        let number = self.first + self.queue.len() as u64;
-        let holds = group.hold(number, piece);
-        let verdict = group.decide(&scanned, found, reader);
         let is_full = group.is_full();
         let is_over = group.shape.is_none() && !group.holds();
-        self.keep(line, edits, at, start, holds);
-        self.follow(verdict, start, reader, report);
+        if self.held.is_empty() && verdict.released.len() == holds {
+            // All of it is decided at once: the line need not be held, nor copied.
+            edits.extend(verdict.edits.into_iter().map(|(_, edit)| edit));
+            report.counts.unfinished += verdict.unfinished;
+            report.note(&verdict.found, self.stream, start, reader.rules);
+            self.give(line, edits, at, start, 0, each);
+        } else {
+            self.keep(line, edits, at, start, holds);
+            self.follow(verdict, start, reader, report);
+        }
         if is_full {
             self.close(index, true, reader, report);
         }
@@ -530,7 +513,7 @@ impl StreamFilter {
         {
             self.groups.swap_remove(index);
         }
-        if self.queued > MOST_HELD {
+        if self.held.bytes() > MOST_HELD {
             self.close_all(true, reader, report, each);
         }
         self.give_out(each);
@@ -542,7 +525,7 @@ impl StreamFilter {
         key: u64,
         shape: Option<usize>,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) -> usize {
         let known = |group: &Group| group.key == key && group.shape == shape;
@@ -563,16 +546,17 @@ impl StreamFilter {
         &mut self,
         line: &[u8],
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         let mut index = 0;
         while let Some(group) = self.groups.get(index) {
             let shape = group.shape.and_then(|shape| reader.deltas.get(shape));
             let is_end = shape.is_none_or(|shape| match shape.ends {
-                None => true,
+                // What other threads of a CLI print as text falls anywhere.
+                None => may_be_json(line),
                 Some(end) => {
-                    memchr::memmem::find(line, end.as_bytes()).is_some()
+                    memmem::find(line, end.as_bytes()).is_some()
                         && group
                             .shape
                             .and_then(|shape| reader.needles.fields(shape))
@@ -591,7 +575,13 @@ impl StreamFilter {
     }
 
     /// Decides everything in a group.
-    fn close(&mut self, index: usize, is_cut: bool, reader: LineReader<'_>, report: &mut Report) {
+    fn close(
+        &mut self,
+        index: usize,
+        is_cut: bool,
+        reader: LineReader<'_>,
+        report: &mut FilterReport,
+    ) {
         if let Some(group) = self.groups.get_mut(index) {
             let verdict = group.close(is_cut, reader);
             self.follow(verdict, self.start, reader, report);
@@ -602,7 +592,7 @@ impl StreamFilter {
         &mut self,
         is_cut: bool,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
         each: Each<'_>,
     ) {
         for index in 0..self.groups.len() {
@@ -610,20 +600,20 @@ impl StreamFilter {
         }
         self.groups.retain(|group| group.shape.is_some());
         self.give_out(each);
-        debug_assert!(self.queue.is_empty(), "nobody holds a line any more");
+        debug_assert!(self.held.is_empty(), "nobody holds a line any more");
     }
 
     /// Does what follows from what is known of a group.
     fn follow(
         &mut self,
-        verdict: Verdict,
+        verdict: GroupVerdict,
         start: u64,
         reader: LineReader<'_>,
-        report: &mut Report,
+        report: &mut FilterReport,
     ) {
         let mut starts = Vec::new();
         for (line, edit) in verdict.edits {
-            if let Some(held) = self.held_line(line) {
+            if let Some(held) = self.held.get(line) {
                 if !edit.text.is_empty() {
                     starts.push(held.start);
                 }
@@ -631,18 +621,13 @@ impl StreamFilter {
             }
         }
         for line in verdict.released {
-            if let Some(held) = self.held_line(line) {
+            if let Some(held) = self.held.get(line) {
                 held.holds = held.holds.saturating_sub(1);
             }
         }
         report.counts.unfinished += verdict.unfinished;
         let start = starts.into_iter().min().unwrap_or(start);
-        self.note(&verdict.found, start, reader, report);
-    }
-
-    fn held_line(&mut self, number: u64) -> Option<&mut HeldLine> {
-        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        self.queue.get_mut(index)
+        report.note(&verdict.found, self.stream, start, reader.rules);
     }
 
     /// Gives out a line, or keeps it behind those that are held.
@@ -655,15 +640,14 @@ impl StreamFilter {
         holds: usize,
         each: Each<'_>,
     ) {
-        if !self.queue.is_empty() || holds > 0 {
+        if !self.held.is_empty() || holds > 0 {
             return self.keep(line, edits, at, start, holds);
         }
         self.ready.add(self.stream, line, &edits, at, each);
     }
 
     fn keep(&mut self, line: &[u8], edits: Vec<Edit>, at: i64, start: u64, holds: usize) {
-        self.queued += line.len();
-        self.queue.push_back(HeldLine {
+        self.held.push(HeldLine {
             bytes: line.to_vec(),
             edits,
             at,
@@ -674,70 +658,9 @@ impl StreamFilter {
 
     /// Gives out the lines that nobody holds, up to the first one that is held.
     fn give_out(&mut self, each: Each<'_>) {
-        while self.queue.front().is_some_and(|line| line.holds == 0) {
-            let Some(line) = self.queue.pop_front() else {
-                break;
-            };
-            self.first += 1;
-            self.queued -= line.bytes.len();
+        while let Some(line) = self.held.pop_free() {
             self.ready
                 .add(self.stream, &line.bytes, &line.edits, line.at, each);
-        }
-    }
-
-    /// Counts what was found.
-    fn note(&self, found: &[FoundSecret], start: u64, reader: LineReader<'_>, report: &mut Report) {
-        for FoundSecret { rule, secret } in found {
-            report.found(*rule);
-            if let Some(finds) = &mut report.finds {
-                let rule = reader.rules.name(*rule);
-                finds.push(Found {
-                    stream: self.stream,
-                    line_start: start,
-                    rule: rule.to_owned(),
-                    masked: masked(secret),
-                    commitment: reader.rules.key().map(|key| key.commitment(secret)),
-                });
-            }
-        }
-    }
-}
-
-/// What may be kept and is given out soon, together: each call of the receiver costs as much as a line.
-#[derive(Debug, Default)]
-struct Ready {
-    bytes: Vec<u8>,
-    at: i64,
-}
-
-impl Ready {
-    /// As much is worth a call of its own, rather than a copy.
-    const LARGE: usize = 8 * 1024;
-    /// As much is given out at the latest.
-    const MOST: usize = 64 * 1024;
-
-    /// Adds bytes with their edits, received at a time.
-    fn add(&mut self, stream: Stream, bytes: &[u8], edits: &[Edit], at: i64, each: Each<'_>) {
-        let is_other = at != self.at || self.bytes.len() > Self::MOST;
-        if !self.bytes.is_empty() && (is_other || bytes.len() > Self::LARGE) {
-            self.give(stream, each);
-        }
-        self.at = at;
-        if !edits.is_empty() {
-            apply_to_line_into(bytes, edits, &mut self.bytes);
-        } else if bytes.len() > Self::LARGE {
-            each(stream, Kept::filtered(bytes), at);
-        } else {
-            self.bytes.extend_from_slice(bytes);
-        }
-    }
-
-    /// Gives everything out. The room for it is kept, unless it is large.
-    fn give(&mut self, stream: Stream, each: Each<'_>) {
-        if !self.bytes.is_empty() {
-            each(stream, Kept::filtered(&self.bytes), self.at);
-            self.bytes.clear();
-            self.bytes.shrink_to(2 * Self::MOST);
         }
     }
 }
@@ -746,96 +669,4 @@ impl Ready {
 fn line_end(bytes: &[u8], place: usize) -> usize {
     let rest = bytes.get(place..).unwrap_or_default();
     memchr(b'\n', rest).map_or(bytes.len(), |newline| place + newline + 1)
-}
-
-/// Takes note of the needles at a place; `false` if no line has to be read for them.
-pub(super) fn take_hits(
-    search: &Search<'_, '_>,
-    place: usize,
-    reader: LineReader<'_>,
-    seen: &mut Seen,
-) -> bool {
-    let mut is_worth = false;
-    search.owners(place, |owner| {
-        let look = look(search.bytes, place, owner, reader);
-        is_worth |= look != Look::Nothing;
-        seen.add(place, owner, look);
-    });
-    is_worth
-}
-
-/// Tells whether the owner of a needle may find something where it is, by a look at the bytes as they are
-/// written. A backslash may begin an escape, and then it is not known.
-fn look(bytes: &[u8], place: usize, owner: Owner, reader: LineReader<'_>) -> Look {
-    const MOST: usize = 600;
-    let begin = place - owner.distance.min(place);
-    let rest = bytes.get(begin..).unwrap_or_default();
-    let maybe = |is_possible: bool| {
-        if is_possible {
-            Look::Maybe
-        } else {
-            Look::Nothing
-        }
-    };
-    if let Some(shape) = owner.delta {
-        let delta = reader.deltas.get(usize::from(shape));
-        return maybe(delta.is_some_and(|delta| rest.starts_with(delta.needle.as_bytes())));
-    }
-    let Some(rule) = owner.rule.and_then(|rule| reader.rules.rule(rule)) else {
-        let is_printable = matches!(rest.get(ESCAPE.len()), Some(b'2'..=b'7'));
-        return maybe(rest.starts_with(ESCAPE) && is_printable);
-    };
-    let rest = rest.get(..MOST).unwrap_or(rest);
-    // The slashes of a URL may be escaped.
-    let known = slashes(rest);
-    let after = rest.get(known..).unwrap_or_default();
-    let length = known + memchr2(b'\\', b'\n', after).unwrap_or(after.len());
-    let first = begin.saturating_sub(128);
-    // A shape does not go on in the next line, but a private key does.
-    let is_whole = rule.is_shape() && matches!(bytes.get(begin + length), None | Some(b'\n'));
-    let text = Text::new(bytes.get(first..begin + length).unwrap_or_default()).open(!is_whole);
-    match rule.shape_at(&text, place - first, owner.distance) {
-        // An escape of another character may stand right before it, or within it before the needle; or between a name and its value.
-        Outcome::No => maybe(
-            rest.first().is_some_and(u8::is_ascii_alphanumeric) && follows_escape(bytes, begin)
-                || memchr(b'\\', bytes.get(begin..place).unwrap_or_default()).is_some()
-                || owner.distance > 0 && follows_escape(bytes, place)
-                || bytes.get(begin + length) == Some(&b'\\') && rule.is_named(),
-        ),
-        Outcome::Found { start, end } if rule.is_shape() => Look::Shape(first + start, first + end),
-        Outcome::Found { .. } | Outcome::Undecided { .. } => Look::Maybe,
-    }
-}
-
-/// Returns the length of a colon with the slashes after it and the backslashes among them, if there is one.
-fn slashes(rest: &[u8]) -> usize {
-    let Some(after) = rest.strip_prefix(b":") else {
-        return 0;
-    };
-    let is_slash = |byte: &&u8| matches!(byte, b'\\' | b'/');
-    1 + after.iter().take(32).take_while(is_slash).count()
-}
-
-/// Tells whether a `\uXXXX` escape ends at a place.
-fn follows_escape(bytes: &[u8], place: usize) -> bool {
-    let before = place.checked_sub(6).and_then(|from| bytes.get(from..place));
-    before.is_some_and(|before| before.starts_with(b"\\u"))
-}
-
-/// Shows the beginning of a secret, and how long it is.
-fn masked(secret: &[u8]) -> String {
-    let text = String::from_utf8_lossy(secret);
-    let count = text.chars().count();
-    let shown: String = text.chars().take((count / 4).min(6)).collect();
-    let shown: String = shown
-        .chars()
-        .map(|character| {
-            if character.is_control() {
-                '?'
-            } else {
-                character
-            }
-        })
-        .collect();
-    format!("{shown}… ({count} characters)")
 }

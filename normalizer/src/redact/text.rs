@@ -19,14 +19,14 @@ pub(super) struct Text<'a> {
     pub(super) is_open: bool,
     /// The text stands for itself, and may be a damaged JSON line: what is found in it must not span quotes.
     pub(super) is_raw: bool,
-    runs: RefCell<Vec<Run>>,
+    runs: RefCell<Vec<KnownRun>>,
     found: RefCell<Vec<FoundWord>>,
 }
 
 /// A word that was looked for: from where, and where it is next.
 type FoundWord = (&'static [u8], usize, Option<usize>);
 
-struct Run {
+struct KnownRun {
     alphabet: Alphabet,
     start: usize,
     end: usize,
@@ -85,7 +85,7 @@ impl<'a> Text<'a> {
         }
         let end = alphabet.run_end(self.bytes, from);
         if end - from > SHORT {
-            runs.push(Run {
+            runs.push(KnownRun {
                 alphabet: alphabet.clone(),
                 start: from,
                 end,

@@ -58,6 +58,8 @@ pub struct RuntimeEntry {
     pub history: Option<&'static History>,
     /// Where its lines hold pieces of a longer text: a secret may be cut over them.
     pub deltas: &'static [DeltaShape],
+    /// Its text for people has words broken over lines that are longer than the screen is wide: a secret may be.
+    pub wraps_words: bool,
     /// What Paperclip's host wants to know of it.
     pub paperclip: Adapter,
 }

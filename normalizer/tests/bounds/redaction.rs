@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::Redactor;
-use runtape_normalizer::redact::{RuleSet, Tier};
+use runtape_normalizer::redact::{RuleSet, Tier, examples};
 use serde_json::json;
 
 use crate::growth::check_growth;
@@ -67,6 +67,31 @@ fn hostile_lines_take_time_for_their_length() {
     }
 }
 
+/// Each of them shows when the one after it is gone.
+#[test]
+fn rows_of_secrets_take_time_for_their_number() {
+    let rules = Arc::new(RuleSet::new(Tier::Definite));
+    let examples = examples(28).into_iter();
+    let in_rows = examples.filter(|example| {
+        matches!(
+            example.rule,
+            "anthropic-oauth-token" | "jwt" | "github-pat" | "gitlab-pat"
+        )
+    });
+    for example in in_rows {
+        let piece = format!("{}-", example.text);
+        for (opening, closing) in [("{\"text\":\"", "\"}\n"), ("text ", "\n")] {
+            check_growth(
+                &format!("{} in {opening}", example.rule),
+                |many| format!("{opening}{}{closing}", piece.repeat(many.div_ceil(8))),
+                |line| {
+                    filter(&rules, &Runtime::Generic, line.as_bytes());
+                },
+            );
+        }
+    }
+}
+
 #[test]
 fn hostile_pieces_take_time_for_their_number() {
     let rules = Arc::new(RuleSet::new(Tier::Definite));
@@ -87,6 +112,28 @@ fn hostile_pieces_take_time_for_their_number() {
                 filter(&rules, &Runtime::Gemini, lines.as_bytes());
             },
         );
+    }
+}
+
+/// Each of them may be the rest of a word that is broken over them all.
+#[test]
+fn lines_that_words_fill_take_time_for_their_number() {
+    let rules = Arc::new(RuleSet::new(Tier::Definite));
+    for opening in ["sk-ant-api03-", "eyJhbGciOiJIUzI1NiJ9.", "github_pat_", ""] {
+        for line in ["a1B2c3D4", "sk-ant-1", "a1B2.c3-"] {
+            check_growth(
+                &format!("{opening} and lines of {line}"),
+                |many| {
+                    format!(
+                        "{opening}{0}\n{0}",
+                        format!("{}\n", line.repeat(9)).repeat(many / 8)
+                    )
+                },
+                |lines| {
+                    filter(&rules, &Runtime::Hermes, lines.as_bytes());
+                },
+            );
+        }
     }
 }
 

@@ -21,6 +21,13 @@ impl Runtape {
         }
     }
 
+    /// The same where paths are always as long, wherever temporary files are: what is printed is cut by their length.
+    pub(crate) fn in_a_short_place() -> Self {
+        Self {
+            directory: TempDir::new_in("/tmp").unwrap(),
+        }
+    }
+
     /// A database with every fixture.
     pub(crate) fn with_fixtures() -> Self {
         // Made once, then copied: most tests only ask.

@@ -115,6 +115,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         unless: None,
         ends: Some("content_block_stop"),
     }],
+    wraps_words: false,
     paperclip: Adapter {
         adapter_type: "claude_local",
         code_prefix: "claude",

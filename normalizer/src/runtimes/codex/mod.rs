@@ -87,6 +87,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     history: Some(&history::HISTORY),
     // Items are printed whole.
     deltas: &[],
+    wraps_words: false,
     paperclip: Adapter {
         adapter_type: "codex_local",
         code_prefix: "codex",

@@ -114,6 +114,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ends: None,
         },
     ],
+    wraps_words: false,
     paperclip: Adapter {
         adapter_type: "cursor",
         code_prefix: "cursor",

@@ -99,6 +99,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         unless: None,
         ends: None,
     }],
+    wraps_words: false,
     paperclip: Adapter {
         adapter_type: "gemini_local",
         code_prefix: "gemini",

@@ -95,6 +95,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ends: None,
         },
     ],
+    wraps_words: false,
     paperclip: Adapter {
         adapter_type: "process",
         code_prefix: "process",

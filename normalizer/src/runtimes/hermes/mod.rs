@@ -123,6 +123,8 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
         unless: None,
         ends: None,
     }],
+    // Rich prints its text, 80 columns wide in a pipe.
+    wraps_words: true,
     paperclip: Adapter {
         adapter_type: "hermes_local",
         code_prefix: "hermes",

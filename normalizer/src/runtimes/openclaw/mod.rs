@@ -113,6 +113,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
             ends: Some("\"phase\":\"end\""),
         },
     ],
+    wraps_words: false,
     paperclip: Adapter {
         adapter_type: "openclaw_gateway",
         code_prefix: "openclaw",

@@ -85,6 +85,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     history: Some(&history::HISTORY),
     // Parts are printed whole.
     deltas: &[],
+    wraps_words: false,
     paperclip: Adapter {
         adapter_type: "opencode_local",
         code_prefix: "opencode",

@@ -1,8 +1,10 @@
 //! Secrets in what agents print, and the search for them in everything that is kept.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use aho_corasick::AhoCorasick;
 use runtape_normalizer::redact::{Tier, examples};
@@ -134,15 +136,35 @@ fn forms(secret: &str) -> Vec<String> {
 /// Returns the rules of those secrets that stand in some bytes, whatever the case of their letters: an index keeps
 /// small ones.
 pub(super) fn found_in(bytes: &[u8], planted: &[Planted]) -> Vec<String> {
-    let forms = planted.iter().flat_map(|planted| {
-        let forms = forms(&planted.secret).into_iter();
-        forms.map(|form| (form, planted.rule.as_str()))
+    let search = search_for(planted);
+    let found = search.forms.find_iter(bytes);
+    found
+        .map(|found| search.rules[found.pattern()].clone())
+        .collect()
+}
+
+/// All forms of some secrets, and the rule of each.
+struct SecretSearch {
+    forms: AhoCorasick,
+    rules: Vec<String>,
+}
+
+/// Returns the search for some secrets. It is made once: every file is searched, and making it takes longer than that.
+fn search_for(planted: &[Planted]) -> Arc<SecretSearch> {
+    static MADE: Mutex<BTreeMap<Vec<String>, Arc<SecretSearch>>> = Mutex::new(BTreeMap::new());
+    let secrets = planted.iter().map(|planted| planted.secret.clone());
+    let mut made = MADE.lock().unwrap();
+    let search = made.entry(secrets.collect()).or_insert_with(|| {
+        let forms = planted.iter().flat_map(|planted| {
+            let forms = forms(&planted.secret).into_iter();
+            forms.map(|form| (form, planted.rule.clone()))
+        });
+        let (forms, rules): (Vec<String>, Vec<String>) = forms.unzip();
+        let mut search = AhoCorasick::builder();
+        let forms = search.ascii_case_insensitive(true).build(forms).unwrap();
+        Arc::new(SecretSearch { forms, rules })
     });
-    let (forms, rules): (Vec<String>, Vec<&str>) = forms.unzip();
-    let mut search = AhoCorasick::builder();
-    let search = search.ascii_case_insensitive(true).build(forms).unwrap();
-    let found = search.find_iter(bytes).map(|found| rules[found.pattern()]);
-    found.map(str::to_owned).collect()
+    Arc::clone(search)
 }
 
 /// Asserts that no file below a directory has any of the secrets. Returns how many files there are.
