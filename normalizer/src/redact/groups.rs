@@ -6,8 +6,8 @@ use super::edit::Edit;
 use super::leaf::WrittenPlaces;
 use super::line::{FoundSecret, LineReader, Piece};
 use super::matchers::{ends_cookie, open_cookie};
+use super::needles::ends_run;
 use super::piecewise::{PieceState, Piecewise};
-use super::runs::ends_run;
 use super::scan::{Scanned, Secret, blot};
 use super::text::Text;
 

@@ -1,38 +1,32 @@
 //! The search that decides what is looked at.
 //!
 //! Every byte passes it, and nearly none is part of a secret: it has to be quicker than anything
-//! that reads the bytes afterwards. A vectorised search for many texts at once gets slow beyond some
-//! twenty of them, so there are two. A few needles are searched for as they are. All others
-//! begin a word, and what they begin is a long run without blanks, quotes or brackets: such runs are found in blocks
-//! of bytes, by comparisons that compilers turn into vector instructions, and only where words begin in them a needle is
-//! looked up.
+//! that reads the bytes afterwards. [Fingerprints](Fingerprints) tell the few places where a needle may begin, and only these
+//! are compared with the needles. What nearly all needles begin is a long run without blanks, quotes or brackets, at the
+//! beginning of a word: where the run is short nothing was found.
 
 use std::sync::OnceLock;
 
-use aho_corasick::packed::{Config, MatchKind, Searcher};
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Span};
 use memchr::memmem::Finder;
 
 use super::alphabet::is_word;
 use super::delta::{DeltaFields, DeltaShape};
+use super::fingerprints::{Fingerprints, LEAST_RUN, Strides, frequency_of};
 use super::piecewise::Piecewise;
-use super::runs::{LEAST_RUN, LongRuns, STRIDE, ends_run, map_at, of_no_word};
 use super::text::Text;
 
-/// So few bytes are judged one by one.
-const SHORT: usize = 16;
-/// The most texts that the vectorised search takes.
-const MOST_PACKED: usize = 128;
 const TABLE: usize = 4096;
 
 /// Finds the next of many short texts.
 #[derive(Debug)]
 pub(super) struct Needles {
-    texts: Texts,
-    /// Which owners each text that is searched for has, and what stands before it in their needles.
-    text_owners: Vec<Vec<TextOwner>>,
+    fingerprints: Fingerprints,
+    /// The texts that may stand anywhere, in order; which owners each has, and what stands before it in their needles.
+    texts: Vec<(NeedleText, Vec<TextOwner>)>,
+    /// The first text that begins with a byte, and one more than the last.
+    first_bytes: Vec<(u16, u16)>,
     /// The needles that begin long runs.
-    words: Vec<(Box<[u8]>, Owner)>,
+    words: Vec<(NeedleText, Owner)>,
     /// The first word with the hash of its first bytes, and one more; words are ordered by hash.
     table: Vec<(u16, u16)>,
     /// All needles that secrets begin with, sorted, and which two bytes they begin with.
@@ -50,15 +44,50 @@ pub(super) struct Needles {
     deltas: Vec<(Finder<'static>, DeltaFields)>,
 }
 
+/// A text, and how its first bytes are compared at once.
+#[derive(Debug)]
+struct NeedleText {
+    bytes: Box<[u8]>,
+    /// The first eight bytes, zeros behind a shorter text; and which bits of eight other bytes are to be the same.
+    start: u64,
+    mask: u64,
+}
+
+impl NeedleText {
+    fn new(bytes: &[u8]) -> Self {
+        let mask = match bytes.len() {
+            length @ ..8 => !(u64::MAX << (8 * length)),
+            _ => u64::MAX,
+        };
+        Self {
+            bytes: bytes.into(),
+            start: start_of(bytes),
+            mask,
+        }
+    }
+
+    /// Tells whether other bytes begin with the text, which start with eight.
+    #[inline]
+    fn begins(&self, bytes: &[u8], start: u64) -> bool {
+        // Zeros that stand behind the last of the bytes are not of them.
+        start & self.mask == self.start
+            && bytes.len() >= self.bytes.len()
+            && (self.bytes.len() <= 8 || bytes.starts_with(&self.bytes))
+    }
+}
+
+/// Returns the first eight bytes, with zeros behind where there are fewer.
+#[inline]
+fn start_of(bytes: &[u8]) -> u64 {
+    if let Some(first) = bytes.first_chunk() {
+        return u64::from_le_bytes(*first);
+    }
+    let bytes = bytes.iter().take(8).rev();
+    bytes.fold(0, |start, byte| start << 8 | u64::from(*byte))
+}
+
 /// The owner of a text that is searched for, and what stands before that text in its needle.
 type TextOwner = (Owner, Box<[u8]>);
-
-#[derive(Debug)]
-enum Texts {
-    Packed(Searcher),
-    Plain(Box<AhoCorasick>),
-    Nothing,
-}
 
 /// Whose needle it is: of which rule, and at what distance from its beginning; or of no rule, for what is
 /// looked at for another reason.
@@ -122,7 +151,7 @@ impl Needles {
                     .for_each(|(first, second)| crossings.insert(*first, *second));
             }
             if is_word {
-                words.push((text.into_boxed_slice(), owner));
+                words.push((NeedleText::new(&text), owner));
             } else {
                 let skipped = rarest(&text);
                 owner.distance += skipped;
@@ -131,28 +160,37 @@ impl Needles {
             }
         }
         searched.sort_by(|one, other| one.0.cmp(&other.0));
-        let (mut texts, mut text_owners): (Vec<Vec<u8>>, Vec<Vec<_>>) = Default::default();
+        let mut texts: Vec<(NeedleText, Vec<TextOwner>)> = Vec::new();
         for (text, owner) in searched {
-            match (texts.last(), text_owners.last_mut()) {
+            match texts.last_mut() {
                 // In order, a text comes right after those that it begins with, and is wherever they are.
-                (Some(last), Some(owners)) if text.starts_with(last) => owners.push(owner),
-                _ => {
-                    texts.push(text);
-                    text_owners.push(vec![owner]);
-                }
+                Some((last, owners)) if text.starts_with(&last.bytes) => owners.push(owner),
+                _ => texts.push((NeedleText::new(&text), vec![owner])),
             }
         }
-        words.sort_by_key(|(word, _)| hash(word));
+        let mut first_bytes = vec![(0, 0); 256];
+        for (index, (text, _)) in (0_u16..).zip(&texts) {
+            let slot = text.bytes.first().map(|first| usize::from(*first));
+            if let Some(slot) = slot.and_then(|slot| first_bytes.get_mut(slot)) {
+                let first = if slot.1 == 0 { index } else { slot.0 };
+                *slot = (first, index + 1);
+            }
+        }
+        words.sort_by_key(|(word, _)| hash(&word.bytes));
         let mut table = vec![(0, 0); TABLE];
         for (index, (word, _)) in (0_u16..).zip(&words) {
-            if let Some(slot) = table.get_mut(hash(word)) {
+            if let Some(slot) = table.get_mut(hash(&word.bytes)) {
                 let first = if slot.1 == 0 { index } else { slot.0 };
                 *slot = (first, index + 1);
             }
         }
         Self {
-            texts: Texts::new(&texts),
-            text_owners,
+            fingerprints: Fingerprints::new(
+                texts.iter().map(|(text, _)| &*text.bytes),
+                words.iter().map(|(word, _)| &*word.bytes),
+            ),
+            texts,
+            first_bytes,
             words,
             table,
             beginnings,
@@ -173,10 +211,9 @@ impl Needles {
         NeedleSearch {
             needles: self,
             bytes,
-            text: Next::Unknown,
-            word: Next::Unknown,
-            runs: LongRuns::default(),
-            run: (0, 0),
+            strides: Strides::default(),
+            found: None,
+            is_over: false,
         }
     }
 
@@ -234,10 +271,14 @@ impl Needles {
             return (0, 0);
         };
         let (from, to) = self.table.get(hash(first)).copied().unwrap_or_default();
+        if from == to {
+            return (0, 0);
+        }
         let rest = bytes.get(place..).unwrap_or_default();
+        let start = start_of(rest);
         let slot = usize::from(from)..usize::from(to);
         let words = self.words.get(slot.clone()).unwrap_or_default();
-        let is_there = words.iter().any(|(word, _)| rest.starts_with(word));
+        let is_there = words.iter().any(|(word, _)| word.begins(rest, start));
         if is_there {
             (slot.start, slot.end)
         } else {
@@ -263,149 +304,109 @@ impl Needles {
             let (from, to) = self.words_at(bytes, place);
             let rest = bytes.get(place..).unwrap_or_default();
             for (word, owner) in self.words.get(from..to).unwrap_or_default() {
-                if rest.starts_with(word) {
+                if rest.starts_with(&word.bytes) {
                     each(place, *owner);
                 }
             }
         }
     }
 
-    /// Looks for the first needle word in a run, from a place on.
-    fn word_in_run(&self, bytes: &[u8], run: (usize, usize), from: usize) -> Option<usize> {
-        let (start, end) = run;
-        if is_uuid(bytes.get(start..end).unwrap_or_default()) {
-            return None;
-        }
-        let has_word = |place: usize| {
-            let (first, last) = self.words_at(bytes, place);
-            place >= from && last > first
-        };
-        // A word begins after what is no part of one; what an escape ends with is no part of a word, either.
-        let word_after = |place: usize| {
-            let escape = match place.checked_sub(1).and_then(|at| bytes.get(at)) {
-                Some(b'\\') if bytes.get(place) == Some(&b'u') => 5,
-                Some(b'\\') => 1,
-                Some(b'%') => 2,
-                _ => 0,
-            };
-            let after_escape = || (escape > 0).then_some(place + escape);
-            let found = has_word(place).then_some(place);
-            found.or_else(|| after_escape().filter(|place| has_word(*place)))
-        };
-        if from <= start
-            && let Some(found) = word_after(start)
-        {
-            return Some(found);
-        }
-        // What begins later is too short.
-        let last = end.saturating_sub(LEAST_RUN);
-        if last <= start + SHORT {
-            let first = from.saturating_sub(6).max(start);
-            let before = bytes.get(first..last).unwrap_or_default();
-            let mut places = (first + 1..).zip(before);
-            return places
-                .find_map(|(place, before)| (!is_word(*before)).then(|| word_after(place))?);
-        }
-        // An escape before the place may end after it.
-        let mut base = from.saturating_sub(6).max(start);
-        while base < last {
-            let ends = map_at(bytes, base, of_no_word);
-            // Words begin where what is of none is followed by what is; what follows the last one is not known yet.
-            let mut ends = ends & !(ends >> 1);
-            while ends != 0 {
-                let place = base + ends.trailing_zeros() as usize + 1;
-                if place > last {
-                    return None;
-                }
-                if let Some(found) = word_after(place) {
-                    return Some(found);
-                }
-                ends &= ends - 1;
-            }
-            base += STRIDE;
-        }
-        None
+    /// Returns which text a place begins with.
+    #[inline]
+    fn text_at(&self, bytes: &[u8], place: usize) -> Option<usize> {
+        let rest = bytes.get(place..)?;
+        let slot = self.first_bytes.get(usize::from(*rest.first()?))?;
+        let texts = usize::from(slot.0)..usize::from(slot.1);
+        let start = start_of(rest);
+        let mut indexes = texts.clone().zip(self.texts.get(texts)?);
+        let found = indexes.find(|(_, (text, _))| text.begins(rest, start));
+        found.map(|(index, _)| index)
     }
 }
 
-/// Tells whether a run is a UUID: nothing begins in it that is long enough.
-fn is_uuid(run: &[u8]) -> bool {
-    let is_dash = |at: usize| run.get(at) == Some(&b'-');
-    run.len() == 36 && is_dash(8) && is_dash(13) && is_dash(18) && is_dash(23)
+/// Tells whether a byte can be in no run: blanks, quotes, brackets, `\\`, `,`, `;`, what is beyond ASCII.
+#[inline]
+pub(super) fn ends_run(byte: u8) -> bool {
+    !matches!(byte, b'+' | b'-'..=b':' | b'=' | b'@'..=b'Z' | b'_' | b'a'..=b'z' | b'~')
 }
 
 /// A search in some bytes, which remembers what it has found ahead.
 pub(super) struct NeedleSearch<'n, 'b> {
     needles: &'n Needles,
     pub(super) bytes: &'b [u8],
-    text: Next<(usize, usize)>,
-    word: Next<usize>,
-    runs: LongRuns,
-    /// The run that was found last.
-    run: (usize, usize),
+    strides: Strides,
+    /// What was found last.
+    found: Option<FoundNeedle>,
+    /// There is nothing more.
+    is_over: bool,
 }
 
-enum Next<T> {
-    Unknown,
-    Known(T),
-    Nothing,
+/// A place with a needle.
+#[derive(Clone, Copy)]
+struct FoundNeedle {
+    place: usize,
+    /// The text that it begins with.
+    text: Option<usize>,
+    /// It begins a long run with a word.
+    is_word: bool,
 }
 
 impl NeedleSearch<'_, '_> {
     /// Returns the next place with a needle from a place on. Places must not go back.
+    #[inline]
     pub(super) fn next(&mut self, from: usize) -> Option<usize> {
-        if matches!(self.text, Next::Unknown)
-            || matches!(self.text, Next::Known((place, _)) if place < from)
+        if let Some(found) = self.found.filter(|found| found.place >= from) {
+            return Some(found.place);
+        }
+        if self.is_over {
+            return None;
+        }
+        let mut from = from;
+        while let Some(may_be) = self
+            .strides
+            .next(&self.needles.fingerprints, self.bytes, from)
         {
-            self.text = match self.needles.texts.find(self.bytes, from) {
-                Some(found) => Next::Known(found),
-                None => Next::Nothing,
-            };
-        }
-        if matches!(self.word, Next::Unknown)
-            || matches!(self.word, Next::Known(place) if place < from)
-        {
-            self.word = match self.next_word(from) {
-                Some(place) => Next::Known(place),
-                None => Next::Nothing,
-            };
-        }
-        match (&self.text, &self.word) {
-            (Next::Known((text, _)), Next::Known(word)) => Some(*text.min(word)),
-            (Next::Known((place, _)), _) | (_, Next::Known(place)) => Some(*place),
-            _ => None,
-        }
-    }
-
-    fn next_word(&mut self, from: usize) -> Option<usize> {
-        loop {
-            if from < self.run.1
-                && let Some(found) = self.needles.word_in_run(self.bytes, self.run, from)
-            {
-                return Some(found);
+            let place = may_be.place;
+            let text = may_be
+                .may_be_anywhere
+                .then(|| self.needles.text_at(self.bytes, place));
+            let words = may_be
+                .may_be_word
+                .then(|| self.needles.words_at(self.bytes, place));
+            let is_word = words.is_some_and(|(first, last)| last > first);
+            let text = text.flatten();
+            if text.is_some() || is_word {
+                self.found = Some(FoundNeedle {
+                    place,
+                    text,
+                    is_word,
+                });
+                return Some(place);
             }
-            self.run = self.runs.next(self.bytes, from.max(self.run.1))?;
+            from = place + 1;
         }
+        self.is_over = true;
+        None
     }
 
     /// Calls `each` for the owners of the needles at a place that was found.
     pub(super) fn owners(&self, place: usize, mut each: impl FnMut(Owner)) {
-        if let Next::Known((text, pattern)) = self.text
-            && text == place
-        {
-            let owners = self.needles.text_owners.get(pattern);
+        let Some(found) = self.found.filter(|found| found.place == place) else {
+            return;
+        };
+        if let Some((_, owners)) = found.text.and_then(|text| self.needles.texts.get(text)) {
             let before = self.bytes.get(..place).unwrap_or_default();
-            for (owner, beginning) in owners.map_or(&[][..], Vec::as_slice) {
+            for (owner, beginning) in owners {
                 if before.ends_with(beginning) {
                     each(*owner);
                 }
             }
         }
-        if matches!(self.word, Next::Known(word) if word == place) {
+        if found.is_word {
             let (first, last) = self.needles.words_at(self.bytes, place);
             let rest = self.bytes.get(place..).unwrap_or_default();
             for (word, owner) in self.needles.words.get(first..last).unwrap_or_default() {
-                if rest.starts_with(word) {
+                if rest.starts_with(&word.bytes) {
                     each(*owner);
                 }
             }
@@ -413,46 +414,7 @@ impl NeedleSearch<'_, '_> {
     }
 }
 
-impl Texts {
-    fn new(texts: &[Vec<u8>]) -> Self {
-        if texts.is_empty() {
-            return Self::Nothing;
-        }
-        if texts.len() < MOST_PACKED {
-            let mut config = Config::new();
-            config.match_kind(MatchKind::LeftmostFirst);
-            config.heuristic_pattern_limits(false);
-            if let Some(searcher) = config.builder().extend(texts).build() {
-                return Self::Packed(searcher);
-            }
-        }
-        let plain = AhoCorasick::builder()
-            .match_kind(aho_corasick::MatchKind::LeftmostFirst)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(texts);
-        plain.map_or(Self::Nothing, |plain| Self::Plain(Box::new(plain)))
-    }
-
-    #[inline]
-    fn find(&self, bytes: &[u8], from: usize) -> Option<(usize, usize)> {
-        if from >= bytes.len() {
-            return None;
-        }
-        match self {
-            Self::Packed(searcher) => {
-                let found = searcher.find_in(bytes, Span::from(from..bytes.len()))?;
-                Some((found.start(), found.pattern().as_usize()))
-            }
-            Self::Plain(plain) => {
-                let found = plain.find(Input::new(bytes).range(from..))?;
-                Some((found.start(), found.pattern().as_usize()))
-            }
-            Self::Nothing => None,
-        }
-    }
-}
-
-/// Returns where the part of a text begins that is looked for first: the vectorised search goes by its first three bytes,
+/// Returns where the part of a text begins that is looked for first: the search goes by its first three bytes,
 /// which should be rare.
 fn rarest(text: &[u8]) -> usize {
     let is_escape = text.first() == Some(&b'\\');
@@ -461,22 +423,11 @@ fn rarest(text: &[u8]) -> usize {
     } else {
         text.len().saturating_sub(3)
     };
-    let frequency = |place: &usize| -> u32 {
+    let frequency = |place: &usize| -> u64 {
         let first = text.get(*place..).unwrap_or_default().iter().take(3);
-        first.map(|byte| frequency_of(*byte)).sum()
+        first.map(|byte| 1 + frequency_of(*byte)).product()
     };
     (0..=most).min_by_key(frequency).unwrap_or_default()
-}
-
-/// Returns how often a byte is met in what agents print, roughly.
-fn frequency_of(byte: u8) -> u32 {
-    match byte {
-        b' ' | b'e' | b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' | b'"' => 8,
-        b'l' | b'd' | b'u' | b'h' | b'c' | b'm' | b'p' | b':' | b',' | b'_' => 6,
-        b'f' | b'g' | b'y' | b'w' | b'b' | b'.' | b'-' | b'0'..=b'9' => 4,
-        b'v' | b'k' | b'/' | b'\\' | b'{' | b'}' => 2,
-        _ => 1,
-    }
 }
 
 /// A set of pairs of bytes.

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use wide::u8x16;
-
 use super::marker::OPENING;
+use crate::json::find_special;
 
 /// Deeper than this, a line is read as text.
 const DEEPEST: usize = 512;
+
+/// What is further away is searched for with what is made for that.
+const NEAR: usize = 32;
 
 /// A value that is no container.
 pub(super) struct Scalar<'w> {
@@ -159,16 +161,12 @@ impl StringState {
 #[inline]
 pub(super) fn string_end(line: &[u8], start: usize) -> Option<usize> {
     // Most strings are short, and end within a look.
-    let rest = line.get(start..)?;
-    if let Some(first) = rest.first_chunk::<16>() {
-        let bytes = u8x16::new(*first);
-        let ends = bytes.simd_eq(u8x16::splat(b'"')) | bytes.simd_eq(u8x16::splat(b'\\'));
-        let place = ends.to_bitmask().trailing_zeros() as usize;
-        if first.get(place) == Some(&b'"') {
-            return Some(start + place);
-        }
+    let near = line.get(..start + NEAR).unwrap_or(line);
+    let found = find_special(near, start);
+    if near.get(found) == Some(&b'"') {
+        return Some(found);
     }
-    long_string_end(line, start)
+    long_string_end(line, found)
 }
 
 fn long_string_end(line: &[u8], start: usize) -> Option<usize> {
