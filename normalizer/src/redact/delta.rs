@@ -47,6 +47,8 @@ type Name = Option<&'static [u8]>;
 pub(super) struct DeltaFields {
     /// Names from the outside in, the last one for itself, `None` for any place in an array; and what is there.
     paths: Vec<(Vec<Name>, Name, DeltaRole)>,
+    /// A bit for how deep each of them is and how long its last name.
+    outlines: u64,
 }
 
 impl DeltaFields {
@@ -66,7 +68,11 @@ impl DeltaFields {
                 }
             }
         }
-        Self { paths }
+        let outline = |(above, last, _): &(Vec<Name>, Name, DeltaRole)| {
+            outline_of(above.len(), last.map(<[u8]>::len))
+        };
+        let outlines = paths.iter().map(outline).fold(0, |all, one| all | one);
+        Self { paths, outlines }
     }
 
     /// Calls `each` for what a place in a line is, by the keys above it.
@@ -82,6 +88,10 @@ impl DeltaFields {
             return;
         };
         let last = written(last);
+        // Nearly no place is of interest.
+        if self.outlines & outline_of(above.len(), last.map(<[u8]>::len)) == 0 {
+            return;
+        }
         for (names, name, role) in &self.paths {
             // Nearly always the depth or the last key is another one.
             if names.len() == above.len()
@@ -95,6 +105,12 @@ impl DeltaFields {
             }
         }
     }
+}
+
+/// Returns the bit of paths so deep, with so long a name at their end.
+#[inline]
+fn outline_of(depth: usize, length: Option<usize>) -> u64 {
+    1 << ((depth * 11 + length.unwrap_or_default()) % 64)
 }
 
 /// Tells whether two names are the same: mostly their lengths or first letters tell.

@@ -500,30 +500,54 @@ mod tests {
         }
     }
 
-    /// Returns where needles begin, byte by byte.
-    fn beginnings(bytes: &[u8], needles: &[&[u8]], is_word_only: bool) -> Vec<usize> {
-        let places = 0..bytes.len();
+    /// Returns where needles are, byte by byte: anywhere, or where a word begins a long run.
+    fn beginnings(bytes: &[u8], needles: &[&[u8]], are_words: bool) -> Vec<usize> {
         let back = |place: usize, back: usize| place.checked_sub(back).map(|at| bytes[at]);
-        let begins = |place: &usize| {
-            !is_word_only
-                || back(*place, 1).is_none_or(|byte| !is_word(byte))
-                || back(*place, 2) == Some(b'\\')
-                || back(*place, 3) == Some(b'%')
-                || back(*place, 6) == Some(b'\\')
+        let begins_word = |place: usize| {
+            back(place, 1).is_none_or(|byte| !is_word(byte))
+                || back(place, 2) == Some(b'\\')
+                || back(place, 3) == Some(b'%')
+                || back(place, 6) == Some(b'\\')
         };
-        let has = |place: &usize| {
+        let begins_run = |place: usize| {
+            let run = bytes.get(place..place + LEAST_RUN);
+            run.is_some_and(|run| run.iter().all(|byte| (b'+'..=0x7F).contains(byte)))
+        };
+        let has = |place: usize| {
             needles
                 .iter()
-                .any(|needle| bytes[*place..].starts_with(needle))
+                .any(|needle| bytes[place..].starts_with(needle))
         };
-        places.filter(begins).filter(has).collect()
+        let places = (0..bytes.len()).filter(|place| has(*place));
+        places
+            .filter(|place| !are_words || begins_word(*place) && begins_run(*place))
+            .collect()
     }
 
     #[test]
     fn every_needle_is_found_wherever_it_stands() {
         let anywhere: [&[u8]; 4] = [b"://", b"_TOKEN", b"Q~", b"&"];
         let words: [&[u8]; 5] = [b"ghp_", b"sk-", b"AKIA", b"eyJ", b"4b1d"];
-        let fingerprints = Fingerprints::new(anywhere, words);
+        let best = Level::new();
+        // Whatever a processor can do, the same is found.
+        let levels = [
+            Some(Level::baseline()),
+            Some(best),
+            #[cfg(target_arch = "x86_64")]
+            best.as_sse4_2().map(Level::Sse4_2),
+            #[cfg(target_arch = "x86_64")]
+            best.as_avx2().map(Level::Avx2),
+        ];
+        for level in levels.into_iter().flatten() {
+            let fingerprints = Fingerprints {
+                level,
+                ..Fingerprints::new(anywhere, words)
+            };
+            find_in_random_texts(&fingerprints, &anywhere, &words);
+        }
+    }
+
+    fn find_in_random_texts(fingerprints: &Fingerprints, anywhere: &[&[u8]], words: &[&[u8]]) {
         let mut random = 7_u64;
         let mut next = |below: usize| {
             random = random
@@ -531,8 +555,9 @@ mod tests {
                 .wrapping_add(1);
             usize::try_from(random >> 33).unwrap() % below
         };
-        let pieces: [&[u8]; 12] = [
+        let pieces: [&[u8]; 13] = [
             b" ",
+            b"a/long-run_of=bytes",
             b"x",
             b"\\",
             b"\\n",
@@ -561,7 +586,7 @@ mod tests {
             // Now and then the search goes on elsewhere.
             let mut from = 0;
             let mut skipped = Vec::new();
-            while let Some(found) = strides.next(&fingerprints, &bytes, from) {
+            while let Some(found) = strides.next(fingerprints, &bytes, from) {
                 assert!(found.place >= from);
                 if found.may_be_anywhere {
                     in_anywhere.push(found.place);
@@ -577,11 +602,10 @@ mod tests {
                 }
             }
             let is_passed = |place: &usize| !skipped.iter().any(|range| range.contains(place));
-            for (needles, found, is_word_only) in [
-                (&anywhere[..], &in_anywhere, false),
-                (&words[..], &in_words, true),
-            ] {
-                for place in beginnings(&bytes, needles, is_word_only) {
+            for (needles, found, are_words) in
+                [(anywhere, &in_anywhere, false), (words, &in_words, true)]
+            {
+                for place in beginnings(&bytes, needles, are_words) {
                     found_any += 1;
                     let text = bytes.escape_ascii();
                     assert!(

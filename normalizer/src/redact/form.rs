@@ -5,12 +5,11 @@
 
 use std::ops::Range;
 
-use memchr::memchr;
-
 use super::line::{LineReader, Piece, PieceFields, digest, is_exempt, secret_key};
 use super::piecewise::Piecewise;
 use super::seen::Seen;
 use super::walk::{string_end, walk};
+use crate::json::find_special;
 
 /// The most forms that are known of a stream.
 const MOST_FORMS: usize = 4;
@@ -96,17 +95,17 @@ impl Forms {
                     && !reader.rules.is_key(hit.owner)
             })
         };
-        for (index, form) in self.known.iter_mut().enumerate() {
-            if form.shape == shape
-                && let Some((place, group)) = form.piece_in(line)
-            {
-                self.last = index;
-                form.compare(line, seen);
-                return is_of_piece(&place)
-                    .then(|| Piece::of_line(line, place, shape, group, Some(seen)));
-            }
-        }
-        None
+        let has_form = |form: &Form| form.piece_in(line).filter(|_| form.shape == shape);
+        // Mostly it is that of the line before.
+        let all = (0..self.known.len()).map(|ahead| (self.last + ahead) % self.known.len());
+        let found = all.into_iter().find_map(|index| {
+            let (place, group) = has_form(self.known.get(index)?)?;
+            Some((index, place, group))
+        });
+        let (index, place, group) = found?;
+        self.last = index;
+        self.known.get_mut(index)?.compare(line, seen);
+        is_of_piece(&place).then(|| Piece::of_line(line, place, shape, group, Some(seen)))
     }
 
     /// Returns the line at a place of some whole lines, if it has the form that was met last, and needles can be in its piece only.
@@ -197,7 +196,7 @@ impl Form {
     fn piece_in(&self, line: &[u8]) -> Option<(Range<usize>, u64)> {
         let mut piece = 0..0;
         let mut group = self.group;
-        let end = self.each_value(line, |value, place| {
+        let end = self.each_value(line, string_end, |value, place| {
             if value.kind == ValueKind::Piece {
                 piece = place.clone();
             }
@@ -213,22 +212,20 @@ impl Form {
         let rest = lines.get(start..)?;
         let mut piece = 0..0;
         let mut group = self.group;
-        let mut is_plain = true;
-        let length = self.each_value(rest, |value, place| {
+        let mut is_clean = true;
+        let length = self.each_value(rest, plain_end, |value, place| {
             let written = rest.get(place.clone()).unwrap_or_default();
             if value.is_of_group {
                 group = group.wrapping_add(digest(written));
             }
             if value.kind == ValueKind::Piece {
                 piece = place;
-                is_plain &= memchr(b'\\', written).is_none();
             } else if value.kind == ValueKind::String && !value.is_exempt {
-                is_plain &= memchr(b'\\', written).is_none() && piecewise.is_clean(written);
+                is_clean &= piecewise.is_clean(written);
             }
         })?;
-        // A string that is not closed would end in a later line.
-        let is_line = memchr(b'\n', rest) == Some(length);
-        (is_plain && is_line).then(|| PieceLine {
+        let is_line = rest.get(length) == Some(&b'\n');
+        (is_clean && is_line).then(|| PieceLine {
             shape: self.shape,
             group,
             piece: start + piece.start..start + piece.end,
@@ -241,6 +238,7 @@ impl Form {
     fn each_value(
         &self,
         line: &[u8],
+        string_end: impl Fn(&[u8], usize) -> Option<usize>,
         mut each: impl FnMut(&FormValue, Range<usize>),
     ) -> Option<usize> {
         let (mut known, mut place) = (0, 0);
@@ -271,7 +269,7 @@ impl Form {
         self.is_compared = true;
         let mut is_same = Vec::with_capacity(self.values.len());
         let mut group = self.group;
-        let same = self.each_value(line, |value, place| {
+        let same = self.each_value(line, string_end, |value, place| {
             let written = line.get(place).unwrap_or_default();
             let same = value.kind == ValueKind::String
                 && self.line.get(value.place.clone()) == Some(written);
@@ -285,10 +283,17 @@ impl Form {
             let mut is_same = is_same.into_iter();
             self.values.retain(|_| !is_same.next().unwrap_or_default());
             let mut places = Vec::with_capacity(self.values.len());
-            let known = self.each_value(line, |_, place| places.push(place));
+            let known = self.each_value(line, string_end, |_, place| places.push(place));
             self.is_bare = known.is_some() && seen.is_within(&places);
         }
     }
+}
+
+/// Returns where the quote is that ends a string that is written as it is meant, within its line.
+#[inline]
+fn plain_end(line: &[u8], start: usize) -> Option<usize> {
+    let found = find_special(line, start);
+    (line.get(found) == Some(&b'"')).then_some(found)
 }
 
 /// Returns where a number ends that begins at a place.

@@ -192,8 +192,9 @@ impl Group {
         }
         self.scanned = self.text.len();
         let scanned = reader.scanner().scan(&Text::new(&self.text).open(true));
-        let is_needle_near = |place: usize| place + SEAM >= before;
-        if self.open.is_some() || scanned.last_needle.is_some_and(is_needle_near) {
+        // What was only the beginning of a needle, and went on as something else, is none.
+        let is_needle_near = |place: usize| self.open.is_some() || place + SEAM >= before;
+        if scanned.last_needle.is_some_and(is_needle_near) {
             self.near = 2 * CONTEXT;
         } else {
             self.near = self.near.saturating_sub(leaf.text.len());
@@ -299,13 +300,16 @@ impl Group {
     /// Decides everything: nothing more comes, or too much has.
     pub(super) fn close(&mut self, is_cut: bool, reader: LineReader<'_>) -> GroupVerdict {
         let mut verdict = GroupVerdict::default();
-        let scanned = reader.scanner().scan(&Text::new(&self.text));
         let was_undecided = self.open.is_some() || !self.tails.is_empty();
         self.open = None;
         self.cookie = None;
-        self.settle(&scanned, self.text.len(), reader, &mut verdict);
-        let rest = self.tails.drain(..).map(|tail| tail.line);
-        verdict.released.extend(rest);
+        // Without a line that is held, everything is decided.
+        if self.holds() {
+            let scanned = reader.scanner().scan(&Text::new(&self.text));
+            self.settle(&scanned, self.text.len(), reader, &mut verdict);
+            let rest = self.tails.drain(..).map(|tail| tail.line);
+            verdict.released.extend(rest);
+        }
         if is_cut && was_undecided {
             verdict.unfinished += 1;
         }

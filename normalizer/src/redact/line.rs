@@ -294,7 +294,14 @@ impl LineReader<'_> {
             let leaf = decoded.unwrap_or_else(|| Leaf::plain(written, start));
             match candidate.kind {
                 CandidateKind::Named(rule) if self.named(rule, &leaf, finds) => {}
-                CandidateKind::SoFar if shape.is_some() => tails.extend(self.so_far(&leaf, finds)),
+                CandidateKind::SoFar if shape.is_some() => {
+                    let is_clean = leaf.is_plain()
+                        && seen.is_some_and(|seen| seen.is_clean(&candidate.place))
+                        && self.scanner().is_quiet_around(&leaf.text, 0);
+                    if !is_clean {
+                        tails.extend(self.so_far(&leaf, finds));
+                    }
+                }
                 _ if is_raw => self.scan(&leaf, true, finds),
                 _ => match seen {
                     Some(seen) if leaf.is_plain() && !is_nested(&leaf.text) => {

@@ -397,7 +397,8 @@ impl NeedleSearch<'_, '_> {
         if let Some((_, owners)) = found.text.and_then(|text| self.needles.texts.get(text)) {
             let before = self.bytes.get(..place).unwrap_or_default();
             for (owner, beginning) in owners {
-                if before.ends_with(beginning) {
+                // To compare with nothing, which is nowhere, takes processors long.
+                if beginning.is_empty() || before.ends_with(beginning) {
                     each(*owner);
                 }
             }
@@ -427,7 +428,8 @@ fn rarest(text: &[u8]) -> usize {
         let first = text.get(*place..).unwrap_or_default().iter().take(3);
         first.map(|byte| 1 + frequency_of(*byte)).product()
     };
-    (0..=most).min_by_key(frequency).unwrap_or_default()
+    // Of several the last: ends of words are rarer than beginnings.
+    (0..=most).rev().min_by_key(frequency).unwrap_or_default()
 }
 
 /// A set of pairs of bytes.

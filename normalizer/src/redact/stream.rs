@@ -294,8 +294,16 @@ impl StreamFilter {
         let Some(piece) = &finds.piece else {
             return self.groups.is_empty();
         };
-        let group = self.known_group(piece.group, piece.shape);
-        group.is_some_and(|group| group.add_quiet(piece, reader))
+        if let Some(group) = self.known_group(piece.group, piece.shape) {
+            return group.add_quiet(piece, reader);
+        }
+        // Where there is no room for another group, one has to be closed first.
+        let mut group = Group::new(piece.group, piece.shape);
+        let is_quiet = self.groups.len() < MOST_GROUPS && group.add_quiet(piece, reader);
+        if is_quiet {
+            self.groups.push(group);
+        }
+        is_quiet
     }
 
     /// Gives out lines in which nothing is.
