@@ -202,6 +202,14 @@ impl LineReader<'_> {
         }
     }
 
+    /// Tells whether a private key may begin in a line, as it is written or behind an escape.
+    fn may_have_key(&self, seen: Option<&Seen>) -> bool {
+        seen.is_none_or(|seen| {
+            let mut hits = seen.hits.iter();
+            hits.any(|hit| hit.owner.rule.is_none() || self.rules.is_key(hit.owner))
+        })
+    }
+
     /// Finds the secrets in the strings of a JSON line; `false` if it is none.
     fn read_json<'a>(
         &self,
@@ -218,10 +226,7 @@ impl LineReader<'_> {
         let mut candidates = Vec::new();
         let mut pieces = PieceFields::default();
         let mut blocks = Blocks::default();
-        let may_have_key = seen.is_none_or(|seen| {
-            let mut hits = seen.hits.iter();
-            hits.any(|hit| hit.owner.rule.is_none() || self.rules.is_key(hit.owner))
-        });
+        let may_have_key = self.may_have_key(seen);
         let mut search = self.needles.search(line);
         let mut has_needle = |place: &Range<usize>| {
             if let Some(seen) = seen {
@@ -295,12 +300,7 @@ impl LineReader<'_> {
             match candidate.kind {
                 CandidateKind::Named(rule) if self.named(rule, &leaf, finds) => {}
                 CandidateKind::SoFar if shape.is_some() => {
-                    let is_clean = leaf.is_plain()
-                        && seen.is_some_and(|seen| seen.is_clean(&candidate.place))
-                        && self.scanner().is_quiet_around(&leaf.text, 0);
-                    if !is_clean {
-                        tails.extend(self.so_far(&leaf, finds));
-                    }
+                    tails.extend(self.so_far(&leaf, seen, finds));
                 }
                 _ if is_raw => self.scan(&leaf, true, finds),
                 _ => match seen {
@@ -427,8 +427,14 @@ impl LineReader<'_> {
     fn so_far(
         &self,
         leaf: &Leaf<'_>,
+        seen: Option<&Seen>,
         finds: &mut LineFinds<'_>,
     ) -> Option<(Range<usize>, Vec<u8>)> {
+        let place = leaf.written(0..leaf.text.len());
+        let is_clean = leaf.is_plain() && seen.is_some_and(|seen| seen.is_clean(&place));
+        if is_clean && self.scanner().is_quiet_around(&leaf.text, 0) {
+            return None;
+        }
         let scanned = self.scanner().scan(&Text::new(&leaf.text).open(true));
         let mut end = scanned.undecided.unwrap_or(leaf.text.len());
         for secret in &scanned.secrets {

@@ -40,6 +40,7 @@ mod scan;
 mod seen;
 mod shape;
 mod stream;
+mod strides;
 #[cfg(test)]
 mod tests;
 mod text;

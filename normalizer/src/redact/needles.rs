@@ -11,8 +11,9 @@ use memchr::memmem::Finder;
 
 use super::alphabet::is_word;
 use super::delta::{DeltaFields, DeltaShape};
-use super::fingerprints::{Fingerprints, LEAST_RUN, Strides, frequency_of};
+use super::fingerprints::{Fingerprints, frequency_of};
 use super::piecewise::Piecewise;
+use super::strides::{LEAST_RUN, Strides};
 use super::text::Text;
 
 const TABLE: usize = 4096;
