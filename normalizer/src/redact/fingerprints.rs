@@ -4,6 +4,8 @@
 //! a byte, with a bit for each bucket of needles: a byte is in the buckets that both of its halves are in. So many more
 //! are in a bucket than its needles have, and needles are put where that does least harm.
 
+use std::cmp::Reverse;
+
 use fearless_simd::{Level, dispatch};
 
 use super::strides::{Ends, Strides, look};
@@ -83,28 +85,26 @@ impl Fingerprints {
 struct HalvesOf {
     low: u16,
     high: u16,
+    /// How often such a byte is met.
+    frequency: u64,
 }
 
 impl HalvesOf {
     fn with(self, byte: Option<&u8>) -> Self {
-        match byte {
-            Some(byte) => Self {
-                low: self.low | 1 << (byte & 15),
-                high: self.high | 1 << (byte >> 4),
-            },
+        let (low, high) = match byte {
+            Some(byte) => (self.low | 1 << (byte & 15), self.high | 1 << (byte >> 4)),
             // Behind a short needle anything may stand.
-            None => Self {
-                low: u16::MAX,
-                high: u16::MAX,
-            },
+            None => (u16::MAX, u16::MAX),
+        };
+        if (low, high) == (self.low, self.high) {
+            return self;
         }
-    }
-
-    /// Returns how often such a byte is met.
-    fn frequency(self) -> u64 {
-        let of_high =
-            bits(self.high).flat_map(|high| bits(self.low).map(move |low| high << 4 | low));
-        1 + of_high.map(frequency_of).sum::<u64>()
+        let of_high = bits(high).flat_map(|high| bits(low).map(move |low| high << 4 | low));
+        Self {
+            low,
+            high,
+            frequency: 1 + of_high.map(frequency_of).sum::<u64>(),
+        }
     }
 
     fn write(self, table: &mut Table, bit: u8) {
@@ -132,7 +132,7 @@ impl Bucket {
         self.frequency = 1;
         for (place, halves) in self.bytes.iter_mut().enumerate() {
             *halves = halves.with(needle.get(place));
-            self.frequency *= halves.frequency();
+            self.frequency *= halves.frequency;
         }
         self
     }
@@ -146,7 +146,7 @@ fn spread<'n>(needles: impl IntoIterator<Item = &'n [u8]>, buckets: &mut [Bucket
     }
     needles.sort_unstable();
     needles.dedup();
-    needles.sort_by_key(|needle| std::cmp::Reverse(Bucket::default().with(needle).frequency));
+    needles.sort_by_cached_key(|needle| Reverse(Bucket::default().with(needle).frequency));
     for needle in needles {
         let added = |bucket: &&mut Bucket| bucket.with(needle).frequency - bucket.frequency;
         if let Some(bucket) = buckets.iter_mut().min_by_key(added) {
@@ -166,15 +166,36 @@ fn bits(mut set: u16) -> impl Iterator<Item = u8> {
 
 /// Returns how often a byte is met in a thousand of those that agents print, roughly.
 pub(super) fn frequency_of(byte: u8) -> u64 {
-    match byte {
-        b'"' | b' ' | b'e' | b't' | b's' | b'o' => 50,
-        b'n' | b'a' | b'r' | b'd' | b'i' | b'l' | b'c' | b',' | b':' => 28,
-        b'p' | b'u' | b'm' | b'w' | b'f' | b'g' | b'_' | b'.' | b'-' | b'0'..=b'9' => 14,
-        b'h' | b'b' | b'y' | b'k' | b'v' | b'\\' | b'{' | b'}' | b'\n' => 7,
-        b'\x21'..=b'~' => 1,
-        _ => 0,
-    }
+    let known = FREQUENCIES.get(usize::from(byte)).copied();
+    u64::from(known.unwrap_or_default())
 }
+
+/// How often bytes are met. It is asked for so many times that it has to be at hand.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a place that is not there does not compile"
+)]
+const FREQUENCIES: [u8; 256] = {
+    let often: [(&[u8], u8); 5] = [
+        (b"!#$%&'()*+/;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^`jqxz|~", 1),
+        (b"hbykv\\{}\n", 7),
+        (b"pumwfg_.-0123456789", 14),
+        (b"nardilc,:", 28),
+        (b"\" etso", 50),
+    ];
+    let mut frequencies = [0; 256];
+    let mut kind = 0;
+    while kind < often.len() {
+        let (bytes, frequency) = often[kind];
+        let mut place = 0;
+        while place < bytes.len() {
+            frequencies[bytes[place] as usize] = frequency;
+            place += 1;
+        }
+        kind += 1;
+    }
+    frequencies
+};
 
 #[cfg(test)]
 mod tests {
