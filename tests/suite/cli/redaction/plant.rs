@@ -200,7 +200,7 @@ pub(super) fn assert_nothing_said(runtape: &Runtape, planted: &[Planted]) {
             .to_owned()
     };
     let (lines, events, bundle) = (file("records"), file("events"), file("bundle"));
-    let trees = file("trees");
+    let (trees, page) = (file("trees"), file("html"));
     let questions: &[&[&str]] = &[
         &["runs"],
         &["jobs"],
@@ -224,6 +224,7 @@ pub(super) fn assert_nothing_said(runtape: &Runtape, planted: &[Planted]) {
         &["export", run, "-o", &lines],
         &["export", run, "--as", "events", "-o", &events],
         &["export", run, "--format", "bundle", "-o", &bundle],
+        &["export", run, "--format", "html", "-o", &page],
         &["export", "--format", "perstack", "--job", job, &trees],
     ];
     for question in questions {
@@ -242,9 +243,11 @@ pub(super) fn assert_nothing_said(runtape: &Runtape, planted: &[Planted]) {
             }
         }
     }
-    for file in [&lines, &events, &bundle] {
+    for file in [&lines, &events, &bundle, &page] {
         assert!(fs::metadata(file).unwrap().len() > 0, "{file}");
     }
+    let files = assert_clean(&export, planted);
+    assert!(files > 4, "only {files} files of exports");
     let opened = runtape.run(&["verify", "--bundle", &bundle]);
     assert!(opened.status.success(), "{}", stderr(&opened));
     let verified = runtape.run(&["verify"]);
