@@ -1,10 +1,11 @@
 //! The search that decides what is looked at.
 //!
 //! Every byte passes it, and nearly none is part of a secret: it has to be quicker than anything
-//! that reads the bytes afterwards. [Fingerprints](Fingerprints) tell the few places where a needle may begin, and only these
+//! that reads the bytes afterwards. [`Fingerprints`] tell the few places where a needle may begin, and only these
 //! are compared with the needles. What nearly all needles begin is a long run without blanks, quotes or brackets, at the
 //! beginning of a word: where the run is short nothing was found.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
@@ -22,14 +23,12 @@ const TABLE: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Needles {
     fingerprints: Fingerprints,
-    /// The texts that may stand anywhere, in order; which owners each has, and what stands before it in their needles.
+    /// The texts that may stand anywhere: which owners each has, and what stands before it in their needles.
     texts: Vec<(NeedleText, Vec<TextOwner>)>,
-    /// The first text that begins with a byte, and one more than the last.
-    first_bytes: Vec<(u16, u16)>,
+    text_places: HashPlaces,
     /// The needles that begin long runs.
     words: Vec<(NeedleText, Owner)>,
-    /// The first word with the hash of its first bytes, and one more; words are ordered by hash.
-    table: Vec<(u16, u16)>,
+    word_places: HashPlaces,
     /// All needles that secrets begin with, sorted, and which two bytes they begin with.
     sorted: Vec<Box<[u8]>>,
     beginnings: Pairs,
@@ -74,6 +73,29 @@ impl NeedleText {
         start & self.mask == self.start
             && bytes.len() >= self.bytes.len()
             && (self.bytes.len() <= 8 || bytes.starts_with(&self.bytes))
+    }
+}
+
+/// Where texts are that are ordered by the hash of their first bytes: the first one for each hash, and one more than the last.
+#[derive(Debug)]
+struct HashPlaces(Vec<(u16, u16)>);
+
+impl HashPlaces {
+    fn new<'t>(texts: impl IntoIterator<Item = &'t NeedleText>) -> Self {
+        let mut places = vec![(0, 0); TABLE];
+        for (index, text) in (0_u16..).zip(texts) {
+            if let Some(slot) = places.get_mut(hash(&text.bytes)) {
+                let first = if slot.1 == 0 { index } else { slot.0 };
+                *slot = (first, index + 1);
+            }
+        }
+        Self(places)
+    }
+
+    #[inline]
+    fn of(&self, hash: usize) -> Range<usize> {
+        let (first, end) = self.0.get(hash).copied().unwrap_or_default();
+        usize::from(first)..usize::from(end)
     }
 }
 
@@ -169,31 +191,17 @@ impl Needles {
                 _ => texts.push((NeedleText::new(&text), vec![owner])),
             }
         }
-        let mut first_bytes = vec![(0, 0); 256];
-        for (index, (text, _)) in (0_u16..).zip(&texts) {
-            let slot = text.bytes.first().map(|first| usize::from(*first));
-            if let Some(slot) = slot.and_then(|slot| first_bytes.get_mut(slot)) {
-                let first = if slot.1 == 0 { index } else { slot.0 };
-                *slot = (first, index + 1);
-            }
-        }
+        texts.sort_by_key(|(text, _)| hash(&text.bytes));
         words.sort_by_key(|(word, _)| hash(&word.bytes));
-        let mut table = vec![(0, 0); TABLE];
-        for (index, (word, _)) in (0_u16..).zip(&words) {
-            if let Some(slot) = table.get_mut(hash(&word.bytes)) {
-                let first = if slot.1 == 0 { index } else { slot.0 };
-                *slot = (first, index + 1);
-            }
-        }
         Self {
             fingerprints: Fingerprints::new(
                 texts.iter().map(|(text, _)| &*text.bytes),
                 words.iter().map(|(word, _)| &*word.bytes),
             ),
+            text_places: HashPlaces::new(texts.iter().map(|(text, _)| text)),
+            word_places: HashPlaces::new(words.iter().map(|(word, _)| word)),
             texts,
-            first_bytes,
             words,
-            table,
             beginnings,
             inner,
             crossings,
@@ -271,13 +279,12 @@ impl Needles {
         let Some(first @ [_, _, _]) = bytes.get(place..place + 3) else {
             return (0, 0);
         };
-        let (from, to) = self.table.get(hash(first)).copied().unwrap_or_default();
-        if from == to {
+        let slot = self.word_places.of(hash(first));
+        if slot.is_empty() {
             return (0, 0);
         }
         let rest = bytes.get(place..).unwrap_or_default();
         let start = start_of(rest);
-        let slot = usize::from(from)..usize::from(to);
         let words = self.words.get(slot.clone()).unwrap_or_default();
         let is_there = words.iter().any(|(word, _)| word.begins(rest, start));
         if is_there {
@@ -316,12 +323,13 @@ impl Needles {
     #[inline]
     fn text_at(&self, bytes: &[u8], place: usize) -> Option<usize> {
         let rest = bytes.get(place..)?;
-        let slot = self.first_bytes.get(usize::from(*rest.first()?))?;
-        let texts = usize::from(slot.0)..usize::from(slot.1);
         let start = start_of(rest);
-        let mut indexes = texts.clone().zip(self.texts.get(texts)?);
-        let found = indexes.find(|(_, (text, _))| text.begins(rest, start));
-        found.map(|(index, _)| index)
+        // Those that are too short for a hash are with those that have none of their own.
+        let slots = [self.text_places.of(hash(rest)), self.text_places.of(0)];
+        slots.into_iter().flatten().find(|index| {
+            let text = self.texts.get(*index);
+            text.is_some_and(|(text, _)| text.begins(rest, start))
+        })
     }
 }
 
@@ -462,7 +470,7 @@ impl Pairs {
     }
 }
 
-/// Returns a number below [`TABLE`] for the first three bytes of a word.
+/// Returns a number below [`TABLE`] for the first three bytes of a text; zero if there are fewer.
 #[inline]
 fn hash(word: &[u8]) -> usize {
     let [one, two, three, ..] = *word else {

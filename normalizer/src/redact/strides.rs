@@ -364,27 +364,27 @@ mod tests {
 
     use super::*;
 
-    /// Returns where needles are, byte by byte: anywhere, or where a word begins a long run.
-    fn beginnings(bytes: &[u8], needles: &[&[u8]], are_words: bool) -> Vec<usize> {
+    /// Tells, byte by byte, whether a word begins a long run at a place.
+    fn begins_run_and_word(bytes: &[u8], place: usize) -> bool {
         let back = |place: usize, back: usize| place.checked_sub(back).map(|at| bytes[at]);
-        let begins_word = |place: usize| {
-            back(place, 1).is_none_or(|byte| !is_word(byte))
-                || back(place, 2) == Some(b'\\')
-                || back(place, 3) == Some(b'%')
-                || back(place, 6) == Some(b'\\')
+        let begins_word = back(place, 1).is_none_or(|byte| !is_word(byte))
+            || back(place, 2) == Some(b'\\')
+            || back(place, 3) == Some(b'%')
+            || back(place, 6) == Some(b'\\');
+        let run = bytes.get(place..place + LEAST_RUN);
+        let is_run = |run: &[u8]| run.iter().all(|byte| (b'+'..=0x7F).contains(byte));
+        begins_word && run.is_some_and(is_run)
+    }
+
+    /// Returns where needles are: anywhere, or where a word begins a long run.
+    fn beginnings(bytes: &[u8], needles: &[&[u8]], are_words: bool) -> Vec<usize> {
+        let has = |place: &usize| {
+            let mut needles = needles.iter();
+            needles.any(|needle| bytes[*place..].starts_with(needle))
         };
-        let begins_run = |place: usize| {
-            let run = bytes.get(place..place + LEAST_RUN);
-            run.is_some_and(|run| run.iter().all(|byte| (b'+'..=0x7F).contains(byte)))
-        };
-        let has = |place: usize| {
-            needles
-                .iter()
-                .any(|needle| bytes[place..].starts_with(needle))
-        };
-        let places = (0..bytes.len()).filter(|place| has(*place));
+        let places = (0..bytes.len()).filter(has);
         places
-            .filter(|place| !are_words || begins_word(*place) && begins_run(*place))
+            .filter(|place| !are_words || begins_run_and_word(bytes, *place))
             .collect()
     }
 
@@ -453,6 +453,7 @@ mod tests {
                     in_anywhere.push(found.place);
                 }
                 if found.may_be_word {
+                    assert!(begins_run_and_word(&bytes, found.place));
                     in_words.push(found.place);
                 }
                 from = found.place + 1;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use runtape_core::{Runtime, Stream};
 use runtape_normalizer::Redactor;
 use runtape_normalizer::redact::{RuleSet, Tier, examples};
+use runtape_tests::stopwatch::assert_growth;
 use serde_json::json;
 
 use crate::growth::check_growth;
@@ -160,4 +161,36 @@ fn what_is_held_is_bounded() {
     );
     let held = filter(&rules, &Runtime::Hermes, text.as_bytes());
     assert!(held < 1024 * 1024, "{held} bytes of {}", text.len());
+}
+
+/// Who takes the values of many variables out does not wait for each of them at every byte.
+#[test]
+fn many_values_do_not_take_time_each() {
+    let words = [
+        "search",
+        "value_of",
+        "https://host/path",
+        "{}",
+        "0x7f",
+        "Token",
+        "=",
+        "\n",
+    ];
+    let text = words.join(" ").repeat(4_000);
+    let filter_with = |count: u32| {
+        let rules = (0..count).fold(RuleSet::new(Tier::Definite), |rules, number| {
+            let number = number.wrapping_mul(0x9E37_79B1);
+            let value = format!("{number:08x}-{:08x}", number.rotate_left(9));
+            rules.with_value("A_VALUE", &value).unwrap()
+        });
+        Arc::new(rules)
+    };
+    let (few, many) = (filter_with(16), filter_with(1_024));
+    let run = |rules: &Arc<RuleSet>| {
+        black_box(filter(rules, &Runtime::Generic, text.as_bytes()));
+    };
+    // The first time pays for what is made once.
+    run(&few);
+    run(&many);
+    assert_growth(8, || run(&few), || run(&many));
 }
