@@ -166,20 +166,13 @@ fn what_is_held_is_bounded() {
 /// Who takes the values of many variables out does not wait for each of them at every byte.
 #[test]
 fn many_values_do_not_take_time_each() {
-    let words = [
-        "search",
-        "value_of",
-        "https://host/path",
-        "{}",
-        "0x7f",
-        "Token",
-        "=",
-        "\n",
-    ];
-    let text = words.join(" ").repeat(4_000);
+    // What looks like the values wherever one begins.
+    let number_of = |number: u32| number.wrapping_mul(0x9E37_79B1);
+    let dump = (0..20_000).map(|line| format!("{:08x} {line:08x}\n", number_of(line ^ 0x5A5A)));
+    let text: String = dump.collect();
     let filter_with = |count: u32| {
         let rules = (0..count).fold(RuleSet::new(Tier::Definite), |rules, number| {
-            let number = number.wrapping_mul(0x9E37_79B1);
+            let number = number_of(number);
             let value = format!("{number:08x}-{:08x}", number.rotate_left(9));
             rules.with_value("A_VALUE", &value).unwrap()
         });
