@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use runtape_core::{JobId, RunId, Runtime, Stream};
+use runtape_normalizer::runtimes::RUNTIMES;
 use runtape_normalizer::{Context, Exit};
 use runtape_recorder::history::{SyncOptions, named_directories, sync};
 use runtape_recorder::{Capture, store_captures};
@@ -88,24 +89,36 @@ fn in_directory(directory: &Path, runtime: &str, found: &mut Vec<Execution>) {
     }
 }
 
-/// Returns every history that there is.
-pub(crate) fn all() -> Vec<Execution> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn in_places(places: &[PathBuf]) -> Vec<Execution> {
     let mut found = Vec::new();
-    let mut places = vec![root.join("tests/fixtures")];
-    places.extend(env::var_os("RUNTAPE_CORPUS").map(|corpus| root.join(corpus)));
     for place in places {
-        for runtime in [
-            "claude-code",
-            "codex",
-            "cursor",
-            "gemini",
-            "hermes",
-            "opencode",
-        ] {
+        for entry in RUNTIMES {
+            let runtime = entry.runtime.as_str();
             in_directory(&place.join(runtime), runtime, &mut found);
         }
     }
+    found
+}
+
+/// Returns the histories of this repository.
+pub(crate) fn in_fixtures() -> Vec<Execution> {
+    in_places(&[fixtures()])
+}
+
+/// Returns the directory of the fixtures.
+pub(crate) fn fixtures() -> PathBuf {
+    root().join("tests/fixtures")
+}
+
+/// Returns every history that there is.
+pub(crate) fn all() -> Vec<Execution> {
+    let mut places = vec![fixtures()];
+    places.extend(env::var_os("RUNTAPE_CORPUS").map(|corpus| root().join(corpus)));
+    let mut found = in_places(&places);
     if let Ok(only) = env::var("RUNTAPE_ONLY") {
         found.retain(|it| format!("{}/{}", it.runtime, it.name).contains(&only));
     }

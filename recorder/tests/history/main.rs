@@ -13,6 +13,7 @@
 
 mod again;
 mod executions;
+mod golden;
 mod halves;
 mod pairs;
 mod unclear;
