@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// The key in a run's context that says by which rules secrets were taken out of it.
 pub(crate) const REDACTION_KEY: &str = "redaction";
 /// The key in a run's exit that says how many were taken out.
-const REDACTED_KEY: &str = "redacted";
+pub(crate) const REDACTED_KEY: &str = "redacted";
 /// The key in a run's exit that says when its process ended.
 const FINISHED_AT_KEY: &str = "finishedAt";
 /// The key in a run's exit that says how much of its input was not kept.
@@ -209,7 +209,7 @@ pub fn applied_rules(context: &Value) -> Option<AppliedRules> {
 }
 
 /// The key in the context of a recorded run that says by which rules the history that it was joined with was filtered.
-const HISTORY_REDACTION_KEY: &str = "historyRedaction";
+pub(crate) const HISTORY_REDACTION_KEY: &str = "historyRedaction";
 
 /// Returns by which rules secrets were taken out of the history that a recorded run was joined with.
 pub(crate) fn history_rules(context: &Value) -> Option<AppliedRules> {

@@ -8,6 +8,7 @@ use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, PreparedRun, SealName, Store, StoreError};
 
 use crate::context_and_exit::{context_of_records, exit_to_json};
+use crate::likeness::is_record_alike;
 
 /// Stores a root run and its children from all their records, and seals it: all of it or nothing. The records are
 /// those that [`redact_records`](crate::redact_records) let through, and what it says of them is kept with the run.
@@ -58,7 +59,7 @@ pub fn prepare_records(
 /// How runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Record by record; only their places on a tape may differ.
+    /// Record by record; their places on a tape and the way they were recorded may differ.
     Records,
     /// By what survives any form that a run is written in: what was said, and where each step ended.
     Essence,
@@ -103,7 +104,7 @@ pub fn known_records(
     }
     let stored = store.tree_records(&root.run_id)?;
     let is_same = match comparison {
-        Comparison::Records => placeless(&stored) == placeless(records),
+        Comparison::Records => are_alike(&stored, records),
         Comparison::Essence => job(&stored) == job(records) && essence(&stored) == essence(records),
     };
     Ok(if is_same {
@@ -121,12 +122,27 @@ fn job(records: &[Record]) -> Option<&str> {
     }
 }
 
-/// Returns what the records of each run say, without their places on a tape.
-fn placeless(records: &[Record]) -> BTreeMap<&RunId, Vec<(u64, i64, &RecordKind)>> {
-    let mut runs: BTreeMap<&RunId, Vec<_>> = BTreeMap::new();
+/// Tells whether the records of each run say the same, wherever they stand on a tape and however they were recorded.
+fn are_alike(stored: &[Record], records: &[Record]) -> bool {
+    let (stored, records) = (by_run(stored), by_run(records));
+    stored.len() == records.len()
+        && stored
+            .iter()
+            .zip(&records)
+            .all(|((id, stored), (other_id, records))| {
+                id == other_id
+                    && stored.len() == records.len()
+                    && stored
+                        .iter()
+                        .zip(records)
+                        .all(|(one, other)| is_record_alike(one, other))
+            })
+}
+
+fn by_run(records: &[Record]) -> BTreeMap<&RunId, Vec<&Record>> {
+    let mut runs = BTreeMap::<_, Vec<_>>::new();
     for record in records {
-        let said = (record.seq, record.at, &record.kind);
-        runs.entry(&record.run_id).or_default().push(said);
+        runs.entry(&record.run_id).or_default().push(record);
     }
     runs
 }

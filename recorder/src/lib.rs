@@ -47,6 +47,7 @@ pub mod history;
 mod imported;
 mod keeping;
 mod kept_tape;
+mod likeness;
 pub mod perstack;
 mod private_file;
 #[cfg(unix)]

@@ -13,11 +13,12 @@ use runtape_core::report::{
 use runtape_core::{RunId, Stream};
 use runtape_normalizer::redact::{Found, RuleSet};
 use runtape_normalizer::{Exit, Redactor};
-use runtape_store::{BeginRun, Import, Store, StoreError, Trust};
+use runtape_store::{BeginRun, Import, LeftOut, Store, StoreError, Trust};
 
 use crate::context_and_exit::{exit_from_json, exit_to_json};
 use crate::error::RecordError;
 use crate::kept_tape::KeptTape;
+use crate::likeness::is_same_execution;
 use crate::redaction::{filter_begin, markers, redact_record};
 use crate::replay;
 
@@ -170,14 +171,21 @@ pub fn import_bundle(
     let mut imports = Vec::new();
     in_batch(store, |store| {
         let mut with_secrets = BTreeMap::new();
-        let imported = store.import_bundle_but(bundle, trust, now, |bundle| {
+        let imported = store.import_bundle_but(bundle, trust, now, |store, bundle| {
+            let mut left_out = LeftOut::default();
             for root in bundle.root_runs()? {
+                let is_exact = store.has_copy(bundle, &root)? || store.has_same(bundle, &root)?;
+                if !is_exact && is_same_execution(bundle, store, &root)? {
+                    left_out.known.push(root);
+                    continue;
+                }
                 let counts = secrets_in(bundle, &root, rules)?;
                 if counts.total() > 0 {
+                    left_out.rewritten.push(root.clone());
                     with_secrets.insert(root, counts);
                 }
             }
-            Ok(with_secrets.keys().cloned().collect())
+            Ok(left_out)
         })?;
         imports = imported.runs;
         for begin in imported.left_out {

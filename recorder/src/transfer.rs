@@ -11,6 +11,7 @@ use runtape_normalizer::redact::RuleSet;
 use runtape_store::{BeginRun, Import, Store, StoreError};
 
 use crate::error::RecordError;
+use crate::likeness::is_same_execution;
 use crate::redaction::filter_begin;
 use crate::stored_redaction::{in_batch, secrets_in, write_filtered};
 
@@ -31,6 +32,8 @@ pub enum Transferred {
     Stored,
     /// It was there already.
     Known,
+    /// It was there already, recorded under another key, by other rules, or on another machine. Both are as they were.
+    RecordedDifferently,
     /// It has not ended: it goes when it has.
     Open,
     /// Another run is there under its id, or the id of a child of it. Both are as they were.
@@ -175,17 +178,32 @@ fn copy(
         return match target.copy_run(source, root, now) {
             Ok(Import::Stored) => Ok(Transferred::Stored),
             Ok(Import::Known) => Ok(Transferred::Known),
+            Ok(Import::RecordedDifferently) => Ok(Transferred::RecordedDifferently),
             // Nothing was written: whatever failed in the middle has spoiled the transaction.
-            Err(error) => failed(error.into()),
+            Err(error) => known_or_failed(source, target, root, error),
         };
     }
     let begin = match target.begin_of_copy(source, root, now) {
         Ok(Some(begin)) => begin,
         Ok(None) => return Ok(Transferred::Known),
-        Err(error) => return failed(error.into()),
+        Err(error) => return known_or_failed(source, target, root, error),
     };
     let context = filter_begin(rules, &begin, &mut counts.clone());
     let filtered = BeginRun { context, ..begin };
     write_filtered(source, target, &filtered, &counts, rules, now)?;
     Ok(Transferred::Stored)
+}
+
+/// Tells a run that is there in another recording from one that is in the way.
+fn known_or_failed(
+    source: &Store,
+    target: &Store,
+    root: &RunId,
+    error: StoreError,
+) -> Result<Transferred, RecordError> {
+    let is_conflict = matches!(error, StoreError::Conflict { .. });
+    if is_conflict && is_same_execution(source, target, root)? {
+        return Ok(Transferred::RecordedDifferently);
+    }
+    failed(error.into())
 }

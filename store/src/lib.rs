@@ -114,7 +114,7 @@ pub use server_name::ServerName;
 pub use sqlite::Erased;
 pub use store::{Store, server_address};
 pub use write::begin::{BeginRun, OpenRun};
-pub use write::import::{BundleImport, Import, Trust};
+pub use write::import::{BundleImport, Import, LeftOut, Trust};
 pub use write::put::PreparedRun;
 pub use write::replace::Replaced;
 pub use write::retention::DroppedTapes;

@@ -21,7 +21,8 @@ use crate::terminal::times;
 /// A run goes with its children, its tape and what proves it, and is sealed anew where it arrives; `runtape show` tells there
 /// which seal covered it here. What is there already is not copied again, so whoever is interrupted begins again. A run
 /// that has not ended is left for the next time. Another run under the same id is named and left as it is, and
-/// makes the exit code 3. Secrets are taken out on the way, whatever was done here.
+/// makes the exit code 3; the same run recorded under another redaction key or on another machine is no
+/// other run. Secrets are taken out on the way, whatever was done here.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PushArgs {
     /// The other database, which is made if it is a file that is not there
@@ -157,6 +158,15 @@ fn line(root: &RunId, outcome: Transferred, summary: &mut CopySummary) -> Copied
     let (outcome, count, reason) = match outcome {
         Transferred::Stored => (CopyOutcome::Stored, &mut summary.stored, None),
         Transferred::Known => (CopyOutcome::Skipped, &mut summary.skipped, None),
+        Transferred::RecordedDifferently => {
+            summary.recorded_differently += 1;
+            let reason = "recorded differently there: under another key, by other rules or on another machine";
+            (
+                CopyOutcome::Skipped,
+                &mut summary.skipped,
+                Some(reason.to_owned()),
+            )
+        }
         Transferred::Open => (CopyOutcome::Open, &mut summary.open, None),
         Transferred::Conflict => {
             let reason = "another run is there under its id, or that of a child of it";
@@ -182,7 +192,9 @@ fn line(root: &RunId, outcome: Transferred, summary: &mut CopySummary) -> Copied
 
 /// Says what became of a run: a person is told only of those that could not be copied.
 fn say(run: CopiedRun, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
-    if let Some(reason) = &run.reason {
+    if let Some(reason) = &run.reason
+        && run.outcome != CopyOutcome::Skipped
+    {
         invocation.warn(&format!("run {}: {reason}", run.run_id));
     }
     if invocation.console.json {
@@ -199,6 +211,12 @@ fn finish(summary: CopySummary, invocation: &mut Invocation<'_>) -> Result<(), C
         summary.to,
         summary.skipped
     );
+    if summary.recorded_differently > 0 {
+        text = format!(
+            "{text} ({} recorded differently)",
+            summary.recorded_differently
+        );
+    }
     for (count, what) in [
         (summary.open, "not ended yet"),
         (summary.differs, "different there"),

@@ -65,3 +65,12 @@ pub use serving::ServeInfo;
 pub use session::SessionInfo;
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{CostEstimate, DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};
+
+/// Tells whether a counter is left out of JSON.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::is_zero;
 use crate::RunId;
 
 /// A line of what `push` and `pull` print: one for each run, and a summary at the end.
@@ -23,7 +24,7 @@ pub struct CopiedRun {
     pub run_id: RunId,
     /// What became of it.
     pub outcome: CopyOutcome,
-    /// Why it could not be copied; null if it could, or need not.
+    /// Why it was not copied; null if it was, or was there as it is here.
     pub reason: Option<String>,
 }
 
@@ -55,6 +56,10 @@ pub struct CopySummary {
     pub stored: u64,
     /// Runs that were there already.
     pub skipped: u64,
+    /// Those of them that were recorded under another redaction key, by other rules or on another machine; not there if
+    /// none was.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub recorded_differently: u64,
     /// Runs that have not ended.
     pub open: u64,
     /// Runs under whose ids there are others.

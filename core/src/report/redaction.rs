@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::SealName;
 use super::output::open;
+use super::{SealName, is_zero};
 use crate::{RunId, Stream};
 
 /// By which rules secrets were taken out of what is kept of a run.
@@ -49,14 +49,6 @@ pub struct RedactionCounts {
     /// within the bounds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unfinished: u64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands over a reference"
-)]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl RedactionCounts {

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::output::open;
 use super::recording::ExitInfo;
 use super::seal::is_first_chain;
-use super::{CostEstimate, Failure, RunOrigin, RunRedaction, SealName, ToolCallInfo, counts};
+use super::{
+    CostEstimate, Failure, RunOrigin, RunRedaction, SealName, ToolCallInfo, counts, is_zero,
+};
 use crate::iso::{self, Time};
 use crate::{
     CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
@@ -21,15 +23,6 @@ pub const INTERRUPT: &str = "SIGINT";
 pub const INTERRUPT_CODE: i64 = 130;
 /// The errors of runs that a signal ended, or that ended as if by one.
 pub const INTERRUPTED_NAMES: [&str; 2] = ["KilledBySignal", "NonZeroExit"];
-
-/// Tells whether there is nothing to say.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands out references"
-)]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
 
 /// What is known of a run, without its records. Unknown is null, or not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -36,6 +36,17 @@ impl Store {
         source.read(|tables| is_here(self, &arrival(tables, root, 0)?))
     }
 
+    /// Tells whether a root run of another store is here with the same content, and was recorded in the same way.
+    pub fn has_same(&self, source: &Self, root: &RunId) -> Result<bool> {
+        source.read(|tables| {
+            let row = get_root(tables, root)?;
+            self.read(|target| match target.find_run(root)? {
+                Some(found) => same(tables, &row, target, &found),
+                None => Ok(false),
+            })
+        })
+    }
+
     /// Proves that a root run of another store is as it was sealed, and returns what it is to begin with here, for those who
     /// write it in another form. Where it was is in its context. `None` if it is here with the same content; other
     /// content under its id is an error.

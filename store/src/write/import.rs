@@ -36,6 +36,17 @@ pub enum Import {
     Stored,
     /// The run was there already, with the same content.
     Known,
+    /// The run was there already with the same content, and was recorded in another way.
+    RecordedDifferently,
+}
+
+/// Root runs of a bundle that are not copied.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// The caller writes these in another form.
+    pub rewritten: Vec<RunId>,
+    /// The caller found these in the store, recorded in another way.
+    pub known: Vec<RunId>,
 }
 
 /// What became of the runs of a bundle.
@@ -70,19 +81,19 @@ impl Store {
         at: i64,
     ) -> Result<Vec<(RunId, Import)>> {
         Ok(self
-            .import_bundle_but(bundle, trust, at, |_| Ok(Vec::new()))?
+            .import_bundle_but(bundle, trust, at, |_, _| Ok(LeftOut::default()))?
             .runs)
     }
 
-    /// Does the same, but for some root runs that the caller writes in another form: once the bundle is verified,
-    /// `left_out` names them. Those are not copied, and it is told what each is to begin with. One of them that came
-    /// from the same sealed run before is there already.
+    /// Does the same, but for some root runs that `left_out` names once the bundle is verified; it gets this store and the
+    /// bundle. The caller writes some of them in another form and is told what each is to begin with; one of these
+    /// that came from the same sealed run before is there already.
     pub fn import_bundle_but(
         &mut self,
         bundle: &Self,
         trust: Trust,
         at: i64,
-        left_out: impl FnOnce(&Self) -> Result<Vec<RunId>>,
+        left_out: impl FnOnce(&Self, &Self) -> Result<LeftOut>,
     ) -> Result<BundleImport> {
         let report = bundle.verify_bundle(None)?;
         if let ([first, ..], Trust::Verified) = (report.faults.as_slice(), trust) {
@@ -99,14 +110,18 @@ impl Store {
             .filter(|removal| removal.reason == RemovalReason::TapeDropped)
             .map(|removal| removal.run_id)
             .collect();
-        let left_out = left_out(bundle)?;
+        let left_out = left_out(self, bundle)?;
         bundle.read(|source| {
             let is_current = source.rules()?.are_current;
             let roots = source.sealed_roots()?;
             self.batch(|store| {
                 let mut imports = BundleImport::default();
                 for root in roots {
-                    let is_left_out = left_out.contains(&root.id);
+                    if left_out.known.contains(&root.id) {
+                        imports.runs.push((root.id, Import::RecordedDifferently));
+                        continue;
+                    }
+                    let is_left_out = left_out.rewritten.contains(&root.id);
                     let arrival = Arrival {
                         source,
                         seal: match root.seal {

@@ -27,6 +27,7 @@ pub fn copy_line() -> BoxedStrategy<CopyLine> {
         to: text(),
         stored: count(),
         skipped: count(),
+        recorded_differently: count(),
         open: count(),
         differs: count(),
         failed: count(),

@@ -1,6 +1,6 @@
 //! Runs that come from another store, whole or in another form.
 
-use runtape_store::{Import, Store, StoreError, Trust};
+use runtape_store::{Import, LeftOut, Store, StoreError, Trust};
 use runtape_tests::runs::{Plan, run_id};
 use serde_json::json;
 
@@ -54,9 +54,12 @@ pub(crate) fn a_run_of_a_bundle_is_left_to_one_who_writes_it_in_another_form<B: 
     let runs = [whole.id().clone(), other.id().clone()];
     from.write_bundle(&runs, &path).unwrap();
     let bundle = Store::open_bundle(&path).unwrap();
-    let leave_other = |bundle: &Store| {
+    let leave_other = |_: &Store, bundle: &Store| {
         assert!(bundle.has_run(other.id())?);
-        Ok(vec![other.id().clone()])
+        Ok(LeftOut {
+            rewritten: vec![other.id().clone()],
+            ..LeftOut::default()
+        })
     };
     let imported = to
         .import_bundle_but(&bundle, Trust::Verified, 9, leave_other)

@@ -1,6 +1,7 @@
 //! The binary on a database on a server: the same answers as on a file, and what only a server can do to it.
 
 mod away;
+mod machines;
 mod moving;
 mod password;
 mod same_answers;
