@@ -8,7 +8,7 @@ use runtape_normalizer::Exit;
 use runtape_store::{BeginRun, PreparedRun, SealName, Store, StoreError};
 
 use crate::context_and_exit::{context_of_records, exit_to_json};
-use crate::likeness::is_record_alike;
+use crate::likeness::are_records_alike;
 
 /// Stores a root run and its children from all their records, and seals it: all of it or nothing. The records are
 /// those that [`redact_records`](crate::redact_records) let through, and what it says of them is kept with the run.
@@ -104,7 +104,7 @@ pub fn known_records(
     }
     let stored = store.tree_records(&root.run_id)?;
     let is_same = match comparison {
-        Comparison::Records => are_alike(&stored, records),
+        Comparison::Records => are_records_alike(&stored, records),
         Comparison::Essence => job(&stored) == job(records) && essence(&stored) == essence(records),
     };
     Ok(if is_same {
@@ -120,31 +120,6 @@ fn job(records: &[Record]) -> Option<&str> {
         RecordKind::Run(opened) => Some(opened.job_id.as_str()),
         _ => None,
     }
-}
-
-/// Tells whether the records of each run say the same, wherever they stand on a tape and however they were recorded.
-fn are_alike(stored: &[Record], records: &[Record]) -> bool {
-    let (stored, records) = (by_run(stored), by_run(records));
-    stored.len() == records.len()
-        && stored
-            .iter()
-            .zip(&records)
-            .all(|((id, stored), (other_id, records))| {
-                id == other_id
-                    && stored.len() == records.len()
-                    && stored
-                        .iter()
-                        .zip(records)
-                        .all(|(one, other)| is_record_alike(one, other))
-            })
-}
-
-fn by_run(records: &[Record]) -> BTreeMap<&RunId, Vec<&Record>> {
-    let mut runs = BTreeMap::<_, Vec<_>>::new();
-    for record in records {
-        runs.entry(&record.run_id).or_default().push(record);
-    }
-    runs
 }
 
 /// Returns what makes up a run in any form.

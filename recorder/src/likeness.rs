@@ -44,7 +44,10 @@ pub(crate) fn is_same_execution(
     }
     let (lengths, lengths_there) = (one.tape_lengths(root)?, other.tape_lengths(root)?);
     match (lengths.total(), lengths_there.total()) {
-        (0, 0) => are_records_alike(one, other, root),
+        (0, 0) => Ok(are_records_alike(
+            &one.tree_records(root)?,
+            &other.tree_records(root)?,
+        )),
         (0, _) | (_, 0) => Ok(false),
         _ => are_tapes_alike((one, &lengths), (other, &lengths_there), root),
     }
@@ -88,34 +91,58 @@ fn ended(store: &Store, root: &RunId) -> Result<Option<Value>, StoreError> {
     }))
 }
 
-/// Compares runs without a tape by their records.
-fn are_records_alike(one: &Store, other: &Store, root: &RunId) -> Result<bool, StoreError> {
-    let (records, there) = (one.tree_records(root)?, other.tree_records(root)?);
-    Ok(records.len() == there.len()
-        && records
+/// Tells whether the records of each run say the same, wherever they stand on a tape and however they were recorded.
+pub(crate) fn are_records_alike(one: &[Record], other: &[Record]) -> bool {
+    let has_file_times = [one, other].iter().all(|records| {
+        let mut patches = records.iter().filter_map(|record| match &record.kind {
+            RecordKind::Metadata(patch) => Some(patch),
+            _ => None,
+        });
+        patches.any(|patch| patch.set.time_source() == Some("file"))
+    });
+    let (one, other) = (by_run(one), by_run(other));
+    one.len() == other.len()
+        && one
             .iter()
-            .zip(&there)
-            .all(|(record, other)| is_record_alike(record, other)))
+            .zip(&other)
+            .all(|((id, one), (other_id, other))| {
+                id == other_id
+                    && one.len() == other.len()
+                    && one
+                        .iter()
+                        .zip(other)
+                        .all(|(one, other)| is_record_alike(one, other, has_file_times))
+            })
 }
 
-/// Tells whether two records say the same, wherever they stand on a tape.
-pub(crate) fn is_record_alike(one: &Record, other: &Record) -> bool {
-    let is_exact = one.run_id == other.run_id
-        && (one.seq, one.at) == (other.seq, other.at)
-        && one.kind == other.kind;
+fn by_run(records: &[Record]) -> BTreeMap<&RunId, Vec<&Record>> {
+    let mut runs = BTreeMap::<_, Vec<_>>::new();
+    for record in records {
+        runs.entry(&record.run_id).or_default().push(record);
+    }
+    runs
+}
+
+fn is_record_alike(one: &Record, other: &Record, has_file_times: bool) -> bool {
+    let is_exact = (one.seq, one.at) == (other.seq, other.at) && one.kind == other.kind;
     is_exact
-        || match (content_of_record(one), content_of_record(other)) {
-            (Some(one), Some(other)) => are_texts_alike(&one, &other),
+        || match [one, other].map(|record| content_of_record(record, has_file_times)) {
+            [Some(one), Some(other)] => are_texts_alike(&one, &other),
             _ => false,
         }
 }
 
 /// Returns a record as JSON, without its place on a tape and without what says how it was recorded.
-fn content_of_record(record: &Record) -> Option<String> {
+fn content_of_record(record: &Record, has_file_times: bool) -> Option<String> {
     let mut record = record.clone();
     record.span = None;
-    if let RecordKind::Metadata(patch) = &mut record.kind {
-        patch.set = without_recording(&patch.set);
+    if has_file_times {
+        record.at = 0;
+    }
+    match &mut record.kind {
+        RecordKind::Metadata(patch) => patch.set = without_recording(&patch.set),
+        RecordKind::Checkpoint(head) if has_file_times => head.started_at = 0,
+        _ => {}
     }
     serde_json::to_string(&record).ok()
 }
