@@ -245,9 +245,12 @@ fn watching_takes_in_what_a_session_writes_without_waiting_for_the_next_look() {
             break;
         }
     }
-    // Of several sessions in a row at least one arrives sooner than two seconds: the system told of it.
-    let mut quickest = patience;
-    for seed in 20..24 {
+    // The next look would come after some seconds. A busy machine may be as slow as that, so more sessions follow until one
+    // arrives sooner: the system told of it.
+    let (mut quickest, mut written) = (patience, 0);
+    while quickest >= Duration::from_secs(2) && written < 20 || written < 4 {
+        let seed = 20 + written;
+        written += 1;
         let begin = Instant::now();
         Sessions::new(seed).write(&projects, 1, 2).unwrap();
         // A file that is seen before it is whole is new, and grows.
@@ -264,7 +267,7 @@ fn watching_takes_in_what_a_session_writes_without_waiting_for_the_next_look() {
     println!("the quickest was taken in after {quickest:.1?}");
     #[cfg(target_os = "linux")]
     assert!(quickest < Duration::from_secs(2), "{quickest:.1?}");
-    assert_eq!(roots(&runtape), 6);
+    assert_eq!(roots(&runtape), 2 + usize::try_from(written).unwrap());
     intact(&runtape);
 }
 

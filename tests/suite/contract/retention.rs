@@ -1,5 +1,7 @@
 //! Deleting, and dropping tapes.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use runtape_store::{DroppedTapes, RemovalReason, RunFilter, StoreError};
 use runtape_tests::runs::{Plan, job_id, run_id};
 
@@ -159,11 +161,14 @@ pub(crate) fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_n
     let home = B::fresh();
     let made = Plan::new("a", 3).make();
     let mut deleter = home.open();
+    // The scheduler decides who comes first, so both go on until each has.
+    let deleted = AtomicU64::new(0);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let mut store = home.open();
             let (mut done, mut held) = (0, 0);
-            while done < 60 {
+            while done < 60 || deleted.load(Ordering::Relaxed) == 0 {
+                assert!(done < 20_000, "the run was never deleted");
                 match store.begin_run(&made.begin) {
                     Ok(()) => {}
                     Err(StoreError::Locked { .. }) => {
@@ -181,11 +186,13 @@ pub(crate) fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_n
                 store.append(run, &made.records, &made.chunks).unwrap();
                 store.finish_run(run, &serde_json::json!(0), 1).unwrap();
                 done += 1;
+                std::thread::yield_now();
             }
         });
         while !writer.is_finished() {
             match deleter.delete_run(made.id(), 1) {
-                Ok(()) | Err(StoreError::Locked { .. } | StoreError::UnknownRun { .. }) => {}
+                Ok(()) => drop(deleted.fetch_add(1, Ordering::Relaxed)),
+                Err(StoreError::Locked { .. } | StoreError::UnknownRun { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
         }

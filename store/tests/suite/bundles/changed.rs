@@ -174,7 +174,7 @@ fn a_file_that_was_made_to_do_harm_is_refused_before_anything_is_asked_of_it() {
             error.contains("hostile"),
             "{name} does not name the file: {error}"
         );
-        assert!(before.elapsed().as_secs() < 5, "{name}");
+        assert!(before.elapsed().as_secs() < 30, "{name}");
     }
     // What is no file, or has a log beside it that says something else.
     let error = Store::open_bundle(directory.path())
