@@ -7,5 +7,5 @@ pub(crate) mod labels;
 pub(crate) mod place;
 pub(crate) mod prices;
 pub(crate) mod redaction;
-pub(crate) mod status;
+pub(crate) mod outcome;
 pub(crate) mod words;
