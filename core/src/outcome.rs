@@ -136,7 +136,11 @@ mod tests {
         ];
         for (name, metadata, expected) in cases {
             let error = error(name, ErrorFamily::Process);
-            assert_eq!(Outcome::of(status, Some(&error), metadata), expected, "{name}");
+            assert_eq!(
+                Outcome::of(status, Some(&error), metadata),
+                expected,
+                "{name}"
+            );
         }
         // A turn that was interrupted may be followed by one that was not.
         let status = CheckpointStatus::Completed;

@@ -135,7 +135,9 @@ impl Exit {
         let is_stop = |number: i32| STOP_SIGNALS.contains(&number);
         let by_signal = match &self.signal {
             Some(signal) => STOP_SIGNALS.iter().any(|n| signal_name(*n) == *signal),
-            None => self.code.is_some_and(|code| is_stop(code.saturating_sub(128))),
+            None => self
+                .code
+                .is_some_and(|code| is_stop(code.saturating_sub(128))),
         };
         !self.timed_out && !self.recorder_lost && (self.stopped || by_signal)
     }

@@ -7,8 +7,8 @@ use runtape_core::{JobId, Outcome, RunId};
 use runtape_recorder::following::has_lost_its_recorder;
 use runtape_store::{RunFilter, Store};
 
-use crate::commands::follow::{INTERVAL, Target, resolve_target};
 use crate::commands::Invocation;
+use crate::commands::follow::{INTERVAL, Target, resolve_target};
 use crate::error::CliError;
 use crate::exit_codes;
 use crate::terminal::console::Tone;

@@ -173,7 +173,10 @@ impl TapeState {
 
     /// Returns why a sub-agent ended that its run did not wait for.
     pub(super) fn error_of_orphan(&self) -> RunError {
-        let error = self.result.as_ref().and_then(|result| result.verdict.error());
+        let error = self
+            .result
+            .as_ref()
+            .and_then(|result| result.verdict.error());
         match error.filter(|error| error.name == UNFINISHED) {
             Some(unfinished) => unfinished.clone(),
             None => {

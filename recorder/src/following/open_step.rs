@@ -155,7 +155,10 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
     // A run need not have called the tool before.
     let mut runs = filter.runs.clone();
     let tool = runs.tool.take().map(|name| NamePattern::new(&name));
-    if runs.outcome.is_some_and(|outcome| outcome != Outcome::Running) {
+    if runs
+        .outcome
+        .is_some_and(|outcome| outcome != Outcome::Running)
+    {
         return Ok(open);
     }
     runs.outcome = Some(Outcome::Running);

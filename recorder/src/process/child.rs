@@ -178,7 +178,8 @@ impl GroupedProcess {
         let listening = leash.and_then(|program| Listener::start(program, group));
         let (listener, interrupts) = listening.unzip();
         let is_stopped = Arc::<AtomicBool>::default();
-        let interrupts = interrupts.map(|heard: Interrupts| heard.noted_in(Arc::clone(&is_stopped)));
+        let interrupts =
+            interrupts.map(|heard: Interrupts| heard.noted_in(Arc::clone(&is_stopped)));
         let control = Control {
             group,
             sender,

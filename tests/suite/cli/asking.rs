@@ -237,8 +237,8 @@ fn the_same_filters_mean_the_same_everywhere() {
     let all = runtape.json(&["runs", "--limit", "0"]);
     for (words, field, expected) in [
         (["--runtime", "gemini"], "runtime", "gemini"),
-        (["--status", "error"], "status", "stoppedByError"),
-        (["--status", "completed"], "status", "completed"),
+        (["--outcome", "failed"], "outcome", "failed"),
+        (["--status", "completed"], "outcome", "completed"),
     ] {
         let expected_runs = all.iter().filter(|run| run[field] == expected).count();
         let found = runtape.json(&[&["runs", "--limit", "0"], &words[..]].concat());

@@ -431,18 +431,18 @@ fn an_error_names_what_was_asked_for() {
 }
 
 #[test]
-fn other_words_for_a_status_are_taken_and_what_is_none_is_told() {
+fn an_outcome_is_taken_as_it_is_shown_and_what_is_none_is_told() {
     let runtape = Runtape::with_a_last_run();
     assert!(
         runtape
-            .run(&["runs", "--status", "stoppedByError"])
+            .run(&["runs", "--outcome", "failed: ApiError"])
             .status
             .success()
     );
-    let output = runtape.run(&["runs", "--status", "happy"]);
+    let output = runtape.run(&["runs", "--outcome", "happy"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("expected completed"),
+        stderr(&output).contains("expected running, completed"),
         "{}",
         stderr(&output)
     );

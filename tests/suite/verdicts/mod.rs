@@ -8,6 +8,7 @@ mod answers;
 mod claude_code;
 mod codex;
 mod cursor;
+mod endings;
 mod gemini;
 mod generic;
 mod hermes;

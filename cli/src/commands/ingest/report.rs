@@ -70,7 +70,11 @@ pub(super) struct Report {
 type GroupKey = (String, &'static str, &'static str);
 
 fn key(runtime: &Runtime, status: CheckpointStatus, outcome: Outcome) -> GroupKey {
-    (runtime.as_str().to_owned(), outcome.as_str(), status.as_str())
+    (
+        runtime.as_str().to_owned(),
+        outcome.as_str(),
+        status.as_str(),
+    )
 }
 
 fn key_of(group: &IngestGroup) -> GroupKey {

@@ -116,7 +116,9 @@ fn line(context: &Context, summary: Option<&RunSummary>, estimate: &CostEstimate
         return format!("run {} has no end", context.run_id);
     };
     let error = summary.error.as_ref();
-    let label = summary.outcome.label(error.map(|error| error.name.as_str()));
+    let label = summary
+        .outcome
+        .label(error.map(|error| error.name.as_str()));
     let message = error.map(|error| format!(": {}", error.message));
     let how = format!("{label}{}", message.unwrap_or_default());
     let mut parts = vec![crate::terminal::plain::one_line(&how)];

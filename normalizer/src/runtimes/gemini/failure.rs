@@ -436,9 +436,7 @@ mod tests {
             }
             .verdict(code)
             .map(|verdict| match verdict {
-                Verdict::Error(error)
-                | Verdict::TurnLimit(error)
-                | Verdict::Interrupted(error) => {
+                Verdict::Error(error) | Verdict::TurnLimit(error) | Verdict::Interrupted(error) => {
                     (error.name, error.message, error.family.unwrap().as_str())
                 }
                 Verdict::Success => panic!("an error is no success"),

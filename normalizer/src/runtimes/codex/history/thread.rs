@@ -5,8 +5,8 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use foldhash::quality::FixedState;
-use runtape_core::{ErrorFamily, RunError};
 use runtape_core::runtime_event::Warning;
+use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
 use super::calls::{ModelCall, Spawned, ThreadCalls, tool};
