@@ -183,8 +183,8 @@ fn what_matters_of_a_run_has_room_in_a_narrow_terminal() {
     let table = stdout(&output);
     for text in [
         "started",
-        "status",
-        "asked",
+        "outcome",
+        "title",
         "took",
         "cost $",
         "Explain why",
@@ -237,7 +237,7 @@ fn a_run_whose_recorder_died_is_marked() {
     child.wait().unwrap();
     let output = runtape.run(&["runs"]);
     assert!(
-        stdout(&output).contains("open, lost"),
+        stdout(&output).contains("running, lost"),
         "{}",
         stdout(&output)
     );

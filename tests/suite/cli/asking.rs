@@ -324,6 +324,8 @@ fn every_run_comes_back_from_its_events_and_from_its_records() {
             let there = again.iter().find(|run| run["runId"] == *id).unwrap();
             let told = [
                 "status",
+                "outcome",
+                "title",
                 "error",
                 "model",
                 "sessionId",

@@ -329,15 +329,15 @@ fn interrupting_twice_asks_and_thrice_kills() {
 #[test]
 fn tables_have_the_columns_that_were_asked_for() {
     let runtape = Runtape::with_a_last_run();
-    let text = stdout(&runtape.run(&["runs", "--limit", "1", "--fields", "status,runtime,cost"]));
+    let text = stdout(&runtape.run(&["runs", "--limit", "1", "--fields", "outcome,runtime,cost"]));
     let head: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(head, ["status", "runtime", "cost", "$"]);
+    assert_eq!(head, ["outcome", "runtime", "cost", "$"]);
     let text = stdout(&runtape.run(&[
         "runs",
         "--limit",
         "1",
         "--template",
-        "{runtime}={status}\\t!",
+        "{runtime}={outcome}\\t!",
     ]));
     assert_eq!(text, "claude-code=completed\t!\n");
     for wrong in [
