@@ -289,6 +289,8 @@ fn interrupting_twice_asks_and_thrice_kills() {
         (1, "", "SIGINT"),
         (2, "trap '' INT;", "SIGTERM"),
         (3, "trap '' INT TERM;", "SIGKILL"),
+        // Some agents exit with a code of their own.
+        (1, "trap 'exit 1' INT;", ""),
     ] {
         let runtape = Runtape::new();
         let ready = runtape.path("ready");
@@ -322,7 +324,9 @@ fn interrupting_twice_asks_and_thrice_kills() {
             "{said}"
         );
         let shown = &runtape.json(&["show", "stopped"])[0];
-        assert_eq!(shown["exit"]["signal"], signal, "{said}");
+        let ended = shown["exit"]["signal"].as_str().unwrap_or_default();
+        assert_eq!(ended, signal, "{said}");
+        assert_eq!(shown["outcome"], "interrupted", "{shown}");
     }
 }
 

@@ -12,6 +12,7 @@ mod endings;
 mod gemini;
 mod generic;
 mod hermes;
+mod histories;
 mod openclaw;
 mod opencode;
 
