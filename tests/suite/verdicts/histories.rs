@@ -94,6 +94,7 @@ fn what_is_left_in_a_session_file_makes_one_outcome() {
     let mut answer = gemini("g1", "gemini", json!("Done."));
     answer["tokens"] =
         json!({"input": 10, "output": 2, "cached": 0, "thoughts": 0, "tool": 0, "total": 12});
+    answer["thoughts"] = json!([]);
     answer["model"] = "m".into();
     let session = row(
         "sessions",
