@@ -16,7 +16,7 @@ use runtape_normalizer::runtimes::RUNTIMES;
 use runtape_store::{RunFilter, Store};
 
 use crate::Arguments;
-use crate::arguments::status;
+use crate::arguments::outcome;
 use crate::database::Database;
 use crate::terminal::plain;
 
@@ -56,7 +56,7 @@ const COMPLETERS: [(&str, Completer); 12] = [
         of_runs(store, typed, |run| run.model.iter().cloned().collect())
     }),
     ("LABEL", |store, typed| of_runs(store, typed, labels)),
-    ("STATUS", statuses),
+    ("OUTCOME", outcomes),
 ];
 
 /// Says of each argument how it is completed.
@@ -147,10 +147,10 @@ fn runs(store: &Store, typed: &str) -> Vec<CompletionCandidate> {
 
 /// Says of a run in a few words what it was.
 fn about(run: &RunInfo) -> String {
-    let status = status::word_of(run);
-    let prompt = run.prompt.as_deref().unwrap_or_default();
-    let words: String = plain::name(prompt).chars().take(HELP).collect();
-    let text = format!("{} {status} {words}", run.runtime.as_str());
+    let outcome = run.outcome_label();
+    let title = run.title.as_deref().unwrap_or_default();
+    let words: String = plain::name(title).chars().take(HELP).collect();
+    let text = format!("{} {outcome} {words}", run.runtime.as_str());
     text.trim_end().to_owned()
 }
 
@@ -181,9 +181,9 @@ fn values(candidates: &[CompletionCandidate]) -> BTreeSet<OsString> {
     values.map(OsStr::to_owned).collect()
 }
 
-/// Returns the words that `--status` takes: those that are always there, and the names of errors that runs ended with.
-fn statuses(store: &Store, typed: &str) -> Vec<CompletionCandidate> {
-    let known = status::known_words().into_iter();
+/// Returns the words that `--outcome` takes: those that are always there, and the names of errors that runs ended with.
+fn outcomes(store: &Store, typed: &str) -> Vec<CompletionCandidate> {
+    let known = outcome::known_words().into_iter();
     let known = known.filter(|word| word.starts_with(typed));
     let mut found: Vec<CompletionCandidate> = known.map(CompletionCandidate::new).collect();
     let seen = values(&found);

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// Show these columns of a table, in this order, such as run,status
     #[arg(long, global = true, value_name = "COLUMNS", value_delimiter = ',', conflicts_with_all = ["json", "template"])]
     fields: Vec<String>,
-    /// Write each row of a table as this text, with `{column}` for a value: '{run} {status}'
+    /// Write each row of a table as this text, with `{column}` for a value: '{run} {outcome}'
     #[arg(long, global = true, value_name = "TEXT", conflicts_with = "json")]
     template: Option<String>,
     /// Do not hand what is longer than the screen to a pager

@@ -153,8 +153,8 @@ impl ErrorFamily {
 #[serde(rename_all = "camelCase")]
 pub struct RunError {
     /// `ApiError` for what the model's API refused; `TruncatedOutput`, `NonZeroExit`,
-    /// `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`; `UnclearResult` where a result
-    /// does not say in the runtime's documented way how the run went; else the runtime's own name.
+    /// `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`; `Unfinished` where history stops
+    /// without proof of an end; `UnclearResult` where a result does not say in the runtime's documented way how the run went; else the runtime's own name.
     pub name: String,
     /// What went wrong, for people.
     pub message: String,

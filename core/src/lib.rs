@@ -56,6 +56,7 @@ mod message;
 mod metadata;
 mod notice;
 mod omission;
+mod outcome;
 pub mod prices;
 pub mod published;
 pub mod record;
@@ -102,6 +103,7 @@ pub use message::{
     UserPart,
 };
 pub use metadata::Metadata;
+pub use outcome::{INTERRUPTED_KEY, Outcome, UNFINISHED};
 pub use record::{Record, RecordKind};
 pub use restore::Restorer;
 pub use run_event::{RunEvent, RunEventKind};

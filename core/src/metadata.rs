@@ -86,6 +86,8 @@ number_keys! {
     unparsed_lines -> u64, as_u64, "unparsedLines";
     /// Whether the exit code is unknown.
     exit_unknown -> bool, as_bool, "exitUnknown";
+    /// Whether somebody stopped the run.
+    interrupted -> bool, as_bool, "interrupted";
     /// Whether an agent CLI did the work, rather than Perstack itself.
     external_execution -> bool, as_bool, "externalExecution";
 }

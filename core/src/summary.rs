@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::record::{CheckpointHead, MessageRecord};
 use crate::{
-    CheckpointStatus, ExpertMessage, ExpertPart, Message, Metadata, Record, RecordKind, RunError,
-    RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId, ToolMessagePart,
+    CheckpointStatus, ExpertMessage, ExpertPart, Message, Metadata, Outcome, Record, RecordKind,
+    RunError, RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId, ToolMessagePart,
 };
 
 /// A run, with all its children, in one object. Unknown is null, never absent.
@@ -31,6 +31,9 @@ pub struct RunSummary {
     pub cwd: Option<String>,
     /// How the run ended.
     pub status: CheckpointStatus,
+    /// How it went, in one word.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// How many messages of the model the main run has.
     pub steps: u64,
     /// How long the run took in milliseconds: by the recorder's clock where it ran the process, else as
@@ -447,6 +450,7 @@ impl Summarizer {
             cli_version: text(self.metadata.cli_version()),
             cwd: text(self.metadata.cwd()),
             status,
+            outcome: Outcome::of(status, error.as_ref(), &self.metadata),
             steps: self.steps,
             duration_ms: self.metadata.took_ms(),
             usage: SummaryUsage::known(usage),

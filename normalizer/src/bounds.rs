@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use runtape_core::{RuntimeEventKind, TokenCounts};
 use serde_json::Value;
 
-use crate::signal::{Outcome, Signal, Verdict};
+use crate::signal::{Outcome, Signal};
 
 /// The most tokens that are believed, 2^53: up to there every reader of JSON sees the same number.
 pub const MOST_TOKENS: i64 = 1 << 53;
@@ -114,7 +114,7 @@ fn check_counts(counts: &mut TokenCounts, faults: &mut Vec<String>) {
 
 fn check_outcome(outcome: &mut Outcome<'_>, faults: &mut Vec<String>) {
     check_duration("duration", &mut outcome.duration_ms, faults);
-    if let Verdict::Error(error) | Verdict::TurnLimit(error) = &mut outcome.verdict {
+    if let Some(error) = outcome.verdict.error_mut() {
         check_time("retryAt", &mut error.retry_at, faults);
     }
 }
@@ -194,6 +194,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::signal::Verdict;
 
     #[test]
     fn what_is_within_bounds_stays_as_it_is() {

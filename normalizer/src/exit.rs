@@ -11,6 +11,8 @@ pub struct Exit {
     pub signal: Option<String>,
     /// Whether the recorder ended it because its time was up.
     pub timed_out: bool,
+    /// Whether somebody stopped it through the recorder.
+    pub stopped: bool,
     /// Whether the recorder itself died: how the process ended, nobody saw.
     pub recorder_lost: bool,
     /// Output that the process printed, and that could be kept nowhere.
@@ -93,6 +95,7 @@ impl Exit {
             code,
             signal,
             timed_out,
+            stopped,
             recorder_lost,
             missing,
             redacted: _,
@@ -100,7 +103,7 @@ impl Exit {
             unkept_input: _,
         } = self;
         let is_known = code.is_some() || signal.is_some() || missing.is_some();
-        !is_known && !timed_out && !recorder_lost
+        !is_known && !timed_out && !stopped && !recorder_lost
     }
 
     /// Tells whether the end of the output is not known: what is there may be half an answer,
@@ -122,6 +125,21 @@ impl Exit {
     #[must_use]
     pub fn is_failure(&self) -> bool {
         !self.is_unknown() && !self.is_success()
+    }
+
+    /// Tells whether somebody asked the process to end: through the recorder, or as a signal or the exit code that
+    /// stands for one says. SIGKILL says nothing of the kind, since the system sends it where memory is short; nor
+    /// does a time limit, which nobody had in mind when it was over.
+    #[must_use]
+    pub fn was_asked_for(&self) -> bool {
+        let is_stop = |number: i32| STOP_SIGNALS.contains(&number);
+        let by_signal = match &self.signal {
+            Some(signal) => STOP_SIGNALS.iter().any(|n| signal_name(*n) == *signal),
+            None => self
+                .code
+                .is_some_and(|code| is_stop(code.saturating_sub(128))),
+        };
+        !self.timed_out && !self.recorder_lost && (self.stopped || by_signal)
     }
 
     /// Names the error of a process that did not end well by itself, and says it in words.
@@ -173,6 +191,9 @@ impl Exit {
     }
 }
 
+/// SIGHUP, SIGINT, SIGQUIT and SIGTERM: the signals by which people ask a process to end.
+const STOP_SIGNALS: [i32; 4] = [1, 2, 3, 15];
+
 /// Tells whether an exit code stands for a signal, as shells and many programs have it.
 #[must_use]
 pub(crate) fn code_is_signal(code: i32) -> bool {
@@ -214,6 +235,30 @@ mod tests {
         assert!(Exit::with_code(-9).is_failure());
         assert!(Exit::with_code(0).is_success());
         assert!(!Exit::unknown().is_success() && !Exit::unknown().is_failure());
+    }
+
+    #[test]
+    fn only_what_people_send_is_asking_a_process_to_end() {
+        let stopped = Exit {
+            stopped: true,
+            ..Exit::with_signal("SIGKILL")
+        };
+        for exit in ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"].map(Exit::with_signal) {
+            assert!(exit.was_asked_for(), "{exit:?}");
+        }
+        for exit in [Exit::with_code(130), Exit::with_code(143), stopped.clone()] {
+            assert!(exit.was_asked_for(), "{exit:?}");
+        }
+        let out_of_time = Exit {
+            timed_out: true,
+            ..Exit::with_signal("SIGTERM")
+        };
+        let others = [Exit::with_signal("SIGKILL"), Exit::with_signal("SIGSEGV")];
+        let codes = [0, 1, 2, 15, 137, 139].map(Exit::with_code);
+        let rest = [out_of_time, Exit::lost(), Exit::unknown()];
+        for exit in others.into_iter().chain(codes).chain(rest) {
+            assert!(!exit.was_asked_for(), "{exit:?}");
+        }
     }
 
     #[test]

@@ -120,6 +120,27 @@ pub enum Verdict {
     Error(RunError),
     /// The turn limit was reached.
     TurnLimit(RunError),
+    /// The runtime reports that somebody stopped it.
+    Interrupted(RunError),
+}
+
+impl Verdict {
+    /// Returns the failure that it reports.
+    #[must_use]
+    pub fn error(&self) -> Option<&RunError> {
+        match self {
+            Self::Success => None,
+            Self::Error(error) | Self::TurnLimit(error) | Self::Interrupted(error) => Some(error),
+        }
+    }
+
+    /// Returns the failure that it reports, to change it.
+    pub(crate) fn error_mut(&mut self) -> Option<&mut RunError> {
+        match self {
+            Self::Success => None,
+            Self::Error(error) | Self::TurnLimit(error) | Self::Interrupted(error) => Some(error),
+        }
+    }
 }
 
 /// One thing that a runtime said.

@@ -124,6 +124,7 @@ pub(crate) fn exit_to_json(exit: &Exit) -> Value {
     }
     for (key, flag) in [
         ("timedOut", exit.timed_out),
+        ("stopped", exit.stopped),
         ("recorderLost", exit.recorder_lost),
     ] {
         if flag {
@@ -174,6 +175,7 @@ pub(crate) fn exit_from_json(value: &Value) -> Exit {
         code: code.and_then(|code| i32::try_from(code).ok()),
         signal: signal.map(str::to_owned),
         timed_out: flag("timedOut"),
+        stopped: flag("stopped"),
         recorder_lost: flag("recorderLost"),
         missing: value.get("missing").map(missing_from_json),
         redacted: counts_from_json(value),

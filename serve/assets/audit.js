@@ -3,7 +3,7 @@
 import { get, post, query as toQuery } from "./api.js";
 import { columns, rows } from "./chart.js";
 import { h, fill } from "./dom.js";
-import { cost, count, duration, roughCost, short, statusBadge, time, tokens, tokensTitle } from "./format.js";
+import { cost, count, duration, outcomeBadge, roughCost, short, time, tokens, tokensTitle } from "./format.js";
 import { paged, runAddress, runLink, table } from "./table.js";
 import { gist, visible } from "./text.js";
 
@@ -145,7 +145,7 @@ function failures({ signal }) {
   const list = table(
     [
       { title: "error", kind: "wide", cell: (run) => h("span", { title: (run.error?.message ?? "").slice(0, 600) }, h("strong", {}, ...visible(run.error?.name ?? "")), " ", ...visible(gist(run.error?.message ?? "", 240))) },
-      { title: "family", cell: (run) => statusBadge(run.status, run.error) },
+      { title: "outcome", cell: (run) => outcomeBadge(run) },
       { title: "ended", cell: (run) => time(run.finishedAt ?? run.startedAt) },
       { title: "runtime", cell: (run) => run.runtime },
       { title: "model", cell: (run) => run.model ?? "" },

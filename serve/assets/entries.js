@@ -155,7 +155,8 @@ function body(entry, state) {
       // The shape has zeros where nobody reported anything.
       const parts = [[entry.inputTokens, "input"], [entry.cachedTokens, "cached"], [entry.outputTokens, "output"]].filter(([value]) => value).map(([value, name]) => `${count(value)} ${name}`);
       if (entry.costUsd) parts.push(cost(entry.costUsd));
-      const facts = `${entry.subtype}${parts.length ? `: ${parts.join(", ")}` : ""}`;
+      // How the run went is the run's to say: the entry has no more than its error.
+      const facts = [entry.errors.length ? null : entry.subtype, parts.join(", ")].filter(Boolean).join(": ");
       const errors = entry.errors.map((/** @type {string} */ error) => h("p", { class: "bad-text" }, ...marked(error, state.wanted)));
       return [h("p", { class: "faint" }, ...visible(facts)), ...errors, long(entry, "/text", entry.text, state, (text) => h("div", { class: "prose" }, ...prose(text, state.wanted)))];
     }

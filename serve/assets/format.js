@@ -1,6 +1,7 @@
 // Numbers and times for people.
 
 import { h } from "./dom.js";
+import { visible } from "./text.js";
 
 const number = new Intl.NumberFormat("en");
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
@@ -56,7 +57,7 @@ export function took(run) {
   if (run.durationMs !== null && run.durationMs !== undefined) return run.durationMs;
   // From a file only one time is known: no duration follows from that.
   if (run.finishedAt) return Date.parse(run.finishedAt) - Date.parse(run.startedAt) || null;
-  return run.status === "proceeding" ? Date.now() - Date.parse(run.startedAt) : null;
+  return run.outcome === "running" ? Date.now() - Date.parse(run.startedAt) : null;
 }
 
 /** Returns all tokens that are known. @param {any} usage */
@@ -73,21 +74,28 @@ export function tokensTitle(usage) {
   return parts.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => `${count(Number(value))} ${name}`).join(", ");
 }
 
-const STATUS = /** @type {Record<string, [string, string]>} */ ({
-  proceeding: ["open", "open"],
-  running: ["open", "open"],
-  completed: ["completed", "good"],
-  stoppedByError: ["error", "bad"],
-  stoppedByExceededMaxSteps: ["max steps", "warn"],
-  stoppedByMaxSteps: ["max steps", "warn"],
-  stoppedByInteractiveTool: ["interactive", "warn"],
-  stoppedByDelegate: ["delegate", "warn"],
-});
+const TONES = /** @type {Record<string, string>} */ ({ running: "open", completed: "good", failed: "bad", limit: "warn", interrupted: "warn", unfinished: "plain" });
 
-/** Makes the badge of a status. @param {string} status @param {any} [error] */
-export function statusBadge(status, error) {
-  const [word, tone] = STATUS[status] ?? [status, "plain"];
-  return h("span", { class: `badge ${tone}`, title: error?.message ? `${error.name}: ${error.message}`.slice(0, 500) : status }, error?.family && error.family !== "other" ? error.family : word);
+/** Returns how a run went, a failure with its error's name. @param {any} run */
+export function outcomeLabel(run) {
+  return run.outcome === "failed" && run.error ? `failed: ${run.error.name}` : run.outcome;
+}
+
+/** Makes the badge of a run's or a job's outcome. @param {any} run */
+export function outcomeBadge(run) {
+  const { error, outcome } = run;
+  const title = error?.message ? `${error.name}: ${error.message}`.slice(0, 500) : outcome;
+  return h("span", { class: `badge ${TONES[outcome] ?? "plain"}`, title }, ...visible(outcomeLabel(run)));
+}
+
+/** Returns what a run is called. @param {any} run */
+export function titleOf(run) {
+  return run.title || run.runId;
+}
+
+/** Writes what is not known yet of a run that goes on. @param {any} run @param {string} text */
+export function known(run, text) {
+  return text || (run.outcome === "running" ? "–" : "");
 }
 
 /** @param {number} bytes */

@@ -2,7 +2,7 @@
 
 import { follow } from "./api.js";
 import { h, fill } from "./dom.js";
-import { cost, duration, short, statusBadge, time, tokens, tokensTitle, took } from "./format.js";
+import { cost, duration, known, outcomeBadge, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
 import { runAddress } from "./table.js";
 import { gist, plain, visible } from "./text.js";
 
@@ -25,8 +25,9 @@ export function show({ main, signal }) {
   fill(main, h("h1", {}, "Live"), note, grid, endedTitle, ended);
 
   const card = (/** @type {any} */ run) => {
-    const isOpen = run.status === "proceeding";
-    const silent = run.now ? Date.now() - Date.parse(run.now.at) : Date.now() - Date.parse(run.startedAt);
+    const isOpen = run.outcome === "running";
+    // By the time at which it was received: the agent's clock may be another one than ours.
+    const silent = Math.max(0, Date.now() - Date.parse(run.receivedAt ?? run.startedAt));
     const tone = !isOpen ? "over" : silent > STALE ? "stale" : silent > SILENT ? "silent" : "busy";
     const now = run.now
       ? [h("span", { class: "doing" }, DOING[run.now.kind] ?? run.now.kind), h("span", { class: "now-text" }, ...visible(gist(run.now.text, 280)))]
@@ -34,16 +35,16 @@ export function show({ main, signal }) {
     const facts = [
       ["elapsed", duration(took(run))],
       isOpen ? ["silent for", duration(silent)] : ["ended", time(run.finishedAt)],
-      ["tokens", h("span", { title: tokensTitle(run.usage) }, short(tokens(run.usage)))],
-      ["cost", cost(run.costUsd) || "–"],
+      ["tokens", h("span", { title: tokensTitle(run.usage) }, known(run, short(tokens(run.usage))))],
+      ["cost", known(run, cost(run.costUsd)) || "–"],
       ["steps", String(run.steps)],
     ];
     if (run.openChildren) facts.push(["sub-agents", String(run.openChildren)]);
     return h(
       "a",
-      { class: `card ${tone}`, href: runAddress(run.runId), "data-row": "", "data-run": run.runId, "aria-label": plain(`${run.runtime}: ${gist(run.prompt ?? run.runId, 100)}`) },
-      h("div", { class: "card-head" }, h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, ...visible(run.runtime)), run.model ? h("span", { class: "faint" }, ...visible(run.model)) : null, h("span", { class: "grow" }), statusBadge(run.status, run.error)),
-      h("p", { class: "prompt" }, ...visible(gist(run.prompt ?? "(the prompt is not known)", 240))),
+      { class: `card ${tone}`, href: runAddress(run.runId), "data-row": "", "data-run": run.runId, "aria-label": plain(`${run.runtime}: ${gist(titleOf(run), 100)}`) },
+      h("div", { class: "card-head" }, h("span", { class: "dot", "aria-hidden": "true" }), h("strong", {}, ...visible(run.runtime)), run.model ? h("span", { class: "faint" }, ...visible(run.model)) : null, h("span", { class: "grow" }), outcomeBadge(run)),
+      h("p", { class: "prompt" }, ...visible(gist(titleOf(run), 240))),
       h("p", { class: "now" }, ...now),
       h("dl", { class: "facts" }, ...facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
     );
@@ -54,7 +55,7 @@ export function show({ main, signal }) {
     const old = cards.get(run.runId);
     const focused = old && document.activeElement === old;
     cards.set(run.runId, fresh);
-    const home = run.status === "proceeding" ? grid : ended;
+    const home = run.outcome === "running" ? grid : ended;
     if (old?.parentElement === home) old.replaceWith(fresh);
     else {
       old?.remove();
@@ -64,12 +65,12 @@ export function show({ main, signal }) {
   };
 
   const say = () => {
-    const open = [...runs.values()].filter((run) => run.status === "proceeding");
+    const open = [...runs.values()].filter((run) => run.outcome === "running");
     note.hidden = open.length > 0;
     note.textContent = "No run is open. What `runtape record` records now appears here.";
     endedTitle.hidden = runs.size === open.length;
     // The one that spoke last comes first.
-    const order = open.sort((a, b) => Date.parse(b.now?.at ?? b.startedAt) - Date.parse(a.now?.at ?? a.startedAt));
+    const order = open.sort((a, b) => Date.parse(b.receivedAt ?? b.startedAt) - Date.parse(a.receivedAt ?? a.startedAt));
     order.forEach((run, place) => {
       const element = cards.get(run.runId);
       if (element) element.style.order = String(place);
@@ -77,7 +78,7 @@ export function show({ main, signal }) {
   };
 
   const clock = setInterval(() => {
-    for (const run of runs.values()) if (run.status === "proceeding") draw(run);
+    for (const run of runs.values()) if (run.outcome === "running") draw(run);
     say();
   }, 5000);
   signal.addEventListener("abort", () => clearInterval(clock));
@@ -99,7 +100,7 @@ export function show({ main, signal }) {
       } else if (name === "listed") {
         // What ended while the server could not be reached is not open any more.
         for (const [id, run] of runs) {
-          if (run.status === "proceeding" && !named.has(id)) {
+          if (run.outcome === "running" && !named.has(id)) {
             runs.delete(id);
             cards.get(id)?.remove();
             cards.delete(id);

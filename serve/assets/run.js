@@ -3,7 +3,7 @@
 import { follow, get, getExactly } from "./api.js";
 import { h, fill } from "./dom.js";
 import { estimate, isFolded, keyOf, row, settled, textOf } from "./entries.js";
-import { bytes, cost, count, duration, short, statusBadge, time, tokens, tokensTitle, took } from "./format.js";
+import { bytes, cost, count, duration, known, outcomeBadge, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
 import { WindowedList } from "./list.js";
 import { runAddress } from "./table.js";
 import { gist, plain, visible } from "./text.js";
@@ -120,8 +120,8 @@ class RunScreen {
       ["started", time(run.startedAt)],
       ["took", duration(took(run))],
       ["steps", count(run.steps)],
-      ["tokens", h("span", { title: tokensTitle(run.usage) }, short(tokens(run.usage)))],
-      ["cost", cost(run.costUsd)],
+      ["tokens", h("span", { title: tokensTitle(run.usage) }, known(run, short(tokens(run.usage))))],
+      ["cost", known(run, cost(run.costUsd))],
       ["directory", run.cwd],
       ["session", run.sessionId],
       ["seal", run.seal === null ? null : String(run.seal)],
@@ -132,8 +132,8 @@ class RunScreen {
     const parent = run.parentRunId ? h("a", { class: "quiet", href: runAddress(run.parentRunId) }, "↑ parent run") : null;
     fill(
       this.header,
-      h("div", { class: "title-line" }, statusBadge(run.status, error), h("h1", { title: plain(run.prompt ?? "") }, ...visible(gist(run.prompt ?? run.runId, 180))), parent, h("code", { class: "faint run-id" }, run.runId)),
-      error ? h("div", { class: "error-box", role: "alert" }, h("strong", {}, ...visible(error.name)), error.family && error.family !== "other" ? h("span", { class: "badge bad" }, error.family) : null, error.statusCode ? h("span", { class: "faint" }, `HTTP ${error.statusCode}`) : null, h("p", {}, ...visible(error.message.slice(0, 2000)))) : null,
+      h("div", { class: "title-line" }, outcomeBadge(run), h("h1", { title: plain(titleOf(run)) }, ...visible(gist(titleOf(run), 180))), parent, h("code", { class: "faint run-id" }, run.runId)),
+      error ? h("div", { class: `error-box ${run.outcome}`, role: "alert" }, h("strong", {}, ...visible(error.name)), error.statusCode ? h("span", { class: "faint" }, `HTTP ${error.statusCode}`) : null, h("p", {}, ...visible(error.message.slice(0, 2000)))) : null,
       h("dl", { class: "facts" }, ...shown),
     );
   }
@@ -232,7 +232,7 @@ class RunScreen {
       this.mark(index);
     };
     this.loadOutline().catch(() => {});
-    const isOpen = this.run.status === "proceeding";
+    const isOpen = this.run.outcome === "running";
     let after = "";
     try {
       do {
@@ -256,7 +256,7 @@ class RunScreen {
   async loadOutline() {
     const tree = (await get(`${this.base}/tree`, this.signal)).items;
     const children = tree.filter((/** @type {any} */ member) => member.runId !== this.run.runId);
-    const shown = children.slice(0, 60).map((/** @type {any} */ child) => h("a", { class: "child", href: runAddress(child.runId), title: `${child.expertKey ?? ""} ${child.runId}, ${count(child.steps)} steps: ${gist(child.prompt ?? "", 300)}` }, "↳ ", statusBadge(child.status, child.error), " ", h("span", { class: "child-name" }, ...visible(gist(child.prompt || child.expertKey || child.runId, 80)))));
+    const shown = children.slice(0, 60).map((/** @type {any} */ child) => h("a", { class: "child", href: runAddress(child.runId), title: `${child.expertKey ?? ""} ${child.runId}, ${count(child.steps)} steps: ${gist(child.title ?? "", 300)}` }, "↳ ", outcomeBadge(child), " ", h("span", { class: "child-name" }, ...visible(gist(child.title || child.expertKey || child.runId, 80)))));
     fill(this.family, children.length ? h("h2", {}, `${children.length} sub-agent${children.length === 1 ? "" : "s"}`) : null, ...shown, h("h2", { class: "steps-head" }, "Steps", h("span", {}, "tokens")));
     this.steps = 0;
     await this.loadSteps();

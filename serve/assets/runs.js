@@ -2,11 +2,11 @@
 
 import { query as toQuery } from "./api.js";
 import { h, fill } from "./dom.js";
-import { cost, count, duration, short, statusBadge, time, tokens, tokensTitle, took } from "./format.js";
+import { cost, count, duration, known, outcomeBadge, outcomeLabel, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
 import { paged, runAddress, runLink, table } from "./table.js";
 import { ending, gist, plain, visible } from "./text.js";
 
-const FILTERS = ["runtime", "status", "model", "job", "session", "expert", "tool", "cwd", "family", "since", "until", "text"];
+const FILTERS = ["runtime", "outcome", "model", "job", "session", "expert", "tool", "cwd", "family", "since", "until", "text"];
 
 /** @param {import("./app.js").View} view */
 export function show({ main, query, signal, go }) {
@@ -60,15 +60,15 @@ export function show({ main, query, signal, go }) {
 function runsTable(filter) {
   return table(
     [
-      { title: "prompt", kind: "wide", cell: (run) => h("a", { href: runAddress(run.runId), class: "prompt-link", tabIndex: -1, title: plain((run.prompt ?? "").slice(0, 400)) }, ...visible(gist(run.prompt ?? "", 160) || run.runId)) },
-      { title: "status", cell: (run) => filter("status", run.status, statusBadge(run.status, run.error)) },
+      { title: "title", kind: "wide", cell: (run) => h("a", { href: runAddress(run.runId), class: "prompt-link", tabIndex: -1, title: plain(titleOf(run)) }, ...visible(gist(titleOf(run), 160))) },
+      { title: "outcome", cell: (run) => filter("outcome", outcomeLabel(run), outcomeBadge(run)) },
       { title: "started", cell: (run) => time(run.startedAt) },
-      { title: "took", kind: "number", cell: (run) => duration(took(run)) },
+      { title: "took", kind: "number", cell: (run) => known(run, duration(took(run))) },
       { title: "runtime", cell: (run) => filter("runtime", run.runtime) },
       { title: "model", cell: (run) => filter("model", run.model) },
       { title: "steps", kind: "number", cell: (run) => count(run.steps) },
-      { title: "tokens", kind: "number", cell: (run) => h("span", { title: tokensTitle(run.usage) }, short(tokens(run.usage))) },
-      { title: "cost", kind: "number", cell: (run) => cost(run.costUsd) },
+      { title: "tokens", kind: "number", cell: (run) => h("span", { title: tokensTitle(run.usage) }, known(run, short(tokens(run.usage)))) },
+      { title: "cost", kind: "number", cell: (run) => known(run, cost(run.costUsd)) },
       { title: "directory", kind: "path", cell: (run) => filter("cwd", run.cwd, run.cwd ? h("bdi", {}, ...visible(ending(run.cwd, 60))) : undefined) },
       { title: "run", cell: (run) => runLink(run.runId) },
     ],
@@ -83,7 +83,7 @@ function jobsTable(filter) {
   return table(
     [
       { title: "job", cell: (job) => h("a", { href: address(job), class: "mono", tabIndex: -1, title: job.jobId }, job.jobId) },
-      { title: "status", cell: (job) => statusBadge(job.status) },
+      { title: "outcome", cell: (job) => filter("outcome", job.outcome, outcomeBadge(job)) },
       { title: "started", cell: (job) => time(job.startedAt) },
       { title: "took", kind: "number", cell: (job) => duration(took({ ...job, durationMs: null })) },
       { title: "expert", cell: (job) => filter("expert", job.expertKey) },

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::Query;
 use axum::http::Uri;
 use runtape_core::{JobId, RunId, Runtime, ToolClass};
-use runtape_store::{CallFilter, RunFilter, StatusWord, Store, parse_family, parse_label};
+use runtape_store::{CallFilter, OutcomeWord, RunFilter, Store, parse_family, parse_label};
 
 use crate::cursor;
 use crate::problem::Problem;
@@ -20,7 +20,7 @@ const FURTHEST: usize = 100_000;
 
 /// The filter words, the same for every list of runs or calls.
 pub(crate) const FILTER: &[&str] = &[
-    "runtime", "status", "job", "expert", "model", "session", "tool", "cwd", "family", "label",
+    "runtime", "outcome", "job", "expert", "model", "session", "tool", "cwd", "family", "label",
     "since", "until",
 ];
 
@@ -205,13 +205,13 @@ impl Question {
         };
         let mut filter = RunFilter::default();
         filter.runtime = self.get("runtime").map(Runtime::from_name);
-        if let Some(status) = self.get("status") {
-            let word = StatusWord::read(status);
-            // A word that no run ended with is mistyped.
+        if let Some(text) = self.get("outcome") {
+            let word = OutcomeWord::read(text);
+            // A word that no run went by is mistyped.
             if !word.is_known(store)? {
-                let known = StatusWord::KNOWN.join(", ");
-                let reason = format!("no run ended with {}, expected {known}", shown(status));
-                return Err(of("status")(reason));
+                let known = OutcomeWord::known();
+                let reason = format!("no run ended with {}, expected {known}", shown(text));
+                return Err(of("outcome")(reason));
             }
             word.add_to(&mut filter);
         }

@@ -1,6 +1,6 @@
 //! Which runs, or which calls of their tools, a query is about.
 
-use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Runtime, ToolClass};
+use runtape_core::{ErrorFamily, JobId, Outcome, Runtime, ToolClass};
 
 /// Which runs a query is about; what is not set does not matter.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,8 +8,8 @@ use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Runtime, ToolClass};
 pub struct RunFilter {
     /// Runs of this runtime.
     pub runtime: Option<Runtime>,
-    /// Runs that ended this way; `proceeding` for those that are open.
-    pub status: Option<CheckpointStatus>,
+    /// Runs that went this way.
+    pub outcome: Option<Outcome>,
     /// Runs of this job.
     pub job: Option<JobId>,
     /// Runs given to this expert.
@@ -31,14 +31,21 @@ pub struct RunFilter {
     pub error_family: Option<ErrorFamily>,
     /// Runs whose error has a name that begins with this, in any case.
     pub error_name: Option<String>,
-    /// Only runs that an interrupt ended, as Ctrl-C sends one.
-    pub is_interrupted: bool,
+    /// Where a query is about failures: also runs that stop without proof of an end.
+    pub unfinished_too: bool,
     /// Runs with all of these labels, each with a value or with any.
     pub labels: Vec<(String, Option<String>)>,
     /// Runs in which a search finds something.
     pub text: Option<String>,
     /// Only runs that no other run started.
     pub roots_only: bool,
+}
+
+impl RunFilter {
+    /// Tells whether runs that stop without proof of an end are asked for by name.
+    pub(crate) fn asks_for_unfinished(&self) -> bool {
+        self.unfinished_too || self.outcome == Some(Outcome::Unfinished)
+    }
 }
 
 /// Which calls of tools a query is about; what is not set does not matter.

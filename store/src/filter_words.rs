@@ -1,82 +1,44 @@
 //! The words by which people name what a filter asks for.
 
-use runtape_core::{CheckpointStatus, ErrorFamily};
+use runtape_core::{ErrorFamily, Outcome};
 
 use crate::error::Result;
 use crate::filter::RunFilter;
 use crate::store::Store;
 
-/// Status and word, the word that is shown first.
-const WORDS: &[(&str, CheckpointStatus)] = &[
-    ("completed", CheckpointStatus::Completed),
-    ("error", CheckpointStatus::StoppedByError),
-    ("failed", CheckpointStatus::StoppedByError),
-    ("stoppedByError", CheckpointStatus::StoppedByError),
-    ("open", CheckpointStatus::Proceeding),
-    ("running", CheckpointStatus::Proceeding),
-    ("proceeding", CheckpointStatus::Proceeding),
-    ("maxSteps", CheckpointStatus::StoppedByExceededMaxSteps),
-    (
-        "stoppedByExceededMaxSteps",
-        CheckpointStatus::StoppedByExceededMaxSteps,
-    ),
-    ("interactive", CheckpointStatus::StoppedByInteractiveTool),
-    (
-        "stoppedByInteractiveTool",
-        CheckpointStatus::StoppedByInteractiveTool,
-    ),
-    ("delegate", CheckpointStatus::StoppedByDelegate),
-    ("stoppedByDelegate", CheckpointStatus::StoppedByDelegate),
-];
-
-/// How runs ended, as a person says it.
+/// How runs went, as a person says it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum StatusWord {
-    /// One of the ways that any run ends.
-    Status(CheckpointStatus),
-    /// By an interrupt.
-    Interrupted,
+pub enum OutcomeWord {
+    /// One of the ways that any run goes.
+    Outcome(Outcome),
     /// With an error whose name begins with this.
     Error(String),
 }
 
-impl StatusWord {
-    /// The word for a run that was interrupted.
-    pub const INTERRUPTED: &'static str = "interrupted";
-
-    /// The words that are no error's name, as they are shown.
-    pub const KNOWN: [&'static str; 7] = [
-        "completed",
-        "error",
-        Self::INTERRUPTED,
-        "maxSteps",
-        "interactive",
-        "delegate",
-        "open",
-    ];
-
-    /// Reads a word, in any case. What is no status is the name of an error, or the beginning of one.
+impl OutcomeWord {
+    /// Reads a word as it is shown, in any case. What is no outcome is the name of an error, or the beginning of one.
     #[must_use]
     pub fn read(text: &str) -> Self {
-        let known = WORDS
-            .iter()
-            .find(|(word, _)| word.eq_ignore_ascii_case(text));
-        match known {
-            Some((_, status)) => Self::Status(*status),
-            None if text.eq_ignore_ascii_case(Self::INTERRUPTED) => Self::Interrupted,
-            // Where there is no room, tables cut it.
-            None => Self::Error(text.trim_end_matches('…').to_owned()),
+        // Where there is no room, tables cut it.
+        let text = text.trim_end_matches('…');
+        let Some((word, name)) = text.split_once(':') else {
+            let outcome = text.parse().map(Self::Outcome);
+            return outcome.unwrap_or_else(|()| Self::Error(text.to_owned()));
+        };
+        match word.parse::<Outcome>() {
+            Ok(outcome) if name.trim().is_empty() => Self::Outcome(outcome),
+            Ok(Outcome::Failed) => Self::Error(name.trim().to_owned()),
+            _ => Self::Error(text.to_owned()),
         }
     }
 
-    /// Returns the word for a status.
+    /// Returns the words for any run, for those who mistyped one.
     #[must_use]
-    pub fn of(status: CheckpointStatus) -> &'static str {
-        let known = WORDS.iter().find(|(_, known)| *known == status);
-        known.map_or("open", |(word, _)| word)
+    pub fn known() -> String {
+        Outcome::ALL.map(Outcome::as_str).join(", ")
     }
 
-    /// Tells whether any run may have ended so: an error's name is known if one did.
+    /// Tells whether any run may have gone so: an error's name is known if one ended with it.
     pub fn is_known(&self, store: &Store) -> Result<bool> {
         let Self::Error(name) = self else {
             return Ok(true);
@@ -88,11 +50,10 @@ impl StatusWord {
         Ok(!store.runs(&filter, None, 1)?.items.is_empty())
     }
 
-    /// Lets a filter through only what ended so.
+    /// Lets a filter through only what went so.
     pub fn add_to(&self, filter: &mut RunFilter) {
         match self {
-            Self::Status(status) => filter.status = Some(*status),
-            Self::Interrupted => filter.is_interrupted = true,
+            Self::Outcome(outcome) => filter.outcome = Some(*outcome),
             Self::Error(name) => filter.error_name = Some(name.clone()),
         }
     }

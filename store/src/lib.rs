@@ -94,7 +94,7 @@ mod write;
 
 pub use error::{DatabaseFault, StoreError};
 pub use filter::{CallFilter, CallSubject, RunFilter};
-pub use filter_words::{StatusWord, parse_family, parse_label};
+pub use filter_words::{OutcomeWord, parse_family, parse_label};
 pub use format::streams::StreamLengths;
 pub use format::tape::TapeChunk;
 pub use options::{Options, Patience};

@@ -4,7 +4,7 @@ use runtape_core::{ErrorFamily, Runtime};
 use runtape_normalizer::runtimes::RUNTIMES;
 use runtape_store::{RunFilter, Store, parse_family, parse_label};
 
-use crate::arguments::status::{self, StatusWord};
+use crate::arguments::outcome::{self, OutcomeWord};
 use crate::arguments::words::WordParser;
 use crate::database::resolve_job;
 use crate::error::CliError;
@@ -46,10 +46,10 @@ pub(crate) struct TraitWords {
     /// Only runs of this runtime
     #[arg(long, value_name = "RUNTIME", value_parser = WordParser::new(parse_runtime, runtime_words), hide_possible_values = true)]
     runtime: Option<Runtime>,
-    /// Only runs that ended this way: completed, error, interrupted, maxSteps, … or an error's name; open
-    /// for those that go on
-    #[arg(long, value_name = "STATUS", value_parser = WordParser::new(status::parse, status::known_words), hide_possible_values = true)]
-    status: Option<StatusWord>,
+    /// Only runs that went this way: running, completed, failed, limit, interrupted, unfinished, or an
+    /// error's name
+    #[arg(long, alias = "status", value_name = "OUTCOME", value_parser = WordParser::new(outcome::parse, outcome::known_words), hide_possible_values = true)]
+    outcome: Option<OutcomeWord>,
     /// Only runs given to this expert
     #[arg(long, value_name = "KEY")]
     expert: Option<String>,
@@ -118,8 +118,8 @@ impl TraitWords {
     pub(crate) fn to_filter(&self, store: &Store) -> Result<RunFilter, CliError> {
         let mut filter = RunFilter::default();
         filter.runtime.clone_from(&self.runtime);
-        if let Some(status) = &self.status {
-            status::apply(status, store, &mut filter)?;
+        if let Some(word) = &self.outcome {
+            outcome::apply(word, store, &mut filter)?;
         }
         filter.expert.clone_from(&self.expert);
         filter.model.clone_from(&self.model);

@@ -1,6 +1,6 @@
 //! `runtape checkpoint`: the state at the end of a step.
 
-use runtape_core::{Checkpoint, ExpertPart, Message, Metadata};
+use runtape_core::{Checkpoint, ExpertPart, Message, Metadata, Outcome};
 use runtape_store::Store;
 use serde_json::Value;
 
@@ -48,8 +48,15 @@ pub(crate) fn run(args: &CheckpointArgs, invocation: &mut Invocation<'_>) -> Res
     if console.json {
         return console.object(&checkpoint);
     }
-    let status = checkpoint.status.as_str();
-    let status = console.paint(Tone::of_status(status), status);
+    let status = if checkpoint.status.is_terminal() {
+        let nothing = Metadata::default();
+        let (error, metadata) = (checkpoint.error.as_ref(), checkpoint.metadata.as_ref());
+        let outcome = Outcome::of(checkpoint.status, error, metadata.unwrap_or(&nothing));
+        let label = outcome.label(error.map(|error| error.name.as_str()));
+        console.paint(Tone::of_outcome(outcome), &plain::one_line(&label))
+    } else {
+        checkpoint.status.as_str().to_owned()
+    };
     console.line(&format!(
         "checkpoint {} of run {}, step {}: {status}",
         checkpoint.id, checkpoint.run_id, checkpoint.step_number

@@ -1,7 +1,7 @@
 //! `runtape errors`: what failed.
 
-use runtape_core::Runtime;
-use runtape_store::{FailureBy, RunInfo, Store};
+use runtape_core::{Outcome, Runtime};
+use runtape_store::{FailureBy, RunFilter, RunInfo, Store};
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
@@ -22,11 +22,22 @@ const LONGEST_MESSAGE: usize = 4;
 /// budget, process, other.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ErrorsArgs {
+    /// Also runs from history that stop without proof of an end
+    #[arg(long)]
+    unfinished: bool,
     /// Count them instead: by family, name or runtime
     #[arg(long, value_name = "WHAT")]
     by: Option<By>,
     #[command(flatten)]
     filter: FilterArgs,
+}
+
+impl ErrorsArgs {
+    fn filter(&self, store: &Store) -> Result<RunFilter, CliError> {
+        let mut filter = self.filter.to_filter(store)?;
+        filter.unfinished_too = self.unfinished;
+        Ok(filter)
+    }
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -42,7 +53,7 @@ pub(crate) fn run(args: &ErrorsArgs, invocation: &mut Invocation<'_>) -> Result<
         return count(args, by, &store, invocation);
     }
     let limit = args.filter.limit(&invocation.console);
-    let mut runs = store.errors(&args.filter.to_filter(&store)?, limit.saturating_add(1))?;
+    let mut runs = store.errors(&args.filter(&store)?, limit.saturating_add(1))?;
     let has_more = invocation.cut(&mut runs, limit);
     invocation.found("failed runs", &runs)?;
     let console = &mut invocation.console;
@@ -63,16 +74,18 @@ fn show(run: &RunInfo, console: &mut Console<'_>) -> Result<(), CliError> {
     };
     let at = times::minute(run.finished_at.unwrap_or(run.started_at));
     let place = format!("{at}  {}  {}", short(&run.run_id), run.runtime);
-    let mut facts = vec![error.name.clone()];
-    facts.extend(error.family.map(|family| family.as_str().to_owned()));
+    let mut facts = vec![run.outcome_label().into_owned()];
+    // Of a failure the label has it.
+    facts.extend((run.outcome != Outcome::Failed).then(|| error.name.clone()));
     facts.extend(error.status_code.map(|code| format!("HTTP {code}")));
     match (error.retry_at, error.is_retryable) {
         (Some(at), _) => facts.push(format!("retry at {}", times::local(at))),
         (None, true) => facts.push("may be tried again".to_owned()),
         (None, false) => {}
     }
+    let tone = Tone::of_outcome(run.outcome);
     let place = console.paint(Tone::Faint, &place);
-    let facts = console.paint(Tone::Bad, &plain::one_line(&facts.join(", ")));
+    let facts = console.paint(tone, &plain::one_line(&facts.join(", ")));
     console.line(&format!("{place}  {facts}"))?;
     let room = console.width.saturating_sub(4);
     for line in wrap(&plain::one_line(&error.message), room, LONGEST_MESSAGE) {
@@ -94,7 +107,7 @@ fn count(
         By::Runtime => (FailureBy::Runtime, "runtime"),
     };
     let limit = args.filter.limit(&invocation.console);
-    let mut sums = store.failures(&args.filter.to_filter(store)?, by)?;
+    let mut sums = store.failures(&args.filter(store)?, by)?;
     let has_more = invocation.cut(&mut sums, limit);
     invocation.found("failed runs", &sums)?;
     let console = &mut invocation.console;

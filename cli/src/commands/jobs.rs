@@ -1,12 +1,9 @@
 //! `runtape jobs`: the jobs there are.
 
-use runtape_core::JobStatus;
-
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
 use crate::commands::estimates::{ListEstimates, cost_text};
 use crate::error::CliError;
-use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table, thousands};
 
 /// List jobs, those that were first seen last first
@@ -14,26 +11,6 @@ use crate::terminal::table::{Cell, Table, thousands};
 pub(crate) struct JobsArgs {
     #[command(flatten)]
     filter: FilterArgs,
-}
-
-/// Returns a job's status in one word, as `runs` has it.
-pub(crate) fn status_word(status: JobStatus) -> &'static str {
-    word_and_tone(status).0
-}
-
-fn word_and_tone(status: JobStatus) -> (&'static str, Tone) {
-    match status {
-        JobStatus::Running => ("open", Tone::Name),
-        JobStatus::Completed => ("completed", Tone::Good),
-        JobStatus::StoppedByMaxSteps => ("maxSteps", Tone::Warning),
-        JobStatus::StoppedByInteractiveTool => ("interactive", Tone::Warning),
-        JobStatus::StoppedByError => ("error", Tone::Bad),
-    }
-}
-
-fn status(status: JobStatus) -> Cell {
-    let (word, tone) = word_and_tone(status);
-    Cell::word(word).toned(tone)
 }
 
 pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
@@ -53,7 +30,7 @@ pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<()
         return page.items.iter().try_for_each(|job| console.object(job));
     }
     let mut table = Table::new(&[
-        "job", "started", "status", "expert", "runs", "steps", "input", "cached", "output",
+        "job", "started", "outcome", "expert", "runs", "steps", "input", "cached", "output",
         "cost $",
     ]);
     let number = |number: u64| Cell::number(thousands(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -61,7 +38,7 @@ pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<()
         table.row(vec![
             Cell::job(&job.job_id),
             Cell::time(job.started_at),
-            status(job.status),
+            Cell::outcome(job.outcome),
             Cell::text(&job.expert_key),
             number(job.runs),
             number(job.steps),

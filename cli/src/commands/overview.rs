@@ -1,5 +1,6 @@
 //! `runtape` alone: what happened lately, and what to type next.
 
+use runtape_core::Outcome;
 use runtape_store::RunFilter;
 
 use crate::commands::estimates::ListEstimates;
@@ -56,7 +57,8 @@ pub(super) fn run(invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     week.roots_only = true;
     week.since = Some(times::now() - 7 * 86_400_000);
     let runs = store.runs(&week, None, u32::MAX as usize)?.items;
-    let failed = runs.iter().filter(|run| run.error.is_some()).count();
+    let failed = runs.iter().filter(|run| run.outcome == Outcome::Failed);
+    let failed = failed.count();
     console.line("")?;
     console.line(&format!(
         "{} in the last seven days, {failed} of them failed",

@@ -31,6 +31,7 @@ fn closed_run(run: Recovered, source: RecoverySource) -> RecoveredRun {
         run_id: run.run_id,
         source,
         status: run.summary.status,
+        outcome: run.summary.outcome,
         error: run.summary.error.map(Failure::from),
     }
 }
@@ -91,7 +92,7 @@ pub(crate) fn run(args: &RecoverArgs, invocation: &mut Invocation<'_>) -> Result
     if console.json {
         closed.iter().try_for_each(|run| console.object(run))?;
     } else if !closed.is_empty() {
-        let mut table = Table::new(&["run", "from", "status", "error"]);
+        let mut table = Table::new(&["run", "from", "outcome", "error"]);
         for run in &closed {
             table.row(vec![
                 Cell::id(&run.run_id),
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &RecoverArgs, invocation: &mut Invocation<'_>) -> Result
                     RecoverySource::Tape => "tape",
                     RecoverySource::Spool => "spool",
                 }),
-                Cell::status(run.status),
+                Cell::outcome(run.outcome),
                 Cell::text(
                     &run.error
                         .as_ref()

@@ -140,10 +140,10 @@ pub(super) fn print(
 ) -> Result<(), CliError> {
     // What comes last has no room in a narrow terminal.
     let mut table = Table::new(&[
-        "run", "started", "runtime", "status", "asked", "took", "cost $", "steps", "job", "input",
+        "run", "started", "runtime", "outcome", "title", "took", "cost $", "steps", "job", "input",
         "cached", "output", "model", "labels",
     ])
-    .keep("asked", 20);
+    .keep("title", 20);
     for run in runs {
         let is_job = run.job_id.as_str() == run.run_id.as_str();
         let labels = run.labels.iter();
@@ -158,9 +158,9 @@ pub(super) fn print(
                 Cell::ago(run.started_at)
             },
             Cell::word(run.runtime.as_str()),
-            Cell::status_of(run, lost.contains(&run.run_id)),
-            Cell::maybe(run.prompt.as_deref()),
-            Cell::took(run.duration_ms),
+            Cell::outcome_of(run, lost.contains(&run.run_id)),
+            Cell::maybe(run.title.as_deref()),
+            Cell::took_of(run),
             Cell::number(cost_text(run.cost_usd, &run.estimate)),
             Cell::number(run.steps),
             // A run without a job is its own.

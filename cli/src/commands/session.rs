@@ -67,6 +67,7 @@ pub(crate) fn run(args: &SessionArgs, invocation: &mut Invocation<'_>) -> Result
             runtime: Some(run.runtime.clone()),
             cwd: run.cwd.clone(),
             status: Some(run.status),
+            outcome: Some(run.outcome),
             started_at: Some(run.started_at),
             reason: None,
         }),
@@ -84,6 +85,7 @@ pub(crate) fn run(args: &SessionArgs, invocation: &mut Invocation<'_>) -> Result
                     runtime: None,
                     cwd: None,
                     status: None,
+                    outcome: None,
                     started_at: None,
                     reason: Some(reason.clone()),
                 })?;

@@ -1,8 +1,8 @@
 //! `runtape show`: one run.
 
 use clap::ValueEnum;
-use runtape_core::report::{OpenStep, RunDetail, RunInfo, RunOrigin, RunRedaction};
-use runtape_core::{RunId, TokenCounts, ToolClass};
+use runtape_core::report::{OpenStep, RunDetail, RunInfo, RunOrigin, RunRedaction, command_line};
+use runtape_core::{Outcome, RunId, TokenCounts, ToolClass};
 use runtape_recorder::following::{has_lost_its_recorder, is_recorded};
 use runtape_recorder::run_detail;
 use runtape_store::Store;
@@ -146,19 +146,6 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
     Ok(())
 }
 
-/// Writes the words of a command line so that a shell would read them again.
-fn command_line(argv: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    let quoted = argv.iter().map(|word| {
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
-}
-
 /// Says how long a run took, and what the runtime says where that is something else.
 fn took(run: &RunInfo) -> Option<String> {
     let took = times::duration(run.duration_ms?);
@@ -193,11 +180,11 @@ fn facts(
 ) -> Result<(), CliError> {
     let run = &shown.run;
     let text = |text: Option<&str>| text.map(str::to_owned);
-    let status = run.status.as_str();
-    let status_word = match (liveness == Some(Liveness::Lost), run.is_interrupted()) {
-        (true, _) => format!("{status}: the recorder died, `runtape recover` closes the run"),
-        (_, true) => format!("{status} (interrupted)"),
-        _ => status.to_owned(),
+    let label = run.outcome_label();
+    let outcome = if liveness == Some(Liveness::Lost) {
+        format!("{label}: the recorder died, `runtape recover` closes the run")
+    } else {
+        label.into_owned()
     };
     let commit = run.git_commit.as_deref();
     let git = match (commit, run.git_branch.as_deref()) {
@@ -214,13 +201,11 @@ fn facts(
         .collect();
     let stdin = (shown.stdin_bytes > 0).then(|| bytes(shown.stdin_bytes));
     let error = run.error.as_ref().map(|error| {
-        let family = error.family.map(|family| format!(" [{}]", family.as_str()));
-        format!(
-            "{}{}: {}",
-            error.name,
-            family.unwrap_or_default(),
-            error.message
-        )
+        // Of a failure the outcome has the name.
+        match run.outcome {
+            Outcome::Failed => error.message.clone(),
+            _ => format!("{}: {}", error.name, error.message),
+        }
     });
     let retry = run
         .error
@@ -291,8 +276,8 @@ fn facts(
             shown.query.as_deref().map(|query| cut(query.trim(), ASKED)),
             Tone::Plain,
         ),
-        ("status", Some(status_word), Tone::of_status(status)),
-        ("error", error, Tone::Bad),
+        ("outcome", Some(outcome), Tone::of_outcome(run.outcome)),
+        ("error", error, Tone::of_outcome(run.outcome)),
         ("retry at", retry, Tone::Plain),
         ("exit", exit, Tone::Plain),
         ("started", Some(times::local(run.started_at)), Tone::Plain),
@@ -375,7 +360,7 @@ fn imported(origin: &RunOrigin) -> String {
 fn steps(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
     let mut table = Table::new(&[
         "step",
-        "status",
+        "outcome",
         "calls",
         "pending",
         "messages",
@@ -386,7 +371,11 @@ fn steps(console: &mut Console<'_>, shown: &RunDetail) -> Result<(), CliError> {
     for step in shown.steps_ended.iter().take(STEPS) {
         table.row(vec![
             Cell::number(step.step),
-            Cell::word(step.status.as_str()).toned(Tone::of_status(step.status.as_str())),
+            if step.status.is_terminal() {
+                Cell::outcome(shown.run.outcome)
+            } else {
+                Cell::text("")
+            },
             Cell::number(step.tool_calls),
             Cell::number(if step.pending_tool_calls > 0 {
                 step.pending_tool_calls.to_string()

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use runtape_core::{CheckpointStatus, JobId, JobStatus, RunId};
+use runtape_core::{JobId, Outcome, RunId};
 use runtape_recorder::following::has_lost_its_recorder;
 use runtape_store::{RunFilter, Store};
 
+use crate::commands::Invocation;
 use crate::commands::follow::{INTERVAL, Target, resolve_target};
-use crate::commands::{Invocation, jobs};
 use crate::error::CliError;
 use crate::exit_codes;
 use crate::terminal::console::Tone;
@@ -76,12 +76,13 @@ fn ended_run(
         console.object(&info)?;
     } else {
         let error = info.error.as_ref();
-        let error = error.map(|error| format!(", {}: {}", error.name, error.message));
-        let (word, error) = (info.status.as_str(), error.unwrap_or_default());
-        let word = console.paint(Tone::of_status(word), word);
-        console.line(&format!("run {run}: {word}{}", plain::one_line(&error)))?;
+        let error = error.map(|error| format!(": {}", error.message));
+        let error = error.unwrap_or_default();
+        let label = info.outcome_label();
+        let label = console.paint(Tone::of_outcome(info.outcome), &plain::one_line(&label));
+        console.line(&format!("run {run}: {label}{}", plain::one_line(&error)))?;
     }
-    Ok(Some(info.status == CheckpointStatus::Completed))
+    Ok(Some(info.outcome == Outcome::Completed))
 }
 
 /// Returns whether a job completed and says so, once all of its runs have ended.
@@ -94,10 +95,10 @@ fn ended_job(
         what: format!("job {job}"),
     };
     let info = store.job(job)?.ok_or_else(unknown)?;
-    if info.status == JobStatus::Running {
+    if info.outcome == Outcome::Running {
         let mut filter = RunFilter::default();
         filter.job = Some(job.clone());
-        filter.status = Some(CheckpointStatus::Proceeding);
+        filter.outcome = Some(Outcome::Running);
         filter.roots_only = true;
         for open in store.runs(&filter, None, u32::MAX as usize)?.items {
             if has_lost_its_recorder(store, &open.run_id)? {
@@ -110,9 +111,9 @@ fn ended_job(
     if console.json {
         console.object(&info)?;
     } else {
-        let word = jobs::status_word(info.status);
+        let word = info.outcome.as_str();
         let runs = plural(info.runs, "run");
         console.line(&format!("job {job}: {word}, {runs}"))?;
     }
-    Ok(Some(info.status == JobStatus::Completed))
+    Ok(Some(info.outcome == Outcome::Completed))
 }

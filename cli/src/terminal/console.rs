@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
+use runtape_core::Outcome;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -64,13 +65,14 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// Returns the tone of a run's or job's status.
-    pub(crate) fn of_status(status: &str) -> Self {
-        match status {
-            "completed" => Self::Good,
-            "proceeding" | "running" | "init" => Self::Name,
-            "stoppedByError" => Self::Bad,
-            _ => Self::Warning,
+    /// Returns the tone of how a run or a job went.
+    pub(crate) fn of_outcome(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Completed => Self::Good,
+            Outcome::Running => Self::Name,
+            Outcome::Failed => Self::Bad,
+            Outcome::Limit | Outcome::Interrupted => Self::Warning,
+            Outcome::Unfinished => Self::Faint,
         }
     }
 

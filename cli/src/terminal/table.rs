@@ -1,10 +1,9 @@
 //! Aligned tables that fit the width of the terminal.
 
 use runtape_core::report::RunInfo;
-use runtape_core::{CheckpointId, CheckpointStatus, JobId, RunId};
+use runtape_core::{CheckpointId, JobId, Outcome, RunId};
 use unicode_width::UnicodeWidthStr;
 
-use crate::arguments::status;
 use crate::error::CliError;
 use crate::terminal::console::{Console, RowForm, Tone};
 use crate::terminal::fit::cut;
@@ -78,27 +77,35 @@ impl Cell {
         }
     }
 
+    /// Creates a cell with the duration of a run: a dash while it is open, since it is not known yet.
+    pub(crate) fn took_of(run: &RunInfo) -> Self {
+        if run.outcome == Outcome::Running && run.duration_ms.is_none() {
+            return Self::number("–");
+        }
+        Self::took(run.duration_ms)
+    }
+
     /// Creates a cell with a duration, empty where it is not known.
     pub(crate) fn took(milliseconds: Option<i64>) -> Self {
         Self::number(milliseconds.map(times::took).unwrap_or_default())
     }
 
-    /// Creates a cell with a run's status in one word, which --status takes as well.
-    pub(crate) fn status(status: CheckpointStatus) -> Self {
+    /// Creates a cell with how a run went in one word, which --outcome takes as well.
+    pub(crate) fn outcome(outcome: Outcome) -> Self {
         Self {
             is_whole: true,
-            ..Self::text(status::StatusWord::of(status)).toned(Tone::of_status(status.as_str()))
+            ..Self::text(outcome.as_str()).toned(Tone::of_outcome(outcome))
         }
     }
 
-    /// Creates a cell with how a run ended, or that it is open; and whether nobody is left to end it.
-    pub(crate) fn status_of(run: &RunInfo, is_lost: bool) -> Self {
-        let word = status::word_of(run);
+    /// Creates a cell with how a run went, a failure with its error's name; and whether nobody is left to end it.
+    pub(crate) fn outcome_of(run: &RunInfo, is_lost: bool) -> Self {
+        let label = run.outcome_label();
         if is_lost {
-            return Self::text(&format!("{word}, lost")).toned(Tone::Warning);
+            return Self::text(&format!("{label}, lost")).toned(Tone::Warning);
         }
         // One that may be cut lets the whole column be.
-        Self::text(word).toned(Tone::of_status(run.status.as_str()))
+        Self::text(&label).toned(Tone::of_outcome(run.outcome))
     }
 
     /// Creates a cell with an id, which is never cut: people copy it.

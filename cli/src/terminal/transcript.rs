@@ -155,11 +155,12 @@ impl TranscriptPrinter {
                     Tone::Good
                 };
                 let mark = if result.is_error { "✗" } else { "✓" };
-                let mut text = result.subtype.clone();
-                for error in &result.errors {
-                    text.push_str(": ");
-                    text.push_str(&plain::one_line(error));
-                }
+                // How the run went is the run's to say: the entry has no more than its error.
+                let errors = result.errors.iter().map(|error| plain::one_line(error));
+                let mut text = match errors.collect::<Vec<_>>().join(": ") {
+                    none if none.is_empty() => result.subtype.clone(),
+                    errors => errors,
+                };
                 text.push_str(&used(result));
                 note(console, tone, mark, &text)
             }
@@ -453,7 +454,7 @@ I will.
 · stdout line 3 not understood: a message of unknown type
   {\"type\":\"new\"}
   a banner
-✗ stoppedByError: boom · 1,200 in, 900 cached, 7 out · $0.004200
+✗ boom · 1,200 in, 900 cached, 7 out · $0.004200
 ";
         assert_eq!(printed(kinds), expected);
     }

@@ -11,7 +11,7 @@ use crate::{ErrorFamily, RunError, RunId, Runtime, SummaryError};
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     /// `ApiError` for what the model's API refused; `TruncatedOutput`, `NonZeroExit`,
-    /// `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`; else the runtime's own name.
+    /// `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`, `Unfinished`; else the runtime's own name.
     pub name: String,
     /// What went wrong, for people.
     pub message: String,

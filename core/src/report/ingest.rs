@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CostEstimate, RunInfo, counts};
-use crate::{CheckpointStatus, RunId, Runtime, SummaryUsage, TokenCounts};
+use crate::{CheckpointStatus, Outcome, RunId, Runtime, SummaryUsage, TokenCounts};
 
 /// What became of one file or run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,7 +56,7 @@ pub struct IngestSummary {
     pub unusable: u64,
     /// Files in directories that belong to no run.
     pub ignored: u64,
-    /// The runs that were stored, by runtime and status.
+    /// The runs that were stored, by runtime and how they went.
     pub groups: Vec<IngestGroup>,
 }
 
@@ -68,6 +68,9 @@ pub struct IngestGroup {
     pub runtime: Runtime,
     /// How they ended.
     pub status: CheckpointStatus,
+    /// How they went.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// Root runs.
     pub runs: u64,
     /// Steps, those of child runs included, as in all that follows.

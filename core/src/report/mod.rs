@@ -25,6 +25,7 @@ mod search;
 mod server;
 mod serving;
 mod session;
+mod title;
 mod tree;
 mod usage;
 
@@ -54,15 +55,13 @@ pub use redaction::{
     AppliedRules, ConfigInfo, FoundMarker, FoundSecret, RedactLine, RedactSummary, RedactedRun,
     RedactionCounts, RunRedaction, ScanLine, ScanSummary, SecretPlace,
 };
-pub use run::{
-    INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES, JobDetail, JobInfo, OpenStep, RunDetail, RunInfo,
-    SessionAnswer, StepInfo,
-};
+pub use run::{JobDetail, JobInfo, OpenStep, RunDetail, RunInfo, SessionAnswer, StepInfo};
 pub use seal::{RunSeal, SealHead, SealName};
 pub use search::{SearchHit, SearchRole, SearchedRun, SnippetPart};
 pub use server::{DatabaseStatus, LeaseInfo, MigrationReport, ServerStatus};
 pub use serving::ServeInfo;
 pub use session::SessionInfo;
+pub use title::{command_line, run_title};
 pub use tree::{ExportedTree, TreeFault, TreeLine, TreeOutcome, TreeRun, TreeVintage};
 pub use usage::{CostEstimate, DailyUsage, LedgerEntry, ModelPrice, UsageGroup, UsageKey};
 

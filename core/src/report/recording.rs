@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CostEstimate, Failure};
-use crate::{CheckpointStatus, JobId, RunId, Runtime, SummaryUsage};
+use crate::{CheckpointStatus, JobId, Outcome, RunId, Runtime, SummaryUsage};
 
 /// How a process ended, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,9 @@ pub struct RecordReport {
     pub model: Option<String>,
     /// How the run ended, which may differ from how the process did.
     pub status: CheckpointStatus,
+    /// How it went.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// Why it failed; null if it did not.
     pub error: Option<Failure>,
     /// Steps.
@@ -81,6 +84,9 @@ pub struct RecoveredRun {
     pub source: RecoverySource,
     /// How it ended.
     pub status: CheckpointStatus,
+    /// How it went.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// Why it failed; null if it did not.
     pub error: Option<Failure>,
 }

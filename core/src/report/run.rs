@@ -1,5 +1,6 @@
 //! Runs, jobs and steps in lists.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -13,16 +14,9 @@ use super::{
 };
 use crate::iso::{self, Time};
 use crate::{
-    CheckpointId, CheckpointStatus, Job, JobId, JobStatus, RunId, Runtime, SummaryUsage,
+    CheckpointId, CheckpointStatus, Job, JobId, JobStatus, Outcome, RunId, Runtime, SummaryUsage,
     TokenCounts,
 };
-
-/// The signal of an interrupt.
-pub const INTERRUPT: &str = "SIGINT";
-/// The exit code that stands for it.
-pub const INTERRUPT_CODE: i64 = 130;
-/// The errors of runs that a signal ended, or that ended as if by one.
-pub const INTERRUPTED_NAMES: [&str; 2] = ["KilledBySignal", "NonZeroExit"];
 
 /// What is known of a run, without its records. Unknown is null, or not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +34,9 @@ pub struct RunInfo {
     pub runtime: Runtime,
     /// How it ended; `proceeding` while it is open.
     pub status: CheckpointStatus,
+    /// How it went: `running` while it is open, `completed`, `failed`, `limit`, `interrupted` or `unfinished`.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// The expert that it was given to.
     pub expert_key: Option<String>,
     /// The model's name as the runtime gave it.
@@ -64,6 +61,9 @@ pub struct RunInfo {
     /// How long it took in milliseconds, as the runtime reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_duration_ms: Option<i64>,
+    /// What to call it: what was asked, else what the runtime calls the session, else the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What was asked, its first 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
@@ -122,15 +122,11 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
-    /// Tells whether an interrupt ended it, as Ctrl-C sends one: by the signal, or by the exit code that shells
-    /// give for it.
+    /// Returns how it went, for people: a failure with the name of its error.
     #[must_use]
-    pub fn is_interrupted(&self) -> bool {
-        let is_process = |name: &str| INTERRUPTED_NAMES.contains(&name);
+    pub fn outcome_label(&self) -> Cow<'static, str> {
         let error = self.error.as_ref();
-        let is_signal = self.signal.as_deref() == Some(INTERRUPT);
-        error.is_some_and(|error| is_process(&error.name))
-            && (is_signal || self.exit_code == Some(INTERRUPT_CODE))
+        self.outcome.label(error.map(|error| error.name.as_str()))
     }
 
     /// Returns the name of the seal that covers the run.
@@ -149,6 +145,9 @@ pub struct JobInfo {
     pub job_id: JobId,
     /// Where it stands: running while any run is open, else as its latest root run ended.
     pub status: JobStatus,
+    /// How it went: `running` while any run is open, else as its latest root run.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// The expert that the first root run was given to.
     pub expert_key: String,
     /// Root runs.
@@ -307,6 +306,9 @@ pub struct SessionAnswer {
     pub cwd: Option<String>,
     /// How it ended.
     pub status: Option<CheckpointStatus>,
+    /// How it went; not there if there is no session to resume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
     /// When it began.
     #[serde(with = "iso::maybe")]
     #[schemars(with = "Option<Time>")]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CostEstimate, Failure, counts};
 use crate::iso::{self, Time};
-use crate::{CheckpointStatus, RunId, Runtime, SummaryUsage, TokenCounts};
+use crate::{CheckpointStatus, Outcome, RunId, Runtime, SummaryUsage, TokenCounts};
 
 /// What is known of a session of an agent CLI, made from its runs. Unknown is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,9 @@ pub struct SessionInfo {
     pub estimate: CostEstimate,
     /// How its latest run ended; `proceeding` while that is open.
     pub status: CheckpointStatus,
+    /// How its latest run went.
+    #[serde(default)]
+    pub outcome: Outcome,
     /// Why its latest run failed; null if it did not.
     pub error: Option<Failure>,
     /// When its first run began.

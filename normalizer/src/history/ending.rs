@@ -1,6 +1,6 @@
 //! How a run ended, as far as a session file can prove it.
 
-use runtape_core::{ErrorFamily, RunError};
+use runtape_core::{ErrorFamily, RunError, UNFINISHED};
 use serde_json::Value;
 
 use crate::failure;
@@ -22,6 +22,15 @@ pub(crate) enum LastWord {
     Failure(RunError),
     /// The turn limit.
     TurnLimit(RunError),
+    /// The runtime's own word for a stop by somebody.
+    Interrupted(RunError),
+}
+
+impl LastWord {
+    /// Returns the word for a stop by somebody, where the runtime has no name for it.
+    pub(crate) fn interrupted(message: &str) -> Self {
+        Self::Interrupted(failure::error("Interrupted", message, ErrorFamily::Process))
+    }
 }
 
 /// Judges a segment by what stands last in it. What the process itself said, where it was recorded,
@@ -42,14 +51,11 @@ pub(crate) fn judge_with_answer(last: LastWord, answer: Option<String>, out: &mu
         }
         LastWord::Open => {
             let message = "the history ends before an answer".to_owned();
-            Verdict::Error(failure::error(
-                "TruncatedOutput",
-                message,
-                ErrorFamily::Process,
-            ))
+            Verdict::Error(failure::error(UNFINISHED, message, ErrorFamily::Process))
         }
         LastWord::Failure(error) => Verdict::Error(error),
         LastWord::TurnLimit(error) => Verdict::TurnLimit(error),
+        LastWord::Interrupted(error) => Verdict::Interrupted(error),
     };
     out.emit(Signal::Result(Outcome {
         answer: answer.map(Into::into),

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use runtape_core::{
-    CheckpointId, CheckpointStatus, DelegatedBy, ErrorFamily, RunError, RunId, TokenCounts,
-    ToolCallId,
+    CheckpointId, CheckpointStatus, DelegatedBy, ErrorFamily, INTERRUPTED_KEY, RunError, RunId,
+    TokenCounts, ToolCallId,
 };
 
 use super::run::Run;
 use super::steps::StepEnd;
 use super::tape::TapeState;
+use crate::exit::Exit;
 use crate::failure;
 use crate::signal::{CHILD_LABEL, TapePlace};
 
@@ -93,14 +94,17 @@ impl Children {
     }
 
     /// Ends the children that are still open because the root run is over.
-    pub(super) fn end_all(&mut self, tape: &mut TapeState, place: TapePlace) {
+    pub(super) fn end_all(&mut self, tape: &mut TapeState, exit: &Exit, place: TapePlace) {
         // A reasoning part that is open at the end was cut like any other.
         for run in &mut self.runs {
             tape.close_part(run);
         }
-        for run in &mut self.runs {
-            let message = "the run that started this one ended first";
-            let error = failure::error("ParentEnded", message, ErrorFamily::Process);
+        let is_interrupted = tape.is_interrupted(exit);
+        for run in self.runs.iter_mut().filter(|run| !run.ended) {
+            if is_interrupted {
+                run.learn(INTERRUPTED_KEY, true);
+            }
+            let error = tape.error_of_orphan();
             end_child(tape, run, Some(error), None, place);
         }
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use runtape_core::record::{CheckpointHead, UsageEntry, UsageSource};
 use runtape_core::runtime_event::{EarlierResult, ExitMismatch, ProcessExit, Warning};
 use runtape_core::{
-    CheckpointStatus, ErrorFamily, ExpertMessage, ExpertPart, LateValue, RunError, TokenCounts,
+    CheckpointStatus, ErrorFamily, ExpertMessage, ExpertPart, INTERRUPTED_KEY, LateValue, RunError,
+    TokenCounts, UNFINISHED,
 };
 use serde_json::{Map, Value};
 
@@ -123,12 +124,17 @@ impl TapeState {
             self.on_event(root, Warning { message }.into(), place);
         }
         self.note_exit(root, exit, place);
+        if self.is_interrupted(exit) {
+            root.learn(INTERRUPTED_KEY, true);
+        }
         let end = match self.result.take() {
             Some(outcome) => {
                 self.note_mismatch(root, &outcome.verdict, exit, place);
                 let (status, error) = match outcome.verdict {
                     Verdict::Success => (CheckpointStatus::Completed, None),
-                    Verdict::Error(error) => (CheckpointStatus::StoppedByError, Some(error)),
+                    Verdict::Error(error) | Verdict::Interrupted(error) => {
+                        (CheckpointStatus::StoppedByError, Some(error))
+                    }
                     Verdict::TurnLimit(error) => {
                         (CheckpointStatus::StoppedByExceededMaxSteps, Some(error))
                     }
@@ -151,6 +157,33 @@ impl TapeState {
             root.learn("finishedAt", at);
         }
         self.end_run(root, end, place);
+    }
+
+    /// Tells whether somebody stopped the run: the runtime says so, or nothing but the end of its process says how
+    /// it went, and somebody asked for that.
+    pub(super) fn is_interrupted(&self, exit: &Exit) -> bool {
+        let says_nothing = match self.result.as_ref().map(|result| &result.verdict) {
+            None => true,
+            Some(Verdict::Interrupted(_)) => return true,
+            Some(Verdict::Error(error)) => error.family == Some(ErrorFamily::Process),
+            Some(Verdict::Success | Verdict::TurnLimit(_)) => false,
+        };
+        says_nothing && exit.was_asked_for()
+    }
+
+    /// Returns why a sub-agent ended that its run did not wait for.
+    pub(super) fn error_of_orphan(&self) -> RunError {
+        let error = self
+            .result
+            .as_ref()
+            .and_then(|result| result.verdict.error());
+        match error.filter(|error| error.name == UNFINISHED) {
+            Some(unfinished) => unfinished.clone(),
+            None => {
+                let message = "the run that started this one ended first";
+                failure::error("ParentEnded", message, ErrorFamily::Process)
+            }
+        }
     }
 
     fn note_exit(&mut self, root: &mut Run, exit: &Exit, place: TapePlace) {
@@ -184,11 +217,9 @@ impl TapeState {
 
     /// Says so where the result and the exit disagree. The result wins.
     fn note_mismatch(&mut self, root: &mut Run, verdict: &Verdict, exit: &Exit, place: TapePlace) {
-        let reported = match verdict {
-            Verdict::Success if exit.is_process_failure() => "success".to_owned(),
-            Verdict::Error(error) | Verdict::TurnLimit(error) if exit.is_success() => {
-                format!("failure ({})", error.name)
-            }
+        let reported = match verdict.error() {
+            None if exit.is_process_failure() => "success".to_owned(),
+            Some(error) if exit.is_success() => format!("failure ({})", error.name),
             _ => return,
         };
         let exit = describe(exit);

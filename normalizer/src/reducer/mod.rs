@@ -231,7 +231,7 @@ impl Reducer {
         };
         self.record_inputs_left();
         self.tape.touch_root(&mut self.root, place);
-        self.children.end_all(&mut self.tape, place);
+        self.children.end_all(&mut self.tape, exit, place);
         let (tape, root) = (&mut self.tape, &mut self.root);
         tape.finish(root, &self.children, exit, exit_is_signal);
     }

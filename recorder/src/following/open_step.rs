@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use runtape_core::record::MessageRecord;
 use runtape_core::report::{OpenStep, RunInfo, ToolCallInfo};
 use runtape_core::{
-    CheckpointStatus, Event, ExpertPart, Message, Record, RecordKind, RunId, RuntimeEventKind,
-    ToolCallId,
+    CheckpointStatus, Event, ExpertPart, Message, Outcome, Record, RecordKind, RunId,
+    RuntimeEventKind, ToolCallId,
 };
 use runtape_normalizer::{LiveItem, Output};
 use runtape_store::{CallFilter, CallSubject, NamePattern, Store};
@@ -156,12 +156,12 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
     let mut runs = filter.runs.clone();
     let tool = runs.tool.take().map(|name| NamePattern::new(&name));
     if runs
-        .status
-        .is_some_and(|status| status != CheckpointStatus::Proceeding)
+        .outcome
+        .is_some_and(|outcome| outcome != Outcome::Running)
     {
         return Ok(open);
     }
-    runs.status = Some(CheckpointStatus::Proceeding);
+    runs.outcome = Some(Outcome::Running);
     runs.roots_only = true;
     for root in store.runs(&runs, None, usize::MAX - 1)?.items {
         let tree = store.tree(&root.run_id)?;

@@ -9,7 +9,7 @@ use runtape_core::record::{
 use runtape_core::runtime_event::ApiRetry;
 use runtape_core::{
     Checkpoint, CheckpointId, CheckpointStatus, ErrorFamily, JobId, Message, Metadata, Record,
-    RecordKind, RunError, RunId, Runtime, TokenCounts, ToolCallId, Usage,
+    RecordKind, RunError, RunId, Runtime, TokenCounts, ToolCallId, UNFINISHED, Usage,
 };
 use serde_json::{Map, Value};
 
@@ -248,7 +248,7 @@ impl<'a> Rebuilder<'a> {
                 pending: Vec::new(),
                 text: None,
                 error: Some(RunError {
-                    name: "TruncatedOutput".to_owned(),
+                    name: UNFINISHED.to_owned(),
                     message: "the job tree does not hold the end of the run".to_owned(),
                     status_code: None,
                     is_retryable: false,

@@ -200,6 +200,7 @@ impl<'a> Attendant<'a> {
     fn finish(mut self) -> Recorded {
         let exit = Exit {
             timed_out: self.is_timed_out,
+            stopped: self.child.is_stopped(),
             unkept_input: self.unkept_input,
             ..self.exit.take().unwrap_or_default()
         };

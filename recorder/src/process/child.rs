@@ -46,6 +46,15 @@ pub(super) enum Happening {
     Stop,
 }
 
+/// The signals by which somebody stops a command.
+const STOP_SIGNALS: [Signal; 5] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+    Signal::SIGKILL,
+];
+
 /// A process in a group of its own.
 pub(super) struct GroupedProcess {
     control: Control,
@@ -68,13 +77,22 @@ pub(super) struct ChildEnds {
 pub struct Control {
     group: Pid,
     sender: Sender<Happening>,
+    /// Whether somebody asked the command to end.
+    is_stopped: Arc<AtomicBool>,
     /// Whether the group has ended: by now its number may be that of a stranger's group.
     is_over: Arc<AtomicBool>,
 }
 
 impl Control {
-    /// Sends a signal to the command and all that it started.
+    /// Sends a signal to the command and all that it started. One that asks it to end, or ends it, stops the run.
     pub fn signal(&self, number: i32) {
+        if STOP_SIGNALS.map(|signal| signal as i32).contains(&number) {
+            self.is_stopped.store(true, Ordering::Release);
+        }
+        self.send(number);
+    }
+
+    fn send(&self, number: i32) {
         if let Ok(signal) = Signal::try_from(number)
             && !self.is_over.load(Ordering::Acquire)
         {
@@ -84,6 +102,7 @@ impl Control {
 
     /// Asks the command to end, and ends it if it does not within the grace period.
     pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Release);
         // If the command has ended, nobody listens any more.
         let _ = self.sender.send(Happening::Stop);
     }
@@ -158,9 +177,13 @@ impl GroupedProcess {
         let leash = options.leash.as_deref().filter(|_| terminal.is_some());
         let listening = leash.and_then(|program| Listener::start(program, group));
         let (listener, interrupts) = listening.unzip();
+        let is_stopped = Arc::<AtomicBool>::default();
+        let interrupts =
+            interrupts.map(|heard: Interrupts| heard.noted_in(Arc::clone(&is_stopped)));
         let control = Control {
             group,
             sender,
+            is_stopped,
             is_over: Arc::default(),
         };
         let child = Self {
@@ -181,7 +204,12 @@ impl GroupedProcess {
 
     /// Sends a signal to the process and all that it started.
     pub(super) fn signal(&self, signal: Signal) {
-        self.control.signal(signal as i32);
+        self.control.send(signal as i32);
+    }
+
+    /// Tells whether somebody asked the process to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.control.is_stopped.load(Ordering::Acquire)
     }
 
     /// Hears no more of what the terminal sends to the process. The listener is no part of what the process has left running.

@@ -58,7 +58,11 @@ impl Listener {
             .spawn()
             .ok()?;
         let heard = process.stdout.take()?;
-        Some((Self { process }, Interrupts { heard }))
+        let interrupts = Interrupts {
+            heard,
+            is_stopped: Arc::default(),
+        };
+        Some((Self { process }, interrupts))
     }
 
     /// Lets go: whoever waits for interrupts hears no more of them.
@@ -77,13 +81,24 @@ impl Listener {
 #[derive(Debug)]
 pub struct Interrupts {
     heard: ChildStdout,
+    /// Where it is noted that there was one.
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl Interrupts {
+    /// Notes in a flag that there was one.
+    pub(super) fn noted_in(self, is_stopped: Arc<AtomicBool>) -> Self {
+        Self { is_stopped, ..self }
+    }
 }
 
 impl Iterator for Interrupts {
     type Item = ();
 
     fn next(&mut self) -> Option<()> {
-        self.heard.read_exact(&mut [0]).ok()
+        self.heard.read_exact(&mut [0]).ok()?;
+        self.is_stopped.store(true, Ordering::Release);
+        Some(())
     }
 }
 

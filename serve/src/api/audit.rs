@@ -92,8 +92,9 @@ pub(super) fn files(store: &Store, question: &Question) -> Result<Value, Problem
 
 /// `errors`: which runs failed, and why.
 pub(super) fn errors(store: &Store, question: &Question) -> Result<Value, Problem> {
-    question.takes(&[FILTER, PAGING])?;
-    let filter = question.filter(store)?;
+    question.takes(&[&["unfinished"], FILTER, PAGING])?;
+    let mut filter = question.filter(store)?;
+    filter.unfinished_too = question.flag("unfinished")?;
     counted(
         "errors",
         question,

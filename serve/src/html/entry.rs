@@ -192,8 +192,11 @@ impl EntryWriter<'_> {
         if entry.cost_usd > 0.0 {
             parts.push(cost(entry.cost_usd));
         }
-        let joint = if parts.is_empty() { "" } else { ": " };
-        let facts = text(&format!("{}{joint}{}", entry.subtype, parts.join(", ")));
+        // How the run went is the run's to say: the entry has no more than its error.
+        let word = Some(entry.subtype.clone()).filter(|_| entry.errors.is_empty());
+        let facts = word.into_iter().chain([parts.join(", ")]);
+        let facts: Vec<String> = facts.filter(|fact| !fact.is_empty()).collect();
+        let facts = text(&facts.join(": "));
         let errors = entry.errors.iter().map(|error| {
             let error = beginning(error, self.longest_text);
             format!("<p class=\"bad-text\">{}</p>", text(error))

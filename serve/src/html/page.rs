@@ -162,7 +162,7 @@ impl PageWriter<'_> {
             ("session", run.session_id.clone()),
             ("started", Some(runtape_core::iso_time(run.started_at))),
             ("ended", run.finished_at.map(runtape_core::iso_time)),
-            ("status", Some(run.status.as_str().to_owned())),
+            ("outcome", Some(run.outcome_label().into_owned())),
             ("steps", Some(run.steps.to_string())),
             ("cost $", run.cost_usd.map(|cost| format!("{cost:.4}"))),
             ("seal", run.seal_name().map(|seal| seal.to_string())),
@@ -174,10 +174,13 @@ impl PageWriter<'_> {
         let facts: String = facts.collect();
         let error = run.error.as_ref().map(|error| {
             let (name, message) = (text(&error.name), text(&error.message));
-            format!("<div class=\"error-box\"><strong>{name}</strong><p>{message}</p></div>")
+            let outcome = run.outcome.as_str();
+            format!(
+                "<div class=\"error-box {outcome}\"><strong>{name}</strong><p>{message}</p></div>"
+            )
         });
         let error = error.unwrap_or_default();
-        let name = gist(run.prompt.as_deref().unwrap_or(id.as_str()));
+        let name = gist(run.title.as_deref().unwrap_or(id.as_str()));
         self.put(&format!(
             "<section class=\"run-part\" id=\"run-{id}\"><h1>{name}</h1>{error}<dl class=\"facts\">{facts}</dl>\n"
         ))
@@ -197,7 +200,7 @@ impl PageWriter<'_> {
             .iter()
             .filter(|child| child.parent_run_id.as_ref() == Some(id));
         let children = children.map(|child| {
-            let name = child.prompt.as_deref().or(child.expert_key.as_deref());
+            let name = child.title.as_deref().or(child.expert_key.as_deref());
             let (child, name) = (&child.run_id, gist(name.unwrap_or("sub-agent")));
             format!("<li><a href=\"#run-{child}\">↳ {name}</a></li>")
         });

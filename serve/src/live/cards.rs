@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::body::Bytes;
 use runtape_core::report::RunInfo;
-use runtape_core::{CheckpointStatus, RunId, TranscriptKind};
+use runtape_core::{Outcome, RunId, TranscriptKind};
 use runtape_store::{RunFilter, Store};
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ impl Cards {
 
 fn open_trees(store: &Store) -> Result<BTreeMap<RunId, OpenTree>, Problem> {
     let mut filter = RunFilter::default();
-    filter.status = Some(CheckpointStatus::Proceeding);
+    filter.outcome = Some(Outcome::Running);
     let mut trees = BTreeMap::new();
     let mut children = Vec::new();
     for run in store.runs(&filter, None, RUNS)?.items {
@@ -142,9 +142,13 @@ fn card(store: &Store, tree: OpenTree) -> Result<Bytes, Problem> {
             now = seen;
         }
     }
+    // By the recorder's clock: the agent's may be another one.
+    let received_at = store.last_received_at(&tree.root.run_id)?;
+    let received_at = received_at.map(runtape_core::iso_time);
     let mut data = serde_json::to_value(tree.root)?;
     if let Value::Object(fields) = &mut data {
         fields.insert("now".to_owned(), now.map(|(_, now)| now).into());
+        fields.insert("receivedAt".to_owned(), received_at.into());
         fields.insert("openChildren".to_owned(), tree.children.len().into());
     }
     Ok(event::event("run", None, &data))

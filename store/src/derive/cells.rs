@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use runtape_core::report::{CostEstimate, Failure, RunInfo, SealName};
-use runtape_core::{CheckpointStatus, ErrorFamily, JobId, RunId, Runtime, TokenCounts};
+use runtape_core::report::{CostEstimate, Failure, RunInfo, SealName, run_title};
+use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Outcome, RunId, Runtime, TokenCounts};
 use serde::de::DeserializeOwned;
 
 use super::facts::RunFacts;
@@ -83,7 +83,7 @@ const fn plain(name: &'static str) -> RunColumn {
 }
 
 /// How many columns of a run follow from its records.
-pub(crate) const RUN_WIDTH: usize = 35;
+pub(crate) const RUN_WIDTH: usize = 37;
 
 /// How many of these a database has from before runs told what they were about: the first ones.
 pub(crate) const FIRST_WIDTH: usize = 24;
@@ -125,6 +125,8 @@ pub(crate) const RUN_COLUMNS: [RunColumn; RUN_WIDTH] = [
     plain("git_commit"),
     word("git_branch"),
     plain("labels"),
+    word("outcome"),
+    plain("session_title"),
 ];
 
 /// Returns what stands in each of [`RUN_COLUMNS`]; `started_at` is for a run without records.
@@ -169,6 +171,8 @@ pub(crate) fn cells(facts: &RunFacts, started_at: i64) -> [Cell<'_>; RUN_WIDTH] 
         Cell::text(facts.git_commit.as_deref()),
         Cell::word(facts.git_branch.as_deref()),
         Cell::text(facts.labels.as_deref()),
+        Cell::word(Some(facts.outcome.unwrap_or(Outcome::Running).as_str())),
+        Cell::text(facts.session_title.as_deref()),
     ]
 }
 
@@ -182,6 +186,14 @@ pub(crate) struct StoredRun {
     pub(crate) cells: [Cell<'static>; RUN_WIDTH],
     pub(crate) context: Option<Vec<u8>>,
     pub(crate) exit: Option<Vec<u8>>,
+}
+
+impl StoredRun {
+    /// Returns what the agent CLI calls the session.
+    pub(crate) fn session_title(self) -> Option<String> {
+        let [.., session_title] = self.cells;
+        session_title.into_text()
+    }
 }
 
 /// What a list of runs says of one beside its columns.
@@ -199,6 +211,11 @@ pub(crate) struct RunNames {
 pub(crate) fn status(name: Option<&str>) -> CheckpointStatus {
     name.and_then(|name| serde_json::from_value(name.into()).ok())
         .unwrap_or(CheckpointStatus::Proceeding)
+}
+
+/// Returns the outcome of a name; what is not known, as in a file from before it was told, proves nothing.
+pub(crate) fn outcome(name: Option<&str>) -> Outcome {
+    name.and_then(|name| name.parse().ok()).unwrap_or_default()
 }
 
 /// Makes what is told of a run from its columns.
@@ -239,6 +256,8 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
         git_commit,
         git_branch,
         labels,
+        outcome_name,
+        session_title,
     ] = cells;
     let family = error_family.into_text();
     let error = error_name.into_text().map(|name| Failure {
@@ -251,13 +270,20 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
         family: family.and_then(|name| serde_json::from_value(name.into()).ok()),
         retry_at: error_retry_at.into_integer(),
     });
+    let (prompt, argv) = (prompt.into_text(), argv.into_json());
     RunInfo {
+        title: run_title(
+            prompt.as_deref(),
+            session_title.into_text().as_deref(),
+            argv.as_deref(),
+        ),
         job_id: names.job_id,
         run_id: names.run_id,
         root_run_id: names.root_run_id,
         parent_run_id: names.parent_run_id,
         runtime: names.runtime,
         status: status(status_name.into_text().as_deref()),
+        outcome: outcome(outcome_name.into_text().as_deref()),
         expert_key: expert.into_text(),
         model: model.into_text(),
         session_id: session.into_text(),
@@ -267,8 +293,8 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
         finished_at: finished_at.into_integer(),
         duration_ms: duration_ms.into_integer(),
         reported_duration_ms: reported_duration_ms.into_integer(),
-        prompt: prompt.into_text(),
-        argv: argv.into_json(),
+        prompt,
+        argv,
         permission_mode: permission_mode.into_text(),
         host: host.into_text(),
         user: user.into_text(),

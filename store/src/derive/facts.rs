@@ -9,8 +9,8 @@ use runtape_core::record::{
     CheckpointHead, EventRecord, MessageRecord, RunOpened, UsageEntry, UsageSource,
 };
 use runtape_core::{
-    CheckpointId, CheckpointStatus, ExpertPart, Message, Metadata, Record, RecordKind, RunError,
-    RunId, RuntimeEventKind, Stream, TokenCounts, ToolCallId, UserPart,
+    CheckpointId, CheckpointStatus, ExpertPart, Message, Metadata, Outcome, Record, RecordKind,
+    RunError, RunId, RuntimeEventKind, Stream, TokenCounts, ToolCallId, UserPart,
 };
 
 use crate::format::chain;
@@ -33,6 +33,8 @@ pub(crate) struct RunFacts {
     pub(crate) cli_version: Option<String>,
     /// Set once the run has ended.
     pub(crate) status: Option<CheckpointStatus>,
+    /// Set with it.
+    pub(crate) outcome: Option<Outcome>,
     pub(crate) started_at: Option<i64>,
     pub(crate) finished_at: Option<i64>,
     pub(crate) steps: u64,
@@ -56,6 +58,8 @@ pub(crate) struct RunFacts {
     pub(crate) git_branch: Option<String>,
     /// The labels, as JSON; none where there are none.
     pub(crate) labels: Option<String>,
+    /// What the agent CLI calls the session.
+    pub(crate) session_title: Option<String>,
     pub(crate) error: Option<RunError>,
 }
 
@@ -205,6 +209,8 @@ impl FactFolder {
         self.run.signal = text(self.metadata.signal());
         self.run.git_commit = text(self.metadata.git_commit());
         self.run.git_branch = text(self.metadata.git_branch());
+        let title = self.metadata.title().map(str::trim);
+        self.run.session_title = text(title.filter(|title| !title.is_empty()));
         let labels = Some(self.metadata.labels()).filter(|labels| !labels.is_empty());
         self.run.labels = labels.and_then(|labels| serde_json::to_string(&labels).ok());
     }
@@ -319,6 +325,8 @@ impl FactFolder {
         }));
         if head.status.is_terminal() {
             self.run.status = Some(head.status);
+            let outcome = Outcome::of(head.status, head.error.as_ref(), &self.metadata);
+            self.run.outcome = Some(outcome);
             self.run.finished_at = Some(self.metadata.finished_at().unwrap_or(record.at));
             self.run.error.clone_from(&head.error);
         }

@@ -48,8 +48,7 @@ pub(super) fn notices(
 /// Returns runs that failed, the latest first.
 pub(super) fn errors(pg: &Postgres, filter: &RunFilter, limit: usize) -> Result<Vec<RunInfo>> {
     let mut condition = Condition::of(filter);
-    let failed = "run.error_name IS NOT NULL".to_owned();
-    condition.terms.push(failed);
+    condition.add_failed(filter);
     list::latest(pg, &condition, limit)
 }
 

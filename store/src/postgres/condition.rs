@@ -1,7 +1,6 @@
 //! Which runs a query is about, in SQL.
 
-use runtape_core::report::{INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES};
-use runtape_core::{ErrorFamily, Runtime};
+use runtape_core::{ErrorFamily, Outcome, Runtime};
 use tokio_postgres::Row;
 
 use super::Postgres;
@@ -77,6 +76,15 @@ impl Condition {
         self.terms.push(term.replace('?', &mark));
     }
 
+    /// Lets through only runs that failed: one that stops without proof of an end did not.
+    pub(super) fn add_failed(&mut self, filter: &RunFilter) {
+        self.terms.push("run.error_name IS NOT NULL".to_owned());
+        if !filter.asks_for_unfinished() {
+            let term = "run.outcome IS DISTINCT FROM ?";
+            self.add(term, Outcome::Unfinished.as_str());
+        }
+    }
+
     /// Adds the term that a column is a session. Sessions are found by what an index can hold of them.
     pub(super) fn add_session(&mut self, session: &str) {
         let term = "md5(run.session) = md5(?::text) AND run.session = ?::text";
@@ -113,6 +121,7 @@ impl Condition {
             ("expert", filter.expert.as_deref()),
             ("model", filter.model.as_deref()),
             ("error_family", filter.error_family.map(ErrorFamily::as_str)),
+            ("outcome", filter.outcome.map(Outcome::as_str)),
         ];
         for (column, value) in words {
             if let Some(value) = value {
@@ -122,24 +131,11 @@ impl Condition {
         if let Some(session) = &filter.session {
             self.add_session(session);
         }
-        match filter.status {
-            Some(status) if status.is_terminal() => self.add("run.status = ?", status.as_str()),
-            Some(_) => self.terms.push("run.status IS NULL".to_owned()),
-            None => {}
-        }
         if let Some(name) = &filter.error_name {
             // In this order of letters only those of ASCII have a case.
             let term = "lower(left(run.error_name, length(?::text)) COLLATE \"C\")
                 = lower(?::text COLLATE \"C\")";
             self.add(term, name.as_str());
-        }
-        if filter.is_interrupted {
-            // As `RunInfo::is_interrupted` has it.
-            let names = INTERRUPTED_NAMES.map(|name| format!("'{name}'")).join(", ");
-            self.terms.push(format!(
-                "run.error_name IN ({names})
-                 AND (run.exit_code = {INTERRUPT_CODE} OR run.signal = '{INTERRUPT}')"
-            ));
         }
         for (label, value) in &filter.labels {
             let name = self.bind(label.as_str());

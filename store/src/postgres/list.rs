@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use runtape_core::report::{CostEstimate, JobInfo, RunInfo};
-use runtape_core::{JobId, JobStatus};
+use runtape_core::{JobId, JobStatus, Outcome};
 use tokio_postgres::Row;
 
 use super::columns::{count, counts, get, job_id, kept, maybe_text, size, text};
@@ -11,7 +11,7 @@ use super::condition::{Condition, select};
 use super::sums::{COUNTED, bounded_sum, cost_sum, counted_of_runs};
 use super::{Postgres, runs};
 use crate::backend::Selection;
-use crate::derive::cells::status;
+use crate::derive::cells::{outcome, status};
 use crate::error::Result;
 use crate::page::PageMark;
 
@@ -112,13 +112,14 @@ fn with_ids(pg: &Postgres, ids: &[String]) -> Result<Vec<JobInfo>> {
     };
     let sql = format!(
         "SELECT run.job_id, count(*) FILTER (WHERE run.status IS NULL), {},
-            min(run.started_at), max(run.finished_at), count(*) FILTER (WHERE run.run_no = 0), {}, {}, {}, {}
+            min(run.started_at), max(run.finished_at), count(*) FILTER (WHERE run.run_no = 0), {}, {}, {}, {}, {}
          FROM run {COUNTED} WHERE run.job_id = ANY($1) GROUP BY run.job_id",
         bounded_sum("run.steps"),
         cost_sum("run.cost_usd"),
         end("ASC", "coalesce(main.expert, main.runtime)"),
         end("DESC", "main.status"),
         counted_of_runs(),
+        end("DESC", "main.outcome"),
     );
     let mut jobs = HashMap::new();
     for row in pg.rows(&sql, &[&ids])? {
@@ -133,11 +134,17 @@ fn job(row: &Row) -> Result<JobInfo> {
     let finished_at: Option<i64> = get(row, 4)?;
     let finished_at = finished_at.filter(|_| open == 0);
     let latest = maybe_text(row, 8)?;
+    // Tokens are four columns.
+    let latest_outcome = maybe_text(row, 13)?;
     Ok(JobInfo {
         job_id: job_id(row, 0)?,
         status: match finished_at {
             Some(_) => status(latest.as_deref()).into(),
             None => JobStatus::Running,
+        },
+        outcome: match finished_at {
+            Some(_) => outcome(latest_outcome.as_deref()),
+            None => Outcome::Running,
         },
         expert_key: maybe_text(row, 7)?.unwrap_or_default(),
         runs: count(row, 5)?,

@@ -14,7 +14,14 @@ use crate::backend::RunKey;
 use crate::derive::cells::{self, RUN_COLUMNS, RUN_WIDTH, RunColumn};
 
 /// Texts that runs do not share.
-const TEXTS: [&str; 5] = ["error_message", "prompt", "argv", "git_commit", "labels"];
+const TEXTS: [&str; 6] = [
+    "error_message",
+    "prompt",
+    "argv",
+    "git_commit",
+    "labels",
+    "session_title",
+];
 
 /// Tells how a column of a run is written in SQL, and what it holds.
 fn spec(column: &RunColumn) -> ColumnSpec {

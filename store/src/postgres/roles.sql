@@ -20,7 +20,7 @@ GRANT UPDATE (job_id, parent_no, runtime, expert, model, session, cwd, cli_versi
     steps, messages, unparsed, records, input_tokens, output_tokens, reasoning_tokens, cached_input_tokens, cost_usd,
     duration_ms, error_name, error_family, error_message, error_status, error_retryable, error_retry_at,
     reported_duration_ms, prompt, argv, permission_mode, host, "user", exit_code, signal, git_commit, git_branch,
-    labels) ON run TO runtape_recorder;
+    labels, outcome, session_title) ON run TO runtape_recorder;
 GRANT UPDATE (result_seq, is_error, duration_ms) ON tool_call TO runtape_recorder;
 GRANT UPDATE (number, hash) ON chain_head TO runtape_recorder;
 GRANT UPDATE ON usage_sum TO runtape_recorder;

@@ -66,6 +66,9 @@ CREATE TABLE run (
     git_commit text COLLATE "C",
     git_branch text COLLATE "C",
     labels text COLLATE "C",
+    -- How it went, in one word.
+    outcome text COLLATE "C",
+    session_title text COLLATE "C",
     -- How many records the search index has seen.
     searched bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (root_id, run_no),

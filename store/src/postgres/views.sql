@@ -245,6 +245,8 @@ SELECT
     run.git_commit,
     run.git_branch,
     run.labels,
+    run.outcome,
+    run.session_title,
     root.seal_chain
 FROM run
 JOIN counted_run AS counted ON counted.root_id = run.root_id AND counted.run_no = run.run_no
@@ -283,7 +285,15 @@ SELECT
     sum(run.cost_usd::text::numeric)::double precision AS cost_usd,
     runtape_time(min(run.started_at)) COLLATE "C" AS started_at,
     CASE WHEN count(*) FILTER (WHERE run.status IS NULL) = 0
-        THEN runtape_time(max(run.finished_at)) COLLATE "C" END AS finished_at
+        THEN runtape_time(max(run.finished_at)) COLLATE "C" END AS finished_at,
+    CASE
+        WHEN count(*) FILTER (WHERE run.status IS NULL) > 0 THEN 'running'
+        ELSE (
+            SELECT latest.outcome FROM run AS latest
+            WHERE latest.job_id = run.job_id AND latest.run_no = 0
+            ORDER BY latest.started_at DESC, latest.run_id DESC LIMIT 1
+        )
+    END AS outcome
 FROM run
 JOIN counted_run AS counted ON counted.root_id = run.root_id AND counted.run_no = run.run_no
 GROUP BY run.job_id;
@@ -383,9 +393,11 @@ SELECT
     error_message AS message,
     error_status AS status_code,
     error_retryable AS is_retryable,
-    runtape_time(error_retry_at) COLLATE "C" AS retry_at
+    runtape_time(error_retry_at) COLLATE "C" AS retry_at,
+    outcome
 FROM run
-WHERE status IS NOT NULL AND error_name IS NOT NULL;
+-- A run that stops without proof of an end did not fail.
+WHERE status IS NOT NULL AND error_name IS NOT NULL AND outcome IS DISTINCT FROM 'unfinished';
 
 CREATE VIEW v_notices AS
 SELECT

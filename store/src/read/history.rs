@@ -192,6 +192,20 @@ impl Store {
         })
     }
 
+    /// Returns when the last output of a run's process was received; `None` where nothing is kept of it.
+    pub fn last_received_at(&self, run: &RunId) -> Result<Option<i64>> {
+        self.read(|tables| {
+            let root = get_root(tables, run)?;
+            let Some(block) = tables.last_tape_block(&root.key)? else {
+                return Ok(None);
+            };
+            let raw = block.raw(&root.id)?;
+            let mut last = None;
+            block.each_chunk(&root.id, &raw, |_, _, at, _| last = last.max(Some(at)))?;
+            Ok(last)
+        })
+    }
+
     /// Returns the root runs in the order they were sealed in each chain; those that are not sealed come last.
     pub fn root_runs(&self) -> Result<Vec<RunId>> {
         let rows = self.read(|tables| tables.sealed_roots())?;

@@ -1,7 +1,7 @@
 //! Lists of sessions, a page at a time.
 
 use runtape_core::RecordKind;
-use runtape_core::report::{CostEstimate, RunInfo, SessionInfo};
+use runtape_core::report::{CostEstimate, SessionInfo};
 
 use super::records;
 use crate::backend::{RunKey, SessionRow, Tables};
@@ -49,10 +49,10 @@ impl Store {
 /// Adds what the records of a session's first and latest run say.
 fn info(tables: &dyn Tables, row: SessionRow) -> Result<SessionInfo> {
     let latest = tables.run_info(&row.latest)?;
-    let mut title = title_of(tables, &row.latest, &latest)?;
-    if title.is_none() && row.first != row.latest {
-        title = title_of(tables, &row.first, &tables.run_info(&row.first)?)?;
-    }
+    let title = match tables.stored_run(&row.latest)?.session_title() {
+        None => tables.stored_run(&row.first)?.session_title(),
+        title => title,
+    };
     Ok(SessionInfo {
         prompt: prompt_of(tables, &row.first)?,
         runtime: row.runtime,
@@ -65,45 +65,13 @@ fn info(tables: &dyn Tables, row: SessionRow) -> Result<SessionInfo> {
         cost_usd: row.cost_usd,
         estimate: CostEstimate::default(),
         status: latest.status,
+        outcome: latest.outcome,
         error: latest.error,
         started_at: row.started_at,
         last_active_at: row.last_active_at,
         latest_run_id: latest.run_id,
         resume: None,
     })
-}
-
-/// Returns the title that a root run gave its session: known from the start, or told at the end.
-fn title_of(tables: &dyn Tables, key: &RunKey, run: &RunInfo) -> Result<Option<String>> {
-    let before_last = run.steps.saturating_sub(1);
-    let last_step = tables.seq_of_step(key, Some(before_last))?.unwrap_or(0);
-    let mut title = None;
-    records::each_with(
-        tables,
-        key,
-        &key.root,
-        last_step,
-        br#""title":"#,
-        |record| {
-            if let RecordKind::Metadata(patch) = &record.kind
-                && let Some(told) = patch.set.title()
-            {
-                title = Some(told.to_owned());
-            }
-            true
-        },
-    )?;
-    if title.is_none() && last_step > 0 {
-        records::each_from(tables, key, &key.root, 0, |record| {
-            if let RecordKind::Metadata(patch) = &record.kind
-                && let Some(told) = patch.set.title()
-            {
-                title = Some(told.to_owned());
-            }
-            Ok(!matches!(record.kind, RecordKind::Start(_)))
-        })?;
-    }
-    Ok(title.filter(|title| !title.trim().is_empty()))
 }
 
 /// Returns the first words of what a root run was asked for.

@@ -60,8 +60,7 @@ pub(crate) fn errors(
     limit: usize,
 ) -> Result<Vec<RunInfo>> {
     let mut condition = Condition::of(filter);
-    let failed = "run.error_name IS NOT NULL".to_owned();
-    condition.terms.push(failed);
+    condition.add_failed(filter);
     list::latest(connection, &condition, limit)
 }
 

@@ -1,7 +1,6 @@
 //! Which runs a query is about, in SQL.
 
-use runtape_core::report::{INTERRUPT, INTERRUPT_CODE, INTERRUPTED_NAMES};
-use runtape_core::{ErrorFamily, Runtime};
+use runtape_core::{ErrorFamily, Outcome, Runtime};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -36,6 +35,15 @@ impl Condition {
         condition
     }
 
+    /// Lets through only runs that failed: one that stops without proof of an end did not.
+    pub(crate) fn add_failed(&mut self, filter: &RunFilter) {
+        self.terms.push("run.error_name IS NOT NULL".to_owned());
+        if !filter.asks_for_unfinished() {
+            let term = "run.outcome IS NOT (SELECT key FROM word WHERE text = ?)";
+            self.add(term, Outcome::Unfinished.as_str().to_owned());
+        }
+    }
+
     /// Adds a term; `?` in it stands for the value.
     pub(crate) fn add(&mut self, term: &str, value: impl Into<Value>) {
         self.values.push(value.into());
@@ -67,32 +75,17 @@ impl Condition {
             ("model", filter.model.as_deref()),
             ("session", filter.session.as_deref()),
             ("error_family", filter.error_family.map(ErrorFamily::as_str)),
+            ("outcome", filter.outcome.map(Outcome::as_str)),
         ];
         for (column, value) in words {
             if let Some(value) = value {
                 self.add(&word(column), value.to_owned());
             }
         }
-        match filter.status {
-            Some(status) if status.is_terminal() => {
-                self.add(&word("status"), status.as_str().to_owned());
-            }
-            Some(_) => self.terms.push("run.status IS NULL".to_owned()),
-            None => {}
-        }
         if let Some(name) = &filter.error_name {
             let term = "run.error_name IN (SELECT key FROM word
                 WHERE substr(text, 1, length(?)) = ? COLLATE NOCASE)";
             self.add(term, name.clone());
-        }
-        if filter.is_interrupted {
-            // As `RunInfo::is_interrupted` has it.
-            let names = INTERRUPTED_NAMES.map(|name| format!("'{name}'")).join(", ");
-            self.terms.push(format!(
-                "run.error_name IN (SELECT key FROM word WHERE text IN ({names}))
-                 AND (run.exit_code = {INTERRUPT_CODE}
-                    OR run.signal = (SELECT key FROM word WHERE text = '{INTERRUPT}'))"
-            ));
         }
         for (label, value) in &filter.labels {
             let number = self.next();

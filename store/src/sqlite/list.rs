@@ -1,7 +1,7 @@
 //! Lists of runs and jobs.
 
 use runtape_core::report::{CostEstimate, JobInfo, RunInfo};
-use runtape_core::{JobId, JobStatus};
+use runtape_core::{JobId, JobStatus, Outcome};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::columns::{self, counts, job_id, unsigned};
@@ -9,7 +9,7 @@ use super::condition::{Condition, select};
 use super::runs;
 use super::sums::{bounded_sum, cost_sum, counted_of_runs};
 use crate::backend::Selection;
-use crate::derive::cells::status;
+use crate::derive::cells::{outcome, status};
 use crate::error::{Result, StoreError};
 use crate::page::PageMark;
 
@@ -122,6 +122,7 @@ fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
             Ok(JobInfo {
                 job_id: job_id(row, 0)?,
                 status: JobStatus::Running,
+                outcome: Outcome::Running,
                 expert_key: String::new(),
                 runs: row.get(9).map(unsigned)?,
                 steps: row.get(2).map(unsigned)?,
@@ -132,25 +133,32 @@ fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
                 finished_at: finished_at.filter(|_| open == 0),
             })
         })?;
+    let outcome_text = if runs::has_all_columns(connection)? {
+        "(SELECT text FROM word WHERE word.key = run.outcome)"
+    } else {
+        "NULL"
+    };
     let ends = |order: &str| {
         let sql = format!(
-            "SELECT status.text, expert.text FROM run
+            "SELECT status.text, expert.text, {outcome_text} FROM run
              LEFT JOIN word AS status ON status.key = run.status
              LEFT JOIN word AS expert ON expert.key = coalesce(run.expert, run.runtime)
              WHERE run.job = ?1 AND run.root IS NULL
              ORDER BY run.started_at {order}, run.id {order} LIMIT 1"
         );
-        let found: Option<(Option<String>, Option<String>)> = connection
+        type End = (Option<String>, Option<String>, Option<String>);
+        let found: Option<End> = connection
             .prepare_cached(&sql)?
-            .query_row(params![key], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         Ok::<_, StoreError>(found.unwrap_or_default())
     };
-    let (_, expert) = ends("ASC")?;
+    let (_, expert, _) = ends("ASC")?;
     job.expert_key = expert.unwrap_or_default();
     if job.finished_at.is_some() {
-        let (latest, _) = ends("DESC")?;
-        job.status = status(latest.as_deref()).into();
+        let (latest_status, _, latest_outcome) = ends("DESC")?;
+        job.status = status(latest_status.as_deref()).into();
+        job.outcome = outcome(latest_outcome.as_deref());
     }
     Ok(job)
 }

@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0012_search.sql"),
     include_str!("../../migrations/0013_about.sql"),
     include_str!("../../migrations/0014_cache_writes.sql"),
+    include_str!("../../migrations/0016_outcome.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.
@@ -55,8 +56,8 @@ pub(crate) const USAGE_IS_SUMMED: i64 = 11;
 /// The schema from which on the search index knows stretches of records.
 pub(crate) const SEARCH_HAS_STRETCHES: i64 = 12;
 
-/// The schema from which on runs have columns that tell what they were about.
-pub(crate) const RUNS_TELL_ABOUT: i64 = 13;
+/// The schema from which on runs have all columns that tell what they were about, and how they went.
+pub(crate) const RUNS_TELL_ABOUT: i64 = 15;
 
 /// The schema from which on the ledger says which input was written to a cache.
 pub(crate) const LEDGER_KNOWS_WRITES: i64 = 14;

@@ -338,8 +338,13 @@ type ByWidth = LazyLock<[String; 2]>;
 /// Returns the text for a database.
 fn of_width<'a>(texts: &'a ByWidth, connection: &Connection) -> Result<&'a str> {
     let [first, all] = &**texts;
-    let is_old = migrate::version(connection)? < migrate::RUNS_TELL_ABOUT;
-    Ok(if is_old { first } else { all })
+    let has_all = has_all_columns(connection)?;
+    Ok(if has_all { all } else { first })
+}
+
+/// Tells whether runs have all columns of today in a database.
+pub(crate) fn has_all_columns(connection: &Connection) -> Result<bool> {
+    Ok(migrate::version(connection)? >= migrate::RUNS_TELL_ABOUT)
 }
 
 /// Returns the columns that runs have, with whether they are of every database.

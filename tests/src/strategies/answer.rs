@@ -15,7 +15,7 @@ use super::leaf::{
     checkpoint_id, count, finite, job_id, json, named_object, run_id, runtime, signed, text,
 };
 use super::redaction::run_redaction;
-use super::run::{error_family, job_status, status, token_counts};
+use super::run::{error_family, job_status, outcome, status, token_counts};
 use super::{build, maybe, some, word};
 
 /// A time that a calendar has.
@@ -63,6 +63,8 @@ pub fn run_info() -> BoxedStrategy<RunInfo> {
         parent_run_id: maybe(run_id()),
         runtime: runtime(),
         status: status(),
+        outcome: outcome(),
+        title: maybe(text()),
         expert_key: maybe(text()),
         model: maybe(text()),
         session_id: maybe(text()),
@@ -100,6 +102,7 @@ pub fn job_info() -> BoxedStrategy<JobInfo> {
     build!(JobInfo {
         job_id: job_id(),
         status: job_status(),
+        outcome: outcome(),
         expert_key: text(),
         runs: count(),
         steps: count(),
@@ -205,6 +208,7 @@ pub fn session_answer() -> BoxedStrategy<SessionAnswer> {
         runtime: maybe(runtime()),
         cwd: maybe(text()),
         status: maybe(status()),
+        outcome: maybe(outcome()),
         started_at: maybe(time()),
         reason: maybe(text()),
     })
@@ -224,6 +228,7 @@ pub fn session_info() -> BoxedStrategy<SessionInfo> {
         cost_usd: maybe(finite()),
         estimate: cost_estimate(),
         status: status(),
+        outcome: outcome(),
         error: maybe(failure()),
         started_at: time(),
         last_active_at: time(),

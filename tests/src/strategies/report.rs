@@ -17,7 +17,7 @@ use super::answer::{
 };
 use super::leaf::{count, finite, job_id, run_id, runtime, signed, text};
 use super::redaction::applied_rules;
-use super::run::{status, token_counts};
+use super::run::{outcome as run_outcome, status, token_counts};
 use super::summary;
 use super::{build, maybe, some, word};
 
@@ -46,6 +46,7 @@ pub fn ingest_line() -> BoxedStrategy<IngestLine> {
         groups: some(build!(IngestGroup {
             runtime: runtime(),
             status: status(),
+            outcome: run_outcome(),
             runs: count(),
             steps: count(),
             records: count(),
@@ -159,6 +160,7 @@ pub fn record_report() -> BoxedStrategy<RecordReport> {
         session_id: maybe(text()),
         model: maybe(text()),
         status: status(),
+        outcome: run_outcome(),
         error: maybe(failure()),
         steps: count(),
         usage: maybe(summary::usage()),
@@ -179,6 +181,7 @@ pub fn recovered_run() -> BoxedStrategy<RecoveredRun> {
         run_id: run_id(),
         source: word(&[RecoverySource::Tape, RecoverySource::Spool]),
         status: status(),
+        outcome: run_outcome(),
         error: maybe(failure()),
     })
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use runtape_core::{
     Checkpoint, CheckpointStatus, DelegatedBy, DelegationTarget, ErrorFamily, Expert, Job,
-    JobStatus, RunError, Step, TokenCounts, Usage,
+    JobStatus, Outcome, RunError, Step, TokenCounts, Usage,
 };
 
 use super::leaf::{
@@ -55,6 +55,10 @@ pub(super) fn status() -> BoxedStrategy<CheckpointStatus> {
         CheckpointStatus::StoppedByExceededMaxSteps,
         CheckpointStatus::StoppedByError,
     ])
+}
+
+pub(super) fn outcome() -> BoxedStrategy<Outcome> {
+    word(&Outcome::ALL)
 }
 
 pub(super) fn expert() -> BoxedStrategy<Expert> {

@@ -7,7 +7,7 @@ use runtape_core::{
 };
 
 use super::leaf::{count, finite, json, run_id, runtime, signed, text, tool_call_id};
-use super::run::{error_family, status};
+use super::run::{error_family, outcome, status};
 use super::{build, maybe, some};
 
 /// Any summary.
@@ -20,6 +20,7 @@ pub fn summary() -> BoxedStrategy<RunSummary> {
         cli_version: maybe(text()),
         cwd: maybe(text()),
         status: status(),
+        outcome: outcome(),
         steps: count(),
         duration_ms: maybe(signed()),
         usage: maybe(usage()),

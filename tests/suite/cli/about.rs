@@ -103,30 +103,37 @@ fn what_the_table_prints_for_a_status_is_what_the_filter_takes() {
         .filter_map(|line| {
             let known = ["claude-code", "gemini", "hermes", "codex"];
             let (_, after) = known.iter().find_map(|name| line.split_once(name))?;
-            after.split_whitespace().next()
+            let after = after.trim_start();
+            let end = after.find("  ").unwrap_or(after.len());
+            after.get(..end)
         })
         .collect();
     assert_eq!(
         words,
-        ["NonZeroExit", "KilledBySignal", "interrupted", "completed"],
+        [
+            "failed: NonZeroExit",
+            "failed: KilledBySignal",
+            "interrupted",
+            "completed"
+        ],
         "{table}"
     );
     for word in words {
         let cut = format!("{}…", word.get(..word.len() - 1).unwrap());
-        let is_error = word.starts_with(char::is_uppercase);
+        let is_error = word.starts_with("failed");
         let cut = is_error.then_some(cut);
         for typed in [word.to_owned(), word.to_uppercase()]
             .into_iter()
             .chain(cut)
         {
-            let found = runtape.json(&["runs", "--status", &typed]);
+            let found = runtape.json(&["runs", "--outcome", &typed]);
             assert!(!found.is_empty(), "{typed}");
         }
     }
     assert_eq!(runtape.json(&["runs", "--status", "interrupted"]).len(), 1);
-    assert_eq!(runtape.json(&["runs", "--status", "Error"]).len(), 3);
+    assert_eq!(runtape.json(&["runs", "--outcome", "Failed"]).len(), 2);
     assert_eq!(runtape.json(&["runs", "--family", "PROCESS"]).len(), 3);
-    let output = runtape.run(&["runs", "--status", "complete"]);
+    let output = runtape.run(&["runs", "--outcome", "complete"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
 
@@ -176,8 +183,8 @@ fn what_matters_of_a_run_has_room_in_a_narrow_terminal() {
     let table = stdout(&output);
     for text in [
         "started",
-        "status",
-        "asked",
+        "outcome",
+        "title",
         "took",
         "cost $",
         "Explain why",
@@ -230,7 +237,7 @@ fn a_run_whose_recorder_died_is_marked() {
     child.wait().unwrap();
     let output = runtape.run(&["runs"]);
     assert!(
-        stdout(&output).contains("open, lost"),
+        stdout(&output).contains("running, lost"),
         "{}",
         stdout(&output)
     );

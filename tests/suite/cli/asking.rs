@@ -237,8 +237,8 @@ fn the_same_filters_mean_the_same_everywhere() {
     let all = runtape.json(&["runs", "--limit", "0"]);
     for (words, field, expected) in [
         (["--runtime", "gemini"], "runtime", "gemini"),
-        (["--status", "error"], "status", "stoppedByError"),
-        (["--status", "completed"], "status", "completed"),
+        (["--outcome", "failed"], "outcome", "failed"),
+        (["--status", "completed"], "outcome", "completed"),
     ] {
         let expected_runs = all.iter().filter(|run| run[field] == expected).count();
         let found = runtape.json(&[&["runs", "--limit", "0"], &words[..]].concat());
@@ -324,6 +324,8 @@ fn every_run_comes_back_from_its_events_and_from_its_records() {
             let there = again.iter().find(|run| run["runId"] == *id).unwrap();
             let told = [
                 "status",
+                "outcome",
+                "title",
                 "error",
                 "model",
                 "sessionId",

@@ -14,7 +14,7 @@ fn every_command_answers_people_and_programs() {
     let commands: &[&[&str]] = &[
         &["runs"],
         &["runs", "--children", "--limit", "0"],
-        &["runs", "--status", "error", "--runtime", "gemini"],
+        &["runs", "--outcome", "failed", "--runtime", "gemini"],
         &["runs", "--text", "session"],
         &["jobs"],
         &["sessions"],
@@ -231,7 +231,7 @@ fn nothing_found_is_no_success_and_bad_usage_is_told_apart() {
     );
     assert_eq!(said.matches("file is not a database").count(), 1, "{said}");
     assert_eq!(
-        runtape.run(&["runs", "--status", "fine"]).status.code(),
+        runtape.run(&["runs", "--outcome", "fine"]).status.code(),
         Some(2)
     );
     assert_eq!(runtape.run(&["frobnicate"]).status.code(), Some(2));

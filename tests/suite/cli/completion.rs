@@ -84,8 +84,8 @@ fn ids_words_and_names_are_offered_where_they_belong() {
     is(&["runs", "--runtime", "cl"], &["claude-code"]);
     is(&["record", "--runtime", "ge"], &["gemini", "generic"]);
     has(
-        &["runs", "--status", ""],
-        &["completed", "interrupted", "open"],
+        &["runs", "--outcome", ""],
+        &["completed", "interrupted", "running"],
     );
     has(&["usage", "--by", ""], &["day", "model", "label"]);
     has(&["show", "--"], &["--json", "--db"]);

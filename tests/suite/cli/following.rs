@@ -327,7 +327,7 @@ fn waiting_ends_with_the_verdict() {
     let output = runtape.run(&["wait", "failed"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        stdout(&output).contains("stoppedByError"),
+        stdout(&output).contains("failed: NonZeroExit"),
         "{}",
         stdout(&output)
     );

@@ -289,6 +289,8 @@ fn interrupting_twice_asks_and_thrice_kills() {
         (1, "", "SIGINT"),
         (2, "trap '' INT;", "SIGTERM"),
         (3, "trap '' INT TERM;", "SIGKILL"),
+        // Some agents exit with a code of their own.
+        (1, "trap 'exit 1' INT;", ""),
     ] {
         let runtape = Runtape::new();
         let ready = runtape.path("ready");
@@ -322,22 +324,24 @@ fn interrupting_twice_asks_and_thrice_kills() {
             "{said}"
         );
         let shown = &runtape.json(&["show", "stopped"])[0];
-        assert_eq!(shown["exit"]["signal"], signal, "{said}");
+        let ended = shown["exit"]["signal"].as_str().unwrap_or_default();
+        assert_eq!(ended, signal, "{said}");
+        assert_eq!(shown["outcome"], "interrupted", "{shown}");
     }
 }
 
 #[test]
 fn tables_have_the_columns_that_were_asked_for() {
     let runtape = Runtape::with_a_last_run();
-    let text = stdout(&runtape.run(&["runs", "--limit", "1", "--fields", "status,runtime,cost"]));
+    let text = stdout(&runtape.run(&["runs", "--limit", "1", "--fields", "outcome,runtime,cost"]));
     let head: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
-    assert_eq!(head, ["status", "runtime", "cost", "$"]);
+    assert_eq!(head, ["outcome", "runtime", "cost", "$"]);
     let text = stdout(&runtape.run(&[
         "runs",
         "--limit",
         "1",
         "--template",
-        "{runtime}={status}\\t!",
+        "{runtime}={outcome}\\t!",
     ]));
     assert_eq!(text, "claude-code=completed\t!\n");
     for wrong in [
@@ -431,18 +435,18 @@ fn an_error_names_what_was_asked_for() {
 }
 
 #[test]
-fn other_words_for_a_status_are_taken_and_what_is_none_is_told() {
+fn an_outcome_is_taken_as_it_is_shown_and_what_is_none_is_told() {
     let runtape = Runtape::with_a_last_run();
     assert!(
         runtape
-            .run(&["runs", "--status", "stoppedByError"])
+            .run(&["runs", "--outcome", "failed: ApiError"])
             .status
             .success()
     );
-    let output = runtape.run(&["runs", "--status", "happy"]);
+    let output = runtape.run(&["runs", "--outcome", "happy"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("expected completed"),
+        stderr(&output).contains("expected running, completed"),
         "{}",
         stderr(&output)
     );

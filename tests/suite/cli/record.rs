@@ -114,6 +114,7 @@ fn a_time_out_ends_even_what_does_not_listen() {
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
         let report = report(&runtape);
         assert_eq!(report["error"]["name"], "TimedOut");
+        assert_eq!(report["outcome"], "failed");
         assert_eq!(report["error"]["family"], "process");
         assert_eq!(report["exit"]["timedOut"], true);
         assert_eq!(

@@ -261,7 +261,7 @@ fn one_run_that_cannot_be_closed_does_not_keep_recover_from_the_others() {
     let closed: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(closed["runId"], "second");
     assert!(spool.exists());
-    let open = runtape.json(&["runs", "--status", "proceeding"]);
+    let open = runtape.json(&["runs", "--outcome", "running"]);
     assert_eq!((open.len(), &open[0]["runId"]), (1, &"first".into()));
 }
 

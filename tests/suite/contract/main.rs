@@ -18,6 +18,7 @@ mod asking;
 mod calls;
 mod copying;
 mod database;
+mod outcomes;
 mod prepared;
 mod queries;
 mod recovering;
@@ -148,6 +149,11 @@ macro_rules! hold_to_the_contract {
                 a_copy_of_a_file_is_the_same_database,
                 erasing_what_was_deleted_changes_nothing_else,
                 a_store_in_memory_is_gone_with_its_handle,
+            }
+            outcomes {
+                a_run_has_one_outcome_everywhere,
+                what_is_unfinished_did_not_fail,
+                a_run_without_a_prompt_is_called_by_its_command,
             }
             prepared {
                 all_that_can_be_asked_is_the_same,

@@ -1,6 +1,6 @@
 //! Lists, filters, pages, search.
 
-use runtape_core::{CheckpointStatus, ErrorFamily, JobStatus, Runtime};
+use runtape_core::{ErrorFamily, JobStatus, Outcome, Runtime};
 use runtape_store::{PageMark, RunFilter, Store};
 use serde_json::json;
 
@@ -46,14 +46,8 @@ pub(crate) fn filters_let_through_what_they_say<B: Backend>() {
     assert_eq!(names(&store, &RunFilter::default()), ["c", "b", "a"]);
     let cases: Vec<(RunFilter, &[&str])> = vec![
         (filter(|f| f.runtime = Some(Runtime::Hermes)), &["b"]),
-        (
-            filter(|f| f.status = Some(CheckpointStatus::Completed)),
-            &["a"],
-        ),
-        (
-            filter(|f| f.status = Some(CheckpointStatus::Proceeding)),
-            &["c"],
-        ),
+        (filter(|f| f.outcome = Some(Outcome::Completed)), &["a"]),
+        (filter(|f| f.outcome = Some(Outcome::Running)), &["c"]),
         (filter(|f| f.job = Some(job_id("job-of-a"))), &["a"]),
         (
             filter(|f| f.expert = Some("coder".into())),

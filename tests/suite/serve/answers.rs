@@ -32,8 +32,8 @@ fn lists_are_what_the_commands_print() {
         ("runs", "runs", SchemaKind::RunInfo),
         ("runs?children=1", "runs --children", SchemaKind::RunInfo),
         (
-            "runs?status=error&runtime=codex",
-            "runs --status error --runtime codex",
+            "runs?outcome=failed&runtime=codex",
+            "runs --outcome failed --runtime codex",
             SchemaKind::RunInfo,
         ),
         ("jobs", "jobs", SchemaKind::JobInfo),

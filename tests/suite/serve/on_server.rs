@@ -21,9 +21,9 @@ const QUESTIONS: &[(&str, &[&str])] = &[
         &[
             "runs",
             "runs?children=1",
-            "runs?status=error&runtime=codex",
+            "runs?outcome=failed&runtime=codex",
             "runs?text=session",
-            "runs?status=nosuchstatus",
+            "runs?outcome=nosuchstatus",
         ],
     ),
     ("/runs/{run}", &["runs/RUN", "runs/last", "runs/nobody"]),

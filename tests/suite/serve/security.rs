@@ -254,7 +254,7 @@ fn what_is_too_large_is_refused() {
         "runs?after=zz",
         "runs?no=1",
         "runs?limit=1&limit=2",
-        "runs?status=fine",
+        "runs?outcome=fine",
         "search",
         "usage?by=day,day",
         "live?runs=../x",

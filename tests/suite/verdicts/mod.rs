@@ -8,9 +8,11 @@ mod answers;
 mod claude_code;
 mod codex;
 mod cursor;
+mod endings;
 mod gemini;
 mod generic;
 mod hermes;
+mod histories;
 mod openclaw;
 mod opencode;
 

@@ -110,7 +110,7 @@ fn found(store: &Store, target: &Target, is_first: bool) -> Result<Vec<RunInfo>,
         Target::Run(run) if is_first => return Ok(vec![store.run(run)?]),
         Target::Run(_) => return Ok(Vec::new()),
         Target::Job(job) => filter.job = Some(job.clone()),
-        Target::All => filter.status = Some(runtape_core::CheckpointStatus::Proceeding),
+        Target::All => filter.outcome = Some(runtape_core::Outcome::Running),
     }
     filter.roots_only = true;
     let mut found = store.runs(&filter, None, u32::MAX as usize)?.items;

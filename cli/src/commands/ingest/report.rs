@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use runtape_core::report::{
     CostEstimate, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
 };
-use runtape_core::{CheckpointStatus, RunId, Runtime, TokenCounts};
+use runtape_core::{CheckpointStatus, Outcome, RunId, Runtime, TokenCounts};
 use runtape_store::Store;
 
 use crate::commands::Invocation;
@@ -66,11 +66,19 @@ pub(super) struct Report {
     unstored: u64,
 }
 
-/// What the runs of a group have in common: runtime and status.
-type GroupKey = (String, &'static str);
+/// What the runs of a group have in common: runtime, outcome and status.
+type GroupKey = (String, &'static str, &'static str);
 
-fn key(runtime: &Runtime, status: CheckpointStatus) -> GroupKey {
-    (runtime.as_str().to_owned(), status.as_str())
+fn key(runtime: &Runtime, status: CheckpointStatus, outcome: Outcome) -> GroupKey {
+    (
+        runtime.as_str().to_owned(),
+        outcome.as_str(),
+        status.as_str(),
+    )
+}
+
+fn key_of(group: &IngestGroup) -> GroupKey {
+    key(&group.runtime, group.status, group.outcome)
 }
 
 impl Report {
@@ -107,15 +115,16 @@ impl Report {
 
     fn add_run(&mut self, run: &RunInfo, tree: &[RunInfo]) {
         self.summary.stored += 1;
-        let wanted = key(&run.runtime, run.status);
+        let wanted = key(&run.runtime, run.status, run.outcome);
         let groups = &mut self.summary.groups;
-        let place = groups.binary_search_by_key(&wanted, |group| key(&group.runtime, group.status));
+        let place = groups.binary_search_by_key(&wanted, |group| key_of(group));
         let place = place.unwrap_or_else(|place| {
             groups.insert(
                 place,
                 IngestGroup {
                     runtime: run.runtime.clone(),
                     status: run.status,
+                    outcome: run.outcome,
                     runs: 0,
                     steps: 0,
                     records: 0,
@@ -154,7 +163,7 @@ impl Report {
             return Ok(());
         };
         for group in &mut self.summary.groups {
-            let roots = self.roots.get(&key(&group.runtime, group.status));
+            let roots = self.roots.get(&key_of(group));
             group.estimate = estimates.of_trees(store, roots.map_or(&[], Vec::as_slice))?;
         }
         self.about_estimates = estimates.about_any(&self.summary.groups);
@@ -209,7 +218,7 @@ impl Report {
 
     fn table(&self) -> Table {
         let mut table = Table::new(&[
-            "runtime", "status", "runs", "steps", "events", "input", "cached", "output", "cost $",
+            "runtime", "outcome", "runs", "steps", "events", "input", "cached", "output", "cost $",
             "unparsed",
         ]);
         let number =
@@ -217,7 +226,7 @@ impl Report {
         for group in &self.summary.groups {
             table.row(vec![
                 Cell::word(group.runtime.as_str()),
-                Cell::status(group.status),
+                Cell::outcome(group.outcome),
                 number(group.runs),
                 number(group.steps),
                 number(group.records),

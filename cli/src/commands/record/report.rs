@@ -90,6 +90,7 @@ pub(super) fn report(
         session_id: summary.session_id.clone(),
         model: summary.model.clone(),
         status: summary.status,
+        outcome: summary.outcome,
         error: summary.error.clone().map(Failure::from),
         steps: summary.steps,
         usage: summary.usage,
@@ -114,14 +115,13 @@ fn line(context: &Context, summary: Option<&RunSummary>, estimate: &CostEstimate
     let Some(summary) = summary else {
         return format!("run {} has no end", context.run_id);
     };
-    let mut parts = vec![summary.status.as_str().to_owned()];
-    if let Some(error) = &summary.error {
-        parts.push(format!(
-            "{}: {}",
-            error.name,
-            crate::terminal::plain::one_line(&error.message)
-        ));
-    }
+    let error = summary.error.as_ref();
+    let label = summary
+        .outcome
+        .label(error.map(|error| error.name.as_str()));
+    let message = error.map(|error| format!(": {}", error.message));
+    let how = format!("{label}{}", message.unwrap_or_default());
+    let mut parts = vec![crate::terminal::plain::one_line(&how)];
     // Nothing was said: what ended then is not called a step.
     if summary.steps > 0 {
         parts.push(plural(summary.steps, "step"));

@@ -185,12 +185,11 @@ impl Conversation {
                 self.cut_off(out);
                 let reason = line.terminal_reason.as_deref();
                 let aborted = reason.is_some_and(|reason| reason.starts_with("aborted"));
-                let family = if aborted || self.interrupted {
-                    ErrorFamily::Process
+                if aborted || self.interrupted {
+                    Verdict::Interrupted(error(subtype, message, ErrorFamily::Process))
                 } else {
-                    ErrorFamily::Other
-                };
-                Verdict::Error(error(subtype, message, family))
+                    Verdict::Error(error(subtype, message, ErrorFamily::Other))
+                }
             }
             _ => Verdict::Error(error(subtype, message, ErrorFamily::Other)),
         }

@@ -20,6 +20,12 @@ const TURN_LIMIT_WORDS: &[&str] = &[
     "turn_limit_exhausted",
 ];
 
+/// The CLI's exit code for a run that the user cancelled.
+const CANCELLED: u16 = 130;
+
+/// The CLI's name for it.
+const CANCELLATION: &str = "FatalCancellationError";
+
 /// An error as the CLI stated it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stated {
@@ -57,6 +63,11 @@ impl Stated {
             let name = kind.unwrap_or(TURN_LIMIT);
             let message = self.message.as_str();
             return Verdict::TurnLimit(error(name, message, ErrorFamily::TurnLimit));
+        }
+        if self.code == Some(CANCELLED) || kind == Some(CANCELLATION) {
+            let name = kind.unwrap_or(CANCELLATION);
+            let message = self.message.as_str();
+            return Verdict::Interrupted(error(name, message, ErrorFamily::Process));
         }
         let inner = inner_error(&self.message);
         let status = self
@@ -293,7 +304,7 @@ mod tests {
         exit: Option<i32>,
     ) -> (String, Option<u16>, &'static str, Option<i64>) {
         match stated.verdict(exit) {
-            Verdict::Error(error) | Verdict::TurnLimit(error) => {
+            Verdict::Error(error) | Verdict::TurnLimit(error) | Verdict::Interrupted(error) => {
                 let family = error.family.unwrap().as_str();
                 assert_eq!(error.message, stated.message);
                 (error.name, error.status_code, family, error.retry_at)
@@ -425,7 +436,7 @@ mod tests {
             }
             .verdict(code)
             .map(|verdict| match verdict {
-                Verdict::Error(error) | Verdict::TurnLimit(error) => {
+                Verdict::Error(error) | Verdict::TurnLimit(error) | Verdict::Interrupted(error) => {
                     (error.name, error.message, error.family.unwrap().as_str())
                 }
                 Verdict::Success => panic!("an error is no success"),

@@ -20,7 +20,7 @@ use super::messages::HeldText;
 use super::{failure, tools, usage};
 use crate::parser::SignalSink;
 use crate::session_id::is_path_with_digit;
-use crate::signal::{Block, CallRef, Outcome, Scope, Signal, TapePlace, Verdict};
+use crate::signal::{Block, CallRef, Outcome, Scope, Signal, TapePlace};
 use crate::unnamed_calls::UnnamedCalls;
 
 /// What comes in pieces and goes on.
@@ -225,10 +225,7 @@ impl Entries {
         }
         let verdict = failure::of_result(result, |signal| out.emit(signal));
         let text = result.text.as_str();
-        let is_answer = match &verdict {
-            Verdict::Success => true,
-            Verdict::Error(error) | Verdict::TurnLimit(error) => error.message != text,
-        };
+        let is_answer = verdict.error().is_none_or(|error| error.message != text);
         let answer = self
             .spoken
             .answer(Some(text).filter(|_| is_answer), Scope::Main, out);

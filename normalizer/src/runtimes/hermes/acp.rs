@@ -456,7 +456,7 @@ fn verdict_of(reason: &str, out: &mut SignalSink<'_>) -> Verdict {
             "the agent refused the prompt",
             ErrorFamily::Refusal,
         )),
-        "cancelled" => Verdict::Error(failure::error(
+        "cancelled" => Verdict::Interrupted(failure::error(
             "Cancelled",
             "the prompt was cancelled",
             ErrorFamily::Other,

@@ -533,17 +533,17 @@ impl Chat {
         }
         let error = |name: &str, message: &str| {
             let family = runtape_core::ErrorFamily::Other;
-            Some(Verdict::Error(crate::failure::error(name, message, family)))
+            crate::failure::error(name, message, family)
         };
         if let Some(message) = &self.interrupted {
-            return error("Interrupted", message);
+            return Some(Verdict::Interrupted(error("Interrupted", message)));
         }
         if self.exit_summary.is_goodbye() && !self.messages.has_spoken() {
             let message = self
                 .complaint
                 .as_deref()
                 .unwrap_or("the run ended without a message");
-            return error("NoMessages", message);
+            return Some(Verdict::Error(error("NoMessages", message)));
         }
         Some(Verdict::Success)
     }

@@ -187,11 +187,14 @@ impl Conversation {
             self.end_child(end, out);
             return true;
         }
+        // The gateway aborts what takes too long, too.
+        let is_stop = end.is_abort && end.reason.as_deref() != Some("timeout");
         let outcome = Outcome {
             subtype: end.reason.map(Into::into),
             answer: answer.filter(|_| end.error.is_none()).map(Into::into),
             duration_ms,
             ..Outcome::of(match end.error {
+                Some(error) if is_stop => Verdict::Interrupted(error),
                 Some(error) => Verdict::Error(error),
                 None => Verdict::Success,
             })

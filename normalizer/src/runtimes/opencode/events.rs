@@ -232,7 +232,11 @@ impl Events {
     /// Judges the end. Returns whether it is one.
     pub(super) fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) -> bool {
         if let Some((error, place)) = self.error.take() {
-            let outcome = Outcome::of(Verdict::Error(error));
+            let outcome = Outcome::of(if failure::is_abort(&error) {
+                Verdict::Interrupted(error)
+            } else {
+                Verdict::Error(error)
+            });
             out.emit_at(place, Scope::Main, Signal::Result(outcome));
             return true;
         }

@@ -22,6 +22,14 @@ const NAMES: &[(&str, ErrorFamily)] = &[
     ("ProviderModelNotFoundError", ErrorFamily::ModelNotFound),
 ];
 
+/// The CLI's name for what somebody stopped.
+const ABORTED: &str = "MessageAbortedError";
+
+/// Tells whether an error says that somebody stopped the run.
+pub(super) fn is_abort(error: &RunError) -> bool {
+    error.name == ABORTED
+}
+
 /// Returns the error of an error line, and whether the line has the shape of one; `at` is when it was
 /// printed.
 pub(super) fn of_line(line: &Value, at: i64) -> (RunError, bool) {

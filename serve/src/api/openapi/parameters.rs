@@ -23,9 +23,13 @@ fn described(name: &str) -> (Value, &'static str) {
             "How many at most: 1 to 500, 50 if it is not said",
         ),
         "runtime" => (text(), "Only runs of this runtime"),
-        "status" => (
+        "outcome" => (
             text(),
-            "Only runs that ended this way: completed, error, interrupted, maxSteps, interactive, delegate, `open` for those that go on, or the name of an error that one ended with",
+            "Only runs that went this way: running, completed, failed, limit, interrupted, unfinished, or the name of an error that one ended with",
+        ),
+        "unfinished" => (
+            flag(),
+            "1: also runs from history that stop without proof of an end",
         ),
         "job" => (id(), "The job, or only runs of this job"),
         "expert" => (text(), "Only runs given to this expert"),

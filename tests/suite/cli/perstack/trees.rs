@@ -245,7 +245,7 @@ fn a_tree_of_the_epics_time_is_read() {
     assert_eq!(native["usage"]["cachedInputTokens"], 4);
     // A run that never ended did not complete, and its orphaned result is marked.
     let (crashed, tags) = rebuilt(&runtape, "run-g");
-    assert_eq!(crashed["error"]["name"], "TruncatedOutput");
+    assert_eq!(crashed["error"]["name"], "Unfinished");
     assert_eq!(tags.last().unwrap(), "stopRunByError");
     let records = runtape.json(&["events", "run-g", "--as", "records"]);
     let orphan = records

@@ -15,7 +15,7 @@ const QUESTIONS: &[&str] = &[
     "runs --children --limit 0",
     "runs --limit 7",
     "runs --sort cost --limit 20",
-    "runs --status error --runtime codex",
+    "runs --outcome failed --runtime codex",
     "runs --tool Bash --limit 0",
     "runs --text session",
     "runs --family auth",
@@ -62,7 +62,7 @@ const QUESTIONS: &[&str] = &[
     "config show",
     "sql SELECT~run_id,runtime,status,steps,input_tokens,cost_usd~FROM~v_runs~ORDER~BY~run_id",
     "sql SELECT~run_id,step,status~FROM~v_steps~ORDER~BY~run_id,step",
-    "runs --status nosuchstatus",
+    "runs --outcome nosuchstatus",
     "show nosuchrun",
 ];
 

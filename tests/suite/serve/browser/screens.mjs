@@ -103,7 +103,7 @@ const FORMS = [["light", 1280], ["light", 360], ["dark", 1280], ["dark", 360]];
 
 test("every screen fits, light and dark, wide and narrow", async () => {
   const screens = {
-    runs: "/runs", jobs: "/runs?view=jobs", error: "/runs?status=error", run: "/run/rich", failed: "/run/hostile", family: "/run/family", pictures: "/run/pictures", search: "/search?q=file", audit: "/audit",
+    runs: "/runs", jobs: "/runs?view=jobs", error: "/runs?outcome=failed", run: "/run/rich", failed: "/run/hostile", family: "/run/family", pictures: "/run/pictures", search: "/search?q=file", audit: "/audit",
     commands: "/audit?view=commands", files: "/audit?view=files", failures: "/audit?view=failures", denials: "/audit?view=denials", seals: "/audit?view=seals", drift: "/drift", "live-empty": "/live",
   };
   const faults = [];

@@ -24,6 +24,8 @@ pub(super) enum LastLine {
     Command,
     /// An answer in the form that was asked for.
     Structured(Value),
+    /// The CLI says that the user interrupted it.
+    Interrupted,
     /// The CLI's own word for a failure.
     Failure(Box<RunError>),
     /// The turn limit.
@@ -36,6 +38,7 @@ impl LastLine {
         let word = match self {
             Self::Nothing | Self::Open => LastWord::Open,
             Self::Answer | Self::Command => LastWord::Answer { is_proven },
+            Self::Interrupted => LastWord::interrupted("the request was interrupted by the user"),
             Self::Failure(error) => LastWord::Failure(*error),
             Self::TurnLimit(turns) => {
                 let message = format!("Reached maximum number of turns ({turns})");

@@ -242,7 +242,7 @@ impl HistoryLines {
                 return;
             }
             if is_interruption(text) {
-                self.set_last(LastLine::Open);
+                self.set_last(LastLine::Interrupted);
             } else if is_told || is_cli_text(text) {
                 if matches!(self.last, LastLine::Nothing) && is_cli_text(text) {
                     self.set_last(LastLine::Command);

@@ -217,7 +217,7 @@ fn a_killed_run_has_no_end_and_is_no_success() {
     let (_, runs) = read(&[rollout.source("sessions")]);
     let run = &runs[0];
     assert_eq!(run.status, CheckpointStatus::StoppedByError);
-    assert_eq!(run.error.as_ref().unwrap().name, "TruncatedOutput");
+    assert_eq!(run.error.as_ref().unwrap().name, "Unfinished");
     let call = &run.tool_calls[0];
     assert_eq!(
         (call.name.as_str(), call.is_error),

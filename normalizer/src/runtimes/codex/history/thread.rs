@@ -5,8 +5,8 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use foldhash::quality::FixedState;
-use runtape_core::RunError;
 use runtape_core::runtime_event::Warning;
+use runtape_core::{ErrorFamily, RunError};
 use serde_json::Value;
 
 use super::calls::{ModelCall, Spawned, ThreadCalls, tool};
@@ -40,6 +40,7 @@ enum TurnState {
     Open,
     Ended,
     Failed(RunError),
+    Interrupted(RunError),
 }
 
 /// What a thread has said so far.
@@ -373,8 +374,11 @@ impl Thread {
                 self.flush_turn(out);
                 let reason = event.reason.as_deref().unwrap_or("aborted");
                 let message = format!("the turn was aborted: {reason}");
-                let aborted = error("TurnAborted", message, runtape_core::ErrorFamily::Process);
-                self.turn = TurnState::Failed(aborted);
+                self.turn = if reason == "budget_limited" {
+                    TurnState::Failed(error("TurnAborted", message, ErrorFamily::Budget))
+                } else {
+                    TurnState::Interrupted(error("TurnAborted", message, ErrorFamily::Process))
+                };
             }
             "error" => {
                 let message = event.message.map(Str::into_owned).unwrap_or_default();
@@ -468,7 +472,9 @@ impl Thread {
         };
         let (is_error, text) = match &self.turn {
             TurnState::Ended => (false, self.answer.take()),
-            TurnState::Failed(error) => (true, Some(error.message.clone())),
+            TurnState::Failed(error) | TurnState::Interrupted(error) => {
+                (true, Some(error.message.clone()))
+            }
             TurnState::Unmarked | TurnState::Open => return,
         };
         out.emit(Signal::ChildEnd {
@@ -483,6 +489,7 @@ impl Thread {
         let last = match self.turn {
             TurnState::Ended => LastWord::Answer { is_proven: true },
             TurnState::Failed(error) => LastWord::Failure(error),
+            TurnState::Interrupted(error) => LastWord::Interrupted(error),
             TurnState::Unmarked if self.answer.is_some() => LastWord::Answer { is_proven: false },
             TurnState::Unmarked | TurnState::Open => LastWord::Open,
         };

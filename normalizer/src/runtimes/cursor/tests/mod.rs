@@ -11,7 +11,7 @@ use super::CursorParser;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::parser::{RuntimeParser, SignalSink};
-use crate::signal::{Block, CallRef, Emitted, Outcome, Signal, TapePlace, Verdict};
+use crate::signal::{Block, CallRef, Emitted, Outcome, Signal, TapePlace};
 use crate::testing::{NOWHERE, command_line, feed};
 
 /// One call, as it was told.
@@ -63,10 +63,10 @@ enum Open {
 impl Told {
     /// Returns `none`, `success`, or the error's name and message.
     pub(super) fn verdict(&self) -> &str {
-        match self.results.last().map(|outcome| &outcome.verdict) {
+        match self.results.last().map(|outcome| outcome.verdict.error()) {
             None => "none",
-            Some(Verdict::Success) => "success",
-            Some(Verdict::Error(error) | Verdict::TurnLimit(error)) => {
+            Some(None) => "success",
+            Some(Some(error)) => {
                 Box::leak(format!("{}: {}", error.name, error.message).into_boxed_str())
             }
         }

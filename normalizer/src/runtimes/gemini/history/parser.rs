@@ -21,6 +21,9 @@ use crate::runtimes::gemini::session_id;
 use crate::signal::{Scope, Signal, TapePlace, Verdict};
 use crate::unnamed_calls::UnnamedCalls;
 
+/// What the CLI notes when the user cancels a request.
+const CANCELLED: &str = "Request cancelled.";
+
 /// Reads the lines of one run.
 #[derive(Debug)]
 pub(super) struct GeminiHistory {
@@ -256,7 +259,10 @@ impl GeminiHistory {
                 Verdict::Success => LastWord::Open,
                 Verdict::Error(error) => LastWord::Failure(error),
                 Verdict::TurnLimit(error) => LastWord::TurnLimit(error),
+                Verdict::Interrupted(error) => LastWord::Interrupted(error),
             };
+        } else if kind == "info" && message == CANCELLED && record.conversation == MAIN {
+            self.last = LastWord::interrupted(CANCELLED);
         }
         match kind {
             "info" => emit_event(scope, info(kind, message), out),

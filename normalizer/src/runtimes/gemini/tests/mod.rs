@@ -96,6 +96,7 @@ fn show(signal: &Signal<'_>) -> Option<String> {
                 error.message
             ),
             Verdict::TurnLimit(error) => format!("turn limit {:?}", error.message),
+            Verdict::Interrupted(error) => format!("interrupted {:?}", error.message),
         },
         Signal::Event(event) => {
             format!(

@@ -49,6 +49,8 @@ enum RowState {
     #[default]
     Open,
     Answered,
+    /// The CLI says that it was interrupted.
+    Interrupted,
 }
 
 /// Reads the rows of one run.
@@ -112,6 +114,7 @@ impl LineReader for StateParser {
             match self.state.last {
                 RowState::Answered => LastWord::Answer { is_proven: false },
                 RowState::Open => LastWord::Open,
+                RowState::Interrupted => LastWord::interrupted(INTERRUPTED),
             },
             out,
         );
@@ -270,7 +273,7 @@ fn on_assistant(
     let text = row.content.map(Str::into_owned).unwrap_or_default();
     let list = row.calls.as_deref().unwrap_or_default();
     if text.starts_with(INTERRUPTED) && list.is_empty() {
-        state.last = RowState::Open;
+        state.last = RowState::Interrupted;
         let info = Info {
             topic: Some("interrupted".to_owned()),
             message: text,

@@ -196,7 +196,7 @@ fn failures_are_inside_results_and_an_end_without_an_answer_is_one() {
         .collect();
     assert_eq!(errors, table.map(|(_, is_error)| is_error));
     assert_eq!(runs[0].status, CheckpointStatus::StoppedByError);
-    assert_eq!(runs[0].error.as_ref().unwrap().name, "TruncatedOutput");
+    assert_eq!(runs[0].error.as_ref().unwrap().name, "Unfinished");
     let denials = runs[0]
         .notices
         .iter()

@@ -363,7 +363,14 @@ impl Conversation {
     /// Returns what stands last, and the answer.
     pub(super) fn last_word(&self) -> (LastWord, Option<String>) {
         if let Some((error, _)) = &self.error {
-            return (LastWord::Failure(error.clone()), None);
+            let error = error.clone();
+            let is_abort = failure::is_abort(&error);
+            let word = if is_abort {
+                LastWord::Interrupted(error)
+            } else {
+                LastWord::Failure(error)
+            };
+            return (word, None);
         }
         let Some(last) = &self.last else {
             return (LastWord::Open, None);

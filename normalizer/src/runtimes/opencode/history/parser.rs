@@ -80,7 +80,9 @@ impl LineReader for RowParser {
             let (last, _) = child.conversation.last_word();
             let (is_error, text) = match &last {
                 LastWord::Answer { .. } => (false, child.conversation.last_text()),
-                LastWord::Failure(error) => (true, Some(error.message.as_str())),
+                LastWord::Failure(error) | LastWord::Interrupted(error) => {
+                    (true, Some(error.message.as_str()))
+                }
                 _ => continue,
             };
             out.emit(Signal::ChildEnd {

@@ -205,7 +205,7 @@ fn a_killed_run_leaves_calls_that_run_and_texts_that_are_not_whole() {
     );
     let (_, runs) = read(&[rows.source()]);
     let run = &runs[0];
-    assert_eq!(run.error.as_ref().unwrap().name, "TruncatedOutput");
+    assert_eq!(run.error.as_ref().unwrap().name, "Unfinished");
     assert_eq!(run.texts, ["Half a"]);
     let call = &run.tool_calls[0];
     assert_eq!((call.is_error, call.output.as_deref()), (None, None));

@@ -132,7 +132,7 @@ fn what_is_written_when_a_killed_session_is_taken_up_is_of_the_new_process() {
         panic!()
     };
     assert_eq!(first.status, CheckpointStatus::StoppedByError);
-    assert_eq!(first.error.as_ref().unwrap().name, "TruncatedOutput");
+    assert_eq!(first.error.as_ref().unwrap().name, "Unfinished");
     assert_eq!(first.tool_calls[0].is_error, None);
     assert_eq!(
         (second.steps, second.texts.as_slice()),
@@ -180,7 +180,7 @@ fn a_prompt_that_was_never_stored_is_all_that_is_left_of_a_process() {
     let found = written("2.1.325").queue("enqueue", Some("Lost.")).read();
     assert_eq!(found.prompts(), [Some("Lost.")]);
     let error = found.runs[0].error.as_ref().unwrap();
-    assert_eq!(error.name, "TruncatedOutput");
+    assert_eq!(error.name, "Unfinished");
     let stored = written("2.1.325").asked("Lost.").read();
     assert_eq!(
         stored.session.segments[0].key,

@@ -210,7 +210,7 @@ fn a_response_whose_tokens_are_unknown_is_one_all_the_same() {
 fn a_message_of_calls_alone_that_was_cut_off_is_no_answer() {
     let files = Files::one(&[header(0), user("u1", 1, "Go."), answer("g1", 2, "")]);
     let run = files.summary();
-    assert_eq!(run.error.unwrap().name, "TruncatedOutput");
+    assert_eq!(run.error.unwrap().name, "Unfinished");
     assert_eq!(run.usage.unwrap().input_tokens, Some(6));
     assert_eq!(run.steps, 1);
 }
