@@ -16,7 +16,10 @@ pub struct Estimates<'a> {
 
 /// Adds an estimate to a reported cost, and what was counted before.
 fn completed(estimates: &Estimates<'_>, reported: Option<f64>, basis: &CostBasis) -> Cost {
-    Cost::new(reported, estimates.of_tokens(&basis.unreported))
+    // Responses that an earlier run counted are among these with no token: their cost is not zero, it is elsewhere.
+    let tokens = basis.unreported.iter();
+    let tokens = tokens.filter(|tokens| basis.counted_before.is_unknown() || !tokens.is_nothing());
+    Cost::new(reported, estimates.told(&estimates.table.estimate(tokens)))
         .with_cache_writes(basis.cache_write_tokens)
         .with_counted_before(basis.counted_before)
 }

@@ -26,8 +26,7 @@ export function cost(dollars) {
 export function costText(thing) {
   const total = thing.costTotalUsd;
   const isPartial = Boolean(thing.hasUnnamedModel || thing.unpricedModels?.length);
-  if (thing.countedBefore && !total && !isPartial) return "counted before";
-  if (total === null || total === undefined) return isPartial ? "?" : "";
+  if (total === null || total === undefined) return isPartial ? "?" : thing.countedBefore ? "counted before" : "";
   return `${thing.costIsEstimated ? "~" : ""}${cost(total)}${isPartial ? "+?" : ""}`;
 }
 

@@ -27,7 +27,14 @@ macro_rules! costly {
     )*};
 }
 
-costly!(RunInfo, JobInfo, SessionInfo, IngestGroup, SyncGroup, UsageGroup);
+costly!(
+    RunInfo,
+    JobInfo,
+    SessionInfo,
+    IngestGroup,
+    SyncGroup,
+    UsageGroup
+);
 
 /// The prices that estimates in lists are made with.
 pub(crate) struct ListEstimates {

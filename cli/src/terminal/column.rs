@@ -89,13 +89,29 @@ mod tests {
     #[test]
     fn columns_that_follow_from_others_are_left_out_first_and_keys_never() {
         let mut columns = vec![Column::kept("day"), Column::kept(COST)];
-        let facts = ["runs", "input", "cached", "output", "reasoning", "total", "share"];
+        let facts = [
+            "runs",
+            "input",
+            "cached",
+            "output",
+            "reasoning",
+            "total",
+            "share",
+        ];
         columns.extend(facts.map(Column::fact));
         let mut order = Vec::new();
         while let Some(place) = next_to_leave_out(&columns) {
             order.push(columns.remove(place).name);
         }
-        let expected = ["share", "reasoning", "total", "cached", "output", "input", "runs"];
+        let expected = [
+            "share",
+            "reasoning",
+            "total",
+            "cached",
+            "output",
+            "input",
+            "runs",
+        ];
         assert_eq!(order, expected);
         assert_eq!(columns.len(), 2);
     }

@@ -316,7 +316,8 @@ impl Table {
         let wishes = self.wishes();
         let gaps = GAP * wishes.len().saturating_sub(1);
         let widths = wishes.into_iter();
-        let widths = widths.map(|(width, gives_way)| gives_way.map_or(width, |least| least.min(width)));
+        let widths =
+            widths.map(|(width, gives_way)| gives_way.map_or(width, |least| least.min(width)));
         widths.sum::<usize>() + gaps
     }
 
@@ -340,7 +341,11 @@ impl Table {
             take(cell, short);
         }
         let mut left_out = Vec::new();
-        let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        let names: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
         while self.needed() > room && self.columns.len() > 1 {
             let Some(place) = column::next_to_leave_out(&self.columns) else {
                 break;
@@ -360,7 +365,10 @@ impl Table {
                 }
             }
         }
-        names.into_iter().filter(|name| left_out.contains(name)).collect()
+        names
+            .into_iter()
+            .filter(|name| left_out.contains(name))
+            .collect()
     }
 
     fn widths(&self, room: usize) -> Vec<usize> {

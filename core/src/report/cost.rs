@@ -93,8 +93,6 @@ impl Cost {
     #[must_use]
     pub fn with_counted_before(mut self, tokens: TokenCounts) -> Self {
         self.counted_before = tokens.without_writes();
-        // Nothing is left to estimate, so nothing is estimated.
-        self.is_estimated &= !self.is_counted_before();
         self
     }
 
@@ -137,8 +135,7 @@ impl Cost {
     /// Tells whether nothing is left to pay for, because an earlier run of the session counted every response.
     #[must_use]
     pub fn is_counted_before(&self) -> bool {
-        let is_zero = self.total.is_none_or(|total| total == 0.0);
-        !self.counted_before.is_unknown() && is_zero && !self.estimate.is_partial()
+        !self.counted_before.is_unknown() && self.total.is_none() && !self.estimate.is_partial()
     }
 
     /// Returns the input tokens without those that were written to a cache.
@@ -218,7 +215,11 @@ mod tests {
             (cost(None, Some(0.25), false), "~0.2500", "~0.2500"),
             (cost(None, Some(0.25), true), "~0.2500+?", "~0.2500+?"),
             (cost(Some(0.5), Some(0.25), false), "~0.7500", "~0.7500"),
-            (cost(Some(0.5859), Some(828.8), false), "~829.3859", "~829.39"),
+            (
+                cost(Some(0.5859), Some(828.8), false),
+                "~829.3859",
+                "~829.39",
+            ),
         ];
         for (cost, whole, short) in table {
             assert_eq!((&*cost.text(), &*cost.short_text()), (whole, short));
@@ -251,9 +252,10 @@ mod tests {
             input_tokens: Some(434),
             ..TokenCounts::default()
         };
-        let all = cost(None, Some(0.0), false).with_counted_before(used);
+        let all = cost(None, None, false).with_counted_before(used);
         assert_eq!(all.text(), "counted before");
-        assert!(!all.is_estimated());
+        let free = cost(None, Some(0.0), false).with_counted_before(used);
+        assert_eq!(free.text(), "~0.0000");
         let some = cost(None, Some(0.5), false).with_counted_before(used);
         assert_eq!(some.text(), "~0.5000");
         let json = serde_json::to_value(&some).unwrap();

@@ -92,11 +92,11 @@ pub(super) fn files(store: &Store, question: &Question) -> Result<Value, Problem
 pub(super) fn errors(store: &Store, question: &Question) -> Result<Value, Problem> {
     question.takes(&[FILTER, PAGING])?;
     let filter = question.filter(store)?;
-    counted(
-        "errors",
-        question,
-        |limit| Ok(store.errors(&filter, limit)?),
-    )
+    counted("errors", question, |limit| {
+        let mut runs = store.errors(&filter, limit)?;
+        Estimates::by(&question.settings.prices).of_runs(store, &mut runs)?;
+        Ok(runs)
+    })
 }
 
 /// `notices`: what runtimes reported besides.

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
-    CheckpointDiff, Cost, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange,
-    FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry, ModelPrice,
-    NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead,
-    SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow,
-    StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
+    CheckpointDiff, Cost, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum,
+    FieldChange, FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry,
+    ModelPrice, NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin,
+    RunSeal, SealHead, SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo,
+    SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 

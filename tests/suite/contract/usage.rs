@@ -83,7 +83,9 @@ fn agree(store: &Store) -> Total {
         .iter()
         .fold(TokenCounts::default(), |sum, run| sum.plus(run.usage));
     assert_eq!(sum, expected.usage);
-    let costs = runs.iter().filter_map(|run| nanodollars(run.cost.reported()));
+    let costs = runs
+        .iter()
+        .filter_map(|run| nanodollars(run.cost.reported()));
     assert_eq!(costs.reduce(|a, b| a + b), expected.nanodollars);
     // Each job and each session as its group says. One that reported nothing is no group.
     let named = |by| -> BTreeMap<Option<String>, (TokenCounts, Option<i64>)> {
@@ -102,7 +104,11 @@ fn agree(store: &Store) -> Total {
     for job in store.jobs(&all, None, 10_000).unwrap().items {
         let of_job = groups.get(&Some(job.job_id.to_string()));
         let expected = of_job.copied().unwrap_or_default();
-        assert_eq!((job.usage, nanodollars(job.cost.reported())), expected, "{job:?}");
+        assert_eq!(
+            (job.usage, nanodollars(job.cost.reported())),
+            expected,
+            "{job:?}"
+        );
     }
     let mut groups = named(UsageBy::Session);
     groups.remove(&None);

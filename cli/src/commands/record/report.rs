@@ -1,8 +1,8 @@
 //! How a recorded run went: a line for people, an object for programs, an exit code.
 
 use nix::sys::signal::Signal;
-use runtape_core::{RunSummary, SummaryUsage, TokenCounts};
 use runtape_core::report::{Cost, ExitInfo, Failure, RecordReport};
+use runtape_core::{RunSummary, SummaryUsage, TokenCounts};
 use runtape_normalizer::{Context, Exit};
 use runtape_recorder::KeepingEnd;
 
