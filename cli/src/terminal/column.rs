@@ -5,6 +5,9 @@ use crate::terminal::plain;
 /// A column that has to give way keeps at least so many characters.
 const NARROWEST: usize = 8;
 
+/// A key that has to give way keeps at least so many: two of them and a cost fit into 60 columns.
+const NARROWEST_KEY: usize = 20;
+
 /// The column that every list of costs has right after its keys.
 pub(super) const COST: &str = "cost $";
 
@@ -51,6 +54,7 @@ impl Column {
     pub(super) fn kept(name: &str) -> Self {
         Self {
             leave_out: LeaveOut::Never,
+            narrowest: NARROWEST_KEY,
             ..Self::new(name)
         }
     }
