@@ -482,7 +482,8 @@ impl Table {
         let is_uncut = self.is_whole && !console.is_terminal;
         let limit = console.limit.filter(|_| !is_uncut);
         let left_out = limit.map(|limit| self.fit(limit));
-        let room = if is_uncut { usize::MAX } else { console.width };
+        // In a pipe that nobody gave a width, values are whole.
+        let room = limit.unwrap_or(usize::MAX);
         let widths = self.widths(room);
         let is_number: Vec<bool> = (0..self.columns.len())
             .map(|index| {
