@@ -302,7 +302,7 @@ fn prices_of_the_configuration_go_before_the_table_and_a_faulty_file_is_told() {
         "{}",
         stderr(&output)
     );
-    assert!(stdout(&output).contains("~11.6500"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("~11.65"), "{}", stdout(&output));
     prices("{");
     let output = run(&["runs", "--runtime", "gemini", "--limit", "1"]);
     assert!(output.status.success());
