@@ -469,7 +469,8 @@ impl Table {
         let is_used = |(index, column): (usize, &Column)| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(index));
             let has_content = self.is_whole || cells.any(|cell| !cell.text.is_empty());
-            has_content && !column.is_on_request
+            let is_kept = column.leave_out == LeaveOut::Never;
+            (has_content || is_kept) && !column.is_on_request
         };
         let is_used: Vec<bool> = self.columns.iter().enumerate().map(is_used).collect();
         let mut used = is_used.iter();
