@@ -3,7 +3,7 @@
 import { get, post, query as toQuery } from "./api.js";
 import { columns, rows } from "./chart.js";
 import { h, fill } from "./dom.js";
-import { cost, count, duration, outcomeBadge, roughCost, short, time, tokens, tokensTitle } from "./format.js";
+import { cost, costOf, costText, count, duration, freshInput, outcomeBadge, roughCost, short, time, tokens, tokensTitle } from "./format.js";
 import { paged, runAddress, runLink, table } from "./table.js";
 import { gist, visible } from "./text.js";
 
@@ -24,18 +24,18 @@ export function show(view) {
   fill(view.main, h("h1", {}, "Audit"), h("div", { class: "filters" }, ...tabs), ...make(view));
 }
 
-const PARTS = /** @type {[string, string][]} */ ([["input", "inputTokens"], ["cached", "cachedInputTokens"], ["output", "outputTokens"]]);
+const PARTS = /** @type {[string, (group: any) => number | undefined][]} */ ([["input", freshInput], ["cached", (group) => group.usage?.cachedInputTokens], ["output", (group) => group.usage?.outputTokens], ["cache writes", (group) => group.cacheWriteTokens]]);
 
 /** @param {any} group @returns {import("./chart.js").Bar} */
 function tokenBar(group) {
-  const parts = PARTS.map(([label, key], tone) => ({ label, tone, value: group.usage?.[key] ?? 0 }));
-  return { name: group.name ?? "(unknown)", parts, title: `${group.name ?? "(unknown)"}: ${tokensTitle(group.usage)}` };
+  const parts = PARTS.map(([label, of], tone) => ({ label, tone, value: of(group) ?? 0 }));
+  return { name: group.name ?? "(unknown)", parts, title: `${group.name ?? "(unknown)"}: ${tokensTitle(group.usage, group)}` };
 }
 
 /** @param {any} group @returns {import("./chart.js").Bar} */
 function costBar(group) {
   const parts = [{ label: "reported", tone: 0, value: group.costUsd ?? 0 }, { label: "estimated", tone: 1, value: group.estimatedCostUsd ?? 0 }];
-  return { name: group.name ?? "(unknown)", parts, title: `${group.name ?? "(unknown)"}: ${cost(group.costUsd) || "nothing"} reported, ${cost(group.estimatedCostUsd) || "nothing"} estimated` };
+  return { name: group.name ?? "(unknown)", parts, title: `${group.name ?? "(unknown)"}: ${costText(group) || "nothing"}, ${cost(group.costUsd) || "nothing"} reported, ${cost(group.estimatedCostUsd) || "nothing"} estimated` };
 }
 
 /** @param {import("./app.js").View} view */
@@ -48,13 +48,13 @@ function usage({ query, signal, go }) {
     const list = table(
       [
         { title: by, cell: (group) => (by === "job" && group.name ? h("a", { href: `#/runs${toQuery({ job: group.name })}`, class: "mono" }, ...visible(group.name)) : group.name ?? "(unknown)") },
+        { title: "cost", kind: "number", cell: costOf },
         { title: "runs", kind: "number", cell: (group) => count(group.runs) },
-        { title: "input", kind: "number", cell: (group) => count(group.usage?.inputTokens) },
+        { title: "input", kind: "number", cell: (group) => count(freshInput(group)) },
+        { title: "cache writes", kind: "number", cell: (group) => count(group.cacheWriteTokens) },
         { title: "cached", kind: "number", cell: (group) => count(group.usage?.cachedInputTokens) },
         { title: "output", kind: "number", cell: (group) => count(group.usage?.outputTokens) },
         { title: "reasoning", kind: "number", cell: (group) => count(group.usage?.reasoningTokens) },
-        { title: "cost", kind: "number", cell: (group) => cost(group.costUsd) },
-        { title: "estimate", kind: "number", cell: (group) => (group.estimatedCostUsd !== undefined ? `~${cost(group.estimatedCostUsd)}` : "") },
       ],
       `Usage by ${by}`,
     );
@@ -74,7 +74,7 @@ function usage({ query, signal, go }) {
           const named = (/** @type {import("./chart.js").Bar} */ bar) => ({ ...bar, name: bar.name.slice(5) });
           figure.querySelector("figcaption")?.remove();
           const pair = [
-            h("div", {}, h("figcaption", {}, "Tokens by day"), columns(days.map(tokenBar).map(named), "Tokens by day", short), legend(["input", "cached", "output"])),
+            h("div", {}, h("figcaption", {}, "Tokens by day"), columns(days.map(tokenBar).map(named), "Tokens by day", short), legend(PARTS.map(([label]) => label))),
             h("div", {}, h("figcaption", {}, "Cost by day"), columns(days.map(costBar).map(named), "Cost by day", roughCost), legend(["reported", "estimated"])),
           ];
           details.before(h("div", { class: "pair" }, ...pair));

@@ -19,6 +19,37 @@ export function cost(dollars) {
   return `$${dollars >= 10 ? dollars.toFixed(2) : dollars.toFixed(4)}`;
 }
 
+/**
+ * Writes the cost of a run, job, session or group: reported and estimated in one number, as the command line does. `~` marks an
+ * estimate, `?` tokens that have no price.
+ * @param {any} thing
+ */
+export function costText(thing) {
+  const total = thing.costTotalUsd;
+  const isPartial = Boolean(thing.hasUnnamedModel || thing.unpricedModels?.length);
+  if (total === null || total === undefined) return isPartial ? "?" : thing.countedBefore ? "counted before" : "";
+  return `${thing.costIsEstimated ? "~" : ""}${cost(total)}${isPartial ? "+?" : ""}`;
+}
+
+/** Makes a cost, with its parts on hover. @param {any} thing */
+export function costOf(thing) {
+  const text = costText(thing);
+  if (!text) return h("span");
+  const parts = [
+    thing.costUsd === null || thing.costUsd === undefined ? "" : `${cost(thing.costUsd)} reported`,
+    thing.costIsEstimated ? `${cost(thing.estimatedCostUsd)} estimated from prices` : "",
+    thing.unpricedModels?.length ? `no price is known of ${thing.unpricedModels.join(", ")}` : "",
+    thing.countedBefore ? `counted before, by an earlier run: ${tokensTitle(thing.countedBefore)}` : "",
+  ];
+  return h("span", { title: parts.filter(Boolean).join(", ") }, text);
+}
+
+/** Returns the input tokens without those that were written to a cache. @param {any} thing */
+export function freshInput(thing) {
+  const input = thing.usage?.inputTokens;
+  return input === null || input === undefined ? input : input - (thing.cacheWriteTokens ?? 0);
+}
+
 /** Writes a cost that is not one to the cent. @param {number} dollars */
 export const roughCost = (dollars) => (dollars < 1e-6 ? "$0" : `$${Number(dollars.toPrecision(2))}`);
 
@@ -67,11 +98,13 @@ export function tokens(usage) {
   return parts.length ? parts.reduce((sum, part) => sum + part, 0) : null;
 }
 
-/** Says what the tokens are. @param {any} usage */
-export function tokensTitle(usage) {
+/** Says what the tokens are. @param {any} usage @param {any} [thing] what used them */
+export function tokensTitle(usage, thing) {
   if (!usage) return "no tokens were reported";
-  const parts = [["input", usage.inputTokens], ["cached", usage.cachedInputTokens], ["output", usage.outputTokens], ["of it reasoning", usage.reasoningTokens]];
-  return parts.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => `${count(Number(value))} ${name}`).join(", ");
+  const written = thing?.cacheWriteTokens;
+  const input = thing ? freshInput(thing) : usage.inputTokens;
+  const parts = [[input, "input"], [written, "cache writes"], [usage.cachedInputTokens, "cached"], [usage.outputTokens, "output"], [usage.reasoningTokens, "of it reasoning"]];
+  return parts.filter(([value]) => value !== null && value !== undefined).map(([value, name]) => `${count(Number(value))} ${name}`).join(", ");
 }
 
 const TONES = /** @type {Record<string, string>} */ ({ running: "open", completed: "good", failed: "bad", limit: "warn", interrupted: "warn", unfinished: "plain" });

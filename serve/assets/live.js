@@ -2,7 +2,7 @@
 
 import { follow } from "./api.js";
 import { h, fill } from "./dom.js";
-import { cost, duration, known, outcomeBadge, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
+import { costOf, costText, duration, known, outcomeBadge, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
 import { runAddress } from "./table.js";
 import { gist, plain, visible } from "./text.js";
 
@@ -33,10 +33,10 @@ export function show({ main, signal }) {
       ? [h("span", { class: "doing" }, DOING[run.now.kind] ?? run.now.kind), h("span", { class: "now-text" }, ...visible(gist(run.now.text, 280)))]
       : [h("span", { class: "doing" }, "nothing yet")];
     const facts = [
+      ["cost", costText(run) ? costOf(run) : "–"],
       ["elapsed", duration(took(run))],
       isOpen ? ["silent for", duration(silent)] : ["ended", time(run.finishedAt)],
-      ["tokens", h("span", { title: tokensTitle(run.usage) }, known(run, short(tokens(run.usage))))],
-      ["cost", known(run, cost(run.costUsd)) || "–"],
+      ["tokens", h("span", { title: tokensTitle(run.usage, run) }, known(run, short(tokens(run.usage))))],
       ["steps", String(run.steps)],
     ];
     if (run.openChildren) facts.push(["sub-agents", String(run.openChildren)]);

@@ -3,7 +3,7 @@
 import { follow, get, getExactly } from "./api.js";
 import { h, fill } from "./dom.js";
 import { estimate, isFolded, keyOf, row, settled, textOf } from "./entries.js";
-import { bytes, cost, count, duration, known, outcomeBadge, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
+import { bytes, costOf, costText, count, duration, known, outcomeBadge, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
 import { WindowedList } from "./list.js";
 import { runAddress } from "./table.js";
 import { gist, plain, visible } from "./text.js";
@@ -115,13 +115,14 @@ class RunScreen {
   drawHeader() {
     const { run } = this;
     const facts = [
+      ["cost", costText(run) ? costOf(run) : null],
       ["runtime", [run.runtime, run.cliVersion].filter(Boolean).join(" ")],
       ["model", run.model],
       ["started", time(run.startedAt)],
       ["took", duration(took(run))],
       ["steps", count(run.steps)],
-      ["tokens", h("span", { title: tokensTitle(run.usage) }, known(run, short(tokens(run.usage))))],
-      ["cost", known(run, cost(run.costUsd))],
+      ["tokens", h("span", { title: tokensTitle(run.usage, run) }, known(run, short(tokens(run.usage))))],
+      ["counted before", run.countedBefore ? h("span", { title: tokensTitle(run.countedBefore) }, short(tokens(run.countedBefore))) : null],
       ["directory", run.cwd],
       ["session", run.sessionId],
       ["seal", run.seal === null ? null : String(run.seal)],

@@ -2,7 +2,7 @@
 
 import { query as toQuery } from "./api.js";
 import { h, fill } from "./dom.js";
-import { cost, count, duration, known, outcomeBadge, outcomeLabel, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
+import { costOf, count, duration, known, outcomeBadge, outcomeLabel, short, time, titleOf, tokens, tokensTitle, took } from "./format.js";
 import { paged, runAddress, runLink, table } from "./table.js";
 import { ending, gist, plain, visible } from "./text.js";
 
@@ -61,14 +61,14 @@ function runsTable(filter) {
   return table(
     [
       { title: "title", kind: "wide", cell: (run) => h("a", { href: runAddress(run.runId), class: "prompt-link", tabIndex: -1, title: plain(titleOf(run)) }, ...visible(gist(titleOf(run), 160))) },
+      { title: "cost", kind: "number", cell: costOf },
       { title: "outcome", cell: (run) => filter("outcome", outcomeLabel(run), outcomeBadge(run)) },
       { title: "started", cell: (run) => time(run.startedAt) },
       { title: "took", kind: "number", cell: (run) => known(run, duration(took(run))) },
       { title: "runtime", cell: (run) => filter("runtime", run.runtime) },
       { title: "model", cell: (run) => filter("model", run.model) },
       { title: "steps", kind: "number", cell: (run) => count(run.steps) },
-      { title: "tokens", kind: "number", cell: (run) => h("span", { title: tokensTitle(run.usage) }, known(run, short(tokens(run.usage)))) },
-      { title: "cost", kind: "number", cell: (run) => known(run, cost(run.costUsd)) },
+      { title: "tokens", kind: "number", cell: (run) => h("span", { title: tokensTitle(run.usage, run) }, known(run, short(tokens(run.usage)))) },
       { title: "directory", kind: "path", cell: (run) => filter("cwd", run.cwd, run.cwd ? h("bdi", {}, ...visible(ending(run.cwd, 60))) : undefined) },
       { title: "run", cell: (run) => runLink(run.runId) },
     ],
@@ -83,14 +83,14 @@ function jobsTable(filter) {
   return table(
     [
       { title: "job", cell: (job) => h("a", { href: address(job), class: "mono", tabIndex: -1, title: job.jobId }, job.jobId) },
+      { title: "cost", kind: "number", cell: costOf },
       { title: "outcome", cell: (job) => filter("outcome", job.outcome, outcomeBadge(job)) },
       { title: "started", cell: (job) => time(job.startedAt) },
       { title: "took", kind: "number", cell: (job) => duration(took({ ...job, durationMs: null })) },
       { title: "expert", cell: (job) => filter("expert", job.expertKey) },
       { title: "runs", kind: "number", cell: (job) => count(job.runs) },
       { title: "steps", kind: "number", cell: (job) => count(job.steps) },
-      { title: "tokens", kind: "number", cell: (job) => h("span", { title: tokensTitle(job.usage) }, short(tokens(job.usage))) },
-      { title: "cost", kind: "number", cell: (job) => cost(job.costUsd) },
+      { title: "tokens", kind: "number", cell: (job) => h("span", { title: tokensTitle(job.usage, job) }, short(tokens(job.usage))) },
     ],
     "Jobs, those that began last first",
     address,

@@ -162,7 +162,8 @@ impl Server {
             error,
         })?;
         let readers = Readers::start(&self.open.0)?;
-        let live = Live::start(&self.open.0, readers.clone(), self.stop.clone())?;
+        let prices = Arc::clone(&self.settings.prices);
+        let live = Live::start(&self.open.0, readers.clone(), self.stop.clone(), prices)?;
         let mut router = api::router(
             &readers,
             live,

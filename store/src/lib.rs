@@ -103,7 +103,7 @@ pub use pattern::{NamePattern, PathPattern};
 pub use read::failures::FailureBy;
 pub use read::files::FileChoice;
 pub use read::search::{Search, SearchEnd, SearchMode, SearchProgress};
-pub use read::usage::{Calendar, UsageBy, UsageOf, UsageSum};
+pub use read::usage::{Calendar, CostBasis, UsageBy, UsageOf, UsageSum};
 pub use runtape_core::report::{
     DailyUsage, Drift, FailureSum, FaultPlace, FileCall, FileUse, HostUse, JobInfo, LeaseInfo,
     LedgerEntry, NetworkCall, NoticeInfo, RebuiltRun, Removal, RemovalReason, RunInfo, RunOrigin,

@@ -5,6 +5,7 @@ use runtape_store::{FailureBy, RunFilter, RunInfo, Store};
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
+use crate::commands::estimates::ListEstimates;
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
 use crate::terminal::fit::wrap;
@@ -56,6 +57,11 @@ pub(crate) fn run(args: &ErrorsArgs, invocation: &mut Invocation<'_>) -> Result<
     let mut runs = store.errors(&args.filter(&store)?, limit.saturating_add(1))?;
     let has_more = invocation.cut(&mut runs, limit);
     invocation.found("failed runs", &runs)?;
+    if invocation.console.json
+        && let Some(estimates) = ListEstimates::find(invocation)
+    {
+        estimates.of_runs(&store, &mut runs)?;
+    }
     let console = &mut invocation.console;
     if console.json {
         return runs.iter().try_for_each(|run| console.object(run));

@@ -168,13 +168,15 @@ fn html(
     output: Option<&Path>,
     invocation: &mut Invocation<'_>,
 ) -> Result<(), CliError> {
+    use crate::arguments::prices::usual_table;
     use runtape_serve::{HtmlBounds, write_html};
     let ([run], Some(path)) = (runs, output) else {
         let message = "name one run and a file: --format html RUN --output FILE".to_owned();
         return Err(CliError::Usage { message });
     };
     let mut file = BufWriter::new(NewFile::begin(path).map_err(failed(path))?);
-    write_html(store, run, HtmlBounds::default(), &mut file)?;
+    let prices = usual_table()?;
+    write_html(store, run, &prices, HtmlBounds::default(), &mut file)?;
     let file = file.into_inner().map_err(io::IntoInnerError::into_error);
     let done = file.and_then(NewFile::finish).map_err(failed(path))?;
     let redaction = rules_applied_to(store, runs)?;

@@ -2,9 +2,9 @@
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
-use crate::commands::estimates::{ListEstimates, cost_text};
+use crate::commands::estimates::ListEstimates;
 use crate::error::CliError;
-use crate::terminal::table::{Cell, Table, thousands};
+use crate::terminal::table::{Cell, Table};
 
 /// List jobs, those that were first seen last first
 #[derive(Debug, clap::Args)]
@@ -29,24 +29,32 @@ pub(crate) fn run(args: &JobsArgs, invocation: &mut Invocation<'_>) -> Result<()
     if console.json {
         return page.items.iter().try_for_each(|job| console.object(job));
     }
-    let mut table = Table::new(&[
-        "job", "started", "outcome", "expert", "runs", "steps", "input", "cached", "output",
-        "cost $",
-    ]);
-    let number = |number: u64| Cell::number(thousands(i64::try_from(number).unwrap_or(i64::MAX)));
+    let facts = [
+        "started",
+        "outcome",
+        "expert",
+        "runs",
+        "steps",
+        "input",
+        "cache writes",
+        "cached",
+        "output",
+    ];
+    let mut table = Table::of_costs(&["job"], &facts);
+    let number = |number: u64| Cell::count(i64::try_from(number).ok());
     for job in &page.items {
-        table.row(vec![
-            Cell::job(&job.job_id),
+        let facts = vec![
             Cell::time(job.started_at),
             Cell::outcome(job.outcome),
             Cell::text(&job.expert_key),
             number(job.runs),
             number(job.steps),
-            Cell::count(job.usage.input_tokens),
+            Cell::count(job.cost.input_without_writes(&job.usage)),
+            Cell::count(job.cost.cache_write_tokens()),
             Cell::count(job.usage.cached_input_tokens),
             Cell::count(job.usage.output_tokens),
-            Cell::number(cost_text(job.cost_usd, &job.estimate)),
-        ]);
+        ];
+        table.cost_row(vec![Cell::job(&job.job_id)], &job.cost, facts);
     }
     table.print(console)?;
     if page.next.is_some() {

@@ -4,16 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
-use runtape_core::report::RunInfo;
+use runtape_core::report::{Cost, RunInfo};
 use runtape_core::{RunId, TokenCounts};
 use runtape_recorder::following::has_lost_its_recorder;
 use runtape_store::Store;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
-use crate::commands::estimates::{self, ListEstimates, cost_text, total_text};
+use crate::commands::estimates::{self, ListEstimates};
 use crate::error::CliError;
-use crate::terminal::console::{Console, Tone};
+use crate::terminal::console::Console;
 use crate::terminal::table::{Cell, Table, plural};
 
 /// List runs, those that began last first: what was asked, how it went, how long it took, what it cost
@@ -53,7 +53,7 @@ impl Sort {
     fn order(self, runs: &mut [RunInfo]) {
         match self {
             Self::Cost => runs.sort_by(|one, other| {
-                let cost = |run: &RunInfo| estimates::known_cost(run).unwrap_or(-1.0);
+                let cost = |run: &RunInfo| run.cost.total().unwrap_or(-1.0);
                 cost(other).total_cmp(&cost(one))
             }),
             Self::Duration => runs.sort_by_key(|run| Reverse(run.duration_ms)),
@@ -139,19 +139,29 @@ pub(super) fn print(
     is_exact: bool,
 ) -> Result<(), CliError> {
     // What comes last has no room in a narrow terminal.
-    let mut table = Table::new(&[
-        "run", "started", "runtime", "outcome", "title", "took", "cost $", "steps", "job", "input",
-        "cached", "output", "model", "labels",
-    ])
-    .keep("title", 20);
+    let facts = [
+        "started",
+        "runtime",
+        "outcome",
+        "title",
+        "took",
+        "steps",
+        "job",
+        "input",
+        "cache writes",
+        "cached",
+        "output",
+        "model",
+        "labels",
+    ];
+    let mut table = Table::of_costs(&["run"], &facts).keep("title", 20);
     for run in runs {
         let is_job = run.job_id.as_str() == run.run_id.as_str();
         let labels = run.labels.iter();
         let labels: Vec<String> = labels
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        table.row(vec![
-            Cell::run(&run.run_id),
+        let facts = vec![
             if is_exact {
                 Cell::time(run.started_at)
             } else {
@@ -161,7 +171,6 @@ pub(super) fn print(
             Cell::outcome_of(run, lost.contains(&run.run_id)),
             Cell::maybe(run.title.as_deref()),
             Cell::took_of(run),
-            Cell::number(cost_text(run.cost_usd, &run.estimate)),
             Cell::number(run.steps),
             // A run without a job is its own.
             if is_job {
@@ -169,20 +178,25 @@ pub(super) fn print(
             } else {
                 Cell::job(&run.job_id)
             },
-            Cell::count(run.usage.input_tokens),
+            Cell::count(run.cost.input_without_writes(&run.usage)),
+            Cell::count(run.cost.cache_write_tokens()),
             Cell::count(run.usage.cached_input_tokens),
             Cell::count(run.usage.output_tokens),
             Cell::maybe(run.model.as_deref()),
             Cell::text(&labels.join(" ")),
-        ]);
+        ];
+        table.cost_row(vec![Cell::run(&run.run_id)], &run.cost, facts);
     }
     if runs.len() > 1 {
-        table.row(totals(runs));
+        let cost = estimates::total(runs);
+        let key = Cell::word(&plural(runs.len(), "run"));
+        table.total_row(vec![key], &cost, totals(runs, &cost));
     }
     table.print(console)
 }
 
-fn totals(runs: &[RunInfo]) -> Vec<Cell> {
+/// Makes the cells of the row of sums behind its cost.
+fn totals(runs: &[RunInfo], cost: &Cost) -> Vec<Cell> {
     let usage = runs
         .iter()
         .fold(TokenCounts::default(), |sum, run| sum.plus(run.usage));
@@ -190,25 +204,21 @@ fn totals(runs: &[RunInfo]) -> Vec<Cell> {
     let took = took.fold(None, |sum: Option<i64>, took| {
         Some(sum.unwrap_or(0).saturating_add(took))
     });
-    let (cost, estimate) = estimates::total(runs.iter());
     let steps: u64 = runs.iter().map(|run| run.steps).sum();
     let nothing = || Cell::text("");
-    let cells = vec![
-        Cell::word(&plural(runs.len(), "run")),
+    vec![
         nothing(),
         nothing(),
         nothing(),
         nothing(),
         Cell::took(took),
-        Cell::number(total_text(cost, &estimate)),
         Cell::number(steps),
         nothing(),
-        Cell::count(usage.input_tokens),
+        Cell::count(cost.input_without_writes(&usage)),
+        Cell::count(cost.cache_write_tokens()),
         Cell::count(usage.cached_input_tokens),
         Cell::count(usage.output_tokens),
         nothing(),
         nothing(),
-    ];
-    let strong = cells.into_iter().map(|cell| cell.toned(Tone::Strong));
-    strong.collect()
+    ]
 }

@@ -6,9 +6,9 @@ use runtape_normalizer::runtimes;
 
 use crate::arguments::filter::FilterArgs;
 use crate::commands::Invocation;
-use crate::commands::estimates::{ListEstimates, cost_text};
+use crate::commands::estimates::ListEstimates;
 use crate::error::CliError;
-use crate::terminal::table::{Cell, Table, plural, thousands};
+use crate::terminal::table::{Cell, Table, plural};
 
 /// List sessions of agent CLIs, those in which something happened last first
 ///
@@ -23,6 +23,9 @@ pub(crate) struct SessionsArgs {
 
 /// So many columns are enough for id and command side by side.
 const WIDE: usize = 160;
+
+/// So many columns are enough for the command beside the cost.
+const ROOM_FOR_COMMAND: usize = 80;
 
 /// Returns the command that goes on with a session, unless the CLI does not know it any more.
 fn resume(session: &SessionInfo) -> Option<String> {
@@ -52,8 +55,8 @@ pub(crate) fn run(args: &SessionsArgs, invocation: &mut Invocation<'_>) -> Resul
         return invocation.found("sessions", &page.items);
     }
     if !page.items.is_empty() {
-        let is_narrow = console.limit.is_some_and(|limit| limit < WIDE);
-        table(&page.items, is_narrow).print(console)?;
+        let width = console.limit.unwrap_or(WIDE);
+        table(&page.items, width).print(console)?;
     }
     if page.next.is_some() {
         invocation.more();
@@ -71,48 +74,53 @@ pub(crate) fn run(args: &SessionsArgs, invocation: &mut Invocation<'_>) -> Resul
     invocation.found("sessions", &page.items)
 }
 
-/// Makes the table. Where there is no room for id and command side by side, the command has the id in it.
-fn table(sessions: &[SessionInfo], is_narrow: bool) -> Table {
-    let names: &[&str] = if is_narrow {
-        &["session"]
-    } else {
-        &["session", "runtime"]
-    };
+/// Makes the table. Where there is no room for id and command side by side, the command has the id in it; where there is
+/// none for the command beside the cost, the id stands alone.
+fn table(sessions: &[SessionInfo], width: usize) -> Table {
+    let is_narrow = width < WIDE;
     let facts = [
         "last active",
         "what",
         "runs",
         "input",
+        "cache writes",
+        "cached",
         "output",
-        "cost $",
         "directory",
     ];
-    let last: &[&str] = if is_narrow { &[] } else { &["resume"] };
-    let mut table = Table::new(&[names, &facts, last].concat());
+    let (first, last): (&[&str], &[&str]) = if is_narrow {
+        (&[], &[])
+    } else {
+        (&["runtime"], &["resume"])
+    };
+    let mut table = Table::of_costs(&["session"], &[first, &facts, last].concat());
     for session in sessions {
         let id = &session.session_id;
         let resume = session.resume.as_deref();
-        let runs = i64::try_from(session.runs).unwrap_or(i64::MAX);
         let what = session.title.as_deref().or(session.prompt.as_deref());
-        let mut cells = if is_narrow {
-            let unresumed = || format!("{} {id}", session.runtime);
-            vec![Cell::id(resume.map_or_else(unresumed, str::to_owned))]
-        } else {
-            vec![Cell::id(id), Cell::word(session.runtime.as_str())]
+        let key = match resume {
+            _ if width < ROOM_FOR_COMMAND || !is_narrow => id.clone(),
+            Some(resume) => resume.to_owned(),
+            None => format!("{} {id}", session.runtime),
         };
+        let mut cells = Vec::new();
+        if !is_narrow {
+            cells.push(Cell::word(session.runtime.as_str()));
+        }
         cells.extend([
             Cell::time(session.last_active_at),
             Cell::maybe(what),
-            Cell::number(thousands(runs)),
-            Cell::count(session.usage.input_tokens),
+            Cell::count(i64::try_from(session.runs).ok()),
+            Cell::count(session.cost.input_without_writes(&session.usage)),
+            Cell::count(session.cost.cache_write_tokens()),
+            Cell::count(session.usage.cached_input_tokens),
             Cell::count(session.usage.output_tokens),
-            Cell::number(cost_text(session.cost_usd, &session.estimate)),
             Cell::maybe(session.cwd.as_deref()),
         ]);
         if !is_narrow {
             cells.push(Cell::word(resume.unwrap_or_default()));
         }
-        table.row(cells);
+        table.cost_row(vec![Cell::id(key)], &session.cost, cells);
     }
     table
 }

@@ -1,7 +1,9 @@
 //! `runtape show`: one run.
 
 use clap::ValueEnum;
-use runtape_core::report::{OpenStep, RunDetail, RunInfo, RunOrigin, RunRedaction, command_line};
+use runtape_core::report::{
+    Cost, OpenStep, RunDetail, RunInfo, RunOrigin, RunRedaction, command_line,
+};
 use runtape_core::{Outcome, RunId, TokenCounts, ToolClass};
 use runtape_recorder::following::{has_lost_its_recorder, is_recorded};
 use runtape_recorder::run_detail;
@@ -10,7 +12,7 @@ use runtape_store::Store;
 use crate::arguments::calls::{about, result_cell, took_cell};
 use crate::arguments::filter::FilterWords;
 use crate::arguments::place::Place;
-use crate::commands::estimates::{ListEstimates, cost_text};
+use crate::commands::estimates::ListEstimates;
 use crate::commands::{Invocation, show_job, show_place, show_summary};
 use crate::database::resolve_run;
 use crate::error::CliError;
@@ -156,10 +158,38 @@ fn took(run: &RunInfo) -> Option<String> {
     })
 }
 
+/// Writes what a run used, and what an earlier run of its session counted.
+fn tokens_text(run: &RunInfo) -> Option<String> {
+    let text = usage_text(&run.usage, &run.cost)?;
+    let before = usage_text(&run.cost.counted_before(), &Cost::default());
+    Some(match before {
+        Some(before) => format!("{text} (counted before, by an earlier run: {before})"),
+        None => text,
+    })
+}
+
+/// Writes a cost, and its parts if there are several.
+fn price_text(cost: &Cost, about: Option<&str>) -> Option<String> {
+    let text = cost.text();
+    if text.is_empty() || cost.is_counted_before() {
+        return Some(text).filter(|text| !text.is_empty());
+    }
+    let reported = cost.reported().filter(|_| cost.is_estimated());
+    let reported = reported.map(|dollars| format!("${dollars:.4} reported"));
+    let about = about.filter(|_| cost.is_estimated()).map(str::to_owned);
+    let parts: Vec<String> = reported.into_iter().chain(about).collect();
+    Some(if parts.is_empty() {
+        format!("${text}")
+    } else {
+        format!("${text} ({})", parts.join(", "))
+    })
+}
+
 /// Writes counters for people; what is not known is left out.
-pub(crate) fn usage_text(usage: &TokenCounts) -> Option<String> {
+fn usage_text(usage: &TokenCounts, cost: &Cost) -> Option<String> {
     let parts = [
-        (usage.input_tokens, "input"),
+        (cost.input_without_writes(usage), "input"),
+        (cost.cache_write_tokens(), "cache writes"),
         (usage.cached_input_tokens, "cached"),
         (usage.output_tokens, "output"),
         (usage.reasoning_tokens.filter(|n| *n > 0), "of it reasoning"),
@@ -290,19 +320,10 @@ fn facts(
             (run.unparsed > 0).then(|| run.unparsed.to_string()),
             Tone::Warning,
         ),
-        ("tokens", usage_text(&run.usage), Tone::Plain),
+        ("tokens", tokens_text(run), Tone::Plain),
         (
             "cost",
-            run.cost_usd.map(|cost| format!("${cost:.4}")),
-            Tone::Plain,
-        ),
-        (
-            "estimate",
-            run.estimate.estimated_cost_usd.map(|_| {
-                let amount = cost_text(None, &run.estimate);
-                let about = about_estimates.unwrap_or_default();
-                format!("${amount} ({about})")
-            }),
+            price_text(&run.cost, about_estimates.as_deref()),
             Tone::Plain,
         ),
         ("input", stdin, Tone::Plain),

@@ -9,6 +9,7 @@ use runtape_store::Store;
 
 use crate::arguments::place::{Place, RunPart};
 use crate::commands::Invocation;
+use crate::commands::estimates::ListEstimates;
 use crate::commands::follow::{Early, FollowArgs, SeenOfRun, Target, each_seen};
 use crate::error::CliError;
 use crate::terminal::console::{Console, Tone};
@@ -85,7 +86,37 @@ pub(crate) fn run(args: &TranscriptArgs, invocation: &mut Invocation<'_>) -> Res
     for shown in runs.values_mut() {
         shown.close(console)?;
     }
-    Ok(())
+    match &target {
+        Target::Run(run) if !invocation.console.json => say_estimate(&store, run, invocation),
+        _ => Ok(()),
+    }
+}
+
+/// Says what a run cost whose runtime reported nothing: the result that it printed does not.
+fn say_estimate(
+    store: &Store,
+    run: &RunId,
+    invocation: &mut Invocation<'_>,
+) -> Result<(), CliError> {
+    let mut info = store.run(run)?;
+    if !info.status.is_terminal() || info.cost.reported().is_some() {
+        return Ok(());
+    }
+    if let Some(estimates) = ListEstimates::find(invocation) {
+        estimates.of_runs(store, std::slice::from_mut(&mut info))?;
+    }
+    let text = info.cost.text();
+    if text.is_empty() {
+        return Ok(());
+    }
+    let text = if info.cost.is_counted_before() {
+        format!("cost: {text}, by an earlier run")
+    } else {
+        format!("cost: ${text} estimated")
+    };
+    let console = &mut invocation.console;
+    let text = console.paint(Tone::Faint, &text);
+    console.line(&text)
 }
 
 /// Shows a step, or what one record says.

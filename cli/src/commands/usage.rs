@@ -1,13 +1,14 @@
 //! `runtape usage`: what was used.
 
-use runtape_core::prices::{Estimate, PriceTable};
-use runtape_core::report::UsageGroup;
-use runtape_store::{Calendar, UsageBy, UsageSum};
+use runtape_core::TokenCounts;
+use runtape_core::report::{Cost, UsageGroup};
+use runtape_recorder::Estimates;
+use runtape_store::{Calendar, UsageBy};
 
 use crate::arguments::filter::FilterArgs;
 use crate::arguments::prices::PriceArgs;
 use crate::arguments::words::WordParser;
-use crate::commands::{Invocation, prices, usage_explain};
+use crate::commands::{Invocation, estimates, usage_explain};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
 use crate::terminal::table::{Cell, Table};
@@ -24,9 +25,9 @@ const WIDE: usize = 120;
 ///
 /// Each response of a model counts once. Unknown is empty, never zero. Whatever is added up by, the sums
 /// are the same: tokens count when they were used, a cost that was reported counts when its run ended,
-/// and a run counts when it began. Where a runtime reports no cost it is estimated from a price table, in
-/// a column of its own; `?` stands for tokens of models that the table does not know. What was written to a
-/// cache has its own price where the runtime says how much that was (claude-code, codex, cursor, opencode, openclaw, hermes'
+/// and a run counts when it began. Where a runtime reports no cost it is estimated from a price table:
+/// `~` marks a cost of which some is estimated, `?` tokens of models that the table does not know; --fields
+/// reported and estimate show the parts. What was written to a cache is not among the input here; it has its own price where the runtime says how much that was (claude-code, codex, cursor, opencode, openclaw, hermes'
 /// sessions), else that of input.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UsageArgs {
@@ -68,72 +69,28 @@ fn check(by: &[UsageBy]) -> Result<(), CliError> {
     }
 }
 
-/// A group, with what its tokens are estimated to cost.
-struct PricedSum {
-    sum: UsageSum,
-    estimate: Estimate,
+/// Returns how many tokens of a group are known, for the bar.
+fn known(usage: &TokenCounts) -> i64 {
+    let parts = [
+        usage.input_tokens,
+        usage.cached_input_tokens,
+        usage.output_tokens,
+    ];
+    let sum = parts.into_iter().flatten().fold(0, i64::saturating_add);
+    sum.max(0)
 }
 
-impl PricedSum {
-    fn new(sum: UsageSum, table: &PriceTable) -> Self {
-        let estimate = table.estimate(&sum.unreported);
-        Self { sum, estimate }
-    }
-
-    /// Adds all groups up.
-    fn total(groups: &[Self]) -> Self {
-        let mut total = Self {
-            sum: UsageSum {
-                names: Vec::new(),
-                runs: 0,
-                usage: runtape_core::TokenCounts::default(),
-                cost_nanodollars: None,
-                unreported: Vec::new(),
-            },
-            estimate: Estimate::default(),
-        };
-        for group in groups {
-            total.sum.runs += group.sum.runs;
-            total.sum.usage = total.sum.usage.plus(group.sum.usage);
-            let costs = [total.sum.cost_nanodollars, group.sum.cost_nanodollars];
-            total.sum.cost_nanodollars = costs.into_iter().flatten().reduce(i64::saturating_add);
-            total.estimate = total.estimate.plus(group.estimate.clone());
-        }
-        total
-    }
-
-    /// Returns how many tokens are known, for the bar.
-    fn known(&self) -> i64 {
-        let counts = &self.sum.usage;
-        let parts = [
-            counts.input_tokens,
-            counts.cached_input_tokens,
-            counts.output_tokens,
-        ];
-        parts
-            .into_iter()
-            .flatten()
-            .fold(0, i64::saturating_add)
-            .max(0)
-    }
-
-    fn to_report(&self, by: &[UsageBy], digest: &str) -> UsageGroup {
-        self.sum.to_group(by, &self.estimate, digest)
-    }
-
-    fn cells(&self) -> [Cell; 8] {
-        let usage = &self.sum.usage;
-        [
-            Cell::number(self.sum.runs),
-            Cell::count(usage.input_tokens),
-            Cell::count(usage.cached_input_tokens),
-            Cell::count(usage.output_tokens),
-            Cell::count(usage.reasoning_tokens),
-            Cell::count(usage.total()),
-            Cell::cost(self.sum.cost_usd()),
-            Cell::number(estimated(&self.estimate)),
-        ]
-    }
+/// Makes the cells of a group behind its cost.
+fn cells(runs: u64, usage: &TokenCounts, cost: &Cost) -> Vec<Cell> {
+    vec![
+        Cell::count(i64::try_from(runs).ok()),
+        Cell::count(cost.input_without_writes(usage)),
+        Cell::count(cost.cache_write_tokens()),
+        Cell::count(usage.cached_input_tokens),
+        Cell::count(usage.output_tokens),
+        Cell::count(usage.reasoning_tokens),
+        Cell::count(usage.total()),
+    ]
 }
 
 /// Makes the cell of a name: those that are short stay whole.
@@ -149,16 +106,6 @@ fn name_cell(by: &UsageBy, name: Option<&str>) -> Cell {
         _ => Cell::text(name),
     };
     cell.toned(Tone::Name)
-}
-
-/// Writes an estimate, so that nobody takes it for what was reported.
-pub(super) fn estimated(estimate: &Estimate) -> String {
-    match (estimate.dollars(), estimate.is_partial()) {
-        (Some(dollars), false) => format!("~{dollars:.4}"),
-        (Some(dollars), true) => format!("~{dollars:.4}+?"),
-        (None, true) => "?".to_owned(),
-        (None, false) => String::new(),
-    }
 }
 
 pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
@@ -178,79 +125,56 @@ pub(crate) fn run(args: &UsageArgs, invocation: &mut Invocation<'_>) -> Result<(
     };
     let sums = store.usage_by(&filter, by, calendar)?;
     invocation.found("reported tokens", &sums)?;
-    let sums = sums.into_iter();
-    let groups: Vec<PricedSum> = sums.map(|sum| PricedSum::new(sum, &table)).collect();
-    let digest = table.digest();
+    let estimates = Estimates::by(&table);
+    let groups = sums.iter();
+    let groups = groups.map(|sum| sum.to_group(by, estimates.of_sum(sum)));
+    let groups: Vec<UsageGroup> = groups.collect();
     let console = &mut invocation.console;
     if console.json {
-        let mut groups = groups.iter();
-        return groups.try_for_each(|group| console.object(&group.to_report(by, &digest)));
+        return groups.iter().try_for_each(|group| console.object(group));
     }
-    let total = PricedSum::total(&groups);
     let words: Vec<String> = by.iter().map(UsageBy::name).collect();
-    let mut head: Vec<&str> = words.iter().map(String::as_str).collect();
-    head.extend([
-        "runs",
-        "input",
-        "cached",
-        "output",
-        "reasoning",
-        "total",
-        "cost $",
-        "estimate $",
-        "share",
-    ]);
-    let mut shown = Table::new(&head);
-    let most = groups
-        .iter()
-        .map(PricedSum::known)
-        .max()
-        .unwrap_or(0)
-        .max(1);
+    let keys: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut shown = Table::of_costs(
+        &keys,
+        &[
+            "runs",
+            "input",
+            "cache writes",
+            "cached",
+            "output",
+            "reasoning",
+            "total",
+            "share",
+        ],
+    );
+    let most = groups.iter().map(|group| known(&group.usage));
+    let most = most.max().unwrap_or(0).max(1);
     let longest = if console.width < WIDE { SHORT_BAR } else { BAR };
     for group in &groups {
         // Rounded up: what is there at all is seen.
-        let length = group
-            .known()
+        let length = known(&group.usage)
             .saturating_mul(longest)
             .saturating_add(most - 1)
             / most;
-        let names = by.iter().zip(&group.sum.names);
-        let names = names.map(|(by, name)| name_cell(by, name.as_deref()));
+        let names = by.iter().zip(&group.keys);
+        let names = names.map(|(by, key)| name_cell(by, key.name.as_deref()));
         let bar = "█".repeat(usize::try_from(length).unwrap_or(0));
-        let cells = names.chain(group.cells());
-        shown.row(cells.chain([Cell::word(&bar).toned(Tone::Good)]).collect());
+        let mut facts = cells(group.runs, &group.usage, &group.cost);
+        facts.push(Cell::word(&bar).toned(Tone::Good));
+        shown.cost_row(names.collect(), &group.cost, facts);
     }
+    let total = estimates::total(&groups);
     if groups.len() > 1 {
-        let names = (0..by.len())
-            .map(|column| Cell::text(if column == 0 { "total" } else { "" }).toned(Tone::Strong));
-        let cells = total.cells().map(|cell| cell.toned(Tone::Strong));
-        shown.row(names.chain(cells).chain([Cell::text("")]).collect());
+        let names = (0..by.len()).map(|column| Cell::text(if column == 0 { "total" } else { "" }));
+        let runs = groups.iter().map(|group| group.runs).sum();
+        let usage = groups.iter().map(|group| group.usage);
+        let usage = usage.fold(TokenCounts::default(), TokenCounts::plus);
+        let mut facts = cells(runs, &usage, &total);
+        facts.push(Cell::text(""));
+        shown.total_row(names.collect(), &total, facts);
     }
     shown.print(console)?;
-    tell_of_estimates(&total.estimate, &table, &digest, invocation);
+    estimates::tell_of(total.estimate(), &table, estimates.digest(), invocation);
     Ok(())
-}
-
-/// Says how estimates were made, and what has none.
-pub(super) fn tell_of_estimates(
-    estimate: &Estimate,
-    table: &PriceTable,
-    digest: &str,
-    invocation: &mut Invocation<'_>,
-) {
-    if estimate.amount.is_some() {
-        invocation.note(&format!("~ estimated, {}", prices::about(table, digest)));
-    }
-    let mut unpriced: Vec<&str> = estimate
-        .unpriced_models
-        .iter()
-        .map(String::as_str)
-        .collect();
-    if estimate.has_unnamed {
-        unpriced.push("models that are not named");
-    }
-    if !unpriced.is_empty() {
-        invocation.note(&format!("? no price is known of {}", unpriced.join(", ")));
-    }
 }

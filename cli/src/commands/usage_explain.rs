@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use runtape_core::prices::{CacheWrite, LONG_PROMPT, ModelTokens, Picodollars, PriceTable};
 use runtape_core::record::UsageSource;
-use runtape_core::report::LedgerEntry;
+use runtape_core::report::{Cost, CostEstimate, LedgerEntry};
 use runtape_core::{RunId, TokenCounts};
 use runtape_store::{Calendar, RunFilter, Store, UsageBy};
 
-use crate::commands::usage::{estimated, tell_of_estimates};
+use crate::commands::estimates::tell_of;
 use crate::commands::{Invocation, prices};
 use crate::error::CliError;
 use crate::terminal::console::Tone;
@@ -50,15 +50,15 @@ fn entries(
     let runs = store.runs(filter, None, u32::MAX as usize)?.items;
     let mut reported: HashMap<RunId, bool> = HashMap::new();
     for run in &runs {
-        reported.insert(run.run_id.clone(), run.cost_usd.is_some());
+        reported.insert(run.run_id.clone(), run.cost.reported().is_some());
     }
     let mut entries = Vec::new();
     for run in &runs {
-        let mut is_reported = run.cost_usd.is_some();
+        let mut is_reported = run.cost.reported().is_some();
         if let Some(root) = &run.root_run_id {
             is_reported |= match reported.get(root) {
                 Some(is_reported) => *is_reported,
-                None => store.run(root)?.cost_usd.is_some(),
+                None => store.run(root)?.cost.reported().is_some(),
             };
         }
         for mut entry in store.usage_of(&run.run_id)? {
@@ -116,32 +116,36 @@ fn tokens(entry: &LedgerEntry, model: Option<&str>) -> Vec<ModelTokens> {
 }
 
 fn ledger(entries: &[LedgerEntry]) -> Table {
-    let mut shown = Table::new(&[
-        "run",
+    let facts = [
         "step",
         "source",
         "model",
         "input",
+        "cache writes",
         "cached",
         "output",
         "reasoning",
         "counts",
-        "estimate $",
         "key",
-    ]);
+    ];
+    let mut shown = Table::of_costs(&["run"], &facts);
     for entry in entries {
         let source = match entry.source {
             UsageSource::Response => "response",
             UsageSource::Total => "total",
             UsageSource::Remainder => "remainder",
         };
-        let estimate = entry.estimated_cost_usd;
-        shown.row(vec![
-            Cell::run(&entry.run_id),
+        let estimate = CostEstimate {
+            estimated_cost_usd: entry.estimated_cost_usd,
+            ..CostEstimate::default()
+        };
+        let cost = Cost::new(None, estimate).with_cache_writes(entry.cache_write_tokens);
+        let facts = vec![
             Cell::number(entry.step.map(|step| step.to_string()).unwrap_or_default()),
             Cell::text(source),
             Cell::maybe(entry.model.as_deref()),
-            Cell::count(entry.usage.input_tokens),
+            Cell::count(cost.input_without_writes(&entry.usage)),
+            Cell::count(cost.cache_write_tokens()),
             Cell::count(entry.usage.cached_input_tokens),
             Cell::count(entry.usage.output_tokens),
             Cell::count(entry.usage.reasoning_tokens),
@@ -150,13 +154,9 @@ fn ledger(entries: &[LedgerEntry]) -> Table {
             } else {
                 "yes"
             }),
-            Cell::number(
-                estimate
-                    .map(|dollars| format!("~{dollars:.4}"))
-                    .unwrap_or_default(),
-            ),
             Cell::text(&entry.key).toned(Tone::Faint),
-        ]);
+        ];
+        shown.cost_row(vec![Cell::run(&entry.run_id)], &cost, facts);
     }
     shown
 }
@@ -174,15 +174,14 @@ fn multiplication(
     if unreported.is_empty() {
         return Ok(());
     }
-    let mut shown = Table::new(&[
-        "model",
+    let facts = [
         "price of",
         "tokens",
         "input x $/M",
         "cached x $/M",
         "output x $/M",
-        "estimate $",
-    ]);
+    ];
+    let mut shown = Table::of_costs(&["model"], &facts);
     let part = |(tokens, price): (i64, Picodollars)| {
         Cell::number(format!(
             "{} x {}",
@@ -192,22 +191,23 @@ fn multiplication(
     };
     for tokens in &unreported {
         let model = Cell::text(tokens.model.as_deref().unwrap_or("(unknown)")).toned(Tone::Name);
-        let estimate = Cell::number(estimated(&table.estimate([tokens])));
+        let estimate = CostEstimate::new(&table.estimate([tokens]), digest);
+        let cost = Cost::new(None, estimate);
         let kind = Cell::word(kind(tokens));
         let Some(priced) = table.price(tokens) else {
             let empty = || Cell::number("");
-            let mut row = vec![model, Cell::text("(unknown)"), kind];
-            row.extend([empty(), empty(), empty(), estimate]);
-            shown.row(row);
+            let facts = vec![Cell::text("(unknown)"), kind, empty(), empty(), empty()];
+            shown.cost_row(vec![model], &cost, facts);
             continue;
         };
         let [input, cached, output] = priced.parts.map(part);
         let name = Cell::text(priced.name);
-        shown.row(vec![model, name, kind, input, cached, output, estimate]);
+        shown.cost_row(vec![model], &cost, vec![name, kind, input, cached, output]);
     }
     invocation.console.line("")?;
     shown.print(&mut invocation.console)?;
-    tell_of_estimates(&table.estimate(&unreported), table, digest, invocation);
+    let estimate = CostEstimate::new(&table.estimate(&unreported), digest);
+    tell_of(&estimate, table, digest, invocation);
     Ok(())
 }
 

@@ -1,11 +1,13 @@
 //! Aligned tables that fit the width of the terminal.
 
-use runtape_core::report::RunInfo;
+use runtape_core::report::{Cost, RunInfo};
 use runtape_core::{CheckpointId, JobId, Outcome, RunId};
 use unicode_width::UnicodeWidthStr;
 
 use crate::error::CliError;
+use crate::terminal::column::{self, COST, COST_PARTS, Column, LeaveOut};
 use crate::terminal::console::{Console, RowForm, Tone};
+use crate::terminal::count::short_count;
 use crate::terminal::fit::cut;
 use crate::terminal::plain;
 use crate::terminal::times;
@@ -14,13 +16,15 @@ use crate::terminal::times;
 const SHORT: usize = 10;
 /// Columns between two cells.
 const GAP: usize = 2;
-/// A column that has to give way keeps at least this much.
-const NARROWEST: usize = 8;
 
 /// A cell: its text, made harmless, and its tone.
 #[derive(Clone)]
 pub(crate) struct Cell {
     text: String,
+    /// The text where a person looks, if it is another one there.
+    brief: Option<String>,
+    /// The text where there is no room for the other one.
+    short: Option<String>,
     tone: Tone,
     is_number: bool,
     /// Of no use in part: numbers, ids.
@@ -32,6 +36,8 @@ impl Cell {
     pub(crate) fn text(text: &str) -> Self {
         Self {
             text: plain::one_line(text),
+            brief: None,
+            short: None,
             tone: Tone::Plain,
             is_number: false,
             is_whole: false,
@@ -137,12 +143,24 @@ impl Cell {
 
     /// Creates a cell with a count, empty where it is not known.
     pub(crate) fn count(count: Option<i64>) -> Self {
-        Self::number(count.map(thousands).unwrap_or_default())
+        Self {
+            short: count.and_then(short_count),
+            ..Self::number(count.map(thousands).unwrap_or_default())
+        }
     }
 
     /// Creates a cell with an amount of money, empty where it is not known.
-    pub(crate) fn cost(cost: Option<f64>) -> Self {
-        Self::number(cost.map(|cost| format!("{cost:.4}")).unwrap_or_default())
+    pub(crate) fn dollars(dollars: Option<f64>) -> Self {
+        Self::cost(&Cost::of_reported(dollars))
+    }
+
+    /// Creates a cell with a cost, empty where it is not known.
+    pub(crate) fn cost(cost: &Cost) -> Self {
+        Self {
+            brief: Some(cost.short_text()),
+            short: cost.is_counted_before().then(|| "before".to_owned()),
+            ..Self::number(cost.text())
+        }
     }
 
     /// Gives the cell a tone.
@@ -206,12 +224,10 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// A table: a head, rows, and the columns that give way where there is not enough room.
+/// A table: columns, which say how they give way where there is not enough room, and rows.
 pub(crate) struct Table {
-    head: Vec<String>,
+    columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
-    /// How narrow a column may become that has to give way.
-    narrowest: Vec<usize>,
     /// Every column is shown that there is room for, and where nobody looks, every value whole.
     is_whole: bool,
 }
@@ -224,23 +240,33 @@ impl Table {
 
     /// Creates a table whose columns are named by what was found.
     pub(crate) fn with_head(head: &[impl AsRef<str>]) -> Self {
+        let columns = head.iter().map(|name| Column::new(name.as_ref()));
+        Self::with_columns(columns.collect())
+    }
+
+    fn with_columns(columns: Vec<Column>) -> Self {
         Self {
-            head: head
-                .iter()
-                .map(|name| plain::one_line(name.as_ref()))
-                .collect(),
+            columns,
             rows: Vec::new(),
-            narrowest: vec![NARROWEST; head.len()],
             is_whole: false,
         }
     }
 
+    /// Creates a table of things that cost something: the cost comes right after the keys and is never left out, and
+    /// its parts are there for who asks for them.
+    pub(crate) fn of_costs(keys: &[&str], facts: &[&str]) -> Self {
+        let keys = keys.iter().map(|name| Column::kept(name));
+        let columns = keys
+            .chain([Column::kept(COST)])
+            .chain(facts.iter().map(|name| Column::fact(name)))
+            .chain(COST_PARTS.map(Column::on_request));
+        Self::with_columns(columns.collect())
+    }
+
     /// Lets a column keep at least so much: cut any shorter, it would say nothing.
     pub(crate) fn keep(mut self, name: &str, width: usize) -> Self {
-        for (column, narrowest) in self.head.iter().zip(&mut self.narrowest) {
-            if column == name {
-                *narrowest = width;
-            }
+        for column in self.columns.iter_mut().filter(|column| column.name == name) {
+            column.narrowest = width;
         }
         self
     }
@@ -261,33 +287,95 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Adds a row to a table of costs: the cells of its keys, its cost, and the cells of its facts.
+    pub(crate) fn cost_row(&mut self, keys: Vec<Cell>, cost: &Cost, facts: Vec<Cell>) {
+        let mut cells = keys;
+        cells.push(Cell::cost(cost));
+        cells.extend(facts);
+        cells.push(Cell::dollars(cost.reported()));
+        let estimate = Cost::new(None, cost.estimate().clone());
+        cells.push(Cell::cost(&estimate));
+        self.rows.push(cells);
+    }
+
+    /// Adds a row of sums to a table of costs.
+    pub(crate) fn total_row(&mut self, keys: Vec<Cell>, cost: &Cost, facts: Vec<Cell>) {
+        self.cost_row(keys, cost, facts);
+        for cell in self.rows.last_mut().into_iter().flatten() {
+            cell.tone = Tone::Strong;
+        }
+    }
+
     /// Returns how wide the columns would like to be, and to which width they may be cut, if at all.
     fn wishes(&self) -> Vec<(usize, Option<usize>)> {
-        let wish = |(index, (name, narrowest)): (usize, (&String, &usize))| {
+        let wish = |(index, column): (usize, &Column)| {
             let cells = || self.rows.iter().filter_map(move |row| row.get(index));
             let width = cells().map(|cell| cell.text.width()).max();
             let gives_way = cells().all(|cell| !cell.is_whole);
-            let width = width.unwrap_or(0).max(name.width());
-            (width, gives_way.then_some(*narrowest))
+            let width = width.unwrap_or(0).max(column.name.width());
+            (width, gives_way.then_some(column.narrowest))
         };
-        let columns = self.head.iter().zip(&self.narrowest);
-        columns.enumerate().map(wish).collect()
+        self.columns.iter().enumerate().map(wish).collect()
     }
 
-    /// Leaves out the last columns if even cut ones do not fit. Returns their names.
-    fn leave_out(&mut self, room: usize) -> Vec<String> {
-        let mut needed = 0;
-        let fitting = self.wishes().into_iter().take_while(|(width, gives_way)| {
-            needed += gives_way.map_or(*width, |narrowest| (*width).min(narrowest));
-            let fits = needed <= room;
-            needed += GAP;
-            fits
-        });
-        let fitting = fitting.count().max(1);
-        for row in &mut self.rows {
-            row.truncate(fitting);
+    /// Returns how wide the table is with its texts cut as far as they may be.
+    fn needed(&self) -> usize {
+        let wishes = self.wishes();
+        let gaps = GAP * wishes.len().saturating_sub(1);
+        let widths = wishes.into_iter();
+        let widths =
+            widths.map(|(width, gives_way)| gives_way.map_or(width, |least| least.min(width)));
+        widths.sum::<usize>() + gaps
+    }
+
+    /// Makes the table fit: first numbers are shortened, then columns are left out, at last keys are cut. Returns the names
+    /// of the columns that are left out.
+    fn fit(&mut self, room: usize) -> Vec<String> {
+        let take = |cell: &mut Cell, text: Option<String>| {
+            if let Some(text) = text {
+                cell.text = text;
+            }
+        };
+        for cell in self.rows.iter_mut().flatten() {
+            let brief = cell.brief.take();
+            take(cell, brief);
         }
-        self.head.split_off(fitting.min(self.head.len()))
+        if self.needed() <= room {
+            return Vec::new();
+        }
+        for cell in self.rows.iter_mut().flatten() {
+            let short = cell.short.take();
+            take(cell, short);
+        }
+        let mut left_out = Vec::new();
+        let names: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
+        while self.needed() > room && self.columns.len() > 1 {
+            let Some(place) = column::next_to_leave_out(&self.columns) else {
+                break;
+            };
+            left_out.push(self.columns.remove(place).name);
+            for row in self.rows.iter_mut().filter(|row| place < row.len()) {
+                row.remove(place);
+            }
+        }
+        // Half an id beside its cost says more than an id whose cost is in the next line.
+        if self.needed() > room {
+            for row in &mut self.rows {
+                let kept = row.iter_mut().zip(&self.columns);
+                let kept = kept.filter(|(_, column)| column.leave_out == LeaveOut::Never);
+                for (cell, _) in kept.filter(|(cell, _)| !cell.is_number) {
+                    cell.is_whole = false;
+                }
+            }
+        }
+        names
+            .into_iter()
+            .filter(|name| left_out.contains(name))
+            .collect()
     }
 
     fn widths(&self, room: usize) -> Vec<usize> {
@@ -317,13 +405,18 @@ impl Table {
             let letters = name.chars().filter(|c| c.is_alphanumeric());
             letters.flat_map(char::to_lowercase).collect()
         };
-        let mut head = self.head.iter();
-        head.position(|column| plain(column) == plain(name))
-            .ok_or_else(|| CliError::Usage {
-                message: format!(
-                    "there is no column {name:?}: there are {}",
-                    self.head.join(", ")
-                ),
+        let mut columns = self.columns.iter();
+        columns
+            .position(|column| plain(&column.name) == plain(name))
+            .ok_or_else(|| {
+                let names = self.columns.iter().map(|column| column.name.as_str());
+                let names: Vec<&str> = names.collect();
+                CliError::Usage {
+                    message: format!(
+                        "there is no column {name:?}: there are {}",
+                        names.join(", ")
+                    ),
+                }
             })
     }
 
@@ -331,8 +424,12 @@ impl Table {
     fn choose(&mut self, names: &[String]) -> Result<(), CliError> {
         let places = names.iter().map(|name| self.place_of(name.trim()));
         let places: Vec<usize> = places.collect::<Result<_, _>>()?;
-        let head = places.iter().filter_map(|place| self.head.get(*place));
-        self.head = head.cloned().collect();
+        let columns = places.iter().filter_map(|place| self.columns.get(*place));
+        let columns = columns.map(|column| Column {
+            is_on_request: false,
+            ..column.clone()
+        });
+        self.columns = columns.collect();
         for row in &mut self.rows {
             let cells = places.iter().filter_map(|place| row.get(*place));
             *row = cells.cloned().collect();
@@ -376,16 +473,15 @@ impl Table {
             }
             RowForm::Template(template) => return self.print_template(console, &template),
         }
-        let is_used: Vec<bool> = (0..self.head.len())
-            .map(|index| {
-                let mut cells = self.rows.iter().filter_map(|row| row.get(index));
-                self.is_whole || cells.any(|cell| !cell.text.is_empty())
-            })
-            .collect();
+        let is_used = |(index, column): (usize, &Column)| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(index));
+            let has_content = self.is_whole || cells.any(|cell| !cell.text.is_empty());
+            let is_kept = column.leave_out == LeaveOut::Never;
+            (has_content || is_kept) && !column.is_on_request
+        };
+        let is_used: Vec<bool> = self.columns.iter().enumerate().map(is_used).collect();
         let mut used = is_used.iter();
-        self.head.retain(|_| used.next().copied().unwrap_or(true));
-        let mut used = is_used.iter();
-        self.narrowest
+        self.columns
             .retain(|_| used.next().copied().unwrap_or(true));
         for row in &mut self.rows {
             let mut used = is_used.iter();
@@ -393,25 +489,22 @@ impl Table {
         }
         let is_uncut = self.is_whole && !console.is_terminal;
         let limit = console.limit.filter(|_| !is_uncut);
-        let left_out = limit.map(|limit| self.leave_out(limit));
-        let room = if is_uncut { usize::MAX } else { console.width };
+        let left_out = limit.map(|limit| self.fit(limit));
+        // In a pipe that nobody gave a width, values are whole.
+        let room = limit.unwrap_or(usize::MAX);
         let widths = self.widths(room);
-        let is_number: Vec<bool> = (0..self.head.len())
+        let is_number: Vec<bool> = (0..self.columns.len())
             .map(|index| {
                 let cell = self.rows.first().and_then(|row| row.get(index));
                 cell.is_some_and(|cell| cell.is_number)
             })
             .collect();
-        let head = self
-            .head
-            .iter()
-            .zip(&is_number)
-            .map(|(name, is_number)| Cell {
-                text: name.clone(),
-                tone: Tone::Strong,
-                is_number: *is_number,
-                is_whole: false,
-            });
+        let head = self.columns.iter().zip(&is_number);
+        let head = head.map(|(column, is_number)| Cell {
+            tone: Tone::Strong,
+            is_number: *is_number,
+            ..Cell::text(&column.name)
+        });
         let head: Vec<Cell> = head.collect();
         for row in std::iter::once(&head).chain(&self.rows) {
             let line = line(console, row, &widths);
@@ -486,7 +579,7 @@ mod tests {
                 Cell::text("a-model-of-some-length"),
                 Cell::number("1,234"),
                 Cell::number("56,789"),
-                Cell::cost(Some(0.5)),
+                Cell::dollars(Some(0.5)),
             ]);
             table
         };

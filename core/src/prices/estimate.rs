@@ -31,6 +31,14 @@ pub struct ModelTokens {
     pub counts: TokenCounts,
 }
 
+impl ModelTokens {
+    /// Tells whether there is no token that costs anything.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        is_nothing(&self.counts)
+    }
+}
+
 /// How an amount came about: tokens of one model, each at its price.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PricedTokens<'a> {

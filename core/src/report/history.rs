@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CostEstimate, counts};
+use super::{Cost, counts};
 use crate::{RunId, Runtime, SummaryUsage, TokenCounts};
 
 /// A line of what `sync` prints: one for each session that was read or could not be, and a summary at the end.
@@ -60,11 +60,9 @@ pub struct SyncGroup {
     #[serde(with = "counts")]
     #[schemars(with = "Option<SummaryUsage>")]
     pub usage: TokenCounts,
-    /// What they cost in US dollars; null if it is not known.
-    pub cost_usd: Option<f64>,
-    /// What they are estimated to cost beyond that.
+    /// What it cost.
     #[serde(flatten)]
-    pub estimate: CostEstimate,
+    pub cost: Cost,
 }
 
 impl SyncGroup {
@@ -80,8 +78,7 @@ impl SyncGroup {
             unchanged: 0,
             unreadable: 0,
             usage: TokenCounts::default(),
-            cost_usd: None,
-            estimate: CostEstimate::default(),
+            cost: Cost::default(),
         }
     }
 }

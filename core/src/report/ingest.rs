@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CostEstimate, RunInfo, counts};
+use super::{Cost, RunInfo, counts};
 use crate::{CheckpointStatus, Outcome, RunId, Runtime, SummaryUsage, TokenCounts};
 
 /// What became of one file or run.
@@ -83,11 +83,9 @@ pub struct IngestGroup {
     #[serde(with = "counts")]
     #[schemars(with = "Option<SummaryUsage>")]
     pub usage: TokenCounts,
-    /// What they cost in US dollars, as far as runtimes reported it.
-    pub cost_usd: Option<f64>,
-    /// What they are estimated to cost beyond that.
+    /// What it cost.
     #[serde(flatten)]
-    pub estimate: CostEstimate,
+    pub cost: Cost,
 }
 
 /// A run that `import` met.

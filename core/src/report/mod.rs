@@ -9,6 +9,7 @@ mod audit;
 mod bundle;
 mod calls;
 mod checkpoint_diff;
+mod cost;
 mod counts;
 mod database;
 mod failure;
@@ -34,6 +35,7 @@ pub use audit::{Drift, DriftKind, NoticeInfo};
 pub use bundle::RunOrigin;
 pub use calls::{FileAccess, FileCall, FileUse, HostUse, NetworkCall, ToolCallInfo, ToolUse};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
+pub use cost::Cost;
 pub use database::{
     BackupReport, FaultPlace, GcReport, RebuiltRun, Removal, RemovalReason, StoreStats, TableStats,
     Unseen, VerifyFault, VerifyReport,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CostEstimate, Failure};
+use super::{Cost, Failure};
 use crate::{CheckpointStatus, JobId, Outcome, RunId, Runtime, SummaryUsage};
 
 /// How a process ended, as far as it is known.
@@ -45,11 +45,9 @@ pub struct RecordReport {
     pub steps: u64,
     /// Tokens of the run and its children together; null if none are known.
     pub usage: Option<SummaryUsage>,
-    /// What the run cost in US dollars, as the runtime reported it.
-    pub cost_usd: Option<f64>,
-    /// What it is estimated to cost beyond that.
+    /// What it cost.
     #[serde(flatten)]
-    pub estimate: CostEstimate,
+    pub cost: Cost,
     /// How long it took in milliseconds, as the runtime reported it.
     pub duration_ms: Option<i64>,
     /// The text of the last model message; null if there is none, or if it is longer than 16 MiB.

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::output::open;
 use super::recording::ExitInfo;
 use super::seal::is_first_chain;
-use super::{
-    CostEstimate, Failure, RunOrigin, RunRedaction, SealName, ToolCallInfo, counts, is_zero,
-};
+use super::{Cost, Failure, RunOrigin, RunRedaction, SealName, ToolCallInfo, counts, is_zero};
 use crate::iso::{self, Time};
 use crate::{
     CheckpointId, CheckpointStatus, Job, JobId, JobStatus, Outcome, RunId, Runtime, SummaryUsage,
@@ -107,11 +105,9 @@ pub struct RunInfo {
     #[serde(with = "counts")]
     #[schemars(with = "Option<SummaryUsage>")]
     pub usage: TokenCounts,
-    /// What it cost in US dollars, as the runtime reported it.
-    pub cost_usd: Option<f64>,
-    /// What it is estimated to cost beyond that.
+    /// What it cost.
     #[serde(flatten)]
-    pub estimate: CostEstimate,
+    pub cost: Cost,
     /// Why it failed; null if it did not.
     pub error: Option<Failure>,
     /// The number of the seal that covers it, in its chain; null while it is open.
@@ -158,11 +154,9 @@ pub struct JobInfo {
     #[serde(with = "counts")]
     #[schemars(with = "Option<SummaryUsage>")]
     pub usage: TokenCounts,
-    /// What its runs cost in US dollars, as far as runtimes reported it.
-    pub cost_usd: Option<f64>,
-    /// What they are estimated to cost beyond that.
+    /// What it cost.
     #[serde(flatten)]
-    pub estimate: CostEstimate,
+    pub cost: Cost,
     /// When its first run began.
     #[serde(with = "iso")]
     #[schemars(with = "Time")]

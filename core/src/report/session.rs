@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CostEstimate, Failure, counts};
+use super::{Cost, Failure, counts};
 use crate::iso::{self, Time};
 use crate::{CheckpointStatus, Outcome, RunId, Runtime, SummaryUsage, TokenCounts};
 
@@ -29,11 +29,9 @@ pub struct SessionInfo {
     #[serde(with = "counts")]
     #[schemars(with = "Option<SummaryUsage>")]
     pub usage: TokenCounts,
-    /// What its runs cost in US dollars, as far as the runtime reported it.
-    pub cost_usd: Option<f64>,
-    /// What it is estimated to cost beyond that.
+    /// What it cost.
     #[serde(flatten)]
-    pub estimate: CostEstimate,
+    pub cost: Cost,
     /// How its latest run ended; `proceeding` while that is open.
     pub status: CheckpointStatus,
     /// How its latest run went.

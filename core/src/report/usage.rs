@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::counts;
+use super::{Cost, counts};
 use crate::iso::{self, Time};
 use crate::prices::Estimate;
 use crate::record::UsageSource;
@@ -26,11 +26,9 @@ pub struct UsageGroup {
     #[serde(with = "counts")]
     #[schemars(with = "Option<SummaryUsage>")]
     pub usage: TokenCounts,
-    /// US dollars, as reported; null where nobody did. A run's cost counts when it ended, and with its own model.
-    pub cost_usd: Option<f64>,
-    /// What it is estimated to cost beyond that.
+    /// What it cost. A run's reported cost counts when it ended, and with its own model.
     #[serde(flatten)]
-    pub estimate: CostEstimate,
+    pub cost: Cost,
 }
 
 /// What tokens are estimated to cost for which no cost was reported. It is not part of `costUsd`.

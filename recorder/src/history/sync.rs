@@ -452,9 +452,7 @@ impl Sync<'_> {
         for root in runs {
             for run in store.tree(root)? {
                 group.usage = group.usage.plus(run.usage);
-                if let Some(cost) = run.cost_usd {
-                    group.cost_usd = Some(group.cost_usd.unwrap_or_default() + cost);
-                }
+                group.cost = group.cost.plus(&run.cost);
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Questions of an auditor.
 
 use runtape_core::RuntimeEventKind;
+use runtape_recorder::Estimates;
 use runtape_store::{Calendar, FileChoice, PathPattern, Store, UsageBy};
 use serde_json::{Value, json};
 
@@ -33,14 +34,11 @@ pub(super) fn usage(store: &Store, question: &Question) -> Result<Value, Problem
     } else {
         Calendar::Local(day)
     };
-    let prices = &question.settings.prices;
-    let digest = prices.digest();
+    let estimates = Estimates::by(&question.settings.prices);
     counted("usage", question, |_| {
         let sums = store.usage_by(&question.filter(store)?, &by, calendar)?;
-        let groups = sums.iter().map(|sum| {
-            let estimate = prices.estimate(&sum.unreported);
-            sum.to_group(&by, &estimate, &digest)
-        });
+        let groups = sums.iter();
+        let groups = groups.map(|sum| sum.to_group(&by, estimates.of_sum(sum)));
         Ok(groups.collect())
     })
 }
@@ -95,11 +93,11 @@ pub(super) fn errors(store: &Store, question: &Question) -> Result<Value, Proble
     question.takes(&[&["unfinished"], FILTER, PAGING])?;
     let mut filter = question.filter(store)?;
     filter.unfinished_too = question.flag("unfinished")?;
-    counted(
-        "errors",
-        question,
-        |limit| Ok(store.errors(&filter, limit)?),
-    )
+    counted("errors", question, |limit| {
+        let mut runs = store.errors(&filter, limit)?;
+        Estimates::by(&question.settings.prices).of_runs(store, &mut runs)?;
+        Ok(runs)
+    })
 }
 
 /// `notices`: what runtimes reported besides.

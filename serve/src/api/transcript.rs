@@ -56,7 +56,7 @@ pub(crate) fn resumed_builder(
     if let Some(session) = &run.session_id {
         metadata.set("sessionId", session.as_str());
     }
-    if let Some(cost) = run.cost_usd {
+    if let Some(cost) = run.cost.reported() {
         metadata.set("costUsd", cost);
     }
     let is_root = run.parent_run_id.is_none();

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+use runtape_core::prices::PriceTable;
 use runtape_core::report::RunInfo;
 use runtape_core::{RunId, TranscriptBuilder};
+use runtape_recorder::Estimates;
 use runtape_store::{Store, StoreError};
 
 use super::entry::{EntryWriter, gist};
@@ -60,15 +62,20 @@ pub enum HtmlError {
     Write(#[from] io::Error),
 }
 
-/// Writes a run, and the runs that it started, as one HTML file.
+/// Writes a run, and the runs that it started, as one HTML file. Costs that no runtime reported are estimated by a table of
+/// prices.
 pub fn write_html(
     store: &Store,
     run: &RunId,
+    prices: &PriceTable,
     bounds: HtmlBounds,
     out: &mut dyn Write,
 ) -> Result<(), HtmlError> {
-    let root = store.run(run)?;
-    let tree = store.tree(run)?;
+    let mut root = store.run(run)?;
+    let mut tree = store.tree(run)?;
+    let estimates = Estimates::by(prices);
+    estimates.of_runs(store, std::slice::from_mut(&mut root))?;
+    estimates.of_runs(store, &mut tree)?;
     let mut writer = PageWriter {
         out,
         bounds,
@@ -164,11 +171,11 @@ impl PageWriter<'_> {
             ("ended", run.finished_at.map(runtape_core::iso_time)),
             ("outcome", Some(run.outcome_label().into_owned())),
             ("steps", Some(run.steps.to_string())),
-            ("cost $", run.cost_usd.map(|cost| format!("{cost:.4}"))),
+            ("cost $", Some(run.cost.short_text())),
             ("seal", run.seal_name().map(|seal| seal.to_string())),
         ];
         let facts = facts.into_iter().filter_map(|(name, value)| {
-            let value = text(&value?);
+            let value = text(&value.filter(|value| !value.is_empty())?);
             Some(format!("<div><dt>{name}</dt><dd>{value}</dd></div>"))
         });
         let facts: String = facts.collect();

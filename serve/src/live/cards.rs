@@ -1,10 +1,13 @@
 //! The runs that are open, with what each is doing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::body::Bytes;
+use runtape_core::prices::PriceTable;
 use runtape_core::report::RunInfo;
 use runtape_core::{Outcome, RunId, TranscriptKind};
+use runtape_recorder::Estimates;
 use runtape_store::{RunFilter, Store};
 use serde_json::{Value, json};
 
@@ -40,13 +43,22 @@ struct Card {
 }
 
 /// The runs that are open, read once, however many watch.
-#[derive(Default)]
 pub(super) struct Cards {
+    prices: Arc<PriceTable>,
     shown: BTreeMap<RunId, Card>,
     watchers: Vec<Watcher>,
 }
 
 impl Cards {
+    /// Creates cards whose costs are estimated by a table of prices.
+    pub(super) fn new(prices: Arc<PriceTable>) -> Self {
+        Self {
+            prices,
+            shown: BTreeMap::new(),
+            watchers: Vec::new(),
+        }
+    }
+
     /// Adds a watcher; returns what it has to be shown first.
     pub(super) fn watch(&mut self, store: &Store, watcher: Watcher) -> Result<Vec<Bytes>, Problem> {
         self.poll(store)?;
@@ -82,7 +94,7 @@ impl Cards {
                     root: info,
                     children: Vec::new(),
                 };
-                let event = card(store, tree)?;
+                let event = card(store, tree, &self.prices)?;
                 self.send(&event);
             }
         }
@@ -94,7 +106,7 @@ impl Cards {
             if self.shown.get(&run).is_some_and(is_same) {
                 continue;
             }
-            let event = card(store, tree)?;
+            let event = card(store, tree, &self.prices)?;
             self.send(&event);
             self.shown.insert(run, Card { fingerprint, event });
         }
@@ -131,7 +143,9 @@ fn open_trees(store: &Store) -> Result<BTreeMap<RunId, OpenTree>, Problem> {
 }
 
 /// Writes a card: the run as in lists, and what was seen of it last.
-fn card(store: &Store, tree: OpenTree) -> Result<Bytes, Problem> {
+fn card(store: &Store, mut tree: OpenTree, prices: &PriceTable) -> Result<Bytes, Problem> {
+    let root = std::slice::from_mut(&mut tree.root);
+    Estimates::by(prices).of_runs(store, root)?;
     let mut now: Option<(i64, Value)> = None;
     for run in std::iter::once(&tree.root).chain(&tree.children) {
         let seen = match going_on(store, run)? {

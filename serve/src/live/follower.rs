@@ -1,11 +1,13 @@
 //! The thread that follows what is written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use runtape_core::RunId;
+use runtape_core::prices::PriceTable;
 use runtape_store::Store;
 use tokio::sync::oneshot;
 
@@ -71,12 +73,12 @@ pub(super) struct LiveFollower {
 }
 
 impl LiveFollower {
-    pub(super) fn new(open: Opener) -> Self {
+    pub(super) fn new(open: Opener, prices: Arc<PriceTable>) -> Self {
         Self {
             open,
             store: None,
             feeds: BTreeMap::new(),
-            cards: Cards::default(),
+            cards: Cards::new(prices),
             listed_at: Instant::now(),
         }
     }

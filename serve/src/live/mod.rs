@@ -30,6 +30,7 @@ use std::thread;
 use axum::body::Body;
 use axum::http::{HeaderMap, Response};
 use runtape_core::RunId;
+use runtape_core::prices::PriceTable;
 use runtape_store::Store;
 use tokio::sync::Semaphore;
 
@@ -67,12 +68,17 @@ pub(crate) struct Live {
 
 impl Live {
     /// Starts the thread that follows. It ends when all of these are dropped.
-    pub(crate) fn start(open: &Opener, readers: Readers, stop: Stop) -> Result<Self, ServeError> {
+    pub(crate) fn start(
+        open: &Opener,
+        readers: Readers,
+        stop: Stop,
+        prices: Arc<PriceTable>,
+    ) -> Result<Self, ServeError> {
         let (commands, received) = channel();
         let open = Arc::clone(open);
         thread::Builder::new()
             .name("follower".to_owned())
-            .spawn(move || LiveFollower::new(open).run(&received))
+            .spawn(move || LiveFollower::new(open, prices).run(&received))
             .map_err(|error| ServeError::System {
                 doing: "start the thread that follows",
                 error,

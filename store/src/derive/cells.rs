@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use runtape_core::report::{CostEstimate, Failure, RunInfo, SealName, run_title};
+use runtape_core::report::{Cost, Failure, RunInfo, SealName, run_title};
 use runtape_core::{CheckpointStatus, ErrorFamily, JobId, Outcome, RunId, Runtime, TokenCounts};
 use serde::de::DeserializeOwned;
 
@@ -314,11 +314,10 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
             cached_input_tokens: cached_input.into_integer(),
             ..TokenCounts::default()
         },
-        cost_usd: match cost {
+        cost: Cost::of_reported(match cost {
             Cell::Real(cost) => Some(cost),
             _ => None,
-        },
-        estimate: CostEstimate::default(),
+        }),
         error,
         seal: names.seal.map(|seal| seal.number),
         seal_chain: names.seal.map_or(0, |seal| seal.chain),

@@ -65,7 +65,7 @@ pub(crate) fn cells_of_tree(runs: &[UsedRun<'_>]) -> Option<Vec<UsageCell>> {
             let kind = UsageKind {
                 is_reported,
                 is_long: entry.source == "response" && input.saturating_add(cached) > LONG_PROMPT,
-                write: CacheWrite::None,
+                ..UsageKind::default()
             };
             let model = entry.model.as_deref().or(run.run.model.as_deref());
             let names = (run.runtime, model);

@@ -80,12 +80,20 @@ pub(crate) struct UsageKind {
     pub(crate) is_long: bool,
     /// The input tokens were written to a cache. There are no others among these then, and none of these among the others.
     pub(crate) write: CacheWrite,
+    /// An earlier run of the session counted them: they are told beside the sums, and are in none.
+    pub(crate) is_repeated: bool,
 }
 
 impl UsageKind {
+    /// The number of repeated tokens. Their price does not matter.
+    pub(crate) const REPEATED: i64 = 16;
+
     /// Returns the number that stands for it in a table.
     pub(crate) fn number(self) -> i64 {
-        i64::from(self.is_reported) + 2 * i64::from(self.is_long) + Self::number_of(self.write)
+        i64::from(self.is_reported)
+            + 2 * i64::from(self.is_long)
+            + Self::number_of(self.write)
+            + Self::REPEATED * i64::from(self.is_repeated)
     }
 
     /// Returns what is added to that number for input that was written to a cache.
@@ -102,7 +110,8 @@ impl UsageKind {
         Self {
             is_reported: number & 1 != 0,
             is_long: number & 2 != 0,
-            write: match number / 4 {
+            is_repeated: number & Self::REPEATED != 0,
+            write: match (number & 12) / 4 {
                 1 => CacheWrite::Minutes,
                 2 => CacheWrite::Hour,
                 _ => CacheWrite::None,

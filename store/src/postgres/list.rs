@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use runtape_core::report::{CostEstimate, JobInfo, RunInfo};
+use runtape_core::report::{Cost, JobInfo, RunInfo};
 use runtape_core::{JobId, JobStatus, Outcome};
 use tokio_postgres::Row;
 
@@ -150,8 +150,7 @@ fn job(row: &Row) -> Result<JobInfo> {
         runs: count(row, 5)?,
         steps: count(row, 2)?,
         usage: counts(row, 9)?,
-        cost_usd: get(row, 6)?,
-        estimate: CostEstimate::default(),
+        cost: Cost::of_reported(get(row, 6)?),
         started_at: get(row, 3)?,
         finished_at,
     })

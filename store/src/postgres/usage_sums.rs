@@ -26,6 +26,8 @@ enum Part {
     Entry,
     /// What of an entry was written to a cache.
     Write(CacheWrite),
+    /// An entry that an earlier run counted.
+    Repeated,
     /// The cost that a run reported, when it ended.
     Cost,
     /// A root run, when it began.
@@ -36,12 +38,14 @@ impl Part {
     /// Returns what stands for a dimension.
     fn dimension(self, dimension: UsageDimension) -> String {
         let fixed = match (dimension, self) {
-            (UsageDimension::Quarter, Self::Entry | Self::Write(_)) => return quarter("entry.at"),
+            (UsageDimension::Quarter, Self::Entry | Self::Write(_) | Self::Repeated) => {
+                return quarter("entry.at");
+            }
             (UsageDimension::Quarter, Self::Cost) => {
                 return quarter("coalesce(run.finished_at, run.started_at)");
             }
             (UsageDimension::Quarter, Self::Run) => return quarter("run.started_at"),
-            (UsageDimension::Model, Self::Entry | Self::Write(_)) => "entry.model",
+            (UsageDimension::Model, Self::Entry | Self::Write(_) | Self::Repeated) => "entry.model",
             (UsageDimension::Model, _) => "run.model",
             (UsageDimension::Runtime, _) => "run.runtime",
             (UsageDimension::Job, _) => "run.job_id",
@@ -76,6 +80,13 @@ impl Part {
                 UsageKind::number_of(write),
                 unless_repeated(written(write)),
             ),
+            Self::Repeated => format!(
+                "{}, 0, NULL::bigint, {}",
+                UsageKind::REPEATED,
+                COUNTERS
+                    .map(|counter| format!("entry.{counter}"))
+                    .join(", ")
+            ),
             Self::Cost => format!(
                 "1, 0, {}, NULL::numeric, NULL::bigint, NULL::bigint, NULL::bigint",
                 nanodollars("run.cost_usd")
@@ -95,6 +106,7 @@ impl Part {
                     AND entry.input_tokens IS NOT NULL AND {} <> 0",
                 written(write)
             ),
+            Self::Repeated => "entry WHERE entry.is_repeated".to_owned(),
             Self::Cost => format!("{RUNS} WHERE run.cost_usd IS NOT NULL AND {condition}"),
             Self::Run => format!(
                 "{RUNS} WHERE run.run_no = 0 AND (run.cost_usd IS NOT NULL
@@ -192,13 +204,15 @@ pub(super) fn cells(
     let condition = condition(scope);
     let columns: Vec<String> = (0..by.len()).map(|number| format!("d{number}")).collect();
     let writes = [CacheWrite::Minutes, CacheWrite::Hour].map(Part::Write);
+    let repeated = matches!(scope, UsageScope::Listed(..)).then_some(Part::Repeated);
     let parts = [Part::Entry, Part::Cost, Part::Run]
         .into_iter()
-        .chain(writes);
+        .chain(writes)
+        .chain(repeated);
     let which = condition.sql();
     let parts = parts.map(|part| {
         let mut values: Vec<String> = match part {
-            Part::Entry | Part::Write(_) => columns.clone(),
+            Part::Entry | Part::Write(_) | Part::Repeated => columns.clone(),
             Part::Cost | Part::Run => by.iter().map(|by| part.dimension(*by)).collect(),
         };
         values.push(part.amounts());

@@ -1,7 +1,7 @@
 //! Lists of sessions, a page at a time.
 
 use runtape_core::RecordKind;
-use runtape_core::report::{CostEstimate, SessionInfo};
+use runtape_core::report::{Cost, SessionInfo};
 
 use super::records;
 use crate::backend::{RunKey, SessionRow, Tables};
@@ -62,8 +62,7 @@ fn info(tables: &dyn Tables, row: SessionRow) -> Result<SessionInfo> {
         model: latest.model,
         runs: row.runs,
         usage: row.usage,
-        cost_usd: row.cost_usd,
-        estimate: CostEstimate::default(),
+        cost: Cost::of_reported(row.cost_usd),
         status: latest.status,
         outcome: latest.outcome,
         error: latest.error,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use runtape_core::prices::{CacheWrite, Estimate, ModelTokens};
-use runtape_core::report::{CostEstimate, UsageGroup, UsageKey};
+use runtape_core::prices::{CacheWrite, ModelTokens};
+use runtape_core::report::{Cost, UsageGroup, UsageKey};
 use runtape_core::{JobId, RunId, Runtime, TokenCounts, day_name, month_name, week_name};
 
 use crate::backend::{Tables, UsageScope};
@@ -169,6 +169,8 @@ pub struct UsageSum {
     pub runs: u64,
     /// What was used; absent is what nobody knows.
     pub usage: TokenCounts,
+    /// The part of the input tokens that was written to a cache; absent if there is none, or nobody said.
+    pub cache_write_tokens: Option<i64>,
     /// What runtimes reported it to cost, in thousand millionths of a US dollar: whole numbers, so that it
     /// does not matter in which order they are added.
     pub cost_nanodollars: Option<i64>,
@@ -177,10 +179,9 @@ pub struct UsageSum {
 }
 
 impl UsageSum {
-    /// Returns the group as reports have it, with what its tokens are estimated to cost by a table of this
-    /// digest.
+    /// Returns the group as reports have it.
     #[must_use]
-    pub fn to_group(&self, by: &[UsageBy], estimate: &Estimate, digest: &str) -> UsageGroup {
+    pub fn to_group(&self, by: &[UsageBy], cost: Cost) -> UsageGroup {
         let keys = by.iter().zip(&self.names).map(|(by, name)| UsageKey {
             by: by.name(),
             name: name.clone(),
@@ -190,8 +191,7 @@ impl UsageSum {
             keys: keys.collect(),
             runs: self.runs,
             usage: self.usage,
-            cost_usd: self.cost_usd(),
-            estimate: CostEstimate::new(estimate, digest),
+            cost,
         }
     }
 
@@ -223,6 +223,18 @@ impl Store {
     }
 }
 
+/// What a cost is estimated from, and what it leaves out.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CostBasis {
+    /// The tokens whose cost no runtime reported, by model.
+    pub unreported: Vec<ModelTokens>,
+    /// The part of all input tokens that was written to a cache; absent if there is none, or nobody said.
+    pub cache_write_tokens: Option<i64>,
+    /// Tokens of responses that an earlier run of the same session counted.
+    pub counted_before: TokenCounts,
+}
+
 /// Runs, or what they belong to, of which is asked what their tokens come to.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -241,8 +253,8 @@ pub enum UsageOf<'a> {
 const AT_ONCE: usize = 500;
 
 impl Store {
-    /// Returns the tokens whose cost no runtime reported, by model, of each of those that are asked for, in their order.
-    pub fn unreported_tokens(&self, of: UsageOf<'_>) -> Result<Vec<Vec<ModelTokens>>> {
+    /// Returns what the cost of each of those that are asked for is estimated from, in their order.
+    pub fn cost_bases(&self, of: UsageOf<'_>) -> Result<Vec<CostBasis>> {
         let (by, names): (UsageDimension, Vec<Vec<&str>>) = match of {
             UsageOf::Runs(runs) => (UsageDimension::Run, words(runs.iter().map(RunId::as_str))),
             UsageOf::Trees(runs) => (UsageDimension::Root, words(runs.iter().map(RunId::as_str))),
@@ -273,12 +285,18 @@ impl Store {
                 }
             }
         }
-        let tokens = names.iter().map(|name| {
+        let bases = names.iter().map(|name| {
             let name: Vec<String> = name.iter().map(ToString::to_string).collect();
             let group = groups.remove(&name).unwrap_or_default();
-            group.finish(Vec::new()).unreported
+            let counted_before = group.counted_before.counts();
+            let sum = group.finish(Vec::new());
+            CostBasis {
+                unreported: sum.unreported,
+                cache_write_tokens: sum.cache_write_tokens,
+                counted_before,
+            }
         });
-        Ok(tokens.collect())
+        Ok(bases.collect())
     }
 }
 
@@ -343,13 +361,23 @@ fn cells(
 #[derive(Default)]
 struct GroupSum {
     amounts: UsageAmounts,
+    /// Input tokens that were written to a cache.
+    written: i64,
+    counted_before: UsageAmounts,
     /// Of tokens whose cost nobody reported, by model, whether the prompt was long, and whether they were written to a cache.
     unreported: BTreeMap<(Option<String>, bool, CacheWrite), UsageAmounts>,
 }
 
 impl GroupSum {
     fn add(&mut self, cell: &UsageCell, model: Option<&str>) {
+        if cell.kind.is_repeated {
+            return self.counted_before.add(&cell.amounts);
+        }
         self.amounts.add(&cell.amounts);
+        if cell.kind.write != CacheWrite::None {
+            let [input, ..] = cell.amounts.tokens;
+            self.written = self.written.saturating_add(input);
+        }
         if !cell.kind.is_reported {
             let key = (model.map(str::to_owned), cell.kind.is_long, cell.kind.write);
             self.unreported.entry(key).or_default().add(&cell.amounts);
@@ -368,6 +396,7 @@ impl GroupSum {
             names,
             runs: u64::try_from(self.amounts.runs).unwrap_or(0),
             usage: self.amounts.counts(),
+            cache_write_tokens: (self.written != 0).then_some(self.written),
             cost_nanodollars: (self.amounts.costs != 0).then_some(self.amounts.cost),
             unreported: tokens
                 .filter(|tokens| !tokens.counts.is_unknown())

@@ -1,6 +1,6 @@
 //! Lists of runs and jobs.
 
-use runtape_core::report::{CostEstimate, JobInfo, RunInfo};
+use runtape_core::report::{Cost, JobInfo, RunInfo};
 use runtape_core::{JobId, JobStatus, Outcome};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
@@ -127,8 +127,7 @@ fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
                 runs: row.get(9).map(unsigned)?,
                 steps: row.get(2).map(unsigned)?,
                 usage: counts(row, 3)?,
-                cost_usd: row.get(10)?,
-                estimate: CostEstimate::default(),
+                cost: Cost::of_reported(row.get(10)?),
                 started_at: row.get(7)?,
                 finished_at: finished_at.filter(|_| open == 0),
             })

@@ -30,6 +30,8 @@ enum Part {
     Entry,
     /// What of an entry was written to a cache.
     Write(CacheWrite),
+    /// An entry that an earlier run counted.
+    Repeated,
     /// The cost that a run reported, when it ended.
     Cost,
     /// A root run, when it began.
@@ -40,14 +42,14 @@ impl Part {
     /// Returns what stands for a dimension, as a key.
     fn dimension(self, dimension: UsageDimension) -> String {
         let fixed = match (dimension, self) {
-            (UsageDimension::Quarter, Self::Entry | Self::Write(_)) => {
+            (UsageDimension::Quarter, Self::Entry | Self::Write(_) | Self::Repeated) => {
                 return quarter("entry.at_ms");
             }
             (UsageDimension::Quarter, Self::Cost) => {
                 return quarter("coalesce(run.finished_at, run.started_at)");
             }
             (UsageDimension::Quarter, Self::Run) => return quarter("run.started_at"),
-            (UsageDimension::Model, Self::Entry | Self::Write(_)) => {
+            (UsageDimension::Model, Self::Entry | Self::Write(_) | Self::Repeated) => {
                 "(SELECT key FROM word WHERE text = entry.model)"
             }
             (UsageDimension::Model, _) => "run.model",
@@ -93,6 +95,13 @@ impl Part {
                 UsageKind::number_of(write),
                 unless_repeated(written(write)),
             ),
+            Self::Repeated => format!(
+                "{}, 0, NULL, {}",
+                UsageKind::REPEATED,
+                COUNTERS
+                    .map(|counter| format!("entry.{counter}"))
+                    .join(", ")
+            ),
             Self::Cost => format!(
                 "1, 0, {}, NULL, NULL, NULL, NULL",
                 nanodollars("run.cost_usd")
@@ -112,6 +121,7 @@ impl Part {
                     AND entry.input_tokens IS NOT NULL AND {} <> 0",
                 written(write)
             ),
+            Self::Repeated => format!("{ENTRIES} WHERE entry.is_repeated"),
             Self::Cost => {
                 "run LEFT JOIN run AS main ON main.key = run.root WHERE run.cost_usd IS NOT NULL"
                     .to_owned()
@@ -215,6 +225,9 @@ pub(crate) fn cells(
     let mut parts = vec![Part::Entry, Part::Cost, Part::Run];
     if has_writes {
         parts.extend([CacheWrite::Minutes, CacheWrite::Hour].map(Part::Write));
+    }
+    if matches!(scope, UsageScope::Listed(..)) {
+        parts.push(Part::Repeated);
     }
     let parts = parts.into_iter().map(|part| {
         let dimension = |by: &UsageDimension| match by {

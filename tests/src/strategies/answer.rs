@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
-    CheckpointDiff, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange,
-    FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry, ModelPrice,
-    NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead,
-    SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow,
-    StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
+    CheckpointDiff, Cost, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum,
+    FieldChange, FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry,
+    ModelPrice, NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin,
+    RunSeal, SealHead, SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo,
+    SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 
@@ -44,14 +44,22 @@ pub(super) fn exit() -> BoxedStrategy<ExitInfo> {
     })
 }
 
-/// Any estimate of a cost.
-pub(super) fn cost_estimate() -> BoxedStrategy<CostEstimate> {
-    build!(CostEstimate {
+/// Any cost.
+pub(super) fn cost() -> BoxedStrategy<Cost> {
+    let estimate = build!(CostEstimate {
         estimated_cost_usd: maybe(finite()),
         unpriced_models: some(text()),
         has_unnamed_model: any::<bool>(),
         price_table: maybe(text()),
-    })
+    });
+    let parts = (maybe(finite()), estimate, maybe(signed()), token_counts());
+    parts
+        .prop_map(|(reported, estimate, writes, before)| {
+            Cost::new(reported, estimate)
+                .with_cache_writes(writes)
+                .with_counted_before(before)
+        })
+        .boxed()
 }
 
 /// Any run in a list.
@@ -89,8 +97,7 @@ pub fn run_info() -> BoxedStrategy<RunInfo> {
         records: count(),
         unparsed: count(),
         usage: token_counts(),
-        cost_usd: maybe(finite()),
-        estimate: cost_estimate(),
+        cost: cost(),
         error: maybe(failure()),
         seal: maybe(count()),
         seal_chain: chain(),
@@ -107,8 +114,7 @@ pub fn job_info() -> BoxedStrategy<JobInfo> {
         runs: count(),
         steps: count(),
         usage: token_counts(),
-        cost_usd: maybe(finite()),
-        estimate: cost_estimate(),
+        cost: cost(),
         started_at: time(),
         finished_at: maybe(time()),
     })
@@ -225,8 +231,7 @@ pub fn session_info() -> BoxedStrategy<SessionInfo> {
         model: maybe(text()),
         runs: count(),
         usage: token_counts(),
-        cost_usd: maybe(finite()),
-        estimate: cost_estimate(),
+        cost: cost(),
         status: status(),
         outcome: outcome(),
         error: maybe(failure()),
@@ -283,8 +288,7 @@ pub fn usage_group() -> BoxedStrategy<UsageGroup> {
         })),
         runs: count(),
         usage: token_counts(),
-        cost_usd: maybe(finite()),
-        estimate: cost_estimate(),
+        cost: cost(),
     })
 }
 

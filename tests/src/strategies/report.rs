@@ -12,9 +12,7 @@ use runtape_core::report::{
     ValidationLine, ValidationUnknown, VerifyFault, VerifyReport,
 };
 
-use super::answer::{
-    chain, cost_estimate, exit, failure, run_info, run_seal, seal_head, seal_name, time,
-};
+use super::answer::{chain, cost, exit, failure, run_info, run_seal, seal_head, seal_name, time};
 use super::leaf::{count, finite, job_id, run_id, runtime, signed, text};
 use super::redaction::applied_rules;
 use super::run::{outcome as run_outcome, status, token_counts};
@@ -52,8 +50,7 @@ pub fn ingest_line() -> BoxedStrategy<IngestLine> {
             records: count(),
             unparsed: count(),
             usage: token_counts(),
-            cost_usd: maybe(finite()),
-            estimate: cost_estimate(),
+            cost: cost(),
         })),
     });
     prop_oneof![
@@ -86,8 +83,7 @@ pub fn sync_line() -> BoxedStrategy<SyncLine> {
             unchanged: count(),
             unreadable: count(),
             usage: token_counts(),
-            cost_usd: maybe(finite()),
-            estimate: cost_estimate(),
+            cost: cost(),
         })),
     });
     prop_oneof![
@@ -164,8 +160,7 @@ pub fn record_report() -> BoxedStrategy<RecordReport> {
         error: maybe(failure()),
         steps: count(),
         usage: maybe(summary::usage()),
-        cost_usd: maybe(finite()),
-        estimate: cost_estimate(),
+        cost: cost(),
         duration_ms: maybe(signed()),
         final_text: maybe(text()),
         exit: exit(),

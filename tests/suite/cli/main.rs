@@ -21,6 +21,8 @@ mod clock;
 mod commands;
 #[cfg(unix)]
 mod completion;
+#[cfg(all(unix, feature = "postgres"))]
+mod cost;
 #[cfg(unix)]
 mod database_file;
 #[cfg(unix)]

@@ -72,8 +72,8 @@ pub(crate) fn a_session_is_what_its_runs_are<B: Backend>() {
     assert!(input("small") > 0);
     let expected = input("one") + input("two") + input("small");
     assert_eq!(session.usage.input_tokens, Some(expected));
-    let costs = ["one", "two", "small"].map(|name| of(name).cost_usd.unwrap());
-    assert!((session.cost_usd.unwrap() - costs.iter().sum::<f64>()).abs() < 1e-9);
+    let costs = ["one", "two", "small"].map(|name| of(name).cost.reported().unwrap());
+    assert!((session.cost.reported().unwrap() - costs.iter().sum::<f64>()).abs() < 1e-9);
     assert_eq!(session.started_at, of("one").started_at);
     assert_eq!(Some(session.last_active_at), of("two").finished_at);
     assert_eq!(session.latest_run_id, run_id("two"));

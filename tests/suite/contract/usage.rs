@@ -83,7 +83,9 @@ fn agree(store: &Store) -> Total {
         .iter()
         .fold(TokenCounts::default(), |sum, run| sum.plus(run.usage));
     assert_eq!(sum, expected.usage);
-    let costs = runs.iter().filter_map(|run| nanodollars(run.cost_usd));
+    let costs = runs
+        .iter()
+        .filter_map(|run| nanodollars(run.cost.reported()));
     assert_eq!(costs.reduce(|a, b| a + b), expected.nanodollars);
     // Each job and each session as its group says. One that reported nothing is no group.
     let named = |by| -> BTreeMap<Option<String>, (TokenCounts, Option<i64>)> {
@@ -102,7 +104,11 @@ fn agree(store: &Store) -> Total {
     for job in store.jobs(&all, None, 10_000).unwrap().items {
         let of_job = groups.get(&Some(job.job_id.to_string()));
         let expected = of_job.copied().unwrap_or_default();
-        assert_eq!((job.usage, nanodollars(job.cost_usd)), expected, "{job:?}");
+        assert_eq!(
+            (job.usage, nanodollars(job.cost.reported())),
+            expected,
+            "{job:?}"
+        );
     }
     let mut groups = named(UsageBy::Session);
     groups.remove(&None);
@@ -113,7 +119,7 @@ fn agree(store: &Store) -> Total {
             .entry(Some(session.session_id.clone()))
             .or_default();
         *usage = usage.plus(session.usage);
-        let costs = [*cost, nanodollars(session.cost_usd)];
+        let costs = [*cost, nanodollars(session.cost.reported())];
         *cost = costs.into_iter().flatten().reduce(|a, b| a + b);
     }
     estimates_agree(store, &expected.estimate);
@@ -126,8 +132,8 @@ fn agree(store: &Store) -> Total {
 fn estimates_agree(store: &Store, expected: &Estimate) {
     let all = RunFilter::default();
     let sum = |of: UsageOf<'_>| {
-        let tokens = store.unreported_tokens(of).unwrap();
-        PriceTable::built_in().estimate(tokens.iter().flatten())
+        let bases = store.cost_bases(of).unwrap();
+        PriceTable::built_in().estimate(bases.iter().flat_map(|basis| &basis.unreported))
     };
     let runs = store.runs(&all, None, 10_000).unwrap().items;
     let ids: Vec<RunId> = runs.iter().map(|run| run.run_id.clone()).collect();

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use runtape_core::report::{
-    CostEstimate, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
+    Cost, IngestGroup, IngestLine, IngestOutcome, IngestSummary, IngestedFile, RunInfo,
 };
 use runtape_core::{CheckpointStatus, Outcome, RunId, Runtime, TokenCounts};
 use runtape_store::Store;
 
 use crate::commands::Invocation;
-use crate::commands::estimates::{ListEstimates, cost_text};
+use crate::commands::estimates::ListEstimates;
 use crate::error::CliError;
-use crate::terminal::table::{Cell, Table, plural, thousands};
+use crate::terminal::table::{Cell, Table, plural};
 
 /// What became of one file.
 pub(super) enum FileOutcome {
@@ -130,8 +130,7 @@ impl Report {
                     records: 0,
                     unparsed: 0,
                     usage: TokenCounts::default(),
-                    cost_usd: None,
-                    estimate: CostEstimate::default(),
+                    cost: Cost::default(),
                 },
             );
             place
@@ -147,9 +146,7 @@ impl Report {
             group.records += run.records;
             group.unparsed += run.unparsed;
             group.usage = group.usage.plus(run.usage);
-            if let Some(cost) = run.cost_usd {
-                *group.cost_usd.get_or_insert(0.0) += cost;
-            }
+            group.cost = group.cost.plus(&run.cost);
         }
     }
 
@@ -164,7 +161,8 @@ impl Report {
         };
         for group in &mut self.summary.groups {
             let roots = self.roots.get(&key_of(group));
-            group.estimate = estimates.of_trees(store, roots.map_or(&[], Vec::as_slice))?;
+            let roots = roots.map_or(&[][..], Vec::as_slice);
+            group.cost = estimates.of_trees(store, roots, group.cost.reported())?;
         }
         self.about_estimates = estimates.about_any(&self.summary.groups);
         Ok(())
@@ -217,25 +215,33 @@ impl Report {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&[
-            "runtime", "outcome", "runs", "steps", "events", "input", "cached", "output", "cost $",
+        let facts = [
+            "outcome",
+            "runs",
+            "steps",
+            "events",
+            "input",
+            "cache writes",
+            "cached",
+            "output",
             "unparsed",
-        ]);
-        let number =
-            |number: u64| Cell::number(thousands(i64::try_from(number).unwrap_or(i64::MAX)));
+        ];
+        let mut table = Table::of_costs(&["runtime"], &facts);
+        let number = |number: u64| Cell::count(i64::try_from(number).ok());
         for group in &self.summary.groups {
-            table.row(vec![
-                Cell::word(group.runtime.as_str()),
+            let facts = vec![
                 Cell::outcome(group.outcome),
                 number(group.runs),
                 number(group.steps),
                 number(group.records),
-                Cell::count(group.usage.input_tokens),
+                Cell::count(group.cost.input_without_writes(&group.usage)),
+                Cell::count(group.cost.cache_write_tokens()),
                 Cell::count(group.usage.cached_input_tokens),
                 Cell::count(group.usage.output_tokens),
-                Cell::number(cost_text(group.cost_usd, &group.estimate)),
                 number(group.unparsed),
-            ]);
+            ];
+            let key = Cell::word(group.runtime.as_str());
+            table.cost_row(vec![key], &group.cost, facts);
         }
         table
     }

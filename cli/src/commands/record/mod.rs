@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use runtape_core::report::CostEstimate;
+use runtape_core::report::Cost;
 use runtape_core::{Expert, IdSource, JobId, RandomIds, RunId, RunSummary, Runtime};
 use runtape_normalizer::paperclip::ExecutionResult;
 use runtape_normalizer::redact::RuleSet;
@@ -200,13 +200,13 @@ pub(crate) fn run(
     let joined = history::join(args, invocation, &context, &kept, &rules);
     let summary = joined.or(summary);
     let summary = summary.as_ref();
-    let estimate = if args.quiet && args.report.is_none() {
-        CostEstimate::default()
+    let cost = if args.quiet && args.report.is_none() {
+        Cost::default()
     } else {
-        report::estimate(invocation, &context, summary, &kept)
+        report::cost(invocation, &context, summary, &kept)
     };
     if !args.quiet {
-        report::say(invocation, &context, summary, &estimate);
+        report::say(invocation, &context, summary, &cost);
         // Said at the end: what the command prints is not to be mixed with it.
         if is_new && !invocation.database.is_new() {
             invocation.tell_of_new_database();
@@ -217,7 +217,7 @@ pub(crate) fn run(
         report::say_unshown(invocation, &context, unshown, &kept);
     }
     // The command has ended as it did, whatever became of the report about it.
-    if let Err(error) = write_report(args, &context, summary, estimate, &kept, &exit) {
+    if let Err(error) = write_report(args, &context, summary, cost, &kept, &exit) {
         invocation.warn(&with_causes(&error));
     }
     if kept.fault.is_none() {
@@ -318,7 +318,7 @@ fn write_report(
     args: &RecordArgs,
     context: &Context,
     summary: Option<&RunSummary>,
-    estimate: CostEstimate,
+    cost: Cost,
     kept: &KeepingEnd,
     exit: &Exit,
 ) -> Result<(), CliError> {
@@ -330,7 +330,7 @@ fn write_report(
     })?;
     let mut text = match args.report_as {
         ReportShape::Run => {
-            let report = report::report(context, summary, estimate, kept, exit);
+            let report = report::report(context, summary, cost, kept, exit);
             serde_json::to_vec(&report)?
         }
         ReportShape::Paperclip => serde_json::to_vec(&ExecutionResult::new(summary, exit))?,

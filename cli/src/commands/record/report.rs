@@ -1,14 +1,14 @@
 //! How a recorded run went: a line for people, an object for programs, an exit code.
 
 use nix::sys::signal::Signal;
-use runtape_core::RunSummary;
-use runtape_core::report::{CostEstimate, ExitInfo, Failure, RecordReport};
+use runtape_core::report::{Cost, ExitInfo, Failure, RecordReport};
+use runtape_core::{RunSummary, SummaryUsage, TokenCounts};
 use runtape_normalizer::{Context, Exit};
 use runtape_recorder::KeepingEnd;
 
 use super::screen::Unshown;
 use crate::commands::Invocation;
-use crate::commands::estimates::{ListEstimates, cost_text};
+use crate::commands::estimates::ListEstimates;
 use crate::exit_codes;
 use crate::terminal::table::{bytes, plural, thousands};
 
@@ -29,30 +29,57 @@ pub(super) fn say(
     invocation: &mut Invocation<'_>,
     context: &Context,
     summary: Option<&RunSummary>,
-    estimate: &CostEstimate,
+    cost: &Cost,
 ) {
-    invocation.note(&line(context, summary, estimate));
+    invocation.note(&line(context, summary, cost));
 }
 
-/// Estimates what the run cost, if the runtime did not say and it is stored.
-pub(super) fn estimate(
+/// Returns what the run cost; if it is stored, with an estimate of what the runtime did not report.
+pub(super) fn cost(
     invocation: &mut Invocation<'_>,
     context: &Context,
     summary: Option<&RunSummary>,
     kept: &KeepingEnd,
-) -> CostEstimate {
-    let is_wanted = |summary: &RunSummary| summary.cost_usd.is_none() && summary.usage.is_some();
-    if kept.fault.is_some() || !summary.is_some_and(is_wanted) {
-        return CostEstimate::default();
+) -> Cost {
+    let reported = summary.and_then(|summary| summary.cost_usd);
+    let is_stored = kept.fault.is_none();
+    if !is_stored || summary.is_none_or(|summary| summary.usage.is_none()) {
+        return Cost::of_reported(reported);
     }
     let Some(estimates) = ListEstimates::find(invocation) else {
-        return CostEstimate::default();
+        return Cost::of_reported(reported);
     };
     // The run is over and kept: what it may have cost is no reason to complain.
     let store = invocation.database.read();
-    let estimate =
-        store.and_then(|store| estimates.of_trees(&store, std::slice::from_ref(&context.run_id)));
-    estimate.unwrap_or_default()
+    let roots = std::slice::from_ref(&context.run_id);
+    let cost = store.and_then(|store| estimates.of_trees(&store, roots, reported));
+    cost.unwrap_or_else(|_| Cost::of_reported(reported))
+}
+
+/// Returns the tokens of a run that no earlier run of its session counted.
+fn counted(summary: &RunSummary, cost: &Cost) -> Option<TokenCounts> {
+    let usage = summary.usage.as_ref()?;
+    let printed = TokenCounts {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+        cached_input_tokens: usage.cached_input_tokens,
+        ..TokenCounts::default()
+    };
+    Some(printed.beyond(cost.counted_before()))
+}
+
+/// Writes the tokens of a prompt and an answer in a few words.
+fn tokens_text(usage: &TokenCounts) -> Vec<String> {
+    let counts = [
+        (usage.input_tokens, "in"),
+        (usage.cached_input_tokens, "cached"),
+        (usage.output_tokens, "out"),
+    ];
+    let counts = counts.into_iter();
+    counts
+        .filter_map(|(count, name)| Some(format!("{} {name}", thousands(count?))))
+        .collect()
 }
 
 /// Tells a person what could not be shown.
@@ -79,10 +106,11 @@ pub(super) fn say_unshown(
 pub(super) fn report(
     context: &Context,
     summary: &RunSummary,
-    estimate: CostEstimate,
+    cost: Cost,
     kept: &KeepingEnd,
     exit: &Exit,
 ) -> RecordReport {
+    let usage = counted(summary, &cost).and_then(SummaryUsage::known);
     RecordReport {
         run_id: context.run_id.clone(),
         job_id: context.job_id.clone(),
@@ -93,9 +121,8 @@ pub(super) fn report(
         outcome: summary.outcome,
         error: summary.error.clone().map(Failure::from),
         steps: summary.steps,
-        usage: summary.usage,
-        cost_usd: summary.cost_usd,
-        estimate,
+        usage,
+        cost,
         duration_ms: summary.duration_ms,
         final_text: summary.final_text.clone(),
         exit: ExitInfo {
@@ -111,7 +138,7 @@ pub(super) fn report(
 }
 
 /// Returns the run in one line.
-fn line(context: &Context, summary: Option<&RunSummary>, estimate: &CostEstimate) -> String {
+fn line(context: &Context, summary: Option<&RunSummary>, cost: &Cost) -> String {
     let Some(summary) = summary else {
         return format!("run {} has no end", context.run_id);
     };
@@ -126,22 +153,19 @@ fn line(context: &Context, summary: Option<&RunSummary>, estimate: &CostEstimate
     if summary.steps > 0 {
         parts.push(plural(summary.steps, "step"));
     }
-    if let Some(usage) = &summary.usage {
-        let counts = [
-            (usage.input_tokens, "in"),
-            (usage.cached_input_tokens, "cached"),
-            (usage.output_tokens, "out"),
-        ];
-        let counts = counts
-            .into_iter()
-            .filter_map(|(count, name)| Some(format!("{} {name}", thousands(count?))));
-        parts.extend(counts);
+    if let Some(usage) = counted(summary, cost) {
+        parts.extend(tokens_text(&usage));
     }
-    if let Some(cost) = summary.cost_usd {
-        parts.push(format!("${cost:.4}"));
+    let before = tokens_text(&cost.counted_before());
+    if !before.is_empty() {
+        let before = before.join(", ");
+        parts.push(format!("counted before, by an earlier run: {before}"));
     }
-    if estimate.estimated_cost_usd.is_some() {
-        parts.push(format!("${} estimated", cost_text(None, estimate)));
+    match cost.total() {
+        Some(_) if cost.is_counted_before() => {}
+        Some(_) if cost.is_estimated() => parts.push(format!("${} estimated", cost.text())),
+        Some(_) => parts.push(format!("${}", cost.text())),
+        None => {}
     }
     format!("run {}: {}", context.run_id, parts.join(", "))
 }

@@ -170,7 +170,7 @@ pub(crate) fn sync_once(
     if let Some(estimates) = &estimates {
         for group in &mut summary.groups {
             if let Some(runs) = changed.get(group.runtime.as_str()) {
-                group.estimate = estimates.of_trees(store, runs)?;
+                group.cost = estimates.of_trees(store, runs, group.cost.reported())?;
             }
         }
     }

@@ -4,10 +4,9 @@ use runtape_core::RunId;
 use runtape_core::report::{SyncGroup, SyncLine, SyncSummary, SyncedSource};
 
 use crate::commands::Invocation;
-use crate::commands::estimates::cost_text;
 use crate::error::CliError;
 use crate::terminal::plain;
-use crate::terminal::table::{Cell, Table, plural, short, thousands};
+use crate::terminal::table::{Cell, Table, plural, short};
 
 /// Says what became of a session, if there is something that a person wants to know at once.
 pub(super) fn say(invocation: &mut Invocation<'_>, source: SyncedSource) -> Result<(), CliError> {
@@ -77,8 +76,7 @@ pub(super) fn finish(
         invocation.note("no history found: no agent CLI has left sessions in the places looked at");
         return Ok(());
     }
-    let mut table = Table::new(&[
-        "runtime",
+    let facts = [
         "sessions",
         "new",
         "grown",
@@ -86,27 +84,29 @@ pub(super) fn finish(
         "unchanged",
         "unreadable",
         "input",
+        "cache writes",
         "cached",
         "output",
-        "cost $",
-    ]);
-    let number = |number: u64| Cell::number(thousands(i64::try_from(number).unwrap_or(i64::MAX)));
+    ];
+    let mut table = Table::of_costs(&["runtime"], &facts);
+    let number = |number: u64| Cell::count(i64::try_from(number).ok());
     // A column of noughts takes the room of one that says something.
     let some = |count: u64| Cell::count(i64::try_from(count).ok().filter(|count| *count > 0));
     for group in seen {
-        table.row(vec![
-            Cell::word(group.runtime.as_str()),
+        let facts = vec![
             number(group.sessions),
             number(group.new),
             number(group.grown),
             number(group.joined),
             number(group.unchanged),
             some(group.unreadable),
-            Cell::count(group.usage.input_tokens),
+            Cell::count(group.cost.input_without_writes(&group.usage)),
+            Cell::count(group.cost.cache_write_tokens()),
             Cell::count(group.usage.cached_input_tokens),
             Cell::count(group.usage.output_tokens),
-            Cell::number(cost_text(group.cost_usd, &group.estimate)),
-        ]);
+        ];
+        let key = Cell::word(group.runtime.as_str());
+        table.cost_row(vec![key], &group.cost, facts);
     }
     table.print(&mut invocation.console)?;
     let count = |of: fn(&SyncGroup) -> u64| summary.groups.iter().map(of).sum::<u64>();
