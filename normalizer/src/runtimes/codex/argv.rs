@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::framing::events_or_text::OutputForm;
+use crate::session_id::is_small_uuid;
 use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Tells whether the next word belongs to an option, of `codex` itself or of its commands.
@@ -165,6 +166,14 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }
 
+/// Returns the thread that the run's thread is a fork of, if it is named by its id.
+pub(super) fn forked_from(context: &Context) -> Option<String> {
+    let words = CommandWords::of(context.argv.as_deref()?);
+    let origin = words.positional.get(2).copied().flatten()?;
+    let is_fork = words.command() == Some(Subcommand::Fork) && is_small_uuid(origin);
+    is_fork.then(|| origin.to_owned())
+}
+
 /// Returns the prompt. With a dash, or without one, it comes on standard input.
 pub(super) fn query(context: &Context) -> Option<String> {
     let prompt = CommandWords::of(context.argv.as_deref()?).prompt()?;
@@ -260,6 +269,15 @@ mod tests {
         }
         let unknown = testing::context(&[]);
         assert!(Argv::of(&unknown).may_be_resumed);
+        let id = "01a1e40f-3839-7462-8ba4-4636a26c3aa5";
+        for (line, origin) in [
+            (format!("codex exec fork --json {id} Hi"), Some(id)),
+            ("codex exec fork name Hi".to_owned(), None),
+            (format!("codex exec resume {id} Hi"), None),
+        ] {
+            let origin_of = forked_from(&testing::command_line(&line));
+            assert_eq!(origin_of.as_deref(), origin, "{line}");
+        }
     }
 
     #[test]

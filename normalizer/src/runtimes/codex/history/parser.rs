@@ -109,7 +109,7 @@ impl LineReader for RolloutParser {
                 self.on_cwd(context.cwd, out);
             }
             ("compacted", _) => thread.on_compacted(out),
-            ("world_state" | "session_state", _) => {}
+            ("world_state" | "session_state" | "inter_agent_communication_metadata", _) => {}
             ("", _) => out.unparsed(None, "a line without a type"),
             (tag, _) => out.unparsed(Some(tag), "a line of unknown type"),
         }

@@ -142,6 +142,8 @@ impl Thread {
             }
             // What the CLI keeps for itself.
             "ghost_snapshot" | "compaction" | "compaction_summary" | "other" => {}
+            // What one agent told another: the thread of either has it in full.
+            "agent_message" => {}
             _ => out.unparsed(Some(kind), "a response item of unknown type"),
         }
         if self.calls.weight() > limit {
@@ -333,9 +335,15 @@ impl Thread {
                     place: out.place(),
                 });
             }
+            // It names the call that started a sub-agent, where the call itself does not say which one.
+            "SubAgentActivity" => {
+                let agent = item.agent_thread.map(Str::into_owned);
+                let spawned = agent.map(|agent| (agent, id.to_owned()));
+                self.spawned.extend(spawned);
+            }
             // Marks for whoever watches.
             "ContextCompaction" | "Plan" | "ImageView" | "EnteredReviewMode"
-            | "ExitedReviewMode" | "HookPrompt" | "Sleep" | "SubAgentActivity" => {}
+            | "ExitedReviewMode" | "HookPrompt" | "Sleep" => {}
             _ => match tool(&item) {
                 Some(tool) => {
                     let child = self.child.clone();

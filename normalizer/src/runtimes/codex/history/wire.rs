@@ -312,8 +312,11 @@ wire_struct! {
         // WebSearch
         "query" => query: Option<Str<'a>>,
         "action" => action: RareValue,
+        // SubAgentActivity
+        "agent_thread_id" => agent_thread: Option<Str<'a>>,
         ; known "cwd", "process_id", "parsed_cmd", "source", "raw_content", "phase", "model",
-            "reasoning_effort", "memory_citation", "receiver_agents"
+            "reasoning_effort", "memory_citation", "receiver_agents",
+            "kind", "agent_path"
     }
 
     pub(super) struct Duration {
