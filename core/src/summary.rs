@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::record::{CheckpointHead, MessageRecord};
 use crate::{
-    CheckpointStatus, ExpertMessage, ExpertPart, Message, Metadata, Outcome, Record, RecordKind,
-    RunError, RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId, ToolMessagePart,
+    CheckpointStatus, ErrorFamily, ExpertMessage, ExpertPart, Message, Metadata, Outcome, Record,
+    RecordKind, RunError, RunId, Runtime, RuntimeEventKind, TokenCounts, ToolCallId,
+    ToolMessagePart,
 };
 
 /// A run, with all its children, in one object. Unknown is null, never absent.
@@ -441,7 +442,10 @@ impl Summarizer {
         self.calls.sort_by_key(|(offset, _)| *offset);
         let text = |get: Option<&str>| get.map(str::to_owned);
         let whole = self.last.filter(|last| !last.cut && !last.is_too_long);
+        // A process that died in a tool whose call came without a text gave no answer, rather than an empty one.
+        let is_dead = error.as_ref().and_then(|error| error.family) == Some(ErrorFamily::Process);
         let spoken = whole.map(|last| last.text);
+        let spoken = spoken.filter(|text| !is_dead || !text.is_empty());
         Some(RunSummary {
             runtime,
             output_format: text(self.metadata.output_format()),

@@ -50,8 +50,7 @@ impl Usage {
 /// Tokens used, where each counter may be unknown.
 ///
 /// Unknown is never zero: a counter nobody reported is absent here, and 0 in a checkpoint's
-/// `usage` only together with its name in `metadata.usageUnknown`. Numbers are signed because a
-/// stated total can lie below the sum of what was seen; the difference is then a negative entry.
+/// `usage` only together with its name in `metadata.usageUnknown`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenCounts {
@@ -106,10 +105,12 @@ impl TokenCounts {
         self.zip(other, Option::or)
     }
 
-    /// Returns what `self` holds beyond `other`; unknown where `self` is unknown.
+    /// Returns what `self` holds beyond `other`, never less than 0; unknown where `self` is unknown.
     #[must_use]
     pub fn beyond(self, other: Self) -> Self {
-        self.zip(other, |a, b| a.map(|a| a.saturating_sub(b.unwrap_or(0))))
+        self.zip(other, |a, b| {
+            a.map(|a| a.saturating_sub(b.unwrap_or(0)).max(0))
+        })
     }
 
     /// Returns the four counters alone.
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_total_holds_beyond_the_entries_may_be_negative() {
+    fn what_a_total_holds_beyond_the_entries_is_never_negative() {
         let total = TokenCounts {
             input_tokens: Some(5),
             output_tokens: Some(9),
@@ -274,7 +275,7 @@ mod tests {
             ..TokenCounts::default()
         };
         let rest = total.beyond(seen);
-        assert_eq!((rest.input_tokens, rest.output_tokens), (Some(-2), Some(9)));
-        assert_eq!(seen.plus(rest), total);
+        assert_eq!((rest.input_tokens, rest.output_tokens), (Some(0), Some(9)));
+        assert_eq!(seen.plus(rest).input_tokens, seen.input_tokens);
     }
 }

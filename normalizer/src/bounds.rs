@@ -60,7 +60,10 @@ pub(crate) fn check(signal: &mut Signal<'_>) -> Checked {
     let mut checked = Checked::default();
     let faults = &mut checked.faults;
     match signal {
-        Signal::Usage { counts, .. } | Signal::Total(counts) | Signal::SessionTotal(counts) => {
+        Signal::Usage { counts, .. }
+        | Signal::Total(counts)
+        | Signal::RootTotal(counts)
+        | Signal::SessionTotal(counts) => {
             check_counts(counts, faults);
         }
         Signal::Cost(cost) => {

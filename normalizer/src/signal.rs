@@ -260,6 +260,8 @@ pub enum Signal<'a> {
     },
     /// What the whole tree of runs used in this run, as the runtime stated it. The last one counts.
     Total(TokenCounts),
+    /// What the root run used, without its sub-agents, as the runtime stated it. The last one counts.
+    RootTotal(TokenCounts),
     /// What the whole session used up to now, earlier runs of it included. The last one counts.
     SessionTotal(TokenCounts),
     /// A usage object as it was printed.

@@ -7,6 +7,7 @@ use runtape_core::runtime_event::HistoryMismatch;
 use super::align::{StepRange, align};
 use super::backbone::{Backbone, backbones};
 use super::half::{Half, HalfItem, push_loose};
+use super::notices::{PrintedTasks, SameCalls, rename_call};
 use super::owned::{OwnedCall, OwnedSignal};
 use crate::framing::lines::{Ending, Line};
 use crate::reducer::Reducer;
@@ -44,7 +45,8 @@ pub(super) struct Merge {
     matches: Vec<Vec<Option<StepRange>>>,
     in_step: Vec<InStep>,
     /// The calls of the history that calls of the output are, by run.
-    same_calls: Vec<HashMap<OwnedCall, OwnedCall>>,
+    same_calls: Vec<SameCalls>,
+    printed_tasks: PrintedTasks,
     measured: HashMap<(usize, OwnedCall), Measured>,
     /// What was asked, without marks.
     asked: HashSet<String>,
@@ -82,6 +84,7 @@ impl Merge {
             backbones: Vec::new(),
             in_step: vec![InStep::No; printed.scopes.len()],
             same_calls: Vec::new(),
+            printed_tasks: PrintedTasks::default(),
             measured: HashMap::new(),
             scopes,
             matches,
@@ -94,6 +97,7 @@ impl Merge {
         };
         merge.backbones = backbones(history);
         merge.same_calls = merge.map_calls();
+        merge.printed_tasks = PrintedTasks::of(&merge.printed.items, &merge.same_calls);
         merge.measure();
         merge
     }
@@ -379,6 +383,7 @@ impl Merge {
         match &mut item.signal {
             // The process itself has the better word on how it went.
             OwnedSignal::Other(Signal::Result(_) | Signal::Metadata("endUnknown", _)) => return,
+            OwnedSignal::Other(Signal::Event(event)) if self.printed_tasks.has(event) => return,
             OwnedSignal::ToolResult {
                 call,
                 is_error,
@@ -441,6 +446,11 @@ impl Merge {
             place.at = self.last_at;
         }
         let mut signal = item.signal;
+        if let (OwnedSignal::Other(Signal::Event(event)), Some(calls)) =
+            (&mut signal, self.same_calls.get(item.scope))
+        {
+            rename_call(event, calls);
+        }
         if let OwnedSignal::Other(Signal::ChildEnd { call, .. }) = &mut signal {
             let there = self
                 .printed
@@ -455,7 +465,7 @@ impl Merge {
 
     /// Finds for each call of a shared step of the output the call of the history that it is: by id,
     /// else by its place among the calls of the same tool.
-    fn map_calls(&self) -> Vec<HashMap<OwnedCall, OwnedCall>> {
+    fn map_calls(&self) -> Vec<SameCalls> {
         let scopes = self.printed.scopes.iter().enumerate();
         scopes
             .map(|(number, scope)| {

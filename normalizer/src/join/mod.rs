@@ -12,6 +12,7 @@ mod align;
 mod backbone;
 mod half;
 mod merge;
+mod notices;
 mod owned;
 
 use runtape_core::Stream;

@@ -170,6 +170,7 @@ impl OwnedSignal {
                 model: model.map(|model| model.into_owned().into()),
             },
             Signal::Total(counts) => Signal::Total(counts),
+            Signal::RootTotal(counts) => Signal::RootTotal(counts),
             Signal::SessionTotal(counts) => Signal::SessionTotal(counts),
             Signal::RawUsage(raw) => Signal::RawUsage(raw),
             Signal::Cost(cost) => Signal::Cost(cost),

@@ -15,7 +15,7 @@ use super::children::Children;
 use super::run::Run;
 use super::step::OpenStep;
 use super::steps::StepEnd;
-use super::tape::TapeState;
+use super::tape::{TapeState, TotalScope};
 use crate::exit::Exit;
 use crate::failure;
 use crate::signal::{Outcome, TapePlace, Verdict};
@@ -236,12 +236,20 @@ impl TapeState {
         failure::error(name, message, ErrorFamily::Process)
     }
 
-    /// Books what a stated total holds beyond the responses that were seen.
+    /// Books what a stated total holds beyond the responses that were seen. A total never takes a response away: one
+    /// that covers less, such as the last turn alone, is a notice.
     fn book_remainder(&mut self, root: &mut Run, children: &Children, place: TapePlace) {
-        let Some(total) = self.total else { return };
+        let Some((total, scope)) = self.total else {
+            return;
+        };
         let open = root.open.as_ref();
         let open = open.map_or_else(TokenCounts::default, OpenStep::used);
-        let seen = children.usage(open.plus(root.usage));
+        let of_root = open.plus(root.usage);
+        let seen = match scope {
+            TotalScope::Root => of_root,
+            TotalScope::Tree | TotalScope::Session => children.usage(of_root),
+        };
+        self.note_smaller_total(root, total, seen, place);
         let rest = total.beyond(seen);
         let nothing = |n: Option<i64>| n.is_none_or(|n| n == 0);
         let empty = nothing(rest.input_tokens)
@@ -266,11 +274,45 @@ impl TapeState {
             source,
             step: None,
             model: None,
-            of_session: self.total_is_of_session,
+            of_session: scope == TotalScope::Session,
             counts: rest,
         };
         self.record(root, entry, place.at, None);
         root.usage = root.usage.plus(rest);
+    }
+
+    /// Says so where a stated total is smaller than the responses that were seen.
+    fn note_smaller_total(
+        &mut self,
+        root: &mut Run,
+        total: TokenCounts,
+        seen: TokenCounts,
+        place: TapePlace,
+    ) {
+        let counters = [
+            ("input", total.input_tokens, seen.input_tokens),
+            (
+                "cached input",
+                total.cached_input_tokens,
+                seen.cached_input_tokens,
+            ),
+            ("output", total.output_tokens, seen.output_tokens),
+            ("reasoning", total.reasoning_tokens, seen.reasoning_tokens),
+        ];
+        let smaller: Vec<String> = counters
+            .into_iter()
+            .filter_map(|(name, total, seen)| Some((name, total?, seen?)))
+            .filter(|(_, total, seen)| total < seen)
+            .map(|(name, total, seen)| format!("{name} {total} of {seen}"))
+            .collect();
+        if smaller.is_empty() {
+            return;
+        }
+        let message = format!(
+            "the stated total is smaller than the responses that were seen: {}; the responses count",
+            smaller.join(", ")
+        );
+        self.on_event(root, Warning { message }.into(), place);
     }
 
     fn learn_totals(&mut self, root: &mut Run) {

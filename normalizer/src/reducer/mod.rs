@@ -22,7 +22,7 @@ use runtape_core::Runtime;
 use self::children::Children;
 use self::run::{Run, TextChannel};
 use self::step::ResponseUsage;
-use self::tape::{TapeState, excerpt};
+use self::tape::{TapeState, TotalScope, excerpt};
 use crate::bounds;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -204,11 +204,9 @@ impl Reducer {
                 };
                 tape.on_usage(run, usage);
             }
-            Signal::Total(counts) => tape.total = Some(counts),
-            Signal::SessionTotal(counts) => {
-                tape.total = Some(counts);
-                tape.total_is_of_session = true;
-            }
+            Signal::Total(counts) => tape.total = Some((counts, TotalScope::Tree)),
+            Signal::RootTotal(counts) => tape.total = Some((counts, TotalScope::Root)),
+            Signal::SessionTotal(counts) => tape.total = Some((counts, TotalScope::Session)),
             Signal::RawUsage(raw) => tape.on_raw_usage(root, raw, place),
             Signal::Cost(cost) => tape.cost = Some(cost),
             Signal::Result(outcome) => tape.on_outcome(root, outcome, place),

@@ -27,6 +27,17 @@ const LEAST_RAW_USAGE: usize = 64 * 1024;
 /// How many of the last bytes on standard error explain a failure.
 const STDERR_TAIL: usize = 2000;
 
+/// What a stated total covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TotalScope {
+    /// This run and its sub-agents.
+    Tree,
+    /// This run without its sub-agents.
+    Root,
+    /// All runs of the session so far.
+    Session,
+}
+
 /// What is known of a tape as a whole. Its methods are handed the run that they are about.
 #[derive(Debug)]
 pub(super) struct TapeState {
@@ -43,8 +54,8 @@ pub(super) struct TapeState {
     /// The root run's result, unless work went on after it.
     pub(super) result: Option<TurnResult>,
     pub(super) duration_ms: Option<u64>,
-    pub(super) total: Option<TokenCounts>,
-    pub(super) total_is_of_session: bool,
+    /// The last total that the runtime stated, and what it covers.
+    pub(super) total: Option<(TokenCounts, TotalScope)>,
     pub(super) cost: Option<f64>,
     pub(super) raw_usage: Vec<LateValue>,
     pub(super) unparsed: u64,
@@ -66,7 +77,6 @@ impl TapeState {
             result: None,
             duration_ms: None,
             total: None,
-            total_is_of_session: false,
             cost: None,
             raw_usage: Vec::new(),
             unparsed: 0,

@@ -34,7 +34,10 @@ const TABLE: &[(ToolClass, &[&str])] = &[
         ToolClass::Search,
         &["Grep", "Glob", "glob", "grep_search", "list_directory"],
     ),
-    (ToolClass::Delegate, &["Agent", "Task", "invoke_agent"]),
+    (
+        ToolClass::Delegate,
+        &["Agent", "Task", "invoke_agent", "spawn_agent", "wait"],
+    ),
     (
         ToolClass::Mcp,
         &["mcp__echo__say", "mcp__echo__echo", "mcp__echo__fail"],

@@ -16,4 +16,6 @@ mod executions;
 mod golden;
 mod halves;
 mod pairs;
+mod remainders;
+mod threads;
 mod unclear;

@@ -372,15 +372,7 @@ fn first_of_each<'a, T>(
 /// Returns what a total holds beyond an earlier one: never less than nothing, for a session that was
 /// begun anew counts from zero again.
 fn above(total: TokenCounts, before: TokenCounts) -> TokenCounts {
-    let rest = total.beyond(before);
-    let positive = |count: Option<i64>| count.map(|count| count.max(0));
-    TokenCounts {
-        input_tokens: positive(rest.input_tokens),
-        output_tokens: positive(rest.output_tokens),
-        reasoning_tokens: positive(rest.reasoning_tokens),
-        cached_input_tokens: positive(rest.cached_input_tokens),
-        ..TokenCounts::default()
-    }
+    total.beyond(before).without_writes()
 }
 
 /// Cuts a text to what a derived table holds.

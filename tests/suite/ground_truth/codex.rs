@@ -105,6 +105,11 @@ fn usage(capture: &Capture, served: &Served<'_>, summary: &RunSummary, faults: &
     }
     let total =
         |counter: &str| served.used("usage_main", counter) + served.used("usage_before", counter);
+    // The tokens of a review are its own thread's: this one has used nothing.
+    let is_review = capture.meta["argv"]
+        .as_array()
+        .is_some_and(|argv| argv.iter().any(|word| word == "review"));
+    let total = |counter: &str| if is_review { 0 } else { total(counter) };
     let cached = total("cached_tokens");
     let expected = served.is_completed().then(|| {
         [
@@ -224,6 +229,7 @@ fn asked(served: &Served<'_>, summary: &RunSummary, faults: &mut Faults) {
         "failed to parse",
         "apply_patch verification failed",
         "unsupported call",
+        "approval policy is",
     ];
     let turns = served.turns.iter().filter(|turn| turn["status"] == 200);
     let calls = turns.flat_map(|turn| turn["tool_calls"].as_array().unwrap());

@@ -38,6 +38,7 @@ mod sniff;
 mod stdin;
 mod stdout;
 mod stream_events;
+mod subtypes;
 mod system;
 mod tools;
 mod usage;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::content::TextOrOther;
 use super::conversation::{ChildFacts, Conversation, version_of, whole_millis};
 use super::failure::epoch_millis;
+use super::subtypes;
 use super::wire::{Aside, RateLimitEvent, System};
 use crate::json::{DecodeError, Str, decode};
 use crate::parser::SignalSink;
@@ -30,8 +31,24 @@ pub(super) fn is_aside(kind: &str) -> bool {
             | "control_response"
             | "control_cancel_request"
             | "conversation_reset"
-    )
+            | "os_notification"
+    ) || STATES.contains(&kind)
 }
+
+/// Messages for whoever draws or hosts a session, as the schema in 2.1.328 has them: they say nothing of what happened.
+const STATES: &[&str] = &[
+    "active_goal",
+    "api_metrics",
+    "autocompact_state",
+    "compact_progress",
+    "hint_clears",
+    "open_message_selector",
+    "response_length",
+    "set_expanded_view",
+    "set_in_progress_tool_use_ids",
+    "stream_mode",
+    "transcript_mirror",
+];
 
 fn owned(text: Option<Str<'_>>) -> Option<String> {
     text.map(Str::into_owned)
@@ -52,7 +69,7 @@ impl Conversation {
         out: &mut SignalSink<'_>,
     ) -> Result<(), DecodeError> {
         let line: System<'_> = out.read("system", json)?;
-        if !line.unknown.is_empty() {
+        if !line.unknown.is_empty() && !subtypes::is_known(&line.subtype) {
             out.unknown_keys(&format!("system/{}", line.subtype), &line.unknown);
         }
         self.hear_system(line, json, out);
@@ -76,7 +93,7 @@ impl Conversation {
                 self.on_task(line, out);
             }
             "hook_started" | "hook_progress" | "hook_response" => on_hook(line, out),
-            "model_fallback" | "model_refusal_fallback" => {
+            "model_fallback" | "model_refusal_fallback" | "model_consent_fallback" => {
                 let reason =
                     owned(line.trigger).or_else(|| line.content.into_text().map(Cow::into_owned));
                 let (from, to) = (owned(line.original_model), owned(line.fallback_model));
@@ -111,16 +128,10 @@ impl Conversation {
                 let message = line.error.into_text().unwrap_or_default().into_owned();
                 emit(Warning { message }, out);
             }
-            // The full list each time, of what the task messages tell one by one.
-            "background_tasks_changed"
-            | "session_state_changed"
-            | "files_persisted"
-            | "elicitation_complete"
-            | "commands_changed"
-            | "memory_recall"
-            | "control_request_progress" => {}
+            subtype if subtypes::is_state(subtype) => {}
             subtype => {
-                if let Some(notice) = notice_of(subtype, json) {
+                let known = subtypes::notice_of(subtype, json);
+                if let Some(notice) = known.or_else(|| notice_of(subtype, json)) {
                     out.emit(Signal::Event(notice));
                 } else {
                     let reason = format!("unknown subtype {subtype:?}");
@@ -297,6 +308,10 @@ impl Conversation {
                 emit(interaction("response", query_type, id, line.response), out);
             }
             "conversation_reset" => emit(info("conversation", Cow::Borrowed("reset")), out),
+            "os_notification" => {
+                let message = line.message.into_text().unwrap_or_default();
+                emit(info("notification", message), out);
+            }
             "control_cancel_request" => {
                 let id = owned(line.request_id);
                 emit(

@@ -368,6 +368,7 @@ wire_struct! {
         "summary" => summary: TextOrOther<'a>,
         "suggestion" => suggestion: TextOrOther<'a>,
         "error" => error: TextOrOther<'a>,
+        "message" => message: TextOrOther<'a>,
         "output" => output: TextOrOther<'a>,
         "request_id" => request_id: Option<Str<'a>>,
         "request" => request: Value,

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::framing::events_or_text::OutputForm;
+use crate::session_id::is_small_uuid;
 use crate::standard_input::{BesideArgument, StdinUse};
 
 /// Tells whether the next word belongs to an option, of `codex` itself or of its commands.
@@ -17,6 +18,7 @@ fn is_valued(option: &str) -> bool {
             | "--color"
             | "--commit"
             | "--config"
+            | "--cyber-access-program"
             | "--disable"
             | "--enable"
             | "--local-provider"
@@ -27,13 +29,16 @@ fn is_valued(option: &str) -> bool {
             | "--output-schema"
             | "-p"
             | "--profile"
+            | "--remote"
+            | "--remote-auth-token-env"
             | "-s"
             | "--sandbox"
+            | "--thread-source"
             | "--title"
     )
 }
 
-/// Options that take every word up to the next option.
+/// Options that take every word up to the next option. After `resume` and `fork` they take one word.
 const VARIADIC: &[&str] = &["-i", "--image"];
 
 /// What the command line tells.
@@ -63,6 +68,8 @@ enum Subcommand {
     Fresh,
     /// Go on with a thread; the most recent one where none is named.
     Resume { is_named: bool },
+    /// Begin a thread with the history of another one, whose tokens are in its totals.
+    Fork,
     /// Review the state of a repository.
     Review,
 }
@@ -82,31 +89,40 @@ struct CommandWords<'a> {
 impl<'a> CommandWords<'a> {
     fn of(argv: &'a [String]) -> Self {
         let mut found = Self::default();
-        let mut count = 0;
-        let mut add = |word| {
-            if let Some(free) = found.positional.get_mut(count) {
-                *free = Some(word);
-                count += 1;
-            }
-        };
         // The program comes first.
         let mut words = argv.iter().skip(1).map(String::as_str).peekable();
         while let Some(word) = words.next() {
             match word {
-                word if !is_option(word) => add(word),
-                "--" => words.by_ref().for_each(&mut add),
+                word if !is_option(word) => found.add(word),
+                "--" => words.by_ref().for_each(|word| found.add(word)),
                 "--json" | "--experimental-json" => found.is_json = true,
                 "--last" => found.is_last = true,
                 option if is_valued(option) => {
                     words.next();
                 }
                 option if VARIADIC.contains(&option) => {
-                    while words.next_if(|next| !is_option(next)).is_some() {}
+                    words.next_if(|next| !is_option(next));
+                    if !found.names_thread() {
+                        while words.next_if(|next| !is_option(next)).is_some() {}
+                    }
                 }
                 _ => {}
             }
         }
         found
+    }
+
+    fn add(&mut self, word: &'a str) {
+        let free = self.positional.iter_mut().find(|slot| slot.is_none());
+        if let Some(free) = free {
+            *free = Some(word);
+        }
+    }
+
+    /// Tells whether the words so far are those of a command that goes on with a thread.
+    fn names_thread(&self) -> bool {
+        let command = self.command();
+        matches!(command, Some(Subcommand::Resume { .. } | Subcommand::Fork))
     }
 
     fn command(&self) -> Option<Subcommand> {
@@ -115,6 +131,7 @@ impl<'a> CommandWords<'a> {
             ("exec" | "e", Some("resume")) => Some(Subcommand::Resume {
                 is_named: !self.is_last,
             }),
+            ("exec" | "e", Some("fork")) => Some(Subcommand::Fork),
             ("exec" | "e", Some("review")) | ("review", _) => Some(Subcommand::Review),
             ("exec" | "e", _) => Some(Subcommand::Fresh),
             _ => None,
@@ -133,7 +150,7 @@ impl<'a> CommandWords<'a> {
     fn prompt(&self) -> Option<&'a str> {
         let at = match self.command()? {
             Subcommand::Fresh => 1,
-            Subcommand::Resume { is_named: true } => 3,
+            Subcommand::Resume { is_named: true } | Subcommand::Fork => 3,
             Subcommand::Resume { is_named: false } => 2,
             Subcommand::Review => {
                 let is_own_command = self.positional.first() == Some(&Some("review"));
@@ -147,6 +164,14 @@ impl<'a> CommandWords<'a> {
 /// A lone dash stands for standard input.
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
+}
+
+/// Returns the thread that the run's thread is a fork of, if it is named by its id.
+pub(super) fn forked_from(context: &Context) -> Option<String> {
+    let words = CommandWords::of(context.argv.as_deref()?);
+    let origin = words.positional.get(2).copied().flatten()?;
+    let is_fork = words.command() == Some(Subcommand::Fork) && is_small_uuid(origin);
+    is_fork.then(|| origin.to_owned())
 }
 
 /// Returns the prompt. With a dash, or without one, it comes on standard input.
@@ -176,7 +201,7 @@ pub(super) fn stdin(context: &Context) -> StdinUse {
         Some(Subcommand::Fresh) => {
             StdinUse::Prompt(BesideArgument::Within("\n\n<stdin>\n", "</stdin>"))
         }
-        Some(Subcommand::Resume { .. } | Subcommand::Review) => {
+        Some(Subcommand::Resume { .. } | Subcommand::Fork | Subcommand::Review) => {
             StdinUse::Prompt(BesideArgument::Apart)
         }
         None => StdinUse::Unknown,
@@ -204,6 +229,22 @@ mod tests {
             ("codex exec --json resume ID Hi", json, true, Some("Hi")),
             ("codex exec resume --last Hi", text, true, Some("Hi")),
             ("codex exec resume ID", text, true, None),
+            ("codex exec resume -i a.png ID Hi", text, true, Some("Hi")),
+            ("codex exec --json fork ID Hi", json, true, Some("Hi")),
+            (
+                "codex exec fork --json -i a.png ID Hi",
+                json,
+                true,
+                Some("Hi"),
+            ),
+            ("codex exec fork ID", text, true, None),
+            ("codex exec fork ID -", text, true, None),
+            (
+                "codex exec --thread-source ci --json Hi",
+                json,
+                false,
+                Some("Hi"),
+            ),
             ("codex --search exec --json --model m -", json, false, None),
             (
                 "codex exec --json -i a.png b.png --color never Hi",
@@ -228,6 +269,15 @@ mod tests {
         }
         let unknown = testing::context(&[]);
         assert!(Argv::of(&unknown).may_be_resumed);
+        let id = "01a1e40f-3839-7462-8ba4-4636a26c3aa5";
+        for (line, origin) in [
+            (format!("codex exec fork --json {id} Hi"), Some(id)),
+            ("codex exec fork name Hi".to_owned(), None),
+            (format!("codex exec resume {id} Hi"), None),
+        ] {
+            let origin_of = forked_from(&testing::command_line(&line));
+            assert_eq!(origin_of.as_deref(), origin, "{line}");
+        }
     }
 
     #[test]

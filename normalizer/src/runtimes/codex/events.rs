@@ -166,7 +166,8 @@ impl Events {
             out.emit(if self.may_be_resumed {
                 Signal::SessionTotal(counted.counts)
             } else {
-                Signal::Total(counted.counts)
+                // Sub-agents are not in it: they are threads of their own.
+                Signal::RootTotal(counted.counts)
             });
         }
         if usage::is_there(&completed.usage) {
@@ -367,7 +368,7 @@ impl Events {
                 name,
                 duration_ms: None,
             };
-            ended.emit(item, out);
+            ended.emit(item, None, out);
         }
     }
 

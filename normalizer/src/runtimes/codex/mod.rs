@@ -1,6 +1,6 @@
 //! codex: `codex exec` by `OpenAI`.
 //!
-//! Seen: 0.166.0, with and without `--json`, fresh, resumed and as a review. Older versions print the
+//! Seen: 0.166.0 and 0.169.0, with and without `--json`, fresh, resumed, forked and as a review. Older versions print the
 //! same events with fewer counters, and plans as `todo_list` items.
 //!
 //! - **json** prints one event a line: the thread's id, turns, and items, which are messages, reasoning
@@ -51,6 +51,7 @@ use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::permissions::PermissionFlag;
 use crate::session_id::is_small_uuid;
+use crate::signal::Signal;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Codex,
@@ -101,6 +102,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
 struct Codex {
     stdout: EventsOrText<Events>,
     stderr: Stderr,
+    forked_from: Option<String>,
 }
 
 impl Codex {
@@ -109,6 +111,7 @@ impl Codex {
         Self {
             stdout: EventsOrText::new(Events::new(argv.may_be_resumed), argv.asked),
             stderr: Stderr::default(),
+            forked_from: argv::forked_from(context),
         }
     }
 }
@@ -124,6 +127,9 @@ impl RuntimeParser for Codex {
 
     fn finish(&mut self, exit: &Exit, out: &mut SignalSink<'_>) {
         let has_answer = self.stdout.finish(exit, out);
+        if let Some(origin) = self.forked_from.take() {
+            out.emit(Signal::Metadata("forkedFrom", origin.into()));
+        }
         if self.stdout.form() != Some(OutputForm::Events) {
             self.stderr.emit_header(out);
         }

@@ -21,8 +21,14 @@ pub(super) struct EndedCall<'c> {
 }
 
 impl EndedCall<'_> {
-    /// Emits what its item says: that it was declined, how the agents are, and what it gave back.
-    pub(super) fn emit(&self, item: &mut Item<'_>, out: &mut SignalSink<'_>) {
+    /// Emits what its item says: that it was declined, how the agents are, and what it gave back, unless that is told
+    /// elsewhere.
+    pub(super) fn emit(
+        &self,
+        item: &mut Item<'_>,
+        given: Option<Vec<Block<'_>>>,
+        out: &mut SignalSink<'_>,
+    ) {
         if let Some(status) = tools::unknown_status(item) {
             out.unparsed(Some(self.name), format!("of unknown status: {status}"));
         }
@@ -36,17 +42,17 @@ impl EndedCall<'_> {
             out.emit_in(self.scope, Signal::Event(denied.into()));
         }
         for (thread, state) in item.agents.as_object().into_iter().flatten() {
-            let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
+            let (status, description) = agent_state(state);
             let task = Task {
                 task_id: Some(thread.clone()),
                 tool_call_id: call_id.clone(),
-                status: text("status").unwrap_or_default(),
-                description: text("message"),
+                status: status.unwrap_or_default().to_owned(),
+                description: description.map(str::to_owned),
             };
             out.emit_in(self.scope, Signal::Event(task.into()));
         }
         let is_error = self.tool.is_error(item);
-        let content = self.tool.content(item);
+        let content = given.unwrap_or_else(|| self.tool.content(item));
         self.emit_answer(content, is_error, out);
     }
 
@@ -67,5 +73,19 @@ impl EndedCall<'_> {
                 duration_ms: self.duration_ms,
             },
         );
+    }
+}
+
+/// Returns the status of a sub-agent and its message. The output has an object of both; a rollout has the status alone, or
+/// an object in which it names the message.
+fn agent_state(state: &Value) -> (Option<&str>, Option<&str>) {
+    let text = |key: &str| state.get(key).and_then(Value::as_str);
+    match (state, text("status")) {
+        (Value::String(status), _) => (Some(status), None),
+        (Value::Object(named), None) => match named.iter().next() {
+            Some((status, message)) => (Some(status), message.as_str()),
+            None => (None, None),
+        },
+        (_, status) => (status, text("message")),
     }
 }

@@ -88,7 +88,14 @@ impl SessionReader for TranscriptReader {
             return;
         }
         // Most of a file's bytes, and nothing of what happened.
-        if bytes.starts_with(br#"{"type":"api-request"#) || bytes.trim_ascii().is_empty() {
+        if bytes.trim_ascii().is_empty() {
+            return;
+        }
+        if bytes.starts_with(br#"{"type":"api-request"#) {
+            let is_whole = bytes.trim_ascii_end().ends_with(b"}");
+            if !is_whole && matches!(self.current, CurrentSource::Session) {
+                self.runs.on_cut();
+            }
             return;
         }
         let source = self.sources.saturating_sub(1);

@@ -6,6 +6,7 @@
 //! | a prompt that was queued while nothing else was going on | print mode began; see [`SessionRuns::begins_run`] |
 //! | another `entrypoint` or `version` | another process |
 //! | a result that says its call was interrupted by the end of the session | the process was killed, and the session taken up again |
+//! | a line that was cut, with more lines after it | the process died while it wrote, and a queued prompt after it is another one's |
 //! | 1.0, whose print mode leaves no mark: a prompt | print mode began |
 
 use super::super::conversation::version_of;
@@ -49,6 +50,8 @@ pub(super) struct SessionRun {
     version: Option<String>,
     /// Something that wants an answer stands last.
     is_open: bool,
+    /// One of its lines was cut: nobody wrote its rest.
+    is_cut: bool,
 }
 
 /// The totals of a session when a process began.
@@ -158,8 +161,18 @@ impl SessionRuns {
         self.is_terminal = true;
     }
 
+    /// Notes that a line was cut.
+    pub(super) fn on_cut(&mut self) {
+        if let Some(run) = self.own.last_mut() {
+            run.is_cut = true;
+        }
+    }
+
     /// Takes a line that is no JSON, or of a type that is not known.
     pub(super) fn on_stray(&mut self, line: ThreadLine, is_readable: bool) {
+        if !is_readable {
+            self.on_cut();
+        }
         if let Some(run) = self.own.last_mut() {
             run.unreadable += u64::from(!is_readable);
             run.lines.push(line);
@@ -243,6 +256,7 @@ impl SessionRuns {
             // two turns it may be (prompts that are streamed in), or the session was taken up again:
             // a process that ended by itself would have said so, by the versions that do.
             let has_ended = run.is_open
+                || run.is_cut
                 || word == Word::Recovery
                 || version.is_none_or(|version| version < TOTALS_AT_END)
                     && self.last_cost.is_none();
@@ -252,7 +266,7 @@ impl SessionRuns {
             Word::Recovery => !run.is_recovering(),
             Word::Prompt => {
                 let has_no_queue = version.is_some_and(|version| version < QUEUES_PROMPTS);
-                has_no_queue && !self.is_terminal && !run.lines.is_empty()
+                (has_no_queue || run.is_cut) && !self.is_terminal && !run.lines.is_empty()
             }
             _ => false,
         }

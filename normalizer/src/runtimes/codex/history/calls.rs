@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
-use runtape_core::ToolClass;
+use runtape_core::runtime_event::PermissionDenied;
+use runtape_core::{ToolCallId, ToolClass};
 use serde_json::{Value, json};
 
 use super::wire::{CompletedItem, Content, tool_of};
@@ -26,6 +27,16 @@ const UNROUTED: &[&str] = &[
     "unsupported call: ",
     "unsupported custom tool call: ",
     "failed to parse function arguments",
+];
+
+/// How the CLI begins to tell the model that a call was refused before it ran.
+const REFUSED: &[&str] = &[
+    "approval policy is ",
+    "patch rejected",
+    "exec command rejected",
+    "command rejected",
+    "rejected by user",
+    "Command blocked by ",
 ];
 
 /// What the model called, in its own words.
@@ -170,10 +181,11 @@ impl ThreadCalls {
             item: item.into_item().into_owned(),
             place: out.place(),
         };
+        if tool == Tool::Collab {
+            let name = ended.item.tool.as_deref().map(printed_name);
+            ended.item.tool = name.map(|name| name.to_owned().into());
+        }
         if let Some(held) = self.held(&id) {
-            if tool == Tool::Collab {
-                ended.item.tool = Some(held.call.name.clone().into());
-            }
             let weight = ended.item.output.as_ref().map_or(0, |output| output.len());
             held.ended.get_or_insert(ended);
             self.weight += weight;
@@ -249,6 +261,7 @@ impl ThreadCalls {
         {
             spawned.push((thread.to_owned(), (*held.id).to_owned()));
         }
+        let is_refused = is_refused(&text);
         let verdict = match described.kind {
             CallKind::Command => match exit_in(&text) {
                 ResultHead::GoesOn => {
@@ -262,10 +275,18 @@ impl ThreadCalls {
             CallKind::WithItem => Some(true),
             CallKind::Other => {
                 let is_unrouted = UNROUTED.iter().any(|start| text.starts_with(start));
-                is_unrouted.then_some(true)
+                (is_unrouted || is_refused).then_some(true)
             }
         };
         let mut out = out.at(told.place);
+        if is_refused {
+            let denied = PermissionDenied {
+                tool_name: described.name.clone(),
+                tool_call_id: ToolCallId::from_printed(&held.id),
+                message: Some(text),
+            };
+            out.emit_in(scope, Signal::Event(denied.into()));
+        }
         let ended = ended(scope, Tool::Command, &held.id, &described.name, None);
         ended.emit_answer(told.content.into_blocks(), verdict, &mut out);
     }
@@ -307,14 +328,9 @@ impl ThreadCalls {
         }
         let mut out = out.at(end.place);
         let ended = ended(scope, end.tool, id, &name, end.duration_ms);
-        match end.printed.filter(|_| end.tool == Tool::FileChange) {
-            Some(text) => {
-                let is_error = end.tool.is_error(&end.item);
-                let content = vec![Block::Text(text.into())];
-                ended.emit_answer(content, is_error, &mut out);
-            }
-            None => ended.emit(&mut end.item, &mut out),
-        }
+        let printed = end.printed.filter(|_| end.tool == Tool::FileChange);
+        let printed = printed.map(|text| vec![Block::Text(text.into())]);
+        ended.emit(&mut end.item, printed, &mut out);
     }
 }
 
@@ -338,6 +354,27 @@ fn ended<'c>(
 /// Tells whether a tool starts a sub-agent.
 fn is_spawn(name: &str) -> bool {
     matches!(name, "spawn_agent" | "spawnAgent")
+}
+
+/// Returns the name that the output has for a tool around sub-agents.
+fn printed_name(name: &str) -> &str {
+    match name {
+        "spawnAgent" => "spawn_agent",
+        "sendInput" => "send_input",
+        "resumeAgent" => "resume_agent",
+        "closeAgent" => "close_agent",
+        name => name,
+    }
+}
+
+/// Tells whether a call was refused before it ran, by what the CLI told the model of it.
+fn is_refused(told: &str) -> bool {
+    let failed = told.split_once(" failed: ");
+    let is_rejected = failed.is_some_and(|(tool, why)| {
+        !tool.contains(char::is_whitespace)
+            && why.starts_with("CreateProcess { message: \"Rejected(")
+    });
+    is_rejected || REFUSED.iter().any(|start| told.starts_with(start))
 }
 
 /// What a call without an item is known by.

@@ -9,7 +9,7 @@ use foldhash::quality::FixedState;
 use super::thread::Thread;
 use super::wire::{
     CompletedLine, ContextLine, EventLine, LineHead, MetaLine, ResponseItem, ResponseLine,
-    TokenCountLine, UsageLine,
+    TokenCountLine, UsageLine, is_review,
 };
 use crate::context::Context;
 use crate::history::{LineReader, judge_with_answer};
@@ -71,6 +71,7 @@ impl LineReader for RolloutParser {
             }
         }
         let limit = self.limit;
+        let review = self.review_answer().map(str::to_owned);
         let thread = self.thread();
         match (tag, kind) {
             ("response_item", kind) => {
@@ -83,7 +84,11 @@ impl LineReader for RolloutParser {
                 out.unknown_keys("event_msg", &line.unknown);
                 out.unknown_keys("item_completed", &line.payload.unknown);
                 let took_ms = line.payload.took_ms();
-                thread.on_item(line.payload.item, took_ms, out);
+                let item = line.payload.item;
+                if item.kind.as_deref() == Some("ExitedReviewMode") {
+                    thread.end_review(review);
+                }
+                thread.on_item(item, took_ms, out);
             }
             ("event_msg", "token_count") => {
                 let line: TokenCountLine<'_> = out.read(kind, bytes)?;
@@ -104,7 +109,7 @@ impl LineReader for RolloutParser {
                 self.on_cwd(context.cwd, out);
             }
             ("compacted", _) => thread.on_compacted(out),
-            ("world_state" | "session_state", _) => {}
+            ("world_state" | "session_state" | "inter_agent_communication_metadata", _) => {}
             ("", _) => out.unparsed(None, "a line without a type"),
             (tag, _) => out.unparsed(Some(tag), "a line of unknown type"),
         }
@@ -138,7 +143,7 @@ impl RolloutParser {
             // The first line of such a rollout has the thread's id and its instructions.
             let meta: super::wire::ThreadMeta<'_> = out.read("session_meta", bytes)?;
             if meta.id.is_some() {
-                self.begin_thread(meta.id.as_deref().unwrap_or_default(), out);
+                self.begin_thread(meta.id.as_deref().unwrap_or_default(), false, out);
             } else {
                 out.unparsed(None, "a line without a type");
             }
@@ -156,7 +161,7 @@ impl RolloutParser {
         let meta = line.payload;
         out.unknown_keys("session_meta", &meta.unknown);
         let id = meta.id.as_deref().unwrap_or_default();
-        self.begin_thread(id, out);
+        self.begin_thread(id, is_review(&meta.source), out);
         if self.current > 0 {
             return Ok(());
         }
@@ -180,8 +185,8 @@ impl RolloutParser {
         }
     }
 
-    /// Begins a thread, or goes back to it.
-    fn begin_thread(&mut self, id: &str, out: &mut SignalSink<'_>) {
+    /// Begins a thread, or goes back to it. What a review does is of the main run: the output shows it so, too.
+    fn begin_thread(&mut self, id: &str, is_review: bool, out: &mut SignalSink<'_>) {
         if let Some(number) = self.numbers.get(id) {
             self.current = *number;
             return;
@@ -196,8 +201,14 @@ impl RolloutParser {
             return;
         }
         let call = self.callers.get(id).map_or(id, String::as_str);
-        let child = Arc::from(format!("{call}{CHILD_LABEL}{id}"));
+        let child = (!is_review).then(|| Arc::from(format!("{call}{CHILD_LABEL}{id}")));
         self.children.push(Thread::new(id.to_owned(), child));
+    }
+
+    /// Returns the answer of the last review.
+    fn review_answer(&self) -> Option<&str> {
+        let mut reviews = self.children.iter().rev();
+        reviews.find(|thread| thread.is_of_main())?.answer()
     }
 
     fn note_callers(&mut self) {

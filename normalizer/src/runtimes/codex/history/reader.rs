@@ -8,7 +8,7 @@ use std::ops::Range;
 use foldhash::quality::FixedState;
 
 use super::source::thread_of;
-use super::wire::{LineHead, Payload};
+use super::wire::{LineHead, Payload, is_review};
 use crate::history::{Segment, SegmentLine, Session, SessionReader};
 use crate::json::decode;
 use crate::redact::Kept;
@@ -61,7 +61,11 @@ struct ThreadOrigin {
     /// It says itself that the session is its own.
     is_root: bool,
     is_fork: bool,
+    /// A review began it, whose work the thread that asked for it shows as its own.
+    is_review: bool,
     created_at: Option<i64>,
+    /// The first line of its own: lines before it are the context of the thread that started this one.
+    own_from: Option<u64>,
     /// Whether turns are a process each where they do not say so themselves.
     is_exec: bool,
     cwd: Option<String>,
@@ -75,6 +79,8 @@ struct Turn {
     under: Option<String>,
     is_exec: bool,
     segment: Segment,
+    /// Which of its lines were copied from the turn of a review, and from which turn.
+    copied: Vec<(usize, String)>,
 }
 
 impl SessionReader for RolloutReader {
@@ -108,6 +114,10 @@ impl SessionReader for RolloutReader {
         };
         let decoded = decode::<LineHead<'_>>(bytes).ok().map(|line| line.value);
         let ordinal = decoded.as_ref().and_then(|line| line.ordinal);
+        let own_from = thread.origin.own_from;
+        if ordinal.zip(own_from).is_some_and(|(at, own)| at < own) {
+            return;
+        }
         let key = match ordinal {
             Some(ordinal) => self.hasher.hash_one(("ordinal", ordinal)),
             None => self.hasher.hash_one(("line", bytes)),
@@ -164,6 +174,8 @@ impl ThreadSurvey {
             parent: payload.parent.as_deref().map(str::to_owned),
             is_root: payload.session.as_deref() == Some(&self.id),
             is_fork: payload.forked_from.is_some(),
+            is_review: is_review(&payload.source),
+            own_from: payload.own_from,
             created_at: payload.created.as_deref().and_then(iso_millis),
             is_exec: payload.originator.as_deref() == Some(EXEC_ORIGINATOR),
             cwd: payload.cwd.as_deref().map(str::to_owned),
@@ -189,6 +201,9 @@ impl ThreadSurvey {
         let event = event.unwrap_or_default();
         let named = payload.turn();
         if matches!(event, "task_started" | "turn_started") {
+            if let Some(number) = self.asking_turn(named, payload) {
+                return Some(number);
+            }
             let number = self.open_turn(named, payload, at);
             self.open = Some(number);
             return Some(number);
@@ -214,6 +229,18 @@ impl ThreadSurvey {
                 Some(number)
             }
         }
+    }
+
+    /// Returns the turn of this thread that asked for the one that begins, which is another thread's: what a review does
+    /// is written here, too.
+    fn asking_turn(&mut self, named: Option<&str>, payload: &Payload<'_>) -> Option<usize> {
+        let (named, asking) = (named?, payload.root_turn.as_deref()?);
+        let number = *self.turn_numbers.get(asking)?;
+        let is_other = named != asking && !self.turn_numbers.contains_key(named);
+        is_other.then(|| {
+            self.turn_numbers.insert(named.to_owned(), number);
+            number
+        })
     }
 
     fn open_turn(&mut self, named: Option<&str>, payload: &Payload<'_>, at: Option<i64>) -> usize {
@@ -243,6 +270,7 @@ impl ThreadSurvey {
                 ..Segment::default()
             },
             key,
+            copied: Vec::new(),
         });
         number
     }
@@ -260,6 +288,9 @@ impl ThreadSurvey {
             return;
         };
         let segment = &mut turn.segment;
+        if let Some(named) = payload.turn().filter(|named| *named != turn.key) {
+            turn.copied.push((segment.lines.len(), named.to_owned()));
+        }
         segment.lines.push(line);
         segment.last_at = segment.last_at.max(at);
         let owned = |text: &Option<crate::json::Str<'_>>| text.as_deref().map(str::to_owned);
@@ -313,6 +344,7 @@ pub(super) fn older_response(thread: &str, total: u64) -> String {
 impl RolloutReader {
     /// Puts turns together to runs, and the work of sub-agents to the runs that asked for it.
     fn assemble(mut self) -> Session {
+        self.place_reviews();
         let root = self.root();
         let mut runs: Vec<Segment> = Vec::new();
         // Which run a turn went to, by its thread and its number.
@@ -377,6 +409,26 @@ impl RolloutReader {
         }
     }
 
+    /// Puts the lines of each review where the thread that asked for it has copies of some of them.
+    fn place_reviews(&mut self) {
+        let (mut reviews, mut askers): (Vec<_>, Vec<_>) = self
+            .threads
+            .iter_mut()
+            .partition(|thread| thread.origin.is_review);
+        for review in &mut reviews {
+            let meta = review.meta.clone();
+            review.turns.retain_mut(|turn| {
+                let asking = askers.iter_mut().find_map(|thread| {
+                    let number = *thread.turn_numbers.get(&turn.key)?;
+                    thread.turns.get_mut(number)
+                });
+                let Some(asking) = asking else { return true };
+                asking.take_review(meta.clone(), std::mem::take(turn));
+                false
+            });
+        }
+    }
+
     /// Returns the thread that started all others: the one that nobody here started.
     fn root(&self) -> Option<usize> {
         let is_started = |thread: &ThreadSurvey| {
@@ -387,6 +439,39 @@ impl RolloutReader {
         first(&|thread| thread.origin.is_root)
             .or_else(|| first(&|thread| !is_started(thread)))
             .or_else(|| first(&|_| true))
+    }
+}
+
+impl Turn {
+    /// Takes the lines of a review in the place of their copies.
+    fn take_review(&mut self, meta: Option<SegmentLine>, review: Turn) {
+        let is_copy = |at: usize| {
+            let copied = self.copied.iter();
+            copied
+                .filter(|(_, turn)| *turn == review.key)
+                .any(|(copied, _)| *copied == at)
+        };
+        let lines = std::mem::take(&mut self.segment.lines);
+        let mut theirs = Some(meta.into_iter().chain(review.segment.lines.clone()));
+        let mut kept = Vec::with_capacity(lines.len() + review.segment.lines.len());
+        for (at, line) in lines.into_iter().enumerate() {
+            if is_copy(at) {
+                kept.extend(theirs.take().into_iter().flatten());
+            } else {
+                kept.push(line);
+            }
+        }
+        kept.extend(theirs.into_iter().flatten());
+        self.segment.lines = kept;
+        // The places of copies of other reviews have moved.
+        self.copied.clear();
+        let review = review.segment;
+        let segment = &mut self.segment;
+        segment.last_at = segment.last_at.max(review.last_at);
+        segment.responses.extend(review.responses);
+        segment.calls.extend(review.calls);
+        segment.unreadable += review.unreadable;
+        segment.prompt = segment.prompt.take().or(review.prompt);
     }
 }
 

@@ -371,6 +371,47 @@ fn a_sub_agent_is_a_child_of_the_call_that_started_it() {
 }
 
 #[test]
+fn a_call_that_was_refused_is_a_call_a_failure_and_a_denial() {
+    let rejected = r#"exec_command failed: CreateProcess { message: "Rejected(\"`touch x` rejected: No.\")" }"#;
+    let table = [
+        (rejected, 1),
+        ("approval policy is Never; reject command", 1),
+        ("patch rejected: writing outside of the project", 1),
+        ("Command blocked by PreToolUse hook: no", 1),
+        // What a command itself says refuses nothing.
+        (
+            "Exit code: 1\nOutput:\nRejected(\"x\") failed: CreateProcess",
+            0,
+        ),
+        ("exec_command failed: no such session", 0),
+    ];
+    for (told, denials) in table {
+        let mut rollout = Rollout::new(ROOT, json!({}));
+        rollout.begin("t1").ask("touch");
+        rollout
+            .call("c1", "exec_command", &json!({"cmd": "touch x"}))
+            .used("r1", 4);
+        rollout.item(json!({"type": "function_call_output", "call_id": "c1", "output": told}));
+        rollout
+            .say("m", "Refused.")
+            .used("r2", 5)
+            .end("t1", "Refused.".into());
+        let (_, runs) = read(&[rollout.source("sessions")]);
+        let call = &runs[0].tool_calls[0];
+        assert_eq!(
+            (call.name.as_str(), call.is_error),
+            ("command_execution", Some(true)),
+            "{told}"
+        );
+        let denied = runs[0]
+            .notices
+            .iter()
+            .filter(|it| it.kind == "permissionDenied");
+        assert_eq!(denied.count(), denials, "{told}");
+    }
+}
+
+#[test]
 fn older_versions_have_no_records_of_responses_and_events_instead_of_items() {
     let mut rollout = Rollout::new(ROOT, json!({}));
     rollout.begin("t1");

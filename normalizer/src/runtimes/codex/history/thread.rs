@@ -66,6 +66,10 @@ pub(super) struct Thread {
     error: Option<RunError>,
     /// What the model said last.
     answer: Option<String>,
+    /// What a review answered that has just ended: the CLI's own words for it come next.
+    review: Option<String>,
+    /// The id of the message that has these words: here its item comes after it.
+    review_message: Option<String>,
     duration_ms: Option<u64>,
     has_records: bool,
     total: u64,
@@ -79,13 +83,28 @@ fn scope_of(child: Option<&Arc<str>>) -> Scope<'_> {
 }
 
 impl Thread {
-    /// Creates the thread of a sub-agent.
-    pub(super) fn new(id: String, child: Arc<str>) -> Self {
+    /// Creates a thread that another one started; without a child, what it does is of the main run.
+    pub(super) fn new(id: String, child: Option<Arc<str>>) -> Self {
         Self {
             id,
-            child: Some(child),
+            child,
             ..Self::default()
         }
+    }
+
+    /// Tells whether what it does is of the main run.
+    pub(super) fn is_of_main(&self) -> bool {
+        self.child.is_none()
+    }
+
+    /// Returns what the model said last.
+    pub(super) fn answer(&self) -> Option<&str> {
+        self.answer.as_deref()
+    }
+
+    /// Notes that a review has ended, and what it answered.
+    pub(super) fn end_review(&mut self, answer: Option<String>) {
+        self.review = answer;
     }
 
     fn emit(&self, signal: Signal<'_>, out: &mut SignalSink<'_>) {
@@ -124,6 +143,8 @@ impl Thread {
             }
             // What the CLI keeps for itself.
             "ghost_snapshot" | "compaction" | "compaction_summary" | "other" => {}
+            // What one agent told another: the thread of either has it in full.
+            "agent_message" => {}
             _ => out.unparsed(Some(kind), "a response item of unknown type"),
         }
         if self.calls.weight() > limit {
@@ -137,6 +158,9 @@ impl Thread {
             Some("assistant") => {
                 if self.is_given(true, item.id.as_deref()) {
                     return;
+                }
+                if self.review.is_some() {
+                    self.review_message = item.id.as_deref().map(str::to_owned);
                 }
                 self.say(true, &text, None, out);
             }
@@ -192,6 +216,9 @@ impl Thread {
         out: &mut SignalSink<'_>,
     ) {
         self.flush_said(out);
+        if let Some(review) = self.review.take().filter(|_| is_message) {
+            return self.say_review(&review, text, out);
+        }
         self.open_step(out);
         if is_message {
             if text.is_empty() {
@@ -206,6 +233,14 @@ impl Thread {
             }
             let text = text.into();
             self.emit(Signal::Thinking { text, signature }, out);
+        }
+    }
+
+    /// Says what a review found in the CLI's words: no response of the model, and nothing new where the words are the same.
+    fn say_review(&mut self, review: &str, text: &str, out: &mut SignalSink<'_>) {
+        self.answer = Some(text.to_owned());
+        if text != review {
+            self.emit(Signal::Text(text.into()), out);
         }
     }
 
@@ -284,6 +319,7 @@ impl Thread {
                 self.asked = None;
                 self.ask(item.content.text(), out);
             }
+            "AgentMessage" if self.review_message.as_deref() == Some(id) => {}
             "AgentMessage" | "Reasoning" => {
                 self.flush_said(out);
                 let is_message = kind == "AgentMessage";
@@ -300,9 +336,15 @@ impl Thread {
                     place: out.place(),
                 });
             }
+            // It names the call that started a sub-agent, where the call itself does not say which one.
+            "SubAgentActivity" => {
+                let agent = item.agent_thread.map(Str::into_owned);
+                let spawned = agent.map(|agent| (agent, id.to_owned()));
+                self.spawned.extend(spawned);
+            }
             // Marks for whoever watches.
             "ContextCompaction" | "Plan" | "ImageView" | "EnteredReviewMode"
-            | "ExitedReviewMode" | "HookPrompt" | "Sleep" | "SubAgentActivity" => {}
+            | "ExitedReviewMode" | "HookPrompt" | "Sleep" => {}
             _ => match tool(&item) {
                 Some(tool) => {
                     let child = self.child.clone();

@@ -29,6 +29,8 @@ wire_struct! {
         "forked_from_id" => forked_from: Option<Str<'a>>,
         "timestamp" => created: Option<Str<'a>>,
         "originator" => originator: Option<Str<'a>>,
+        "source" => source: Value,
+        "subagent_history_start_ordinal" => own_from: Option<u64> as number::opt_u64,
         // session_meta, turn_context
         "cwd" => cwd: Option<Str<'a>>,
         // task_started
@@ -48,6 +50,11 @@ wire_struct! {
         "message" => message: Option<Str<'a>>,
         ; rest skipped
     }
+}
+
+/// Tells whether the first line of a thread says that a review began it.
+pub(super) fn is_review(source: &Value) -> bool {
+    source.get("subagent").and_then(Value::as_str) == Some("review")
 }
 
 impl Payload<'_> {
@@ -166,10 +173,12 @@ wire_struct! {
         "forked_from_id" => forked_from: Option<Str<'a>>,
         "cwd" => cwd: Option<Str<'a>>,
         "cli_version" => version: Option<Str<'a>>,
-        ; known "parent_thread_id", "timestamp", "runtime_workspace_roots", "originator", "source",
+        "source" => source: Value,
+        ; known "parent_thread_id", "timestamp", "runtime_workspace_roots", "originator",
             "thread_source", "model_provider", "base_instructions", "instructions", "history_mode",
             "context_window", "git", "agent_nickname", "agent_role", "agent_path", "dynamic_tools",
-            "memory_mode"
+            "memory_mode", "forked_from_ordinal_exclusive", "history_base", "multi_agent_version",
+            "subagent_history_start_ordinal"
     }
 
     pub(super) struct ContextLine<'a> {
@@ -303,8 +312,11 @@ wire_struct! {
         // WebSearch
         "query" => query: Option<Str<'a>>,
         "action" => action: RareValue,
+        // SubAgentActivity
+        "agent_thread_id" => agent_thread: Option<Str<'a>>,
         ; known "cwd", "process_id", "parsed_cmd", "source", "raw_content", "phase", "model",
-            "reasoning_effort", "memory_citation"
+            "reasoning_effort", "memory_citation", "receiver_agents",
+            "kind", "agent_path"
     }
 
     pub(super) struct Duration {

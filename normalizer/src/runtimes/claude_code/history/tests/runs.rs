@@ -3,7 +3,7 @@
 use runtape_core::CheckpointStatus;
 use serde_json::json;
 
-use super::{MaybeText, written};
+use super::{MaybeText, SESSION, id, read, written};
 
 #[test]
 fn a_process_ends_with_the_sessions_totals_and_costs_their_difference() {
@@ -32,6 +32,37 @@ fn a_process_ends_with_the_sessions_totals_and_costs_their_difference() {
         .collect();
     assert_eq!(resumed, [false, true]);
     assert!(found.session.segments.iter().all(|run| run.is_over));
+}
+
+#[test]
+fn a_line_that_was_cut_ends_a_process_that_said_all_it_had_to_say() {
+    let begun = || written("2.1.325").asked("One.").text("m1", "1");
+    let rest = written("2.1.325")
+        .asked("Two.")
+        .text("m2", "2")
+        .cost(0.5, 30, 11);
+    for cut in [
+        r#"{"type":"cost-state","sessionId":"x","totalCo"#,
+        r#"{"type":"api-request","id":"#,
+        r#"{"parentUuid":null,"isSidechain":false,"message":{"cont"#,
+    ] {
+        let mut bytes = begun().bytes();
+        bytes.extend_from_slice(cut.as_bytes());
+        bytes.push(b'\n');
+        let lines = begun().lines.len();
+        let mut later = rest.lines.clone();
+        for (at, line) in later.iter_mut().enumerate() {
+            if line.get("uuid").is_some() {
+                line["uuid"] = id(lines + at + 100).into();
+            }
+            bytes.extend_from_slice(format!("{line}\n").as_bytes());
+        }
+        let name = format!("p/{SESSION}.jsonl");
+        let found = read(&[(&name, &bytes)]);
+        assert_eq!(found.prompts(), [Some("One."), Some("Two.")], "{cut}");
+        let texts: Vec<_> = found.runs.iter().map(|run| run.texts.clone()).collect();
+        assert_eq!(texts, [["1"], ["2"]], "{cut}");
+    }
 }
 
 #[test]
