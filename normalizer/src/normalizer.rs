@@ -1,11 +1,13 @@
 //! Bytes in, records out.
 
+use runtape_core::runtime_event::Warning;
 use runtape_core::{Runtime, Stream};
 
 use crate::command_line::own_words;
 use crate::context::{Context, RunSource};
 use crate::error::NormalizeError;
 use crate::exit::Exit;
+use crate::foreign_lines::ForeignLines;
 use crate::join::Joint;
 use crate::lines::{Framed, LineSplitter};
 use crate::output::Output;
@@ -14,7 +16,7 @@ use crate::permissions::permission_mode;
 use crate::redact::Kept;
 use crate::reducer::Reducer;
 use crate::runtimes;
-use crate::signal::{Emitted, TapePlace};
+use crate::signal::{Emitted, Scope, Signal, TapePlace};
 use crate::standard_input::{StandardInput, StdinUse};
 
 /// Turns the output of one process into records, as it arrives.
@@ -28,6 +30,8 @@ pub struct Normalizer {
     stderr: LineSplitter,
     history: LineSplitter,
     source: RunSource,
+    roles: StreamRoles,
+    foreign: Option<ForeignLines>,
     /// What the CLI takes its standard input for, and what came there, if anything did.
     stdin_use: StdinUse,
     stdin: Option<Box<StandardInput>>,
@@ -95,6 +99,8 @@ impl Normalizer {
             }
         };
         let limit = context.limit;
+        let roles = StreamRoles::new(context.output_on);
+        let foreign = ForeignLines::new(&runtime, &context);
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
         }
@@ -109,6 +115,8 @@ impl Normalizer {
             stderr: LineSplitter::new(limit),
             history: LineSplitter::new(limit),
             source,
+            roles,
+            foreign,
             stdin_use,
             stdin: None,
             limit,
@@ -146,8 +154,10 @@ impl Normalizer {
             stdin.ask(&mut self.reducer);
         }
         let (reading, reducer) = (&mut self.reading, &mut self.reducer);
+        let (roles, foreign) = (self.roles, &mut self.foreign);
         splitter.push(bytes.bytes(), received_at, |framed| {
-            feed(reading, reducer, stream, framed);
+            note_foreign(foreign, reducer, stream, &framed);
+            feed(reading, reducer, roles, stream, framed);
         });
         self.reducer.swap_output(output);
     }
@@ -186,7 +196,10 @@ impl Normalizer {
             (self.stdout, Stream::Stdout),
             (self.stderr, Stream::Stderr),
         ] {
-            splitter.finish(|framed| feed(&mut reading, reducer, stream, framed));
+            splitter.finish(|framed| {
+                note_foreign(&mut self.foreign, reducer, stream, &framed);
+                feed(&mut reading, reducer, self.roles, stream, framed);
+            });
         }
         let place = TapePlace {
             span: None,
@@ -208,20 +221,77 @@ impl Normalizer {
     }
 }
 
+/// Which stream a parser takes for standard output.
+#[derive(Clone, Copy, Debug)]
+struct StreamRoles {
+    is_swapped: bool,
+}
+
+impl StreamRoles {
+    fn new(output_on: Stream) -> Self {
+        Self {
+            is_swapped: output_on == Stream::Stderr,
+        }
+    }
+
+    /// Returns what the parser takes a stream for.
+    fn role_of(self, stream: Stream) -> Stream {
+        match stream {
+            Stream::Stdout if self.is_swapped => Stream::Stderr,
+            Stream::Stderr if self.is_swapped => Stream::Stdout,
+            other => other,
+        }
+    }
+}
+
+/// Tells of a line that another runtime printed.
+fn note_foreign(
+    foreign: &mut Option<ForeignLines>,
+    reducer: &mut Reducer,
+    stream: Stream,
+    framed: &Framed<'_>,
+) {
+    let Framed::Line(line) = framed else {
+        return;
+    };
+    if let Some(looking) = foreign
+        && let Some(message) = looking.look(stream, line.bytes)
+    {
+        *foreign = None;
+        let place = line.place(stream);
+        let event = Signal::Event(Warning { message }.into());
+        reducer.apply(
+            Emitted {
+                scope: Scope::Main,
+                place,
+                signal: event,
+            },
+            Some((line, place)),
+        );
+    }
+}
+
 /// Gives one line to the parser, and its signals to the reducer.
-fn feed(reading: &mut LineParser, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
+fn feed(
+    reading: &mut LineParser,
+    reducer: &mut Reducer,
+    roles: StreamRoles,
+    stream: Stream,
+    framed: Framed<'_>,
+) {
     let parser = match reading {
         LineParser::One(parser) => parser,
         LineParser::Both(joint) => return joint.feed(stream, framed, reducer),
     };
     match framed {
         Framed::Line(line) => {
-            if stream == Stream::Stdout {
+            let role = roles.role_of(stream);
+            if role == Stream::Stdout {
                 reducer.deliver_inputs();
             }
             let place = line.place(stream);
             let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((&line, place)));
-            parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
+            parser.push_line(role, &line, &mut SignalSink::new(place, &mut apply));
         }
         Framed::TooLong(line) => reducer.too_long(line.bytes, line.place(stream)),
     }

@@ -7,6 +7,7 @@ use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
 use crate::context_and_exit::{exit_from_json, exit_to_json, is_history_only};
 use crate::error::RecordError;
 use crate::replay::{StoredCounts, normalizer, read_tape};
+use crate::undecided::{decide_by_tape, is_undecided, write_decision};
 
 /// Records that were made again are written once they come from this many bytes of output …
 const BATCH_BYTES: usize = 1 << 20;
@@ -132,6 +133,8 @@ pub(crate) fn close(
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
+    let begin = &decide(store, begin, rest)?;
+    write_decision(store, begin)?;
     let (summary, exit) = match complete(store, begin, rest) {
         // Another version of the parser began it, and read the same output in another way.
         Err(RecordError::Store(StoreError::Conflict { .. } | StoreError::Ended { .. })) => {
@@ -148,6 +151,21 @@ pub(crate) fn close(
     Ok(Recovered { summary, run_id })
 }
 
+/// Returns what a run begins with once its first lines have decided its runtime.
+fn decide(
+    store: &Store,
+    begin: &BeginRun,
+    rest: &mut impl OutputAfterTape,
+) -> Result<BeginRun, RecordError> {
+    if !is_undecided(begin) {
+        return Ok(begin.clone());
+    }
+    rest.rewind()?;
+    let decided = decide_by_tape(store, begin, || Ok::<_, RecordError>(rest.next()?.ok()))?;
+    rest.rewind()?;
+    Ok(decided)
+}
+
 /// Writes the rest of a run that was closed when nobody knew of that rest.
 pub(crate) fn reopen(
     store: &mut Store,
@@ -156,8 +174,9 @@ pub(crate) fn reopen(
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
+    let begin = &decide(store, begin, rest)?;
     let (mut summary, mut failure) = (None, None);
-    let replaced = store.replace_run(&run_id, now, |store| match complete(store, begin, rest) {
+    let write = |store: &mut Store| match complete(store, begin, rest) {
         Ok((made, exit)) => {
             summary = made;
             Ok(Some(exit_to_json(&exit)))
@@ -167,7 +186,13 @@ pub(crate) fn reopen(
             failure = Some(error);
             Err(StoreError::Spoiled)
         }
-    });
+    };
+    let stored = store.begin_of(&run_id)?;
+    let replaced = if stored.runtime == begin.runtime {
+        store.replace_run(&run_id, now, write)
+    } else {
+        store.replace_runtime(&run_id, &begin.runtime, &begin.context, now, write)
+    };
     if let Some(error) = failure {
         return Err(error);
     }

@@ -53,10 +53,11 @@ pub struct PipeRecorder {
 }
 
 impl PipeRecorder {
-    /// Opens a run that begins now. A store that cannot take it is no error: what comes is spooled then.
+    /// Opens a run that begins now. A store that cannot take it is no error: what comes is spooled then. Where no
+    /// runtime is named (`None::<Runtime>`), the first lines decide it.
     pub fn start(
         destination: impl Into<Destination>,
-        runtime: Runtime,
+        runtime: impl Into<Option<Runtime>>,
         context: &Context,
         options: PipeOptions,
     ) -> Result<Self, RecordError> {
@@ -66,9 +67,11 @@ impl PipeRecorder {
             rules,
         } = options;
         let now = clock.now();
-        let run = DetachedRun::start(runtime.clone(), context, &rules, now)?.without_summary();
+        let runtime = runtime.into();
+        let first = DetachedRun::runtime_at_start(runtime.as_ref());
+        let run = DetachedRun::start(runtime, context, &rules, now)?.without_summary();
         let (destination, context) = (destination.into(), run.context().clone());
-        let keeper = Keeper::start(destination, runtime, context, now, spool, clock.clone());
+        let keeper = Keeper::start(destination, first, context, now, spool, clock.clone());
         Ok(Self {
             run,
             keeper,
@@ -104,6 +107,9 @@ impl PipeRecorder {
     }
 
     fn keep(&self, printed: Printed, room: Option<Room>) {
+        if let Some(decided) = printed.decided {
+            self.keeper.decide(decided);
+        }
         self.keeper.push(printed.chunks, printed.records, room);
     }
 
@@ -111,6 +117,9 @@ impl PipeRecorder {
     #[must_use]
     pub fn finish(self, exit: &Exit) -> KeepingEnd {
         let ended = self.run.finish(exit);
+        if let Some(decided) = ended.decided {
+            self.keeper.decide(decided);
+        }
         self.keeper.finish(ended.exit, ended.records, ended.chunks)
     }
 }

@@ -175,6 +175,9 @@ impl<'a> Attendant<'a> {
                 bytes,
             });
         }
+        if let Some(decided) = printed.decided {
+            self.keeper.decide(decided);
+        }
         self.keeper.push(printed.chunks, printed.records, room);
     }
 
@@ -205,6 +208,7 @@ impl<'a> Attendant<'a> {
         };
         let Ended {
             summary,
+            decided,
             exit,
             chunks,
             records,
@@ -220,6 +224,9 @@ impl<'a> Attendant<'a> {
             });
         }
         drop(self.watchers);
+        if let Some(decided) = decided {
+            self.keeper.decide(decided);
+        }
         let kept = self.keeper.finish(exit.clone(), records, chunks);
         Recorded {
             exit,

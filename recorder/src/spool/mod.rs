@@ -28,6 +28,7 @@ pub use self::owner::SpoolOwner;
 use crate::context_and_exit::{context_to_json, exit_from_json, exit_to_json};
 use crate::error::RecordError;
 use crate::recover::{OutputAfterTape, Recovered, beyond, close, left_exit, reopen};
+use crate::undecided::differ_by_decision;
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -494,7 +495,13 @@ fn take_in(
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let begin = reader.head.clone().begin();
-    store.begin_run(&begin)?;
+    match store.begin_of(&begin.run_id) {
+        // The file or the run was begun before the first lines decided the runtime.
+        Ok(stored) if differ_by_decision(&stored, &begin) => {
+            store.resume_run(&begin.run_id)?;
+        }
+        _ => store.begin_run(&begin)?,
+    }
     let taken = Spooled {
         path,
         reader,
