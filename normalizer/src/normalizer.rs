@@ -124,6 +124,12 @@ impl Normalizer {
         })
     }
 
+    /// Returns the runtime whose output is read.
+    #[must_use]
+    pub fn runtime(&self) -> &Runtime {
+        self.reducer.runtime()
+    }
+
     /// Takes the next bytes of a stream, received at a time in milliseconds since 1970.
     pub fn push(&mut self, stream: Stream, bytes: Kept<'_>, received_at: i64) -> Output {
         let mut output = Output::default();

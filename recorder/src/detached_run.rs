@@ -150,6 +150,13 @@ impl DetachedRun {
         &self.context
     }
 
+    /// Tells whether what comes is text of which nobody knows yet whose it is: the lines of a wrapper, or the answer of
+    /// a generic run whose format has not shown.
+    pub(crate) fn is_unread(&self) -> bool {
+        let is_generic = *self.normalizer.runtime() == Runtime::Generic;
+        self.context.runtime_from != RuntimeFrom::Caller && is_generic
+    }
+
     /// Takes the next bytes of a stream.
     pub fn push(&mut self, stream: Stream, bytes: &[u8], received_at: i64) -> Printed {
         let before = match &mut self.undecided {

@@ -376,6 +376,33 @@ mod tests {
     }
 
     #[test]
+    fn a_run_whose_recorder_died_undecided_is_closed_as_what_its_first_lines_tell() {
+        const CODEX: &str =
+            r#"{"type":"thread.started","thread_id":"01a1e40f-3839-7462-8ba4-4636a26c3aa5"}"#;
+        for (after, expected) in [
+            (CODEX, Runtime::Codex),
+            ("more of a script", Runtime::Generic),
+        ] {
+            let mut store = Store::open_in_memory().unwrap();
+            let mut context = Context::new("job".parse().unwrap(), "run".parse().unwrap());
+            context.runtime_from = runtape_normalizer::RuntimeFrom::Undecided;
+            let begin = begin_run(&context, Runtime::Generic, 1);
+            store.begin_run(&begin).unwrap();
+            let tape = chunk(0, format!("banner\n{after}\n").as_bytes());
+            store.append(&begin.run_id, &[], &[tape]).unwrap();
+            store.release_run(&begin.run_id);
+            let recovery = recover(&mut store, 9).unwrap();
+            assert_eq!(recovery.closed.len(), 1, "{:?}", recovery.failed);
+            let run = store.run(&begin.run_id).unwrap();
+            assert_eq!(run.runtime, expected);
+            assert_eq!(run.error.unwrap().name, "RecorderLost");
+            assert!(store.verify().unwrap().is_intact());
+            let same = crate::renormalize(&mut store, &begin.run_id, 10).unwrap();
+            assert!(!same.is_changed(), "{same:?}");
+        }
+    }
+
+    #[test]
     fn a_run_that_another_version_began_is_closed_with_this_ones_records() {
         let mut store = Store::open_in_memory().unwrap();
         let begin = dead_run(&mut store, "run", &Runtime::Hermes, b"Hello.\n");

@@ -167,6 +167,49 @@ mod tests {
     }
 
     #[test]
+    fn a_pipe_of_a_wrapper_is_its_agents_whether_its_store_is_there_or_fails() {
+        const LINES: [&str; 3] = [
+            "banner\n",
+            "{\"type\":\"thread.started\",\"thread_id\":\"01a1e40f-3839-7462-8ba4-4636a26c3aa5\"}\n",
+            "{\"type\":\"turn.started\"}\n",
+        ];
+        for is_there in [true, false] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("runs.db");
+            let file = path.clone();
+            let destination = Destination::opening(&path, move || {
+                if is_there {
+                    Store::open(&file, &Options::default()).map_err(|error| error.to_string())
+                } else {
+                    Err("not now".to_owned())
+                }
+            });
+            let options = PipeOptions {
+                clock: clock(),
+                ..PipeOptions::default()
+            };
+            let started = PipeRecorder::start(destination, None::<Runtime>, &context(), options);
+            let mut recorder = started.unwrap();
+            for line in LINES {
+                recorder.push(Stream::Stdout, line.as_bytes());
+            }
+            let kept = recorder.finish(&Exit::with_code(1));
+            assert_eq!(kept.spool.is_none(), is_there, "{kept:?}");
+            let mut store = Store::open(&path, &Options::default()).unwrap();
+            if let Some(spool) = kept.spool {
+                take_in_spool(&mut store, &spool, 1).unwrap();
+            }
+            let run = store.run(&context().run_id).unwrap();
+            assert_eq!(run.runtime, Runtime::Codex);
+            assert_eq!(
+                run.session_id.as_deref(),
+                Some("01a1e40f-3839-7462-8ba4-4636a26c3aa5")
+            );
+            assert!(store.verify().unwrap().is_intact());
+        }
+    }
+
+    #[test]
     fn a_pipe_becomes_the_same_records_whether_its_store_is_there_or_comes_later() {
         for exit in [Exit::unknown(), Exit::with_code(0), Exit::with_code(3)] {
             let directory = tempfile::tempdir().unwrap();

@@ -100,6 +100,10 @@ pub enum Shown {
         /// How many bytes of output they were made from.
         bytes: usize,
     },
+    /// Lines of standard output that are not understood yet, to be shown at once: those of a wrapper whose agent has
+    /// not shown itself, or text that only the exit tells to be an answer. Without their secrets. An item may say
+    /// them again.
+    Unread(String),
     /// What was printed.
     Bytes(Stream, Vec<u8>),
 }
