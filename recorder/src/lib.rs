@@ -86,8 +86,8 @@ pub use redaction_key::{read_or_make_redaction_key, read_redaction_key, redactio
 pub use replay::{ReadAs, renormalize, renormalize_as};
 pub use run_detail::{RecordOutput, output_of_record, run_detail};
 pub use spool::{
-    SPOOL_EXTENSION, Spool, SpoolDirectories, SpoolOwner, adopt_spool, make_private_directory,
-    run_of_spool, take_in_spool,
+    SPOOL_EXTENSION, Spool, SpoolDirectories, SpoolOwner, WaitingSpool, adopt_spool,
+    make_private_directory, run_of_spool, take_in_spool, waiting_spool,
 };
 pub use store_handle::StoreHandle;
 pub use stored_redaction::{find_markers, find_secrets, import_bundle, redact_run};

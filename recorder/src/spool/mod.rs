@@ -471,6 +471,30 @@ pub fn run_of_spool(path: &Path) -> Option<RunId> {
     read.or_else(named)
 }
 
+/// A spool file that nobody writes any more: its run waits to be taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingSpool {
+    /// The run.
+    pub run_id: RunId,
+    /// When it began, in milliseconds since 1970.
+    pub started_at: i64,
+}
+
+/// Returns what waits in a spool file, if it is one of a database, and no living recorder writes it. A database that
+/// could not be asked is known by its place alone.
+#[must_use]
+pub fn waiting_spool(path: &Path, database: &SpoolOwner) -> Option<WaitingSpool> {
+    let head = SpoolReader::open(path).ok()?.head;
+    let mut owner = head.owner();
+    if database.id.is_none() {
+        owner.id = None;
+    }
+    owner.misfit(database).is_none().then_some(WaitingSpool {
+        run_id: head.run_id,
+        started_at: head.started_at,
+    })
+}
+
 /// Tells why a spool file must not be taken into a store.
 fn misfit(store: &Store, head: &SpoolHead) -> Result<Option<String>, RecordError> {
     if head.format >= FORMAT {
