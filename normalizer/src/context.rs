@@ -72,6 +72,8 @@ pub struct Context {
     pub runtime_from: RuntimeFrom,
     /// The stream that the runtime's messages are on: standard error where a wrapper redirects them there.
     pub output_on: Stream,
+    /// How many lines of a wrapper come before the first one of the runtime on that stream.
+    pub lines_before: u64,
     /// Why a run that is known from session files stands beside a recorded one that may be the same execution.
     pub not_joined: Option<String>,
     /// By which rules secrets were taken out of all that is kept of the run; absent if nobody knows.
@@ -94,6 +96,7 @@ impl Context {
             source: RunSource::default(),
             runtime_from: RuntimeFrom::default(),
             output_on: Stream::Stdout,
+            lines_before: 0,
             not_joined: None,
             redaction: None,
             limit: crate::lines::DEFAULT_LIMIT,

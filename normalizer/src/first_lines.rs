@@ -25,6 +25,8 @@ pub struct FoundRuntime {
     pub runtime: Runtime,
     /// The stream that its messages are on: standard error where a wrapper redirects them there.
     pub output_on: Stream,
+    /// How many lines came on that stream before the runtime's own.
+    pub lines_before: u64,
 }
 
 /// Looks for a runtime in the first lines of an output.
@@ -145,6 +147,8 @@ struct StreamBeginning {
     starts: Vec<usize>,
     /// Where the unfinished line begins.
     line: usize,
+    /// How many lines are finished.
+    finished: u64,
     /// Where a line begins that opens a JSON value over several lines.
     opened: Option<usize>,
 }
@@ -172,7 +176,17 @@ impl StreamBeginning {
             // Text on standard error is where some runtimes print it; messages never are.
             let is_message = matches!(output.trim_ascii_start().first(), Some(b'{' | b'['));
             let output_on = if is_message { stream } else { Stream::Stdout };
-            Some(FoundRuntime { runtime, output_on })
+            let since = self.text.get(start..self.line).unwrap_or_default();
+            let since = memchr::memchr_iter(b'\n', since).count() as u64;
+            let lines_before = match output_on == stream {
+                true => self.finished.saturating_sub(since),
+                false => 0,
+            };
+            Some(FoundRuntime {
+                runtime,
+                output_on,
+                lines_before,
+            })
         })
     }
 
@@ -191,6 +205,7 @@ impl StreamBeginning {
             self.starts.remove(0);
         }
         self.line = self.text.len();
+        self.finished += 1;
         if !is_bounded {
             self.forget();
         }
@@ -274,6 +289,19 @@ mod tests {
     }
 
     #[test]
+    fn lines_before_the_runtimes_own_are_counted() {
+        for (text, expected) in [
+            (format!("{CODEX}\n"), 0),
+            (format!("a\n\n{{}}\n{CODEX}\n"), 3),
+            (format!("{}{CODEX}", "{\"a\":1}\n".repeat(30)), 30),
+            ("x\n{\n  \"session_id\": \"s\",\n".to_owned(), 1),
+        ] {
+            let found = found(&text, text.len()).0.unwrap();
+            assert_eq!(found.lines_before, expected, "{text}");
+        }
+    }
+
+    #[test]
     fn the_search_ends_two_seconds_after_the_first_byte() {
         for (later, expected) in [(MAX_MILLIS - 1, Some(Runtime::Codex)), (MAX_MILLIS, None)] {
             let mut lines = FirstLines::default();
@@ -296,6 +324,7 @@ mod tests {
         let expected = FoundRuntime {
             runtime: Runtime::Codex,
             output_on: Stream::Stderr,
+            lines_before: 0,
         };
         assert_eq!(end, Some(Some(expected)));
     }

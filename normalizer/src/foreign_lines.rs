@@ -46,9 +46,10 @@ impl ForeignLines {
         let other = detect_line(line).filter(|other| *other != self.runtime)?;
         let (run, runtime, stream) = (&self.run, &self.runtime, stream.as_str());
         Some(if *runtime == Runtime::Generic {
+            // The command first: lists show the beginning.
             format!(
-                "line {number} of {stream} is {other}'s, after the lines by which the runtime is decided: \
-                 `runtape renormalize {run} --runtime {other}` reads the run as {other}'s"
+                "`runtape renormalize {run} --runtime {other}` reads this run as {other}'s, which shows on line \
+                 {number} of {stream}, after the lines by which the runtime is decided"
             )
         } else {
             format!(
@@ -80,11 +81,11 @@ mod tests {
         let guessed = RuntimeFrom::FirstLines;
         let said_of = |runtime, line| said(runtime, guessed, line).unwrap();
         let late = said_of(&Runtime::Generic, CODEX);
-        assert!(late.starts_with("line 2 of stdout is codex's"), "{late}");
         assert!(
-            late.contains("`runtape renormalize run-1 --runtime codex`"),
+            late.starts_with("`runtape renormalize run-1 --runtime codex`"),
             "{late}"
         );
+        assert!(late.contains("on line 2 of stdout"), "{late}");
         let second = said_of(&Runtime::ClaudeCode, CODEX);
         assert!(second.contains("this run is claude-code's"), "{second}");
         for (runtime, from, line) in [

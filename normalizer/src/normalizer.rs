@@ -9,7 +9,7 @@ use crate::error::NormalizeError;
 use crate::exit::Exit;
 use crate::foreign_lines::ForeignLines;
 use crate::join::Joint;
-use crate::lines::{Framed, LineSplitter};
+use crate::lines::{Framed, Line, LineSplitter};
 use crate::output::Output;
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::permissions::permission_mode;
@@ -99,7 +99,7 @@ impl Normalizer {
             }
         };
         let limit = context.limit;
-        let roles = StreamRoles::new(context.output_on);
+        let roles = StreamRoles::new(&context);
         let foreign = ForeignLines::new(&runtime, &context);
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
@@ -227,17 +227,28 @@ impl Normalizer {
     }
 }
 
-/// Which stream a parser takes for standard output.
+/// Which stream a parser takes for standard output, and where the runtime's own lines begin there.
 #[derive(Clone, Copy, Debug)]
 struct StreamRoles {
     is_swapped: bool,
+    lines_before: u64,
 }
 
 impl StreamRoles {
-    fn new(output_on: Stream) -> Self {
+    fn new(context: &Context) -> Self {
         Self {
-            is_swapped: output_on == Stream::Stderr,
+            is_swapped: context.output_on == Stream::Stderr,
+            lines_before: context.lines_before,
         }
+    }
+
+    /// Tells whether a line is a wrapper's, and looks like a message: by it a parser would take the format of the
+    /// output for another one.
+    fn is_misleading(self, stream: Stream, line: &Line<'_>) -> bool {
+        let is_before =
+            self.role_of(stream) == Stream::Stdout && line.place(stream).line <= self.lines_before;
+        let first = line.bytes.trim_ascii_start().first();
+        is_before && matches!(first, Some(b'{' | b'}' | b'[' | b']' | b'"'))
     }
 
     /// Returns what the parser takes a stream for.
@@ -285,6 +296,13 @@ fn feed(
     stream: Stream,
     framed: Framed<'_>,
 ) {
+    if let Framed::Line(line) = &framed
+        && roles.is_misleading(stream, line)
+    {
+        let place = line.place(stream);
+        let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((line, place)));
+        return SignalSink::new(place, &mut apply).stdout_text(line.bytes);
+    }
     let parser = match reading {
         LineParser::One(parser) => parser,
         LineParser::Both(joint) => return joint.feed(stream, framed, reducer),

@@ -40,6 +40,9 @@ struct KeptContext {
     /// The stream that the runtime's messages are on; absent if it is standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_on: Option<Stream>,
+    /// How many lines of a wrapper come before the first one of the runtime; absent if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_before: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_joined: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +73,7 @@ pub(crate) fn context_to_json(context: &Context) -> Value {
             .filter(|from| *from != RuntimeFrom::Caller)
             .map(|from| from.as_str().to_owned()),
         output_on: Some(context.output_on).filter(|stream| *stream != Stream::Stdout),
+        lines_before: Some(context.lines_before).filter(|lines| *lines > 0),
         not_joined: context.not_joined.clone(),
         redaction: context.redaction.clone(),
     };
@@ -90,6 +94,7 @@ pub(crate) fn context_from_json(job_id: JobId, run_id: RunId, kept: &Value) -> C
         .find(|from| Some(from.as_str()) == kept.runtime_from.as_deref())
         .unwrap_or_default();
     context.output_on = kept.output_on.unwrap_or(Stream::Stdout);
+    context.lines_before = kept.lines_before.unwrap_or_default();
     context.not_joined = kept.not_joined;
     context.redaction = kept.redaction;
     context
@@ -297,6 +302,7 @@ mod tests {
         context.metadata.set("host", "h");
         context.runtime_from = RuntimeFrom::FirstLines;
         context.output_on = Stream::Stderr;
+        context.lines_before = 3;
         context.not_joined = Some("two runs fit".to_owned());
         context.redaction = Some(AppliedRules {
             tier: "definite".to_owned(),

@@ -215,6 +215,7 @@ impl DetachedRun {
         if let Some(found) = found {
             let mut context = self.context.clone();
             context.output_on = found.output_on;
+            context.lines_before = found.lines_before;
             // A runtime that can be found can be read.
             if let Ok(mut normalizer) = (self.make)(found.runtime.clone(), context.clone()) {
                 begin_at(&mut normalizer, self.started_at);

@@ -228,12 +228,18 @@ fn read_with(store: &Store, stored: &BeginRun, read_as: &ReadAs) -> Result<Begin
         (Some(runtime), found) => {
             begin.runtime = runtime.clone();
             context.runtime_from = RuntimeFrom::Caller;
-            context.output_on = found.map_or(Stream::Stdout, |found| found.output_on);
+            context.output_on = Stream::Stdout;
+            context.lines_before = 0;
+            if let Some(found) = found {
+                context.output_on = found.output_on;
+                context.lines_before = found.lines_before;
+            }
         }
         (None, Some(found)) if found.runtime != stored.runtime => {
             begin.runtime = found.runtime;
             context.runtime_from = RuntimeFrom::FirstLines;
             context.output_on = found.output_on;
+            context.lines_before = found.lines_before;
         }
         (None, _) => return Ok(begin),
     }

@@ -72,6 +72,7 @@ pub(crate) fn decide_by_tape<E: From<StoreError>>(
     if let Some(found) = found.unwrap_or_else(|| lines.finish()) {
         decided.runtime = found.runtime;
         context.output_on = found.output_on;
+        context.lines_before = found.lines_before;
     }
     decided.context = with_decision(&begin.context, &context);
     Ok(decided)
@@ -108,7 +109,7 @@ pub(crate) fn differ_by_decision(one: &BeginRun, other: &BeginRun) -> bool {
 }
 
 /// The keys of a kept context that a decision changes.
-const DECIDED_KEYS: [&str; 2] = ["runtimeFrom", "outputOn"];
+const DECIDED_KEYS: [&str; 3] = ["runtimeFrom", "outputOn", "linesBefore"];
 
 /// Returns a kept context with what was decided; what only the store or a sync put there stays.
 pub(crate) fn with_decision(kept: &Value, context: &Context) -> Value {

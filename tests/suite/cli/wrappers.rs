@@ -405,7 +405,7 @@ fn what_shows_late_or_second_is_told_and_can_be_repaired() {
         "generic"
     );
     let said = notices(&runtape);
-    let command = "runtape renormalize night --runtime claude-code";
+    let command = "`runtape renormalize night --runtime claude-code`";
     assert!(said.contains(command), "{said}");
     let printed = runtape.run(&["raw", "night"]).stdout;
     for runtime in ["auto", "claude-code"] {
