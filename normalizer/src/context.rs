@@ -1,7 +1,7 @@
 //! What the caller knows of a run before it begins.
 
 use runtape_core::report::AppliedRules;
-use runtape_core::{Expert, JobId, Metadata, RunId};
+use runtape_core::{Expert, JobId, Metadata, RunId, Stream};
 
 /// Through what a run was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,30 @@ impl RunSource {
     }
 }
 
+/// How the runtime of a run became known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RuntimeFrom {
+    /// The caller named it, or the command did.
+    #[default]
+    Caller,
+    /// By the [first lines](crate::FirstLines) of the output: some program is a wrapper that runs the agent.
+    FirstLines,
+    /// Not yet: the first lines are still to come.
+    Undecided,
+}
+
+impl RuntimeFrom {
+    /// Returns the word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Caller => "caller",
+            Self::FirstLines => "firstLines",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 /// What the caller knows of a run before it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Context {
@@ -44,6 +68,12 @@ pub struct Context {
     pub metadata: Metadata,
     /// Through what the run was seen. Kept with the run unless it was watched and nothing else.
     pub source: RunSource,
+    /// How its runtime became known. Kept with the run unless the caller named it.
+    pub runtime_from: RuntimeFrom,
+    /// The stream that the runtime's messages are on: standard error where a wrapper redirects them there.
+    pub output_on: Stream,
+    /// How many lines of a wrapper come before the first one of the runtime on that stream.
+    pub lines_before: u64,
     /// Why a run that is known from session files stands beside a recorded one that may be the same execution.
     pub not_joined: Option<String>,
     /// By which rules secrets were taken out of all that is kept of the run; absent if nobody knows.
@@ -64,6 +94,9 @@ impl Context {
             argv: None,
             metadata: Metadata::default(),
             source: RunSource::default(),
+            runtime_from: RuntimeFrom::default(),
+            output_on: Stream::Stdout,
+            lines_before: 0,
             not_joined: None,
             redaction: None,
             limit: crate::lines::DEFAULT_LIMIT,

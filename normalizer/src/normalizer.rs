@@ -1,20 +1,22 @@
 //! Bytes in, records out.
 
+use runtape_core::runtime_event::Warning;
 use runtape_core::{Runtime, Stream};
 
 use crate::command_line::own_words;
 use crate::context::{Context, RunSource};
 use crate::error::NormalizeError;
 use crate::exit::Exit;
+use crate::foreign_lines::ForeignLines;
 use crate::join::Joint;
-use crate::lines::{Framed, LineSplitter};
+use crate::lines::{Framed, Line, LineSplitter};
 use crate::output::Output;
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::permissions::permission_mode;
 use crate::redact::Kept;
 use crate::reducer::Reducer;
 use crate::runtimes;
-use crate::signal::{Emitted, TapePlace};
+use crate::signal::{Emitted, Scope, Signal, TapePlace};
 use crate::standard_input::{StandardInput, StdinUse};
 
 /// Turns the output of one process into records, as it arrives.
@@ -28,6 +30,8 @@ pub struct Normalizer {
     stderr: LineSplitter,
     history: LineSplitter,
     source: RunSource,
+    roles: StreamRoles,
+    foreign: Option<ForeignLines>,
     /// What the CLI takes its standard input for, and what came there, if anything did.
     stdin_use: StdinUse,
     stdin: Option<Box<StandardInput>>,
@@ -95,6 +99,8 @@ impl Normalizer {
             }
         };
         let limit = context.limit;
+        let roles = StreamRoles::new(&context);
+        let foreign = ForeignLines::new(&runtime, &context);
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
         }
@@ -109,11 +115,19 @@ impl Normalizer {
             stderr: LineSplitter::new(limit),
             history: LineSplitter::new(limit),
             source,
+            roles,
+            foreign,
             stdin_use,
             stdin: None,
             limit,
             last_at: 0,
         })
+    }
+
+    /// Returns the runtime whose output is read.
+    #[must_use]
+    pub fn runtime(&self) -> &Runtime {
+        self.reducer.runtime()
     }
 
     /// Takes the next bytes of a stream, received at a time in milliseconds since 1970.
@@ -146,8 +160,10 @@ impl Normalizer {
             stdin.ask(&mut self.reducer);
         }
         let (reading, reducer) = (&mut self.reading, &mut self.reducer);
+        let (roles, foreign) = (self.roles, &mut self.foreign);
         splitter.push(bytes.bytes(), received_at, |framed| {
-            feed(reading, reducer, stream, framed);
+            note_foreign(foreign, reducer, stream, &framed);
+            feed(reading, reducer, roles, stream, framed);
         });
         self.reducer.swap_output(output);
     }
@@ -186,7 +202,10 @@ impl Normalizer {
             (self.stdout, Stream::Stdout),
             (self.stderr, Stream::Stderr),
         ] {
-            splitter.finish(|framed| feed(&mut reading, reducer, stream, framed));
+            splitter.finish(|framed| {
+                note_foreign(&mut self.foreign, reducer, stream, &framed);
+                feed(&mut reading, reducer, self.roles, stream, framed);
+            });
         }
         let place = TapePlace {
             span: None,
@@ -208,20 +227,95 @@ impl Normalizer {
     }
 }
 
+/// Which stream a parser takes for standard output, and where the runtime's own lines begin there.
+#[derive(Clone, Copy, Debug)]
+struct StreamRoles {
+    is_swapped: bool,
+    lines_before: u64,
+}
+
+impl StreamRoles {
+    fn new(context: &Context) -> Self {
+        Self {
+            is_swapped: context.output_on == Stream::Stderr,
+            lines_before: context.lines_before,
+        }
+    }
+
+    /// Tells whether a line is a wrapper's, and looks like a message: by it a parser would take the format of the
+    /// output for another one.
+    fn is_misleading(self, stream: Stream, line: &Line<'_>) -> bool {
+        let is_before =
+            self.role_of(stream) == Stream::Stdout && line.place(stream).line <= self.lines_before;
+        let first = line.bytes.trim_ascii_start().first();
+        is_before && matches!(first, Some(b'{' | b'}' | b'[' | b']' | b'"'))
+    }
+
+    /// Returns what the parser takes a stream for.
+    fn role_of(self, stream: Stream) -> Stream {
+        match stream {
+            Stream::Stdout if self.is_swapped => Stream::Stderr,
+            Stream::Stderr if self.is_swapped => Stream::Stdout,
+            other => other,
+        }
+    }
+}
+
+/// Tells of a line that another runtime printed.
+fn note_foreign(
+    foreign: &mut Option<ForeignLines>,
+    reducer: &mut Reducer,
+    stream: Stream,
+    framed: &Framed<'_>,
+) {
+    let Framed::Line(line) = framed else {
+        return;
+    };
+    if let Some(looking) = foreign
+        && let Some(message) = looking.look(stream, line.bytes)
+    {
+        *foreign = None;
+        let place = line.place(stream);
+        let event = Signal::Event(Warning { message }.into());
+        reducer.apply(
+            Emitted {
+                scope: Scope::Main,
+                place,
+                signal: event,
+            },
+            Some((line, place)),
+        );
+    }
+}
+
 /// Gives one line to the parser, and its signals to the reducer.
-fn feed(reading: &mut LineParser, reducer: &mut Reducer, stream: Stream, framed: Framed<'_>) {
+fn feed(
+    reading: &mut LineParser,
+    reducer: &mut Reducer,
+    roles: StreamRoles,
+    stream: Stream,
+    framed: Framed<'_>,
+) {
+    if let Framed::Line(line) = &framed
+        && roles.is_misleading(stream, line)
+    {
+        let place = line.place(stream);
+        let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((line, place)));
+        return SignalSink::new(place, &mut apply).stdout_text(line.bytes);
+    }
     let parser = match reading {
         LineParser::One(parser) => parser,
         LineParser::Both(joint) => return joint.feed(stream, framed, reducer),
     };
     match framed {
         Framed::Line(line) => {
-            if stream == Stream::Stdout {
+            let role = roles.role_of(stream);
+            if role == Stream::Stdout {
                 reducer.deliver_inputs();
             }
             let place = line.place(stream);
             let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((&line, place)));
-            parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
+            parser.push_line(role, &line, &mut SignalSink::new(place, &mut apply));
         }
         Framed::TooLong(line) => reducer.too_long(line.bytes, line.place(stream)),
     }

@@ -6,10 +6,11 @@ use runtape_core::{Record, RunId, Runtime};
 use runtape_normalizer::{Context, Exit};
 use runtape_store::{SealName, StreamLengths, TapeChunk};
 
-use crate::context_and_exit::{begin_run, exit_to_json};
+use crate::context_and_exit::{begin_run, context_to_json, exit_to_json};
 use crate::error::RecordError;
 use crate::recover::beyond;
 use crate::store_handle::StoreHandle;
+use crate::undecided::DecidedRuntime;
 
 /// A batch is written when it holds this many bytes of output …
 const BATCH_BYTES: usize = 256 * 1024;
@@ -45,6 +46,13 @@ impl BatchWriter {
             bytes: 0,
             since: None,
         })
+    }
+
+    /// Says of which runtime the run is, which its first lines told. Before the records that follow from it.
+    pub fn decide(&mut self, decided: &DecidedRuntime) -> Result<(), RecordError> {
+        let context = context_to_json(&decided.context);
+        let mut store = self.store.lock();
+        Ok(store.decide_runtime(&self.run_id, &decided.runtime, &context)?)
     }
 
     /// Takes over records and the output they came from, and writes nothing yet.

@@ -3,7 +3,7 @@
 
 use runtape_core::report::{AppliedRules, ExitInfo, RedactionCounts, RunRedaction};
 use runtape_core::{Expert, JobId, Metadata, RunId, Runtime, Stream};
-use runtape_normalizer::{Context, Exit, Kept, MissingOutput, Normalizer, RunSource};
+use runtape_normalizer::{Context, Exit, Kept, MissingOutput, Normalizer, RunSource, RuntimeFrom};
 use runtape_store::BeginRun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -34,6 +34,15 @@ struct KeptContext {
     /// Through what the run was seen; absent where its process was watched and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
+    /// How its runtime became known; absent where the caller named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runtime_from: Option<String>,
+    /// The stream that the runtime's messages are on; absent if it is standard output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_on: Option<Stream>,
+    /// How many lines of a wrapper come before the first one of the runtime; absent if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_before: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_joined: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +69,11 @@ pub(crate) fn context_to_json(context: &Context) -> Value {
         source: Some(context.source)
             .filter(|source| *source != RunSource::Live)
             .map(|source| source.as_str().to_owned()),
+        runtime_from: Some(context.runtime_from)
+            .filter(|from| *from != RuntimeFrom::Caller)
+            .map(|from| from.as_str().to_owned()),
+        output_on: Some(context.output_on).filter(|stream| *stream != Stream::Stdout),
+        lines_before: Some(context.lines_before).filter(|lines| *lines > 0),
         not_joined: context.not_joined.clone(),
         redaction: context.redaction.clone(),
     };
@@ -75,6 +89,12 @@ pub(crate) fn context_from_json(job_id: JobId, run_id: RunId, kept: &Value) -> C
     context.argv = kept.argv;
     context.metadata = kept.metadata;
     context.source = source_named(kept.source.as_deref());
+    context.runtime_from = [RuntimeFrom::FirstLines, RuntimeFrom::Undecided]
+        .into_iter()
+        .find(|from| Some(from.as_str()) == kept.runtime_from.as_deref())
+        .unwrap_or_default();
+    context.output_on = kept.output_on.unwrap_or(Stream::Stdout);
+    context.lines_before = kept.lines_before.unwrap_or_default();
     context.not_joined = kept.not_joined;
     context.redaction = kept.redaction;
     context
@@ -282,6 +302,9 @@ mod tests {
         context.argv = Some(vec!["claude".to_owned()]);
         context.query = Some("what".to_owned());
         context.metadata.set("host", "h");
+        context.runtime_from = RuntimeFrom::FirstLines;
+        context.output_on = Stream::Stderr;
+        context.lines_before = 3;
         context.not_joined = Some("two runs fit".to_owned());
         context.redaction = Some(AppliedRules {
             tier: "definite".to_owned(),

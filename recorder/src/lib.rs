@@ -62,6 +62,7 @@ mod spool;
 mod store_handle;
 mod stored_redaction;
 mod transfer;
+mod undecided;
 
 pub use batch_writer::BatchWriter;
 pub use capture::{Capture, FoundCapture, Stored, store_captures};
@@ -83,13 +84,14 @@ pub use recorder::{Finished, Recorder, RecorderOptions};
 pub use recover::{Recovered, Recovery, Unrecovered, exit_note, recover, recover_where};
 pub use redaction::{begin_redaction, redact_records, rules_applied_to, rules_in_force};
 pub use redaction_key::{read_or_make_redaction_key, read_redaction_key, redaction_key_path};
-pub use replay::renormalize;
+pub use replay::{ReadAs, renormalize, renormalize_as};
 pub use run_detail::{RecordOutput, output_of_record, run_detail};
 pub use spool::{
-    SPOOL_EXTENSION, Spool, SpoolDirectories, SpoolOwner, adopt_spool, make_private_directory,
-    run_of_spool, take_in_spool,
+    SPOOL_EXTENSION, Spool, SpoolDirectories, SpoolOwner, WaitingSpool, adopt_spool,
+    make_private_directory, run_of_spool, take_in_spool, waiting_spool,
 };
 pub use store_handle::StoreHandle;
 pub use stored_redaction::{find_markers, find_secrets, import_bundle, redact_run};
 pub use transfer::{Transferred, transfer};
+pub use undecided::DecidedRuntime;
 pub use {runtape_core as core, runtape_normalizer as normalizer, runtape_store as store};

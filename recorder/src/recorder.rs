@@ -10,7 +10,7 @@ use runtape_store::SealName;
 use crate::batch_writer::BatchWriter;
 use crate::clock::Clock;
 use crate::context_and_exit::note_start;
-use crate::detached_run::DetachedRun;
+use crate::detached_run::{DetachedRun, Printed};
 use crate::error::RecordError;
 use crate::store_handle::StoreHandle;
 
@@ -55,10 +55,10 @@ pub struct Finished {
 }
 
 impl Recorder {
-    /// Opens a run in a store.
+    /// Opens a run in a store. Where no runtime is named (`None::<Runtime>`), the first lines decide it.
     pub fn start(
         store: impl Into<StoreHandle>,
-        runtime: Runtime,
+        runtime: impl Into<Option<Runtime>>,
         context: &Context,
     ) -> Result<Self, RecordError> {
         Self::start_with(store, runtime, context, &RecorderOptions::default())
@@ -67,10 +67,11 @@ impl Recorder {
     /// Opens a run in a store, with options.
     pub fn start_with(
         store: impl Into<StoreHandle>,
-        runtime: Runtime,
+        runtime: impl Into<Option<Runtime>>,
         context: &Context,
         options: &RecorderOptions,
     ) -> Result<Self, RecordError> {
+        let runtime = runtime.into();
         let now = options.started_at.unwrap_or_else(|| options.clock.now());
         let mut context = context.clone();
         if !options.is_read_later {
@@ -83,10 +84,11 @@ impl Recorder {
             Normalizer::new
         };
         let (rules, summarizer) = (&options.rules, Summarizer::new());
-        let run = DetachedRun::begin(make, runtime.clone(), context, rules, summarizer, now)?;
+        let first = DetachedRun::runtime_at_start(runtime.as_ref());
+        let run = DetachedRun::begin(make, runtime, context, rules, summarizer, now)?;
         Ok(Self {
             run_id: context.run_id.clone(),
-            writer: BatchWriter::begin(store, runtime, run.context(), now)?,
+            writer: BatchWriter::begin(store, first, run.context(), now)?,
             run,
             clock: options.clock.clone(),
             is_read_later: options.is_read_later,
@@ -118,14 +120,19 @@ impl Recorder {
             return self.tick();
         }
         let printed = self.run.push(stream, bytes, received_at);
-        self.writer.add(printed.records, printed.chunks);
-        self.writer.tick()?;
-        Ok(printed.live)
+        self.write(printed)
     }
 
     /// Ends a stream before the others: a prompt on standard input is whole before the first answer comes.
     pub fn end(&mut self, stream: Stream) -> Result<Vec<LiveItem>, RecordError> {
         let printed = self.run.end(stream);
+        self.write(printed)
+    }
+
+    fn write(&mut self, printed: Printed) -> Result<Vec<LiveItem>, RecordError> {
+        if let Some(decided) = printed.decided {
+            self.writer.decide(&decided)?;
+        }
         self.writer.add(printed.records, printed.chunks);
         self.writer.tick()?;
         Ok(printed.live)
@@ -134,15 +141,13 @@ impl Recorder {
     /// Writes the batch if it is due. To be called now and then while nothing arrives. Returns what can be shown
     /// at once: of what was held back for a secret that did not come.
     pub fn tick(&mut self) -> Result<Vec<LiveItem>, RecordError> {
-        let mut live = Vec::new();
         let now = self.clock.now();
         if self.run.expires_at().is_some_and(|at| at <= now) {
             let printed = self.run.expire(now);
-            self.writer.add(printed.records, printed.chunks);
-            live = printed.live;
+            return self.write(printed);
         }
         self.writer.tick()?;
-        Ok(live)
+        Ok(Vec::new())
     }
 
     /// Writes what has arrived so far, but for a last line that is not whole.
@@ -161,6 +166,9 @@ impl Recorder {
             is_read_later: _,
         } = self;
         let ended = run.finish(&exit);
+        if let Some(decided) = &ended.decided {
+            writer.decide(decided)?;
+        }
         writer.add(ended.records, ended.chunks);
         let seal = writer.finish(&ended.exit, clock.now())?;
         let unfinished = RecordError::Unfinished { run: run_id };
@@ -184,6 +192,9 @@ impl Recorder {
     pub fn close(mut self, exit: &Exit) -> Result<SealName, RecordError> {
         let exit = self.timed(exit);
         let ended = self.run.finish(&exit);
+        if let Some(decided) = &ended.decided {
+            self.writer.decide(decided)?;
+        }
         self.writer.add(ended.records, ended.chunks);
         self.writer.finish(&ended.exit, self.clock.now())
     }

@@ -7,6 +7,7 @@ use runtape_store::{BeginRun, Store, StoreError, StreamLengths, TapeChunk};
 use crate::context_and_exit::{exit_from_json, exit_to_json, is_history_only};
 use crate::error::RecordError;
 use crate::replay::{StoredCounts, normalizer, read_tape};
+use crate::undecided::{decide_by_tape, is_undecided, write_decision};
 
 /// Records that were made again are written once they come from this many bytes of output …
 const BATCH_BYTES: usize = 1 << 20;
@@ -132,6 +133,8 @@ pub(crate) fn close(
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
+    let begin = &decide(store, begin, rest)?;
+    write_decision(store, begin)?;
     let (summary, exit) = match complete(store, begin, rest) {
         // Another version of the parser began it, and read the same output in another way.
         Err(RecordError::Store(StoreError::Conflict { .. } | StoreError::Ended { .. })) => {
@@ -148,6 +151,21 @@ pub(crate) fn close(
     Ok(Recovered { summary, run_id })
 }
 
+/// Returns what a run begins with once its first lines have decided its runtime.
+fn decide(
+    store: &Store,
+    begin: &BeginRun,
+    rest: &mut impl OutputAfterTape,
+) -> Result<BeginRun, RecordError> {
+    if !is_undecided(begin) {
+        return Ok(begin.clone());
+    }
+    rest.rewind()?;
+    let decided = decide_by_tape(store, begin, || Ok::<_, RecordError>(rest.next()?.ok()))?;
+    rest.rewind()?;
+    Ok(decided)
+}
+
 /// Writes the rest of a run that was closed when nobody knew of that rest.
 pub(crate) fn reopen(
     store: &mut Store,
@@ -156,8 +174,9 @@ pub(crate) fn reopen(
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let run_id = begin.run_id.clone();
+    let begin = &decide(store, begin, rest)?;
     let (mut summary, mut failure) = (None, None);
-    let replaced = store.replace_run(&run_id, now, |store| match complete(store, begin, rest) {
+    let write = |store: &mut Store| match complete(store, begin, rest) {
         Ok((made, exit)) => {
             summary = made;
             Ok(Some(exit_to_json(&exit)))
@@ -167,7 +186,13 @@ pub(crate) fn reopen(
             failure = Some(error);
             Err(StoreError::Spoiled)
         }
-    });
+    };
+    let stored = store.begin_of(&run_id)?;
+    let replaced = if stored.runtime == begin.runtime {
+        store.replace_run(&run_id, now, write)
+    } else {
+        store.replace_runtime(&run_id, &begin.runtime, &begin.context, now, write)
+    };
     if let Some(error) = failure {
         return Err(error);
     }
@@ -348,6 +373,33 @@ mod tests {
         let run = store.run(&begin.run_id).unwrap();
         assert_ne!(run.status, CheckpointStatus::Proceeding);
         store.records(&begin.run_id, 0, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn a_run_whose_recorder_died_undecided_is_closed_as_what_its_first_lines_tell() {
+        const CODEX: &str =
+            r#"{"type":"thread.started","thread_id":"01a1e40f-3839-7462-8ba4-4636a26c3aa5"}"#;
+        for (after, expected) in [
+            (CODEX, Runtime::Codex),
+            ("more of a script", Runtime::Generic),
+        ] {
+            let mut store = Store::open_in_memory().unwrap();
+            let mut context = Context::new("job".parse().unwrap(), "run".parse().unwrap());
+            context.runtime_from = runtape_normalizer::RuntimeFrom::Undecided;
+            let begin = begin_run(&context, Runtime::Generic, 1);
+            store.begin_run(&begin).unwrap();
+            let tape = chunk(0, format!("banner\n{after}\n").as_bytes());
+            store.append(&begin.run_id, &[], &[tape]).unwrap();
+            store.release_run(&begin.run_id);
+            let recovery = recover(&mut store, 9).unwrap();
+            assert_eq!(recovery.closed.len(), 1, "{:?}", recovery.failed);
+            let run = store.run(&begin.run_id).unwrap();
+            assert_eq!(run.runtime, expected);
+            assert_eq!(run.error.unwrap().name, "RecorderLost");
+            assert!(store.verify().unwrap().is_intact());
+            let same = crate::renormalize(&mut store, &begin.run_id, 10).unwrap();
+            assert!(!same.is_changed(), "{same:?}");
+        }
     }
 
     #[test]

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use runtape_core::report::RenormalizedRun;
-use runtape_core::{Record, RunId, Stream};
-use runtape_normalizer::{Context, Exit, Kept, Normalizer};
+use runtape_core::{Record, RunId, Runtime, Stream};
+use runtape_normalizer::{Context, Exit, FirstLines, Kept, Normalizer, RunSource, RuntimeFrom};
 use runtape_store::{BeginRun, Store, StoreError};
 
 use crate::context_and_exit::{begin_at, came_as_records, context_from_json, exit_from_json};
 use crate::error::RecordError;
+use crate::undecided::with_decision;
 
 /// Makes a normalizer that will make the records of a run again.
 pub(crate) fn normalizer(begin: &BeginRun) -> Result<Normalizer, RecordError> {
@@ -138,6 +139,29 @@ pub fn renormalize(
     run_id: &RunId,
     now: i64,
 ) -> Result<RenormalizedRun, RecordError> {
+    renormalize_as(store, run_id, &ReadAs::Same, now)
+}
+
+/// As which runtime's a run is read again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadAs {
+    /// As that of the runtime that it has.
+    Same,
+    /// As that of a runtime that somebody names.
+    Named(Runtime),
+    /// As that of the first runtime that shows in its output, however late; if none does, as before.
+    Detected,
+}
+
+/// Does what [`renormalize`] does for a run that may turn out to be another runtime's. The run keeps its id; its session,
+/// and what else follows from the runtime, are what they would be had the runtime been known. The old seal stays as a
+/// tombstone.
+pub fn renormalize_as(
+    store: &mut Store,
+    run_id: &RunId,
+    read_as: &ReadAs,
+    now: i64,
+) -> Result<RenormalizedRun, RecordError> {
     if let Some(root) = store.run(run_id)?.root_run_id {
         let fault = format!("it is a child: name its root run {root}");
         let run = run_id.clone();
@@ -155,18 +179,72 @@ pub fn renormalize(
     let exit = store
         .exit(run_id)?
         .map_or_else(Exit::unknown, |exit| exit_from_json(&exit));
+    let stored = begin;
+    let begin = read_with(store, &stored, read_as)?;
     let report = compare(store, &begin, &exit)?;
-    if report.is_changed() {
+    let is_other = begin.runtime != stored.runtime || begin.context != stored.context;
+    if report.is_changed() || is_other {
         let mut normalizer = normalizer(&begin)?;
-        store.replace_run(run_id, now, |store| {
+        let write = |store: &mut Store| {
             read_tape(store, run_id, &mut normalizer, |store, records, _| {
                 store.append(run_id, &records, &[])
             })?;
             store.append(run_id, &normalizer.finish(&exit).records, &[])?;
             Ok(None)
-        })?;
+        };
+        if is_other {
+            store.replace_runtime(run_id, &begin.runtime, &begin.context, now, write)?;
+        } else {
+            store.replace_run(run_id, now, write)?;
+        }
     }
     Ok(report)
+}
+
+/// Returns what a run begins with where it is read as another runtime's.
+fn read_with(store: &Store, stored: &BeginRun, read_as: &ReadAs) -> Result<BeginRun, RecordError> {
+    let wanted = match read_as {
+        ReadAs::Same => return Ok(stored.clone()),
+        ReadAs::Named(runtime) if *runtime == stored.runtime => return Ok(stored.clone()),
+        ReadAs::Named(runtime) => Some(runtime),
+        ReadAs::Detected => None,
+    };
+    let (job, run) = (stored.job_id.clone(), stored.run_id.clone());
+    let mut context = context_from_json(job, run, &stored.context);
+    if context.source != RunSource::Live {
+        let (run, runtime) = (stored.run_id.clone(), &stored.runtime);
+        let fault = format!("it was read from {runtime}'s session files, which tell its runtime");
+        return Err(StoreError::Invalid { run, fault }.into());
+    }
+    let mut lines = FirstLines::unbounded(wanted.cloned());
+    let mut found = None;
+    store.each_tape_chunk(&stored.run_id, |chunk| {
+        found = lines.push(chunk.stream, &chunk.bytes, chunk.received_at);
+        found.is_none()
+    })?;
+    let found = found.unwrap_or_else(|| lines.finish());
+    let mut begin = stored.clone();
+    match (wanted, found) {
+        (Some(runtime), found) => {
+            begin.runtime = runtime.clone();
+            context.runtime_from = RuntimeFrom::Caller;
+            context.output_on = Stream::Stdout;
+            context.lines_before = 0;
+            if let Some(found) = found {
+                context.output_on = found.output_on;
+                context.lines_before = found.lines_before;
+            }
+        }
+        (None, Some(found)) if found.runtime != stored.runtime => {
+            begin.runtime = found.runtime;
+            context.runtime_from = RuntimeFrom::FirstLines;
+            context.output_on = found.output_on;
+            context.lines_before = found.lines_before;
+        }
+        (None, _) => return Ok(begin),
+    }
+    begin.context = with_decision(&stored.context, &context);
+    Ok(begin)
 }
 
 fn compare(
@@ -177,6 +255,7 @@ fn compare(
     let mut known = StoredCounts::new(store, &begin.run_id)?;
     let mut report = RenormalizedRun {
         run_id: begin.run_id.clone(),
+        runtime: begin.runtime.clone(),
         same: 0,
         changed: 0,
         added: 0,

@@ -73,6 +73,7 @@ fn whoever_watches_sees_what_was_said_or_the_bytes_themselves() {
         for shown in recording.shown() {
             match shown {
                 Shown::Bytes(_, printed) => bytes.extend(printed),
+                Shown::Unread(_) => {}
                 Shown::Items { items, .. } => {
                     for item in items {
                         if let LiveItem::Transcript { entry, .. } = item {

@@ -79,6 +79,17 @@ pub(crate) struct TraitWords {
     until: Option<i64>,
 }
 
+/// Reads the name of a runtime that can be read, or `auto`.
+pub(crate) fn parse_runtime_or_auto(name: &str) -> Result<Runtime, String> {
+    match name {
+        AUTO => Ok(Runtime::from_name(AUTO)),
+        name => parse_runtime(name),
+    }
+}
+
+/// The word for whichever runtime shows itself.
+pub(crate) const AUTO: &str = "auto";
+
 fn parse_runtime(name: &str) -> Result<Runtime, String> {
     name.parse::<Runtime>().map_err(|error| error.to_string())
 }
@@ -95,6 +106,17 @@ impl FilterWords {
     /// Tells whether no word was given: every run is let through.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Takes the runtime out of the words, for a command that does not filter by it.
+    pub(crate) fn take_runtime(&mut self) -> Option<Runtime> {
+        self.traits.runtime.take()
+    }
+
+    /// Lets through runs of a runtime only.
+    pub(crate) fn with_runtime(mut self, runtime: Runtime) -> Self {
+        self.traits.runtime = Some(runtime);
+        self
     }
 
     /// Returns the store's filter.

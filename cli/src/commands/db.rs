@@ -32,21 +32,24 @@ enum DatabaseTask {
     Status,
     /// Print the statements that spread its tables over the machines of a Citus cluster
     ShardSql,
+    /// Print the script that makes roles for recorders and readers with the least rights, for psql
+    RolesSql,
 }
 
 pub(crate) fn run(args: &DbArgs, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
     match args.what {
         DatabaseTask::Migrate => migrate(invocation),
         DatabaseTask::Status => status(invocation),
-        DatabaseTask::ShardSql => shard_sql(&mut invocation.console),
+        DatabaseTask::ShardSql => script(&mut invocation.console, "shard-sql", Store::shard_sql()?),
+        DatabaseTask::RolesSql => script(&mut invocation.console, "roles-sql", Store::roles_sql()?),
     }
 }
 
-fn shard_sql(console: &mut Console<'_>) -> Result<(), CliError> {
-    let text = Store::shard_sql()?;
+/// Prints statements for the owner of a database on a server.
+fn script(console: &mut Console<'_>, name: &str, text: String) -> Result<(), CliError> {
     if console.json {
         return console.object(&Document {
-            name: "shard-sql".to_owned(),
+            name: name.to_owned(),
             file: None,
             text: Some(text),
         });

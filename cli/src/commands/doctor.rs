@@ -10,7 +10,7 @@ use runtape_normalizer::runtimes::{self, RUNTIMES, RuntimeEntry};
 use runtape_store::Store;
 
 use super::runtimes::on_path;
-use super::{doctor_history, doctor_redaction, doctor_server};
+use super::{doctor_history, doctor_redaction, doctor_server, doctor_spool};
 use crate::commands::Invocation;
 use crate::database::Database;
 use crate::error::{CliError, with_causes};
@@ -118,6 +118,7 @@ pub(crate) fn run(args: &DoctorArgs, invocation: &mut Invocation<'_>) -> Result<
     }
     let mut checks = Checks::default();
     database(&mut checks, &invocation.database);
+    doctor_spool::tell(&mut checks, &invocation.database);
     doctor_redaction::tell(&mut checks, &invocation.database);
     let mut history = Vec::new();
     // A runtime without a program of its own has nothing to be looked at.

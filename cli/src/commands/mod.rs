@@ -10,6 +10,7 @@ mod doctor;
 mod doctor_history;
 mod doctor_redaction;
 mod doctor_server;
+mod doctor_spool;
 mod drift;
 mod errors;
 mod estimates;

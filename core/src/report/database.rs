@@ -155,6 +155,8 @@ removal_reasons! {
     Joined => "joined",
     /// Secrets were taken out of the run's tape and records.
     Redacted => "redacted",
+    /// The run was read again as another runtime's.
+    RuntimeChanged => "runtimeChanged",
 }
 
 impl Serialize for RemovalReason {

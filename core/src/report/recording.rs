@@ -95,6 +95,8 @@ pub struct RecoveredRun {
 pub struct RenormalizedRun {
     /// The run.
     pub run_id: RunId,
+    /// The runtime that it was read as.
+    pub runtime: Runtime,
     /// Records that are the same as before.
     pub same: u64,
     /// Records under the same number that differ.

@@ -118,6 +118,14 @@ impl Redactor {
         self
     }
 
+    /// Goes on with the lines of another runtime, where the first lines told which one it is.
+    pub fn set_runtime(&mut self, runtime: &Runtime) {
+        if let Some(on) = &mut self.on {
+            on.runtime = runtime.clone();
+            on.needles = None;
+        }
+    }
+
     /// Keeps a list of what was found.
     #[must_use]
     pub fn with_finds(mut self) -> Self {

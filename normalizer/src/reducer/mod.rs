@@ -63,6 +63,12 @@ impl Reducer {
         }
     }
 
+    /// Returns the runtime.
+    #[must_use]
+    pub fn runtime(&self) -> &Runtime {
+        &self.tape.runtime
+    }
+
     /// Gives out what became known, and takes what is appended to from now on.
     pub fn swap_output(&mut self, output: &mut Output) {
         std::mem::swap(&mut self.tape.output, output);

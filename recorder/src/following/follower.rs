@@ -8,11 +8,14 @@ use crate::context_and_exit::{came_as_records, exit_from_json, is_history_only};
 use crate::error::RecordError;
 use crate::recover::beyond;
 use crate::replay::live_normalizer;
+use crate::undecided::is_undecided;
 
 /// Reads the tape of an open run that some other process writes, and what it gives.
 pub struct Follower {
     root: RunId,
     normalizer: Normalizer,
+    /// The first lines have not decided the runtime: nothing is read before they do.
+    is_undecided: bool,
     /// How far into each stream was read.
     read: StreamLengths,
     /// The part of the tape to be read next.
@@ -32,6 +35,7 @@ impl Follower {
         Ok(Some(Self {
             root,
             normalizer: live_normalizer(&begin)?,
+            is_undecided: is_undecided(&begin),
             read: StreamLengths::default(),
             part: 0,
         }))
@@ -45,6 +49,14 @@ impl Follower {
         mut each: impl FnMut(Output) -> Result<(), E>,
     ) -> Result<(), E> {
         let failed = RecordError::from;
+        if self.is_undecided {
+            let begin = store.begin_of(&self.root).map_err(failed)?;
+            if is_undecided(&begin) {
+                return Ok(());
+            }
+            self.normalizer = live_normalizer(&begin)?;
+            self.is_undecided = false;
+        }
         if store.tape_lengths(&self.root).map_err(failed)?.total() <= self.read.total() {
             return Ok(());
         }

@@ -16,12 +16,15 @@ use crate::clock::Clock;
 use crate::error::RecordError;
 use crate::spool::{SpoolDirectories, SpoolOwner};
 use crate::store_handle::StoreHandle;
+use crate::undecided::DecidedRuntime;
 
 /// How often what has arrived is written.
 const TICK: Duration = Duration::from_millis(50);
 
 /// What is to be kept.
 enum ToKeep {
+    /// What the first lines told of the runtime.
+    Decided(Box<DecidedRuntime>),
     /// What is kept of a piece of output, the records it completes, and the room it takes until it is kept.
     Output(Vec<TapeChunk>, Vec<Record>, Option<Room>),
     /// How the process ended, the last records, and the last of the output.
@@ -47,11 +50,16 @@ impl Keeper {
         let (sender, receiver) = channel();
         let thread = thread::spawn(move || {
             let Destination { owner, open } = destination;
-            let mut spooler = Spooler::new(&runtime, &context, started_at, owner, places);
+            let mut spooler = Spooler::new(runtime, context, started_at, owner, places);
             let store = open().map_err(|error| spooler.note(&error)).ok();
             keep(store.as_ref(), spooler, &receiver, &clock)
         });
         Self { sender, thread }
+    }
+
+    /// Hands over what the first lines told, before the records that follow from it.
+    pub(crate) fn decide(&self, decided: Box<DecidedRuntime>) {
+        let _ = self.sender.send(ToKeep::Decided(decided));
     }
 
     /// Hands over what was printed.
@@ -78,13 +86,18 @@ impl Keeper {
 /// Stores the output that arrives. Once the store has failed, output goes to the spool file.
 fn keep(
     store: Option<&StoreHandle>,
-    mut spooler: Spooler<'_>,
+    mut spooler: Spooler,
     receiver: &Receiver<ToKeep>,
     clock: &Clock,
 ) -> KeepingEnd {
     let mut writer = store.and_then(|store| begin(store, &mut spooler));
     let exit = loop {
         let (chunks, records, end) = match receiver.recv_timeout(TICK) {
+            Ok(ToKeep::Decided(decided)) => {
+                spooler.decide((*decided).clone());
+                writer = written(writer, &mut spooler, |writer| writer.decide(&decided));
+                continue;
+            }
             Ok(ToKeep::Output(chunks, records, _room)) => (chunks, records, None),
             Ok(ToKeep::Exit(exit, records, chunks)) => (chunks, records, Some(exit)),
             Err(RecvTimeoutError::Timeout) => (Vec::new(), Vec::new(), None),
@@ -108,19 +121,19 @@ fn keep(
     spooler.finish(exit, store)
 }
 
-fn begin(store: &StoreHandle, spooler: &mut Spooler<'_>) -> Option<BatchWriter> {
+fn begin(store: &StoreHandle, spooler: &mut Spooler) -> Option<BatchWriter> {
     if let Ok(owner) = SpoolOwner::of(&store.lock()) {
         spooler.owner = owner;
     }
-    let (runtime, context) = (spooler.runtime.clone(), spooler.context);
-    let begun = BatchWriter::begin(store.clone(), runtime, context, spooler.started_at);
+    let runtime = spooler.runtime.clone();
+    let begun = BatchWriter::begin(store.clone(), runtime, &spooler.context, spooler.started_at);
     begun.map_err(|error| spooler.note(&error)).ok()
 }
 
 /// Does some work with a writer; if the store fails, what it could not write is spooled.
 fn written(
     writer: Option<BatchWriter>,
-    spooler: &mut Spooler<'_>,
+    spooler: &mut Spooler,
     work: impl FnOnce(&mut BatchWriter) -> Result<(), RecordError>,
 ) -> Option<BatchWriter> {
     let mut writer = writer?;

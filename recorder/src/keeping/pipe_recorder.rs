@@ -53,10 +53,11 @@ pub struct PipeRecorder {
 }
 
 impl PipeRecorder {
-    /// Opens a run that begins now. A store that cannot take it is no error: what comes is spooled then.
+    /// Opens a run that begins now. A store that cannot take it is no error: what comes is spooled then. Where no
+    /// runtime is named (`None::<Runtime>`), the first lines decide it.
     pub fn start(
         destination: impl Into<Destination>,
-        runtime: Runtime,
+        runtime: impl Into<Option<Runtime>>,
         context: &Context,
         options: PipeOptions,
     ) -> Result<Self, RecordError> {
@@ -66,9 +67,11 @@ impl PipeRecorder {
             rules,
         } = options;
         let now = clock.now();
-        let run = DetachedRun::start(runtime.clone(), context, &rules, now)?.without_summary();
+        let runtime = runtime.into();
+        let first = DetachedRun::runtime_at_start(runtime.as_ref());
+        let run = DetachedRun::start(runtime, context, &rules, now)?.without_summary();
         let (destination, context) = (destination.into(), run.context().clone());
-        let keeper = Keeper::start(destination, runtime, context, now, spool, clock.clone());
+        let keeper = Keeper::start(destination, first, context, now, spool, clock.clone());
         Ok(Self {
             run,
             keeper,
@@ -104,6 +107,9 @@ impl PipeRecorder {
     }
 
     fn keep(&self, printed: Printed, room: Option<Room>) {
+        if let Some(decided) = printed.decided {
+            self.keeper.decide(decided);
+        }
         self.keeper.push(printed.chunks, printed.records, room);
     }
 
@@ -111,6 +117,9 @@ impl PipeRecorder {
     #[must_use]
     pub fn finish(self, exit: &Exit) -> KeepingEnd {
         let ended = self.run.finish(exit);
+        if let Some(decided) = ended.decided {
+            self.keeper.decide(decided);
+        }
         self.keeper.finish(ended.exit, ended.records, ended.chunks)
     }
 }
@@ -155,6 +164,49 @@ mod tests {
         }
         recorder.close(exit).unwrap();
         records(&store.lock())
+    }
+
+    #[test]
+    fn a_pipe_of_a_wrapper_is_its_agents_whether_its_store_is_there_or_fails() {
+        const LINES: [&str; 3] = [
+            "banner\n",
+            "{\"type\":\"thread.started\",\"thread_id\":\"01a1e40f-3839-7462-8ba4-4636a26c3aa5\"}\n",
+            "{\"type\":\"turn.started\"}\n",
+        ];
+        for is_there in [true, false] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("runs.db");
+            let file = path.clone();
+            let destination = Destination::opening(&path, move || {
+                if is_there {
+                    Store::open(&file, &Options::default()).map_err(|error| error.to_string())
+                } else {
+                    Err("not now".to_owned())
+                }
+            });
+            let options = PipeOptions {
+                clock: clock(),
+                ..PipeOptions::default()
+            };
+            let started = PipeRecorder::start(destination, None::<Runtime>, &context(), options);
+            let mut recorder = started.unwrap();
+            for line in LINES {
+                recorder.push(Stream::Stdout, line.as_bytes());
+            }
+            let kept = recorder.finish(&Exit::with_code(1));
+            assert_eq!(kept.spool.is_none(), is_there, "{kept:?}");
+            let mut store = Store::open(&path, &Options::default()).unwrap();
+            if let Some(spool) = kept.spool {
+                take_in_spool(&mut store, &spool, 1).unwrap();
+            }
+            let run = store.run(&context().run_id).unwrap();
+            assert_eq!(run.runtime, Runtime::Codex);
+            assert_eq!(
+                run.session_id.as_deref(),
+                Some("01a1e40f-3839-7462-8ba4-4636a26c3aa5")
+            );
+            assert!(store.verify().unwrap().is_intact());
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use runtape_store::TapeChunk;
 use crate::recover::exit_note;
 use crate::spool::{Spool, SpoolDirectories, SpoolOwner};
 use crate::store_handle::StoreHandle;
+use crate::undecided::DecidedRuntime;
 
 /// How keeping went.
 #[derive(Debug, Default)]
@@ -23,9 +24,9 @@ pub struct KeepingEnd {
 }
 
 /// What goes to a spool file, made when it is first needed.
-pub(super) struct Spooler<'a> {
-    pub(super) runtime: &'a Runtime,
-    pub(super) context: &'a Context,
+pub(super) struct Spooler {
+    pub(super) runtime: Runtime,
+    pub(super) context: Context,
     pub(super) started_at: i64,
     /// The database that the run belongs to.
     pub(super) owner: SpoolOwner,
@@ -36,10 +37,10 @@ pub(super) struct Spooler<'a> {
     kept: KeepingEnd,
 }
 
-impl<'a> Spooler<'a> {
+impl Spooler {
     pub(super) fn new(
-        runtime: &'a Runtime,
-        context: &'a Context,
+        runtime: Runtime,
+        context: Context,
         started_at: i64,
         owner: SpoolOwner,
         places: SpoolDirectories,
@@ -61,6 +62,11 @@ impl<'a> Spooler<'a> {
         self.kept
     }
 
+    /// Learns what the first lines told. A file that was begun before is read as they are.
+    pub(super) fn decide(&mut self, decided: DecidedRuntime) {
+        (self.runtime, self.context) = (decided.runtime, decided.context);
+    }
+
     /// Keeps in mind why the store failed.
     pub(super) fn note(&mut self, fault: &impl ToString) {
         self.kept.fault.get_or_insert_with(|| fault.to_string());
@@ -78,7 +84,7 @@ impl<'a> Spooler<'a> {
                 .and_then(|()| match &mut self.spool {
                     Some(spool) => spool.move_to(&directory),
                     none => {
-                        let (runtime, context) = (self.runtime, self.context);
+                        let (runtime, context) = (&self.runtime, &self.context);
                         let made =
                             Spool::create(&directory, owner, runtime, context, self.started_at);
                         *none = Some(made?);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use runtape_core::Stream;
 use runtape_normalizer::Exit;
+use runtape_store::TapeChunk;
 
 use super::child::{GroupedProcess, Happening};
 use super::output_chunk::OutputChunk;
@@ -170,10 +171,18 @@ impl<'a> Attendant<'a> {
     /// Hands on what came out of so many bytes of output: to those who watch, and to the one who keeps it.
     fn hand_on(&mut self, printed: Printed, bytes: usize, room: Option<Room>) {
         if self.watch == Watch::Items {
+            if self.run.is_unread()
+                && let Some(text) = unread_text(&printed.chunks)
+            {
+                self.show(Shown::Unread(text));
+            }
             self.show(Shown::Items {
                 items: printed.live,
                 bytes,
             });
+        }
+        if let Some(decided) = printed.decided {
+            self.keeper.decide(decided);
         }
         self.keeper.push(printed.chunks, printed.records, room);
     }
@@ -206,6 +215,7 @@ impl<'a> Attendant<'a> {
         };
         let Ended {
             summary,
+            decided,
             exit,
             chunks,
             records,
@@ -221,6 +231,9 @@ impl<'a> Attendant<'a> {
             });
         }
         drop(self.watchers);
+        if let Some(decided) = decided {
+            self.keeper.decide(decided);
+        }
         let kept = self.keeper.finish(exit.clone(), records, chunks);
         Recorded {
             exit,
@@ -228,4 +241,11 @@ impl<'a> Attendant<'a> {
             kept,
         }
     }
+}
+
+/// Returns the text of standard output in some pieces of the tape.
+fn unread_text(chunks: &[TapeChunk]) -> Option<String> {
+    let printed = chunks.iter().filter(|chunk| chunk.stream == Stream::Stdout);
+    let text: Vec<u8> = printed.flat_map(|chunk| chunk.bytes.clone()).collect();
+    (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
 }

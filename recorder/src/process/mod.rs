@@ -100,6 +100,10 @@ pub enum Shown {
         /// How many bytes of output they were made from.
         bytes: usize,
     },
+    /// Lines of standard output that are not understood yet, to be shown at once: those of a wrapper whose agent has
+    /// not shown itself, or text that only the exit tells to be an answer. Without their secrets. An item may say
+    /// them again.
+    Unread(String),
     /// What was printed.
     Bytes(Stream, Vec<u8>),
 }
@@ -150,11 +154,12 @@ pub struct Recording {
 
 impl Recording {
     /// Starts a command in a process group of its own, and records it. Its standard input is what
-    /// the command says: inherited, if nothing is said.
+    /// the command says: inherited, if nothing is said. Where no runtime is named (`None::<Runtime>`), the first
+    /// lines that the command prints decide it: a script may run an agent.
     pub fn spawn(
         mut command: Command,
         destination: impl Into<Destination>,
-        runtime: Runtime,
+        runtime: impl Into<Option<Runtime>>,
         mut context: Context,
         options: RecordingOptions,
     ) -> Result<Self, RecordError> {
@@ -163,20 +168,23 @@ impl Recording {
             let words = words.map(|word| word.to_string_lossy().into_owned());
             context.argv = Some(words.collect());
         }
+        let runtime = runtime.into();
+        let first = DetachedRun::runtime_at_start(runtime.as_ref());
         let started_at = options.clock.now();
         note_start(&mut context, started_at);
-        let start = match options.watch {
-            Watch::Items => DetachedRun::start_live,
-            Watch::Nothing | Watch::Bytes => DetachedRun::start,
+        let run = match options.watch {
+            Watch::Items => DetachedRun::start_live(runtime, &context, &options.rules, started_at)?,
+            Watch::Nothing | Watch::Bytes => {
+                DetachedRun::start(runtime, &context, &options.rules, started_at)?
+            }
         };
-        let run = start(runtime.clone(), &context, &options.rules, started_at)?;
         let context = run.context().clone();
         let (mut child, ends) = GroupedProcess::start(&mut command, &options)?;
         let ChildEnds { stdin, interrupts } = ends;
         let control = child.control();
         let (places, clock) = (options.spool.clone(), options.clock.clone());
         let destination = destination.into();
-        let keeper = Keeper::start(destination, runtime, context, started_at, places, clock);
+        let keeper = Keeper::start(destination, first, context, started_at, places, clock);
         let (sender, shown) = sync_channel(AHEAD);
         let clock = options.clock.clone();
         let thread = thread::spawn(move || {

@@ -28,6 +28,7 @@ pub use self::owner::SpoolOwner;
 use crate::context_and_exit::{context_to_json, exit_from_json, exit_to_json};
 use crate::error::RecordError;
 use crate::recover::{OutputAfterTape, Recovered, beyond, close, left_exit, reopen};
+use crate::undecided::differ_by_decision;
 
 /// What a spool file's name ends with.
 pub const SPOOL_EXTENSION: &str = "runtape-spool";
@@ -470,6 +471,30 @@ pub fn run_of_spool(path: &Path) -> Option<RunId> {
     read.or_else(named)
 }
 
+/// A spool file that nobody writes any more: its run waits to be taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingSpool {
+    /// The run.
+    pub run_id: RunId,
+    /// When it began, in milliseconds since 1970.
+    pub started_at: i64,
+}
+
+/// Returns what waits in a spool file, if it is one of a database, and no living recorder writes it. A database that
+/// could not be asked is known by its place alone.
+#[must_use]
+pub fn waiting_spool(path: &Path, database: &SpoolOwner) -> Option<WaitingSpool> {
+    let head = SpoolReader::open(path).ok()?.head;
+    let mut owner = head.owner();
+    if database.id.is_none() {
+        owner.id = None;
+    }
+    owner.misfit(database).is_none().then_some(WaitingSpool {
+        run_id: head.run_id,
+        started_at: head.started_at,
+    })
+}
+
 /// Tells why a spool file must not be taken into a store.
 fn misfit(store: &Store, head: &SpoolHead) -> Result<Option<String>, RecordError> {
     if head.format >= FORMAT {
@@ -494,7 +519,13 @@ fn take_in(
     now: i64,
 ) -> Result<Recovered, RecordError> {
     let begin = reader.head.clone().begin();
-    store.begin_run(&begin)?;
+    match store.begin_of(&begin.run_id) {
+        // The file or the run was begun before the first lines decided the runtime.
+        Ok(stored) if differ_by_decision(&stored, &begin) => {
+            store.resume_run(&begin.run_id)?;
+        }
+        _ => store.begin_run(&begin)?,
+    }
     let taken = Spooled {
         path,
         reader,

@@ -59,7 +59,7 @@ use crate::server_name::ServerName;
 use self::address::Address;
 use self::connection::{Connection, Value};
 use self::lease::Leases;
-pub(crate) use self::schema::shard_sql;
+pub(crate) use self::schema::{roles_sql, shard_sql};
 use self::transaction::Transaction;
 
 /// Returns what the database of an address is called.

@@ -159,6 +159,26 @@ pub(super) fn migrate(address: &str, layout: Layout, chains: u32) -> Result<(i64
     work().map_err(|error: StoreError| error.in_file(name.as_ref()))
 }
 
+/// Returns the script that makes the roles with the least rights. It is for psql, which goes on after an error unless it
+/// is told to stop: rights that were half given would look as if they were given.
+pub(crate) fn roles_sql() -> String {
+    let roles = include_str!("roles.sql");
+    format!(
+        "-- To be run once with psql, after `runtape db migrate`, by a user who owns the tables of runtape and the database, and \
+         may make roles\n-- (CREATEROLE), or by a superuser: `runtape db roles-sql | psql \"$OWNER_ADDRESS\"`. It stops at the \
+         first error, and\n-- then nothing was changed.\n\
+         \\set ON_ERROR_STOP on\n\
+         BEGIN;\n\
+         DO $$ BEGIN\n    \
+             IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = current_user AND (rolcreaterole OR rolsuper)) THEN\n        \
+                 RAISE EXCEPTION 'user % may make no roles', current_user\n            \
+                     USING HINT = 'a superuser gives the right: ALTER ROLE ' || quote_ident(current_user) || ' CREATEROLE';\n    \
+             END IF;\n\
+         END $$;\n\n\
+         {roles}COMMIT;\n"
+    )
+}
+
 /// Returns the statements that spread the tables over the machines of a Citus cluster.
 pub(crate) fn shard_sql() -> String {
     let mut sql = String::from(

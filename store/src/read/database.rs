@@ -75,6 +75,18 @@ impl Store {
         Err(crate::StoreError::NoServers)
     }
 
+    /// Returns the script that makes the roles of a database on a server with the least rights, for psql.
+    #[cfg(feature = "postgres")]
+    pub fn roles_sql() -> Result<String> {
+        Ok(crate::postgres::roles_sql())
+    }
+
+    /// Refuses to: there are no servers in this build.
+    #[cfg(not(feature = "postgres"))]
+    pub fn roles_sql() -> Result<String> {
+        Err(crate::StoreError::NoServers)
+    }
+
     /// Returns what was removed from the database, in order.
     pub fn removals(&self) -> Result<Vec<Removal>> {
         self.read(|tables| tables.removals())

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::append::{OpenTree, TreeState};
 use super::{kept_usage, merge, sealing};
-use crate::backend::{NewRun, RunRow, Tables};
+use crate::backend::{NewRun, Opening, RunRow, Tables};
 use crate::derive::facts::RunFacts;
 use crate::error::{Result, StoreError};
 use crate::format::codec;
@@ -177,6 +177,41 @@ impl Store {
         Err(StoreError::Conflict {
             run: begin.run_id.clone(),
             what: "the run".to_owned(),
+        })
+    }
+
+    /// Says of which runtime an open root run is, and what is known of it with that: its first lines told. A run that
+    /// has records is refused, since they were made from another reading of the output.
+    pub fn decide_runtime(
+        &mut self,
+        root: &RunId,
+        runtime: &Runtime,
+        context: &Value,
+    ) -> Result<()> {
+        let Some(tree) = self.open.get_mut(root) else {
+            return Err(StoreError::NotOpen { run: root.clone() });
+        };
+        // The tree is read again, with its new runtime.
+        tree.state = None;
+        let context = codec::pack(&json(root, context)?);
+        self.patiently(|store| {
+            store.write(|tables| {
+                let row = get(tables, root)?;
+                if row.seal.is_some() || row.records > 0 {
+                    let seq = row.records;
+                    let run = root.clone();
+                    return Err(StoreError::Ended { run, seq });
+                }
+                tables.set_opening(
+                    &row.key,
+                    &Opening {
+                        job: &row.job,
+                        runtime,
+                        parent: None,
+                    },
+                )?;
+                tables.set_context(&row.key, &context)
+            })
         })
     }
 

@@ -1,13 +1,13 @@
 //! New records in the place of a finished run's, piece by piece and all or nothing.
 
 use runtape_core::report::{RemovalReason, SealName};
-use runtape_core::{Message, Record, RecordKind, RunId};
+use runtape_core::{Message, Record, RecordKind, RunId, Runtime};
 use serde_json::Value;
 
 use super::append::OpenTree;
 use super::begin::{delete_records, json, seal};
 use super::sealing;
-use crate::backend::{RunRow, Tables};
+use crate::backend::{Opening, RunRow, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::codec;
 use crate::read::runs::{get, get_root};
@@ -21,6 +21,13 @@ pub struct Replaced {
     pub old_seal: Option<SealName>,
     /// The seal over the new records.
     pub new_seal: SealName,
+}
+
+/// What is known of a run otherwise than before.
+#[derive(Default)]
+struct Retold<'a> {
+    context: Option<&'a Value>,
+    runtime: Option<&'a Runtime>,
 }
 
 impl Store {
@@ -55,7 +62,7 @@ impl Store {
         at: i64,
         write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
     ) -> Result<Replaced> {
-        self.replace(root, RemovalReason::Replaced, None, at, write)
+        self.replace(root, RemovalReason::Replaced, &Retold::default(), at, write)
     }
 
     /// The same for a run of which something else is known now than before it began: another account of it was
@@ -68,21 +75,41 @@ impl Store {
         at: i64,
         write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
     ) -> Result<Replaced> {
-        self.replace(root, reason, Some(context), at, write)
+        let retold = Retold {
+            context: Some(context),
+            runtime: None,
+        };
+        self.replace(root, reason, &retold, at, write)
+    }
+
+    /// The same for a run that turned out to be another runtime's.
+    pub fn replace_runtime(
+        &mut self,
+        root: &RunId,
+        runtime: &Runtime,
+        context: &Value,
+        at: i64,
+        write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
+    ) -> Result<Replaced> {
+        let retold = Retold {
+            context: Some(context),
+            runtime: Some(runtime),
+        };
+        self.replace(root, RemovalReason::RuntimeChanged, &retold, at, write)
     }
 
     fn replace(
         &mut self,
         root: &RunId,
         reason: RemovalReason,
-        context: Option<&Value>,
+        retold: &Retold<'_>,
         at: i64,
         write: impl FnOnce(&mut Self) -> Result<Option<Value>>,
     ) -> Result<Replaced> {
         let lock = self.lock(root)?;
         let tree = OpenTree { lock, state: None };
         let replaced = self.batch(|store| {
-            let old_seal = store.empty(root, reason, context, at)?;
+            let old_seal = store.empty(root, reason, retold, at)?;
             store.open.insert(root.clone(), tree);
             let exit = write(store)?;
             let exit = exit.map(|exit| json(root, &exit)).transpose()?;
@@ -104,10 +131,13 @@ impl Store {
         &mut self,
         root: &RunId,
         reason: RemovalReason,
-        context: Option<&Value>,
+        retold: &Retold<'_>,
         at: i64,
     ) -> Result<Option<SealName>> {
-        let context = context.map(|context| json(root, context)).transpose()?;
+        let context = retold
+            .context
+            .map(|context| json(root, context))
+            .transpose()?;
         self.write(|tables| {
             let row = get(tables, root)?;
             if row.root.is_some() || row.seal.is_none() {
@@ -116,6 +146,15 @@ impl Store {
             check_tape(tables, &row)?;
             sealing::remove(tables, &row, reason, at)?;
             delete_records(tables, &row)?;
+            if let Some(runtime) = retold.runtime {
+                let job = &row.job;
+                let opening = Opening {
+                    job,
+                    runtime,
+                    parent: None,
+                };
+                tables.set_opening(&row.key, &opening)?;
+            }
             if let Some(context) = context {
                 tables.set_context(&row.key, &codec::pack(&context))?;
             }

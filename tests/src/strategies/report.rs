@@ -185,6 +185,7 @@ pub fn recovered_run() -> BoxedStrategy<RecoveredRun> {
 pub fn renormalized_run() -> BoxedStrategy<RenormalizedRun> {
     build!(RenormalizedRun {
         run_id: run_id(),
+        runtime: runtime(),
         same: count(),
         changed: count(),
         added: count(),

@@ -173,6 +173,7 @@ const CASES: &[(&str, SchemaKind, i32)] = &[
     ("db migrate", SchemaKind::MigrationReport, 0),
     #[cfg(feature = "postgres")]
     ("db shard-sql", SchemaKind::Document, 0),
+    ("db roles-sql", SchemaKind::Document, 0),
     ("gc --run last --dry-run", SchemaKind::GcReport, 0),
     ("gc --run last", SchemaKind::GcReport, 0),
     #[cfg(unix)]

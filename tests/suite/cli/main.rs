@@ -76,4 +76,6 @@ mod trouble;
 mod unshown;
 mod usage;
 #[cfg(unix)]
+mod wrappers;
+#[cfg(unix)]
 mod your_own_agent;

@@ -1,6 +1,7 @@
 //! What was appended comes back, once, exactly.
 
-use runtape_core::{Materializer, Record, RecordKind, Span, Stream, materialize};
+use runtape_core::report::RemovalReason;
+use runtape_core::{Materializer, Record, RecordKind, Runtime, Span, Stream, materialize};
 use runtape_store::{RunFilter, SealName, StoreError};
 use runtape_tests::runs::{Made, Plan, child, run_id};
 use serde_json::json;
@@ -417,4 +418,81 @@ pub(crate) fn a_batch_is_all_or_nothing<B: Backend>() {
         .unwrap();
     let report = store.verify().unwrap();
     assert_eq!((report.runs, report.faults), (3, Vec::new()));
+}
+
+pub(crate) fn a_run_that_turns_out_to_be_another_runtimes_is_that_ones_in_every_table<
+    B: Backend,
+>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    let right = Plan {
+        runtime: Runtime::Codex,
+        session: Some("session-of-codex".to_owned()),
+        ..Plan::new("r", 4)
+    }
+    .make();
+    let mut begin = right.begin.clone();
+    begin.runtime = Runtime::Generic;
+    let mut wrong = right.records.clone();
+    for record in &mut wrong {
+        if let RecordKind::Run(opened) = &mut record.kind {
+            opened.runtime = Runtime::Generic;
+        }
+    }
+    // Decided while it is open: before its first record.
+    store.begin_run(&begin).unwrap();
+    store.append(right.id(), &[], &right.chunks).unwrap();
+    let known = json!({"runtimeFrom": "firstLines"});
+    store
+        .decide_runtime(right.id(), &Runtime::Hermes, &known)
+        .unwrap();
+    let decided = store.begin_of(right.id()).unwrap();
+    assert_eq!(
+        (decided.runtime, &decided.context),
+        (Runtime::Hermes, &known)
+    );
+    store
+        .decide_runtime(right.id(), &Runtime::Generic, &begin.context)
+        .unwrap();
+    store.append(right.id(), &wrong, &[]).unwrap();
+    let late = store.decide_runtime(right.id(), &Runtime::Hermes, &known);
+    assert!(matches!(late, Err(StoreError::Ended { .. })), "{late:?}");
+    store.finish_run(right.id(), &json!(0), 0).unwrap();
+    let other = Plan {
+        at: right.begin.started_at + 1_000_000,
+        run: "other".to_owned(),
+        ..Plan::new("other", 2)
+    };
+    other.make().store(&mut store);
+    assert_eq!(store.verify().unwrap().faults, []);
+
+    // Read again when it has ended.
+    store
+        .replace_runtime(right.id(), &Runtime::Codex, &known, 77, |store| {
+            store.append(right.id(), &right.records, &[])?;
+            Ok(None)
+        })
+        .unwrap();
+    let run = store.run(right.id()).unwrap();
+    assert_eq!(run.runtime, Runtime::Codex);
+    assert_eq!(store.begin_of(right.id()).unwrap().context, known);
+    let report = store.verify().unwrap();
+    assert_eq!(report.faults, []);
+    assert_eq!(report.removals[0].reason, RemovalReason::RuntimeChanged);
+    // As if it had been recorded so.
+    let usual = B::fresh();
+    let mut usual = usual.open();
+    right.store(&mut usual);
+    other.make().store(&mut usual);
+    assert_eq!(
+        store.usage_daily().unwrap(),
+        usual.usage_daily().unwrap(),
+        "the sums that are kept"
+    );
+    let of_runtime = RunFilter {
+        runtime: Some(Runtime::Generic),
+        ..RunFilter::default()
+    };
+    let generic = store.runs(&of_runtime, None, 9).unwrap();
+    assert!(generic.items.iter().all(|run| run.run_id != *right.id()));
 }

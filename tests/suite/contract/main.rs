@@ -125,6 +125,7 @@ macro_rules! hold_to_the_contract {
                 gaps_strangers_and_late_records_are_refused,
                 children_share_the_tape_and_the_seal_of_their_root,
                 replacing_records_keeps_the_tape_and_leaves_a_tombstone,
+                a_run_that_turns_out_to_be_another_runtimes_is_that_ones_in_every_table,
                 odd_numbers_and_deep_nesting_come_back,
                 a_live_run_of_many_small_batches_comes_back,
                 a_batch_is_all_or_nothing,

@@ -6,13 +6,13 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use runtape_core::{IdSource, RandomIds, RunId, Stream};
+use runtape_normalizer::Exit;
 use runtape_normalizer::redact::RuleSet;
-use runtape_normalizer::{Exit, detect};
 use runtape_recorder::{PipeOptions, PipeRecorder};
 
 use super::source::CaptureSource;
 use super::{IngestArgs, context};
-use crate::arguments::input::{CHUNK, Input, LONGEST_LOOK};
+use crate::arguments::input::Input;
 use crate::commands::{Invocation, unkept};
 use crate::error::CliError;
 use crate::spool_directory;
@@ -28,12 +28,8 @@ pub(super) fn keep(
     invocation: &mut Invocation<'_>,
     source: &CaptureSource,
 ) -> Result<Option<RunId>, CliError> {
-    let mut input = Input::open(&source.stdout)?;
-    let first = match args.runtime {
-        Some(_) => Vec::new(),
-        None => first_of_pipe(&mut input)?,
-    };
-    let runtime = source.runtime(args.runtime.as_ref(), &first);
+    let input = Input::open(&source.stdout)?;
+    let runtime = source.told_runtime(args.runtime.as_ref());
     let run_id = RandomIds.run_id();
     let context = context(args, source, &run_id)?;
     let options = PipeOptions {
@@ -43,7 +39,6 @@ pub(super) fn keep(
     };
     let destination = invocation.database.destination();
     let mut recorder = PipeRecorder::start(destination, runtime, &context, options)?;
-    recorder.push(Stream::Stdout, &first);
     let read = follow(&mut recorder, input).and_then(|()| add_stderr(&mut recorder, source));
     let exit = match read {
         Ok(()) => source.exit(args.exit_code),
@@ -65,25 +60,6 @@ fn add_stderr(recorder: &mut PipeRecorder, source: &CaptureSource) -> Result<(),
         recorder.push_received(Stream::Stderr, bytes, at);
         Ok(())
     })
-}
-
-/// Reads a pipe until its runtime shows, or as much as detection looks at.
-fn first_of_pipe(input: &mut Input) -> Result<Vec<u8>, CliError> {
-    let mut first = Vec::new();
-    let mut buffer = Vec::new();
-    let mut has_line = false;
-    let goes_on = |first: &[u8], has_line: bool| {
-        first.len() < CHUNK || (!has_line && first.len() < LONGEST_LOOK)
-    };
-    while goes_on(&first, has_line) && input.read_some(&mut buffer)? > 0 {
-        first.extend_from_slice(&buffer);
-        has_line |= buffer.contains(&b'\n');
-        // Half a line may look like another runtime's.
-        if has_line && detect(&first).is_some() {
-            break;
-        }
-    }
-    Ok(first)
 }
 
 /// Hands on what comes until the pipe is closed: what came is kept even while nothing more comes.

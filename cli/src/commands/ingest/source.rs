@@ -143,14 +143,25 @@ impl CaptureSource {
     /// Returns the runtime: as it was named, else as the output or the command tells.
     /// Any other output is that of a generic program.
     pub(crate) fn runtime(&self, named: Option<&Runtime>, first: &[u8]) -> Runtime {
-        let from_meta = || self.meta.runtime.as_deref().map(Runtime::from_name);
-        let from_command = || runtimes::by_command_line(self.meta.argv.as_deref()?);
-        named
-            .cloned()
-            .or_else(from_meta)
+        self.named_runtime(named)
             .or_else(|| detect(first))
-            .or_else(from_command)
+            .or_else(|| self.runtime_of_command())
             .unwrap_or(Runtime::Generic)
+    }
+
+    /// Returns the runtime as far as it is known without the output.
+    pub(crate) fn told_runtime(&self, named: Option<&Runtime>) -> Option<Runtime> {
+        self.named_runtime(named)
+            .or_else(|| self.runtime_of_command())
+    }
+
+    fn named_runtime(&self, named: Option<&Runtime>) -> Option<Runtime> {
+        let from_meta = || self.meta.runtime.as_deref().map(Runtime::from_name);
+        named.cloned().or_else(from_meta)
+    }
+
+    fn runtime_of_command(&self) -> Option<Runtime> {
+        runtimes::by_command_line(self.meta.argv.as_deref()?)
     }
 
     /// Returns how many bytes there are to read.

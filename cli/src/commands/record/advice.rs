@@ -5,13 +5,13 @@ use runtape_normalizer::runtimes::{Carried, OutputFormat, RuntimeEntry, best, en
 
 /// Returns a line to print before the command is started, if there is something to say: that nobody
 /// knows the program, or that another output format tells more.
-pub(super) fn advice(runtime: &Runtime, is_known: bool, argv: &[String]) -> Option<String> {
-    if !is_known {
+pub(super) fn advice(runtime: Option<&Runtime>, argv: &[String]) -> Option<String> {
+    let Some(runtime) = runtime else {
         let program = argv.first()?;
         return Some(format!(
-            "{program} is no runtime that is known: recorded as {runtime}, see --runtime"
+            "{program} is no runtime that is known: its first lines tell which agent it runs, see --runtime"
         ));
-    }
+    };
     let entry = entry_for(runtime)?;
     let (asked, best) = (asked_for(entry, argv)?, best(entry.formats)?);
     let is_missed = |what: &Carried| best.carries.contains(what) && !asked.carries.contains(what);
@@ -58,7 +58,7 @@ mod tests {
 
     fn said(runtime: &Runtime, line: &str) -> Option<String> {
         let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        advice(runtime, true, &argv)
+        advice(Some(runtime), &argv)
     }
 
     #[test]
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn a_program_that_nobody_knows_is_named() {
         let argv = ["./agent.sh".to_owned()];
-        let said = advice(&Runtime::Generic, false, &argv).unwrap();
+        let said = advice(None, &argv).unwrap();
         assert!(
-            said.contains("./agent.sh") && said.contains("generic"),
+            said.contains("./agent.sh") && said.contains("--runtime"),
             "{said}"
         );
     }

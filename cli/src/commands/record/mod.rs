@@ -39,14 +39,16 @@ use crate::terminal::times;
 /// Run an agent CLI and record what it prints
 ///
 /// What the command prints is stored as it comes, and so is what it is given on standard input, unless that
-/// is a terminal: where the runtime reads its prompt there, it is what was asked. Exits as the command did. If the recorder is killed, the command and what it started are ended, too.
+/// is a terminal: where the runtime reads its prompt there, it is what was asked. The command may be a script, make or ssh
+/// that runs the agent. Exits as the command did. If the recorder is killed, the command and what it started are ended, too.
 #[derive(Debug, clap::Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of the command line"
 )]
 pub(crate) struct RecordArgs {
-    /// The runtime; guessed from the command's name, `generic` for any other program
+    /// The runtime; guessed from the command's name, and for any other program by its first lines: of 64 lines, 64 KiB
+    /// or 2 seconds, whatever is over first. `generic` if they tell none
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<Runtime>,
     /// The job that the run belongs to; by default the run is a job of its own
@@ -154,9 +156,8 @@ pub(crate) fn run(
         return Err(CliError::Usage { message });
     };
     let guessed = || runtimes::by_command_line(&args.command);
+    // A script, make, ssh: the first lines tell which agent it runs.
     let runtime = args.runtime.clone().or_else(guessed);
-    let is_known = runtime.is_some();
-    let runtime = runtime.unwrap_or(Runtime::Generic);
     refuse_option(program)?;
     invocation.database.check()?;
     let is_new = invocation.database.is_new();
@@ -166,7 +167,7 @@ pub(crate) fn run(
         program: program.clone(),
         error,
     })?;
-    if let Some(advice) = advice::advice(&runtime, is_known, &args.command)
+    if let Some(advice) = advice::advice(runtime.as_ref(), &args.command)
         && View::new(args, invocation.console.json) == View::Conversation
     {
         invocation.note(&advice);
@@ -272,7 +273,7 @@ fn options(
 fn spawn(
     invocation: &Invocation<'_>,
     options: RecordingOptions,
-    runtime: Runtime,
+    runtime: Option<Runtime>,
     context: &Context,
     (program, arguments): (&str, &[String]),
     stdin: Option<Stdio>,

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use runtape_core::{Stream, TranscriptEntry, TranscriptKind};
+use runtape_core::transcript::Assistant;
+use runtape_core::{Runtime, Stream, TranscriptEntry, TranscriptKind};
 use runtape_normalizer::LiveItem;
 use runtape_recorder::process::Shown;
 
@@ -48,6 +49,8 @@ pub(super) struct Screen {
     view: View,
     /// A line about the run follows at the end.
     is_summed_up: bool,
+    /// Lines that were shown before they were understood.
+    unread: UnreadLines,
     unshown: Option<Unshown>,
 }
 
@@ -57,6 +60,7 @@ impl Screen {
             printer: TranscriptPrinter::default(),
             view,
             is_summed_up,
+            unread: UnreadLines::default(),
             unshown: None,
         }
     }
@@ -65,6 +69,7 @@ impl Screen {
     pub(super) fn show(&mut self, invocation: &mut Invocation<'_>, shown: Shown) {
         let (bytes, result) = match shown {
             Shown::Bytes(stream, bytes) => (bytes.len(), self.raw(invocation, stream, &bytes)),
+            Shown::Unread(text) => (0, self.unread(invocation, text)),
             Shown::Items { items, bytes } => (bytes, self.items(invocation, items)),
         };
         self.saw(invocation, result);
@@ -121,6 +126,18 @@ impl Screen {
         Ok(invocation.console.out.flush()?)
     }
 
+    /// Shows lines at once that an item may say again.
+    fn unread(&mut self, invocation: &mut Invocation<'_>, text: String) -> Result<(), CliError> {
+        if self.view != View::Conversation || self.unread.is_over(&text) {
+            return Ok(());
+        }
+        let console = &mut invocation.console;
+        let entry = TranscriptEntry::new(0, Assistant::new(&text, true));
+        self.printer.print(console, &entry)?;
+        self.unread.lines.push_str(&text);
+        Ok(console.out.flush()?)
+    }
+
     fn items(
         &mut self,
         invocation: &mut Invocation<'_>,
@@ -140,7 +157,9 @@ impl Screen {
                     TranscriptKind::Result(result) => self.is_summed_up && !result.is_error,
                     _ => false,
                 };
-                for entry in entries.filter(|entry| !is_said(entry)) {
+                let unread = &mut self.unread;
+                let is_new = |entry: &TranscriptEntry| !unread.takes(&entry.kind);
+                for entry in entries.filter(|entry| !is_said(entry)).filter(is_new) {
                     self.printer.print(console, &entry)?;
                 }
             }
@@ -151,5 +170,86 @@ impl Screen {
             }
         }
         Ok(console.out.flush()?)
+    }
+}
+
+/// Lines that were shown before they were understood, until items say them again.
+#[derive(Default)]
+struct UnreadLines {
+    lines: String,
+    /// Some line was shown so.
+    is_used: bool,
+    /// What comes is in a published shape: it is shown as what it says.
+    is_over: bool,
+}
+
+impl UnreadLines {
+    /// Tells whether lines are no longer shown before they are understood.
+    fn is_over(&mut self, text: &str) -> bool {
+        // Objects may be messages, which read better than they look.
+        self.is_over |= text.lines().any(|line| line.trim_start().starts_with('{'));
+        self.is_used |= !self.is_over;
+        self.is_over
+    }
+
+    /// Tells whether an entry says nothing but lines that were shown.
+    fn takes(&mut self, kind: &TranscriptKind) -> bool {
+        if !self.is_used {
+            return false;
+        }
+        let text = match kind {
+            TranscriptKind::Assistant(said) => said.text.as_str(),
+            TranscriptKind::Stdout(said) => said.text.as_str(),
+            TranscriptKind::Init(init) => return init.model == Runtime::Generic.as_str(),
+            TranscriptKind::Stderr(_) | TranscriptKind::System(_) | TranscriptKind::Result(_) => {
+                return false;
+            }
+            _ => {
+                // The agent has begun: what it says is new, even if it says the same.
+                self.lines.clear();
+                return false;
+            }
+        };
+        let wanted = text.trim_matches(['\r', '\n']);
+        let shown = self.lines.trim_start_matches(['\r', '\n']);
+        let Some(rest) = shown.strip_prefix(wanted) else {
+            return false;
+        };
+        if !(rest.is_empty() || rest.starts_with(['\r', '\n'])) {
+            return false;
+        }
+        self.lines = rest.to_owned();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use runtape_core::transcript::{Init, Stdout};
+
+    use super::*;
+
+    #[test]
+    fn an_item_that_says_what_was_shown_is_not_shown_again() {
+        let mut lines = UnreadLines::default();
+        let said = |text: &str| TranscriptKind::from(Assistant::new(text, true));
+        assert!(!lines.takes(&said("a")), "nothing was shown");
+        assert!(!lines.is_over("\na\nb\r\nc\n"));
+        lines.lines.push_str("\na\nb\r\nc\n");
+        let generic = Init {
+            model: "generic".to_owned(),
+            session_id: String::new(),
+        };
+        assert!(lines.takes(&generic.into()));
+        assert!(lines.takes(&said("a\nb")));
+        assert!(lines.takes(&said("\n")), "what ended the line");
+        assert!(!lines.takes(&said("another")));
+        let noise = Stdout {
+            text: "c".to_owned(),
+        };
+        assert!(lines.takes(&noise.into()));
+        assert!(!lines.takes(&said("c")), "it is said again");
+        assert!(lines.is_over("{\"kind\":\"init\"}\n"));
+        assert!(lines.is_over("more\n"), "from then on");
     }
 }

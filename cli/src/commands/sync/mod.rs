@@ -25,8 +25,8 @@ use crate::terminal::times;
 /// Take in what agent CLIs left on this machine
 ///
 /// Finds the session files of agent CLIs in their usual places, takes in what is new, and joins it with runs that
-/// were recorded: one execution is one run, whatever it was seen through. Nothing is changed there, and nothing
-/// leaves the machine. What was read before and has not changed is not read again.
+/// were recorded: one execution is one run, whatever it was seen through. Nothing is changed there, and what is
+/// taken in goes to the database alone: to its server where it is on one (--db postgres://…). What was read before and has not changed is not read again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SyncArgs {
     /// Read only this runtime's history; may be given several times

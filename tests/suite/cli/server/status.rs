@@ -132,4 +132,9 @@ fn a_server_tells_how_it_is() {
         sql.contains("create_distributed_table('root', 'root_id')"),
         "{sql}"
     );
+    let sql = stdout(&server.run(&["db", "roles-sql"]));
+    let (first, rest) = sql.split_once("\\set ON_ERROR_STOP on\nBEGIN;\n").unwrap();
+    assert!(first.contains("CREATEROLE"), "{sql}");
+    assert!(rest.contains("CREATE ROLE runtape_recorder"), "{sql}");
+    assert!(rest.ends_with("COMMIT;\n"), "{sql}");
 }
