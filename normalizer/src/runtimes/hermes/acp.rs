@@ -183,8 +183,8 @@ impl Acp {
             self.on_usage(&usage, out);
         }
         let held = self.held.as_ref().map(|(_, text)| text.as_str());
-        let doubtful = reason == "end_turn"
-            && held.is_some_and(|text| !has_usage || is_own_text(text));
+        let doubtful =
+            reason == "end_turn" && held.is_some_and(|text| !has_usage || is_own_text(text));
         if !doubtful {
             self.release(out);
         }

@@ -364,7 +364,10 @@ fn refusal_reason(text: &str) -> Option<String> {
     let said = ["Model's explanation: ", "Provider message: "]
         .iter()
         .find_map(|label| rest.strip_prefix(label));
-    let said = said.map(|said| said.rsplit_once(" Try rephrasing ").map_or(said, |(said, _)| said));
+    let said = said.map(|said| {
+        said.rsplit_once(" Try rephrasing ")
+            .map_or(said, |(said, _)| said)
+    });
     let first = first.trim_start_matches(['⚠', '\u{fe0f}', ' ']);
     Some(shorten(said.unwrap_or(first)))
 }

@@ -15,7 +15,8 @@ pub(super) fn is_leak(line: &str) -> bool {
         return leading_session_id(rest).is_some();
     }
     is_subagent_line(line)
-        || (line.starts_with("(clarify timed out after ") && line.ends_with(" — agent will decide)"))
+        || (line.starts_with("(clarify timed out after ")
+            && line.ends_with(" — agent will decide)"))
         || line.starts_with("↩ Background ")
         || line.starts_with("  ⏱ Timeout — ")
         || line.starts_with("  ⚠ tirith ")
