@@ -524,6 +524,46 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_is_what_hermes_says_itself() {
+        let own = "⚠️  The model declined to respond to this request (safety refusal — not a Hermes/gateway failure).\n\nModel's explanation: I can't.\n\nTry rephrasing the request, or so.";
+        let blocked = "⚠️  The model provider's safety filter blocked this\nrequest (not a Hermes/gateway failure).\n\nProvider message: HTTP 400: content_filter\n\nTry rephrasing it.";
+        let table = [
+            (own, Some(("Refusal", "I can't.", None))),
+            (
+                blocked,
+                Some(("ApiError", "HTTP 400: content_filter", Some(400))),
+            ),
+            ("I can't help with that.", None),
+            ("The model declined to respond to this request.", None),
+        ];
+        for (text, expected) in table {
+            let error = refusal_of_text(text);
+            let told = error.as_ref().map(|error| {
+                (
+                    error.name.as_str(),
+                    error.message.as_str(),
+                    error.status_code,
+                )
+            });
+            assert_eq!(told, expected, "{text}");
+            if let Some(error) = error {
+                assert_eq!(error.family, Some(ErrorFamily::Refusal));
+                assert!(!error.is_retryable);
+            }
+        }
+        for line in [
+            "⚠️ The model declined to respond to this request (safety refusal).",
+            "❌ Provider safety filter blocked this request: HTTP 400: no",
+        ] {
+            let (mut report, _) = reported(&[line]);
+            assert!(report.has_failed() && is_head(line) && is_refusal_line(line));
+            assert_eq!(report.error(Some(own)).family, Some(ErrorFamily::Refusal));
+            report.recover();
+            assert!(!report.has_failed());
+        }
+    }
+
+    #[test]
     fn a_budget_that_was_just_enough_is_no_limit() {
         let reached = "⚠ Iteration budget reached (2/2) — response may be incomplete";
         let asked = "⚠️ Iteration budget exhausted (2/2) — asking model to summarise";

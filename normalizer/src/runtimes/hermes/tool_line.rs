@@ -308,6 +308,16 @@ mod tests {
     }
 
     #[test]
+    fn an_error_with_line_breaks_ends_its_line() {
+        let begun = "  ┊ 🐍 exec      import sys  0.1s [Traceback (most recent call last):";
+        assert!(opens_completion(begun) && !ends_failure(begun));
+        for end in ["\n  File \"/t...]", "\n  File \"/t...] (0.5s)"] {
+            assert!(ends_failure(&format!("{begun}{end}")), "{end}");
+        }
+        assert!(!ends_failure("  ┊ 🐍 exec      x[0]\ny[1]"));
+    }
+
+    #[test]
     fn time_and_failure_are_read_from_the_end() {
         let table = [
             (
