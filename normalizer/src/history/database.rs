@@ -24,8 +24,11 @@ pub struct SessionTable {
     pub name: &'static str,
     /// The column with the session's id.
     pub id: &'static str,
-    /// The column with the id of the session that started this one.
+    /// The column that names the session that started this one.
     pub parent: &'static str,
+    /// The column by which `parent` names a session: the id, for most. Where several sessions have the
+    /// same name, the last one before the started one is meant.
+    pub named_by: &'static str,
     /// Columns that are not read: long, or nobody's business.
     pub without: &'static [&'static str],
 }
@@ -39,6 +42,9 @@ pub struct Table {
     pub session: &'static str,
     /// The column by which rows are ordered.
     pub order: &'static str,
+    /// The column with a text, and the column with the same text compressed (zstd) in rows where the
+    /// first one is NULL. The line of such a row has the text under the first name.
+    pub packed: Option<(&'static str, &'static str)>,
     /// Columns that are not read.
     pub without: &'static [&'static str],
 }

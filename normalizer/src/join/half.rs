@@ -25,6 +25,8 @@ pub(super) struct StepFacts {
     pub(super) loose: String,
     pub(super) has_thinking: bool,
     pub(super) has_usage: bool,
+    /// An attempt at its message was given up.
+    pub(super) is_given_up: bool,
     /// Its calls: id and tool.
     pub(super) calls: Vec<(OwnedCall, String)>,
     /// The same calls, to tell one that is printed again.
@@ -181,6 +183,7 @@ fn note_part(step: &mut StepFacts, signal: &OwnedSignal) {
             step.has_thinking |= !text.is_empty();
         }
         OwnedSignal::Other(Signal::Usage { .. }) => step.has_usage = true,
+        OwnedSignal::MessageGivenUp(_) => step.is_given_up = true,
         _ => {}
     }
 }

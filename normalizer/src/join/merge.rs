@@ -304,6 +304,7 @@ impl Merge {
             return self.on_own(item, reducer);
         };
         let has_usage = facts.iter().any(|step| step.has_usage);
+        let is_given_up = facts.iter().any(|step| step.is_given_up);
         let has_thinking = facts.iter().any(|step| step.has_thinking);
         let same = |call: &OwnedCall| {
             let calls = self.same_calls.get(item.scope)?;
@@ -324,6 +325,7 @@ impl Merge {
                 Signal::MessagePrinted => false,
                 _ => return self.on_own(item, reducer),
             },
+            OwnedSignal::MessageGivenUp(_) if is_given_up => false,
             // What was given up is not in the history: the notice stays.
             OwnedSignal::MessageGivenUp(retry) | OwnedSignal::PartGivenUp(retry) => {
                 let notice = Signal::Event(retry.clone().into());

@@ -12,5 +12,6 @@
 
 mod cursor;
 mod hermes;
+mod openclaw;
 mod opencode;
 mod sessions;

@@ -10,7 +10,7 @@ use runtape_core::{ErrorFamily, TokenCounts};
 use serde_json::{Value, json};
 
 use super::acp_title::tool_of_title;
-use super::failure::{NO_REPLY, error_of_text, looks_like_failure};
+use super::failure::{NO_REPLY, error_of_text, looks_like_failure, refusal_of_text};
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use super::step_progress::StepProgress;
@@ -25,6 +25,9 @@ use crate::verdict::{UnclearResult, VerdictWord};
 
 /// What hermes puts before the first text after a call. The model did not say it.
 const SEPARATOR: &str = "\n\n";
+
+/// How a prompt ends that the client cancelled.
+const CANCELLED: &str = "cancelled";
 
 /// Which part of a message is being printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,12 +183,15 @@ impl Acp {
             self.on_usage(&usage, out);
         }
         let held = self.held.as_ref().map(|(_, text)| text.as_str());
-        let doubtful = reason == "end_turn"
-            && held.is_some_and(|text| !has_usage || text.starts_with(NO_REPLY));
+        let doubtful =
+            reason == "end_turn" && held.is_some_and(|text| !has_usage || is_own_text(text));
         if !doubtful {
             self.release(out);
         }
         self.end_part(out);
+        if reason == CANCELLED && self.progress != StepProgress::None {
+            out.emit(Signal::MessageCut);
+        }
         self.ended = Some(PromptEnd { reason, has_usage });
     }
 
@@ -363,9 +369,10 @@ impl Acp {
         let text = held.as_ref().map(|(_, text)| text.as_str());
         let told = stderr.filter(|stderr| stderr.report.has_failed());
         let silent = text.is_some_and(|text| text.starts_with(NO_REPLY));
+        let refused = text.is_some_and(|text| refusal_of_text(text).is_some());
         let failed = ended.reason == "end_turn"
             && if ended.has_usage {
-                silent && told.is_some()
+                refused || (silent && told.is_some())
             } else {
                 told.is_some() || text.is_some_and(looks_like_failure)
             };
@@ -404,6 +411,11 @@ impl Acp {
         }
         self.release(out);
     }
+}
+
+/// Tells whether hermes prints a text of its own where the answer would be.
+fn is_own_text(text: &str) -> bool {
+    text.starts_with(NO_REPLY) || refusal_of_text(text).is_some()
 }
 
 /// Tells whether a line is a message of the protocol, or begins like one and was cut.
@@ -456,7 +468,7 @@ fn verdict_of(reason: &str, out: &mut SignalSink<'_>) -> Verdict {
             "the agent refused the prompt",
             ErrorFamily::Refusal,
         )),
-        "cancelled" => Verdict::Interrupted(failure::error(
+        CANCELLED => Verdict::Interrupted(failure::error(
             "Cancelled",
             "the prompt was cancelled",
             ErrorFamily::Other,

@@ -27,6 +27,8 @@ pub(super) struct FailureReport {
     fatal: Option<String>,
     /// The model answered with nothing until it was given up.
     empty: bool,
+    /// The model, or its provider's filter, refused.
+    refused: bool,
     /// The turn limit was reached.
     limit: Option<String>,
     /// The model was asked for a closing summary because of it.
@@ -71,6 +73,7 @@ impl FailureReport {
         if self.fatal.is_some() {
             self.fatal = None;
             self.empty = false;
+            self.refused = false;
         }
     }
 
@@ -95,6 +98,10 @@ impl FailureReport {
                 out.event(Warning {
                     message: text.to_owned(),
                 });
+            }
+            "⚠" if text == DECLINED => {
+                self.fatal = Some(text.to_owned());
+                self.refused = true;
             }
             "⚠" if text.starts_with("Empty response from model") => {
                 let retry = ApiRetry {
@@ -127,8 +134,11 @@ impl FailureReport {
 
     fn take_detail(&mut self, line: &str) -> ReportLine {
         let text = line.trim_start();
-        if line.len() - text.len() == 6 && text.starts_with("• ") {
-            return ReportLine::Part;
+        match line.len() - text.len() {
+            6 if text.starts_with("• ") => return ReportLine::Part,
+            // A command that such a line proposes.
+            8 if self.has_failed() && text.starts_with("hermes ") => return ReportLine::Part,
+            _ => {}
         }
         if line.len() - text.len() != 3 {
             return ReportLine::Nothing;
@@ -185,6 +195,7 @@ impl FailureReport {
     fn on_fatal(&mut self, text: &str) {
         self.status = status_in(text).or(self.status);
         self.empty = text.starts_with("Model returned no content");
+        self.refused |= text.starts_with(FILTERED);
         self.fatal = Some(shorten(text));
     }
 
@@ -197,6 +208,10 @@ impl FailureReport {
             self.error.as_deref().or(text).or(fatal)
         };
         let message = message.unwrap_or_default().to_owned();
+        if self.refused {
+            let said = text.and_then(refusal_reason);
+            return refusal(said.as_deref().unwrap_or(&message), self.status);
+        }
         if self.empty {
             return failure::error("EmptyResponse", message, ErrorFamily::Other);
         }
@@ -241,6 +256,18 @@ impl FailureReport {
 /// What is said of the turn limit also where nothing was left to do.
 const BUDGET_REACHED: &str = "Iteration budget reached (";
 
+/// The line that tells of a refusal by the model (`content_filter`).
+const DECLINED: &str = "The model declined to respond to this request (safety refusal).";
+
+/// The beginning of the line that tells of a refusal by the provider.
+const FILTERED: &str = "Provider safety filter blocked this request: ";
+
+/// The first sentences of the texts that are printed where the answer would be after a refusal.
+const REFUSALS: [&str; 2] = [
+    "⚠️ The model declined to respond to this request (safety refusal — not a Hermes/gateway failure).",
+    "⚠️ The model provider's safety filter blocked this request (not a Hermes/gateway failure).",
+];
+
 /// What is said of a response that the token limit cut.
 const TRUNCATED: &str = "Response truncated (finish_reason=";
 
@@ -266,6 +293,7 @@ pub(super) fn is_head(line: &str) -> bool {
             "Reached maximum iterations (",
             BUDGET_REACHED,
             CONTEXT_EXCEEDED,
+            DECLINED,
         ],
         "⏳" => &["Retrying in "],
         "⏱" => &["Rate limited. Waiting "],
@@ -276,11 +304,18 @@ pub(super) fn is_head(line: &str) -> bool {
             "API failed after ",
             "Model returned no content",
             CONTEXT_EXCEEDED,
+            FILTERED,
         ],
         "🧾" => &["Request debug dump written to: "],
         _ => return false,
     };
     starts.iter().any(|start| text.starts_with(start))
+}
+
+/// Tells whether a line tells of a refusal.
+pub(super) fn is_refusal_line(line: &str) -> bool {
+    let is = |mark: &str| line.strip_prefix(mark).map(str::trim_start);
+    is("⚠️") == Some(DECLINED) || is("❌").is_some_and(|text| text.starts_with(FILTERED))
 }
 
 /// Tells whether a warning says that the turn limit was reached.
@@ -299,6 +334,9 @@ pub(super) fn error_of_text(text: &str) -> RunError {
     if text.trim() == "No previous CLI session found to continue." {
         return unknown_session(text.trim());
     }
+    if let Some(error) = refusal_of_text(text) {
+        return error;
+    }
     if text.starts_with(CONTEXT_EXCEEDED) {
         return failure::error("ApiError", shorten(text), ErrorFamily::ContextOverflow);
     }
@@ -309,6 +347,41 @@ pub(super) fn error_of_text(text: &str) -> RunError {
     }
 }
 
+/// Returns the error of a text in which hermes itself says that the model or its provider refused.
+/// An answer that declines in the model's own words is an answer.
+pub(super) fn refusal_of_text(text: &str) -> Option<RunError> {
+    refusal_reason(text).map(|said| refusal(&said, status_in(&said)))
+}
+
+/// Returns the reason that such a text gives, else its first sentence. Panels wrap the text at the
+/// width of the screen.
+fn refusal_reason(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let (first, rest) = REFUSALS
+        .iter()
+        .find_map(|first| Some((*first, text.strip_prefix(first)?.trim_start())))?;
+    let said = ["Model's explanation: ", "Provider message: "]
+        .iter()
+        .find_map(|label| rest.strip_prefix(label));
+    let said = said.map(|said| {
+        said.rsplit_once(" Try rephrasing ")
+            .map_or(said, |(said, _)| said)
+    });
+    let first = first.trim_start_matches(['⚠', '\u{fe0f}', ' ']);
+    Some(shorten(said.unwrap_or(first)))
+}
+
+fn refusal(message: &str, status: Option<u16>) -> RunError {
+    let mut error = match status {
+        Some(_) => failure::api_error(message, status),
+        None => failure::error("Refusal", message, ErrorFamily::Refusal),
+    };
+    error.family = Some(ErrorFamily::Refusal);
+    error.is_retryable = false;
+    error
+}
+
 /// Tells whether a text has the form in which hermes prints the failure of a model request.
 pub(super) fn looks_like_failure(text: &str) -> bool {
     let http = text.strip_prefix("HTTP ").and_then(|rest| rest.get(..5));
@@ -317,6 +390,7 @@ pub(super) fn looks_like_failure(text: &str) -> bool {
     http || text.starts_with("API call failed after ")
         || text.starts_with("Error: Error code: ")
         || text.starts_with("Context length exceeded (")
+        || refusal_reason(text).is_some()
 }
 
 /// Creates the error for a session that does not exist.
@@ -447,6 +521,46 @@ mod tests {
             panic!("a limit")
         };
         assert_eq!(error.family, Some(ErrorFamily::TurnLimit));
+    }
+
+    #[test]
+    fn a_refusal_is_what_hermes_says_itself() {
+        let own = "⚠️  The model declined to respond to this request (safety refusal — not a Hermes/gateway failure).\n\nModel's explanation: I can't.\n\nTry rephrasing the request, or so.";
+        let blocked = "⚠️  The model provider's safety filter blocked this\nrequest (not a Hermes/gateway failure).\n\nProvider message: HTTP 400: content_filter\n\nTry rephrasing it.";
+        let table = [
+            (own, Some(("Refusal", "I can't.", None))),
+            (
+                blocked,
+                Some(("ApiError", "HTTP 400: content_filter", Some(400))),
+            ),
+            ("I can't help with that.", None),
+            ("The model declined to respond to this request.", None),
+        ];
+        for (text, expected) in table {
+            let error = refusal_of_text(text);
+            let told = error.as_ref().map(|error| {
+                (
+                    error.name.as_str(),
+                    error.message.as_str(),
+                    error.status_code,
+                )
+            });
+            assert_eq!(told, expected, "{text}");
+            if let Some(error) = error {
+                assert_eq!(error.family, Some(ErrorFamily::Refusal));
+                assert!(!error.is_retryable);
+            }
+        }
+        for line in [
+            "⚠️ The model declined to respond to this request (safety refusal).",
+            "❌ Provider safety filter blocked this request: HTTP 400: no",
+        ] {
+            let (mut report, _) = reported(&[line]);
+            assert!(report.has_failed() && is_head(line) && is_refusal_line(line));
+            assert_eq!(report.error(Some(own)).family, Some(ErrorFamily::Refusal));
+            report.recover();
+            assert!(!report.has_failed());
+        }
     }
 
     #[test]

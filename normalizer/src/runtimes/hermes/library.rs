@@ -7,7 +7,7 @@ use runtape_core::RunId;
 use runtape_core::runtime_event::Info;
 
 use super::diff::Diff;
-use super::failure::{FailureReport, ReportLine, is_head};
+use super::failure::{FailureReport, ReportLine, is_head, is_refusal_line};
 use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices::{self, CONTEXT_LIMIT, ended_task, is_compaction};
@@ -223,6 +223,10 @@ impl Library {
         if !matches!(trimmed.as_bytes().first(), Some(b'[' | 0xE2)) {
             return false;
         }
+        // A sub-agent at work in the background; a text goes on after it.
+        if notices::is_subagent_line(line) {
+            return notices::take(line, out);
+        }
         // What a text goes on with stands at column 0: a mark there is the model's own.
         let indented = trimmed.len() < line.len();
         if self.phase == LibraryPhase::Said && self.indented == Some(true) && !indented {
@@ -429,6 +433,7 @@ pub(super) fn is_library_line(line: &str) -> bool {
         || line.starts_with("🧾 Request debug dump written to: ")
         || line.starts_with("⚠️  API call failed (attempt ")
         || line.starts_with("⚠️ Empty response from model — retrying (")
+        || is_refusal_line(line)
         || Branch::parse(trimmed).is_some()
         || (trimmed.starts_with(['┊', '['])
             && (tool_line::of_library(line).is_some() || opens_completion(line)))

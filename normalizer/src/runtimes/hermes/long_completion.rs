@@ -1,6 +1,7 @@
-//! Completion lines of several lines: 0.16 prints a command as it is.
+//! Completion lines of several lines: 0.16 prints a command as it is, and an error's text may have
+//! line breaks.
 
-use super::tool_line::{ends_completion, opens_completion};
+use super::tool_line::{ends_completion, ends_failure, opens_completion};
 use crate::framing::held_lines::MOST_HELD;
 use crate::signal::TapePlace;
 
@@ -47,7 +48,7 @@ impl LongCompletion {
         long.text.push('\n');
         long.text.push_str(line);
         long.place = long.place.through(place);
-        let is_whole = ends_completion(line);
+        let is_whole = ends_completion(line) || ends_failure(&long.text);
         if is_whole || long.text.len() > MOST_HELD {
             return Continued::Over(long.text, long.place, is_whole);
         }

@@ -16,7 +16,7 @@
 //! Read the files in this order: lines come in here, and `both_streams` holds them where nothing
 //! tells the format; then one of the readers in the table goes on. `tool_line`, `borders`, `diff`,
 //! `long_completion`, `notices`, `failure` and `exit_summary` know single lines and what they are
-//! part of. `messages` puts what was said and called into steps, with `call_result`, `late_results`
+//! part of, `worktree` those around a run. `messages` puts what was said and called into steps, with `call_result`, `late_results`
 //! and `subagents`. `tools` and `session` know hermes' words.
 //!
 //! Text formats show neither ids nor whole arguments, and boxes show the model's markdown without
@@ -52,10 +52,11 @@ mod tool_line;
 mod tools;
 mod verbose;
 mod wire;
+mod worktree;
 
 use std::borrow::Cow;
 
-use runtape_core::{RunId, Runtime, Stream};
+use runtape_core::{ErrorFamily, RunId, Runtime, Stream};
 
 use self::acp::{Acp, is_acp_line};
 use self::argv::{AskedMode, query};
@@ -65,18 +66,20 @@ use self::library::{Library, is_library_line};
 use self::quiet::{Quiet, QuietLine};
 use self::stderr::Stderr;
 use self::text::{is_blank, rank};
+use self::worktree::WorktreeBanner;
 use super::Carried::{Arguments, Calls, Model, Results, Session, Text, Thinking, Tokens};
 use super::{OutputFormat, RuntimeEntry};
 use crate::context::Context;
 use crate::escapes::strip_escapes;
 use crate::exit::{Exit, code_is_signal};
+use crate::failure as run_failure;
 use crate::framing::held_lines::HeldLines;
 use crate::lines::{Ending, Line};
 use crate::paperclip::{Adapter, adapter};
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::permissions::PermissionFlag;
 use crate::redact::DeltaShape;
-use crate::signal::{Outcome, Signal, TapePlace};
+use crate::signal::{Outcome, Signal, TapePlace, Verdict};
 use crate::standard_input::StdinUse;
 
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
@@ -194,6 +197,7 @@ struct Hermes {
     asked: AskedMode,
     /// The output was printed to a terminal.
     on_terminal: bool,
+    worktree: WorktreeBanner,
     mode: Mode,
     stderr: Stderr,
     limit: usize,
@@ -211,6 +215,7 @@ impl Hermes {
             has_query: context.query.is_some() || query(context).is_some(),
             asked,
             on_terminal: false,
+            worktree: WorktreeBanner::default(),
             mode,
             stderr: Stderr::new(asked.may_name_session()),
             limit: context.limit,
@@ -254,7 +259,18 @@ impl Hermes {
         if let Mode::Acp(acp) = &mut self.mode {
             return acp.push(text.as_bytes(), out);
         }
+        if matches!(self.mode, Mode::Undecided { .. }) {
+            let shown = strip_escapes(text);
+            if self.asked != AskedMode::Oneshot && self.worktree.take(&shown) {
+                return notices::info(Some("worktree"), &shown, out);
+            }
+        }
         if text.as_bytes().first() == Some(&ESCAPE) {
+            let shown = strip_escapes(text);
+            // This line has colours also in a pipe.
+            if worktree::is_line(&shown) {
+                return self.push(&shown, text, ending, out);
+            }
             self.on_terminal = true;
         }
         // The escapes of an answer that is printed alone are the model's.
@@ -316,7 +332,11 @@ impl Hermes {
     }
 
     fn quiet(&self) -> Box<Quiet> {
-        Box::new(Quiet::new(self.asked, self.limit))
+        let mut quiet = Quiet::new(self.asked, self.limit);
+        if self.worktree.was_created() {
+            quiet.expect_worktree();
+        }
+        Box::new(quiet)
     }
 
     /// Reads the echo of the prompt, which may hold anything.
@@ -420,6 +440,12 @@ impl RuntimeParser for Hermes {
             Mode::Acp(acp) => acp.finish(&self.stderr, out),
             Mode::Echo(_) | Mode::Waiting(_) => {}
             Mode::Undecided { .. } => {
+                if let Some(message) = self.worktree.error.take() {
+                    let is_quiet = self.asked.is_answer_alone();
+                    out.emit(Signal::Format(if is_quiet { "quiet" } else { "chat" }));
+                    let error = run_failure::error("WorktreeFailed", message, ErrorFamily::Other);
+                    return out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
+                }
                 if self.asked.is_answer_alone() {
                     out.emit(Signal::Format("quiet"));
                 }

@@ -3,6 +3,7 @@
 use runtape_core::runtime_event::{Info, Interaction, StdoutText, Task, Warning};
 
 use super::session::leading_session_id;
+use super::worktree;
 use crate::parser::SignalSink;
 use crate::signal::{Signal, compaction};
 
@@ -13,16 +14,22 @@ pub(super) fn is_leak(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix("↻ Resumed session ") {
         return leading_session_id(rest).is_some();
     }
-    if let Some(rest) = line.strip_prefix("[subagent-") {
-        let id = rest.split_once("] ").map(|(id, _)| id);
-        return id.is_some_and(|id| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()));
-    }
-    (line.starts_with("(clarify timed out after ") && line.ends_with(" — agent will decide)"))
+    is_subagent_line(line)
+        || (line.starts_with("(clarify timed out after ")
+            && line.ends_with(" — agent will decide)"))
         || line.starts_with("↩ Background ")
         || line.starts_with("  ⏱ Timeout — ")
         || line.starts_with("  ⚠ tirith ")
         || line.starts_with("  (tip) ")
         || ended_task(line).is_some()
+}
+
+/// Tells whether a line is printed by a sub-agent: `[subagent-1] ⚠️ …`.
+pub(super) fn is_subagent_line(line: &str) -> bool {
+    let id = line
+        .strip_prefix("[subagent-")
+        .and_then(|rest| rest.split_once("] "));
+    id.is_some_and(|(id, _)| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A sub-agent that has ended.
@@ -87,6 +94,8 @@ pub(super) fn take(line: &str, out: &mut SignalSink<'_>) -> bool {
         task(Some(format!("subagent-{id}")), "progress", text, out);
     } else if let Some(tip) = line.strip_prefix("  (tip) ") {
         info(Some("tip"), tip, out);
+    } else if worktree::is_line(line) {
+        info(Some("worktree"), line, out);
     } else if let Some(text) = line.strip_prefix("  ⚠ ") {
         warning(text, out);
     } else if is_compaction(line) {

@@ -12,13 +12,16 @@ use runtape_core::runtime_event::{StdoutText, Warning};
 use super::argv::AskedMode;
 use super::borders::{is_answer_top, is_reasoning_bottom, reasoning_top};
 use super::diff::Diff;
-use super::failure::{FailureReport, NO_REPLY, ReportLine, error_of_text, looks_like_failure};
+use super::failure::{
+    FailureReport, NO_REPLY, ReportLine, error_of_text, looks_like_failure, refusal_of_text,
+};
 use super::notices;
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use super::text::{Boxed, is_blank, rank};
 use super::tool_line::{self, ToolLine};
 use super::tools;
+use super::worktree;
 use crate::escapes::strip_escapes;
 use crate::exit::Exit;
 use crate::framing::answer::{AnswerLines, answer_stands};
@@ -64,6 +67,8 @@ pub(super) struct Quiet {
     /// Lines like those that leak, until it is known whether the answer goes on after them.
     behind: HeldLines,
     report: FailureReport,
+    /// The end of the output tells of a worktree, behind the answer.
+    has_worktree: bool,
 }
 
 impl Quiet {
@@ -81,7 +86,13 @@ impl Quiet {
             is_plain: false,
             behind: HeldLines::new(limit),
             report: FailureReport::default(),
+            has_worktree: false,
         }
+    }
+
+    /// Expects the end of the output to tell of a worktree.
+    pub(super) fn expect_worktree(&mut self) {
+        self.has_worktree = true;
     }
 
     /// Reads a line as it was printed.
@@ -117,7 +128,8 @@ impl Quiet {
         if may_leak {
             match self.push_leak(&shown, ending, out) {
                 Leak::Taken => {
-                    if ending != Ending::None {
+                    // A line of a diff may have a carriage return of its own.
+                    if ending != Ending::None && self.leak_rank == 0 {
                         self.leak_rank = rank(ending);
                     }
                     return QuietLine::Read;
@@ -253,6 +265,11 @@ impl Quiet {
         }
         let place = self.answer.place(out);
         let mut text = self.answer.held.text().into_owned();
+        if self.has_worktree
+            && let Some(told) = worktree::split_end(&mut text)
+        {
+            notices::info(Some("worktree"), &told, out);
+        }
         // Where both streams went into one file, the session stands behind the answer.
         if self.asked == AskedMode::Unknown && stderr.session.is_none() {
             Self::take_session(&mut text, out);
@@ -260,6 +277,9 @@ impl Quiet {
         if !self.asked.is_answer_alone() && self.answer.cut_json().is_some() {
             let reason = "begins like JSON and does not parse";
             return out.at(place).unparsed(None, reason);
+        }
+        if let Some(error) = refusal_of_text(&text).filter(|_| !killed) {
+            return out.emit(Signal::Result(Outcome::of(Verdict::Error(error))));
         }
         if exit.is_failure() && !killed {
             return Self::fail(text, place, stderr.verdict(exit), out);

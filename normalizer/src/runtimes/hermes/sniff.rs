@@ -30,6 +30,7 @@ pub(super) fn sniff(bytes: &[u8]) -> u8 {
         "↩ Background ",
         "(clarify timed out after ",
         "  ⏱ Timeout — denying command",
+        "✓ Worktree created: ",
     ];
     if leaks.iter().any(|leak| first.starts_with(leak)) {
         return 95;

@@ -107,6 +107,22 @@ pub(super) fn ends_completion(line: &str) -> bool {
     split_end(line, "  ").is_some() || split_end(strip_total(line), "  ").is_some()
 }
 
+/// The most bytes of a printed error: 48 characters, and the time that a spinner adds.
+const MAX_FAILURE_BYTES: usize = 256;
+
+/// Tells whether a text of several lines ends with the time of a call and an error that has line
+/// breaks: `0.1s [Traceback (most recent call last):`, `  File "/t...]`.
+pub(super) fn ends_failure(text: &str) -> bool {
+    if !text.ends_with([']', ')']) {
+        return false;
+    }
+    let from = text.len().saturating_sub(MAX_FAILURE_BYTES);
+    let from = (from..text.len()).find(|at| text.is_char_boundary(*at));
+    let tail = from.and_then(|from| text.get(from..)).unwrap_or(text);
+    let failure = |text| split_end(text, "  ").is_some_and(|(_, _, failure)| failure.is_some());
+    failure(tail) || failure(strip_total(tail))
+}
+
 /// Tells whether a line says how many calls were run at once, which then follow.
 pub(super) fn is_batch(rest: &str) -> bool {
     let numbers = rest
@@ -289,6 +305,16 @@ mod tests {
             )),
             _ => None,
         }
+    }
+
+    #[test]
+    fn an_error_with_line_breaks_ends_its_line() {
+        let begun = "  ┊ 🐍 exec      import sys  0.1s [Traceback (most recent call last):";
+        assert!(opens_completion(begun) && !ends_failure(begun));
+        for end in ["\n  File \"/t...]", "\n  File \"/t...] (0.5s)"] {
+            assert!(ends_failure(&format!("{begun}{end}")), "{end}");
+        }
+        assert!(!ends_failure("  ┊ 🐍 exec      x[0]\ny[1]"));
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod conversation;
 mod failure;
 mod frames;
 mod held_frames;
+mod history;
 mod lifecycle;
 mod message;
 mod repeats;
@@ -82,7 +83,7 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     versions: &["2026.3.28", "2026.5.7", "2026.9.6"],
     credentials: &["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
     is_session_id,
-    history: None,
+    history: Some(&history::HISTORY),
     // Frames of an agent and of the chat: each has its own pieces, and the text so far beside them.
     deltas: &[
         DeltaShape {

@@ -98,7 +98,7 @@ impl UsageBook {
 }
 
 /// Tells whether nothing was used: what the gateway says itself has counters of zero.
-fn is_nothing(counts: TokenCounts) -> bool {
+pub(super) fn is_nothing(counts: TokenCounts) -> bool {
     let counters = [
         counts.input_tokens,
         counts.output_tokens,

@@ -1,12 +1,24 @@
 //! Parts that are tool calls.
 
 use runtape_core::ToolCallId;
-use runtape_core::runtime_event::{PermissionDenied, Task};
+use runtape_core::runtime_event::{ApiRetry, PermissionDenied, Task};
 
 use super::tools;
 use super::wire::ToolPart;
 use crate::parser::SignalSink;
 use crate::signal::{CallRef, Scope, Signal};
+
+/// Returns the notice of an attempt at a message that was given up: a further step of the same message
+/// begins without a finish of the one before.
+pub(super) fn repeated_request() -> ApiRetry {
+    ApiRetry {
+        attempt: None,
+        max_attempts: None,
+        delay_ms: None,
+        status_code: None,
+        reason: None,
+    }
+}
 
 /// What a part says of its call.
 pub(super) struct ToolPartCall {

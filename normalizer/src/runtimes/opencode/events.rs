@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::calls::ToolPartCall;
+use super::calls::{self, ToolPartCall};
 use super::spending::Spending;
 use super::wire::{
     ErrorLine, FinishLine, FinishPart, Head, SpokenPart, TextLine, ToolLine, ToolPart, leading_head,
@@ -31,6 +31,11 @@ pub(super) struct Events {
     message: Option<Box<str>>,
     /// How the last step was finished, in the CLI's word.
     finish: Finish,
+    /// A step was printed whose finish was not.
+    is_in_step: bool,
+    /// A call was printed whose message has no step: a command that is a subtask calls the tool itself.
+    /// The step that follows is the first one of the model.
+    called_ahead: bool,
     /// What the model said in the last step; none if that is too much to be held.
     answer: Option<String>,
     limit: usize,
@@ -152,10 +157,16 @@ impl Events {
     }
 
     fn on_step_start(&mut self, part: &SpokenPart<'_>, out: &mut SignalSink<'_>) {
+        if self.is_in_step && self.message.is_some() && self.is_of_step(part) {
+            out.emit(Signal::MessageGivenUp(calls::repeated_request()));
+        }
         self.message = part.message.as_deref().map(Into::into);
         self.finish = Finish::Open;
+        self.is_in_step = true;
         self.answer = Some(String::new());
-        out.emit(Signal::Step(part.id.as_deref()));
+        if !std::mem::take(&mut self.called_ahead) {
+            out.emit(Signal::Step(part.id.as_deref()));
+        }
         out.emit(Signal::MessagePrinted);
     }
 
@@ -172,6 +183,9 @@ impl Events {
         let Some(text) = part.text else {
             return out.unparsed(Some("text"), "text: missing");
         };
+        if text.trim().is_empty() {
+            return;
+        }
         if is_of_step && let Some(answer) = &mut self.answer {
             answer.push_str(&text);
             if answer.len() > self.limit {
@@ -182,6 +196,12 @@ impl Events {
     }
 
     fn on_tool(&mut self, part: &mut ToolPart<'_>, out: &mut SignalSink<'_>) {
+        let is_of_step =
+            part.message.is_none() || part.message.as_deref() == self.message.as_deref();
+        if !is_of_step && !self.is_in_step && !self.called_ahead {
+            self.called_ahead = true;
+            out.emit(Signal::Step(None));
+        }
         let call = ToolPartCall::of(part);
         let id = part.call.as_deref().filter(|id| !id.is_empty());
         let id = id.map(str::to_owned);
@@ -212,6 +232,7 @@ impl Events {
         };
         self.spending.add(&key, None, &mut part, Scope::Main, out);
         self.finish = Finish::Reason(part.reason.into_owned());
+        self.is_in_step = false;
     }
 
     fn on_error(&mut self, line: &Value, out: &mut SignalSink<'_>) {

@@ -64,8 +64,9 @@ wire_struct! {
     pub(super) struct ToolPart<'a> {
         "tool" => tool: Option<Str<'a>>,
         "callID" => call: Option<Str<'a>>,
+        "messageID" => message: Option<Str<'a>>,
         "state" => state: CallState<'a>,
-        ; known "id", "messageID", "metadata", "sessionID", "type", "time", "snapshot"
+        ; known "id", "metadata", "sessionID", "type", "time", "snapshot"
     }
 
     pub(super) struct FinishLine<'a> {

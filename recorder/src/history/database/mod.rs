@@ -66,7 +66,7 @@ pub fn read_database(
     };
     let table = rows.table(
         sessions.name,
-        &[sessions.id, sessions.parent],
+        &[sessions.id, sessions.parent, sessions.named_by],
         sessions.without,
     )?;
     let Some(table) = table else {

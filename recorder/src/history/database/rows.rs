@@ -1,6 +1,6 @@
 //! Rows of a database that is not trusted, as lines.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
@@ -39,6 +39,15 @@ pub(super) struct ReadTable {
     pub(super) name: &'static str,
     columns: Vec<String>,
     query: String,
+    /// The name under which the compressed text of a column is given.
+    packed: Option<(&'static str, &'static str)>,
+}
+
+impl ReadTable {
+    /// Gives the text of a compressed column under another column's name.
+    pub(super) fn unpacking(self, packed: Option<(&'static str, &'static str)>) -> Self {
+        Self { packed, ..self }
+    }
 }
 
 impl<'p> DatabaseCopy<'p> {
@@ -138,6 +147,7 @@ impl<'p> DatabaseCopy<'p> {
             name,
             columns,
             query,
+            packed: None,
         }))
     }
 
@@ -276,6 +286,15 @@ fn write_values(
         if !std::mem::replace(&mut is_first, false) {
             line.push(b',');
         }
+        let packed = table.packed.filter(|(_, packed)| packed == column);
+        if let (Some((name, _)), ValueRef::Blob(bytes)) = (packed, value)
+            && let Some(text) = unpacked(bytes)
+        {
+            json(&mut line, name);
+            line.push(b':');
+            json(&mut line, &text);
+            continue;
+        }
         json(&mut line, column);
         line.push(b':');
         match value {
@@ -300,6 +319,15 @@ fn write_values(
     }
     line.extend_from_slice(b"}}\n");
     Ok(lines.write_all(&line))
+}
+
+/// Returns a text that was compressed with zstd; `None` for what is none, or larger than a row may be.
+fn unpacked(bytes: &[u8]) -> Option<String> {
+    let most = LARGEST_ROW.unsigned_abs();
+    let mut text = String::new();
+    let decoder = zstd::stream::read::Decoder::with_buffer(bytes).ok()?;
+    let read = decoder.take(most + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= most).then_some(text)
 }
 
 fn json(line: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {

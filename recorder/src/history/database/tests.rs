@@ -15,12 +15,14 @@ const DATABASE: Database = Database {
         name: "sessions",
         id: "id",
         parent: "parent",
+        named_by: "id",
         without: &["secret"],
     }),
     tables: &[Table {
         name: "messages",
         session: "session",
         order: "id",
+        packed: None,
         without: &[],
     }],
 };

@@ -1,6 +1,6 @@
 //! Which sessions a database has, which of them belong together, and where their rows are.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use runtape_normalizer::history::{Database, SessionTable};
 
@@ -14,6 +14,8 @@ struct SessionNode {
     /// Its row in the table of sessions; none where the whole file is one.
     row: Option<i64>,
     parent: Option<String>,
+    /// How sessions that it started name it, where that is not its id.
+    name: Option<String>,
     /// Its rows in each other table.
     rows: Vec<Vec<i64>>,
 }
@@ -63,6 +65,16 @@ impl SessionTrees {
                 });
             }
         })?;
+        if sessions.named_by != sessions.id {
+            let mut names = HashMap::new();
+            let columns = [sessions.named_by, ""];
+            rows.each_key(table.name, columns, "", |row, name, _| {
+                names.insert(row, name);
+            })?;
+            for node in &mut trees.nodes {
+                node.name = node.row.and_then(|row| names.remove(&row)).flatten();
+            }
+        }
         trees.sessions = Some(table);
         trees.read_tables(rows, database)?;
         Ok(trees)
@@ -101,7 +113,7 @@ impl SessionTrees {
                     }
                 },
             )?;
-            self.tables.push(found);
+            self.tables.push(found.unpacking(table.packed));
         }
         Ok(())
     }
@@ -137,11 +149,20 @@ impl SessionTrees {
         &self,
         mut each: impl FnMut(&[usize]) -> Result<(), DatabaseError>,
     ) -> Result<(), DatabaseError> {
-        let ids: HashSet<&str> = self.nodes.iter().map(|node| node.id.as_str()).collect();
-        let mut children: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (number, node) in self.nodes.iter().enumerate() {
+            let name = node.name.as_ref().unwrap_or(&node.id);
+            named.entry(name).or_default().push(number);
+        }
+        let parent_of = |number: usize, node: &SessionNode| {
+            let known = named.get(node.parent.as_deref()?)?;
+            let before = known.iter().rev().find(|other| **other < number);
+            before.or(known.first()).copied()
+        };
+        let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut roots = Vec::new();
         for (number, node) in self.nodes.iter().enumerate() {
-            match node.parent.as_deref().filter(|parent| ids.contains(parent)) {
+            match parent_of(number, node) {
                 Some(parent) => children.entry(parent).or_default().push(number),
                 None => roots.push(number),
             }
@@ -157,7 +178,7 @@ impl SessionTrees {
                 };
                 *taken = true;
                 tree.push(number);
-                waiting.extend(children.get(self.id(number)).into_iter().flatten());
+                waiting.extend(children.get(&number).into_iter().flatten());
             }
             if !tree.is_empty() {
                 each(&tree)?;

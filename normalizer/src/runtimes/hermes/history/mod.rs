@@ -30,6 +30,7 @@ const DATABASE: Database = Database {
         name: "sessions",
         id: "id",
         parent: "parent_session_id",
+        named_by: "id",
         without: &[
             "system_prompt",
             "origin_json",
@@ -43,6 +44,7 @@ const DATABASE: Database = Database {
         name: "messages",
         session: "session_id",
         order: "id",
+        packed: None,
         without: &[
             "api_content",
             "codex_message_items",

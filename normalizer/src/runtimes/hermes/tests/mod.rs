@@ -6,6 +6,7 @@ mod disguises;
 mod endings;
 mod library;
 mod quiet;
+mod refusals;
 mod steps;
 
 use runtape_core::{Record, RunSummary, Runtime};

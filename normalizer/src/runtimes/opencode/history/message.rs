@@ -17,7 +17,7 @@ use crate::framing::events_or_text::quoted;
 use crate::history::LastWord;
 use crate::json::{Str, decode};
 use crate::parser::SignalSink;
-use crate::runtimes::opencode::calls::ToolPartCall;
+use crate::runtimes::opencode::calls::{ToolPartCall, repeated_request};
 use crate::runtimes::opencode::failure;
 use crate::runtimes::opencode::spending::Spending;
 use crate::runtimes::opencode::wire::{FinishPart, SpokenPart, ToolPart};
@@ -68,6 +68,8 @@ pub(super) struct Conversation {
     /// Texts that were not whole when they were read.
     unfinished: BTreeMap<String, HeldRow>,
     last: Option<LastModelMessage>,
+    /// A call was told whose message has no step.
+    called_ahead: bool,
     /// The last error, and where.
     pub(super) error: Option<(RunError, TapePlace)>,
 }
@@ -77,8 +79,58 @@ pub(super) struct Conversation {
 struct LastModelMessage {
     id: String,
     finish: VerdictWord<'static>,
+    /// A step of it has begun.
+    has_step: bool,
     /// What it said.
     text: String,
+}
+
+/// Whether the attempt at a message that a part belongs to was made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PartAttempt {
+    Kept,
+    GivenUp,
+}
+
+/// How a part stands to the attempts at its message: a step that another one follows without a finish
+/// was given up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempt {
+    is_given_up: bool,
+    /// It begins an attempt after one that was given up.
+    is_repeated: bool,
+}
+
+/// Returns the parts of a message. Calls of attempts that were given up come last, as they are printed.
+fn in_order(message: &HeldMessage) -> Vec<(&str, &HeldRow, Attempt)> {
+    let is = |row: &HeldRow, kind: &str| {
+        let rest = row.data.strip_prefix("{\"type\":\"");
+        let known = rest.and_then(quoted).map(|(known, _)| known == kind);
+        known.unwrap_or_else(|| {
+            let head = decode::<PartHead<'_>>(row.data.as_bytes());
+            head.is_ok_and(|head| head.value.kind.as_deref() == Some(kind))
+        })
+    };
+    let mut parts: Vec<(&str, &HeldRow, Attempt)> = Vec::with_capacity(message.parts.len());
+    let mut open: Option<usize> = None;
+    for (id, row) in &message.parts {
+        let mut attempt = Attempt::default();
+        if is(row, "step-start") {
+            if let Some(from) = open.replace(parts.len()) {
+                attempt.is_repeated = true;
+                for (.., before) in parts.iter_mut().skip(from) {
+                    before.is_given_up = true;
+                }
+            }
+        } else if is(row, "step-finish") {
+            open = None;
+        }
+        parts.push((id, row, attempt));
+    }
+    if parts.iter().any(|(.., attempt)| attempt.is_given_up) {
+        parts.sort_by_key(|(_, row, attempt)| attempt.is_given_up && is(row, "tool"));
+    }
+    parts
 }
 
 /// Which sessions calls started.
@@ -194,7 +246,7 @@ impl Conversation {
                 ..LastModelMessage::default()
             });
         }
-        for (id, row) in &message.parts {
+        for (id, row, attempt) in in_order(message) {
             if self.told(id) == Some(PartTold::All) {
                 continue;
             }
@@ -203,7 +255,17 @@ impl Conversation {
                 self.note(id, PartTold::All);
                 continue;
             };
-            self.tell_part(id, &kind, row, model, scope, spending, started, &mut at);
+            if kind == "step-start" && attempt.is_repeated {
+                at.emit_in(scope, Signal::MessageGivenUp(repeated_request()));
+            }
+            let attempt = if attempt.is_given_up {
+                PartAttempt::GivenUp
+            } else {
+                PartAttempt::Kept
+            };
+            self.tell_part(
+                id, &kind, row, attempt, model, scope, spending, started, &mut at,
+            );
         }
         let place = message.row.as_ref().map_or(out.place(), |row| row.place);
         if let Some(last) = &mut self.last
@@ -230,6 +292,7 @@ impl Conversation {
         id: &str,
         kind: &str,
         row: &HeldRow,
+        attempt: PartAttempt,
         model: Option<&str>,
         scope: Scope<'_>,
         spending: &mut Spending,
@@ -238,7 +301,13 @@ impl Conversation {
     ) {
         match kind {
             "step-start" => {
-                out.emit_in(scope, Signal::Step(Some(id)));
+                if let Some(last) = &mut self.last {
+                    last.has_step = true;
+                    last.text.clear();
+                }
+                if !std::mem::take(&mut self.called_ahead) {
+                    out.emit_in(scope, Signal::Step(Some(id)));
+                }
                 out.emit_in(scope, Signal::MessagePrinted);
             }
             "text" | "reasoning" => {
@@ -246,7 +315,8 @@ impl Conversation {
                     return self.note(id, PartTold::All);
                 };
                 out.unknown_keys(kind, &part.unknown);
-                if part.time.start.is_some() && part.time.end.is_none() {
+                let is_open = part.time.start.is_some() && part.time.end.is_none();
+                if is_open && attempt == PartAttempt::Kept {
                     // It may still grow; at the end it is what is left of a killed run.
                     let held = HeldRow {
                         data: row.data.clone(),
@@ -258,7 +328,15 @@ impl Conversation {
                 self.unfinished.remove(id);
                 self.tell_text(kind, part, scope, out);
             }
-            "tool" => return self.tell_tool(id, row, scope, started, out),
+            "tool" => {
+                // A command that is a subtask calls the tool itself: the step that follows is the
+                // first one of the model.
+                if self.last.as_ref().is_some_and(|last| !last.has_step) && !self.called_ahead {
+                    self.called_ahead = true;
+                    out.emit_in(scope, Signal::Step(None));
+                }
+                return self.tell_tool(id, row, scope, started, out);
+            }
             "step-finish" => {
                 if let Some(mut part) = object::<FinishPart<'_>>(kind, &row.data, out) {
                     out.unknown_keys(kind, &part.unknown);
@@ -299,6 +377,9 @@ impl Conversation {
         }
         if part.metadata.is_compaction == Some(true) {
             out.emit_in(scope, Signal::Event(compaction(None).into()));
+        }
+        if text.trim().is_empty() {
+            return;
         }
         if let Some(last) = &mut self.last {
             last.text.push_str(&text);

@@ -28,6 +28,7 @@ const DATABASE: Database = Database {
         name: "session",
         id: "id",
         parent: "parent_id",
+        named_by: "id",
         without: &[
             "summary_diffs",
             "permission",
@@ -41,12 +42,14 @@ const DATABASE: Database = Database {
             name: "message",
             session: "session_id",
             order: "id",
+            packed: None,
             without: &[],
         },
         Table {
             name: "part",
             session: "session_id",
             order: "id",
+            packed: None,
             without: &[],
         },
     ],

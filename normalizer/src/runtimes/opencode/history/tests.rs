@@ -362,3 +362,62 @@ fn odd_rows_are_told() {
     assert_eq!(run.unparsed.len(), 4, "{:?}", run.unparsed);
     assert_eq!(run.texts, ["1"]);
 }
+
+#[test]
+fn an_attempt_that_was_given_up_is_a_notice() {
+    let mut rows = Rows::new(ROOT, json!({}));
+    rows.ask("m1", 1100, "go")
+        .begin("m2", 1200, &json!({"finish": "stop"}));
+    let said = |text: &str| json!({"type": "text", "text": text, "time": {"start": 1, "end": 2}});
+    rows.part("prt_m2b", "m2", &said("Half an answer"));
+    rows.part(
+        "prt_m2c",
+        "m2",
+        &json!({"type": "tool", "tool": "bash", "callID": "c1",
+        "state": {"status": "error", "input": {}, "error": "Tool execution aborted"}}),
+    );
+    rows.part("prt_m2d", "m2", &json!({"type": "step-start"}));
+    rows.part("prt_m2e", "m2", &said("All of it."));
+    rows.part("prt_m2f", "m2", &said(" \n"));
+    rows.done("m2", "stop");
+    let (_, runs) = read(&[rows.source()]);
+    let run = &runs[0];
+    assert_eq!(run.texts, ["All of it."]);
+    assert_eq!(run.final_text.as_deref(), Some("All of it."));
+    assert_eq!((run.steps, run.tool_calls.len()), (2, 1));
+    let retries = run.notices.iter().filter(|notice| notice.kind == "retry");
+    let told: Vec<&str> = retries.map(|notice| notice.text.as_str()).collect();
+    assert!(
+        told.len() == 1 && told[0].contains("Half an answer"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_command_that_is_a_subtask_counts_no_step() {
+    let mut rows = Rows::new(ROOT, json!({}));
+    rows.message("m1", 1100, &json!({"role": "user"}));
+    rows.part("prt_m1", "m1", &json!({"type": "subtask", "prompt": "x"}));
+    rows.message(
+        "m2",
+        1200,
+        &json!({"role": "assistant", "modelID": "m", "finish": "tool-calls"}),
+    );
+    rows.part(
+        "prt_m2",
+        "m2",
+        &json!({"type": "tool", "tool": "task", "callID": "c1", "state": {"status": "completed",
+        "input": {"prompt": "x"}, "output": "y"}}),
+    );
+    rows.message("m3", 1300, &json!({"role": "user"}));
+    rows.part(
+        "prt_m3",
+        "m3",
+        &json!({"type": "text", "text": "Go on", "synthetic": true}),
+    );
+    rows.say("m4", 1400, "Done.");
+    let (session, runs) = read(&[rows.source()]);
+    assert_eq!(session.segments.len(), 1);
+    assert_eq!((runs[0].steps, runs[0].tool_calls.len()), (1, 1));
+    assert_eq!(runs[0].final_text.as_deref(), Some("Done."));
+}

@@ -1,5 +1,6 @@
 //! Whole outputs, from bytes to what is told of them.
 
+mod attempts;
 mod endings;
 mod parts;
 
