@@ -19,6 +19,9 @@ use crate::exit::Exit;
 use crate::failure;
 use crate::signal::{Outcome, TapePlace, Verdict};
 
+/// A session file whose times are further apart was written by a clock that jumped, in milliseconds.
+const LONGEST_RUN: i64 = 366 * 24 * 60 * 60 * 1000;
+
 /// The result of a turn, held because another one may follow.
 #[derive(Debug)]
 pub(super) struct TurnResult {
@@ -147,8 +150,17 @@ impl TapeState {
         };
         self.book_remainder(root, children, place);
         self.learn_totals(root);
-        if let Some(at) = exit.finished_at {
-            root.learn("finishedAt", at);
+        let ends_at = place.at.max(root.latest_held());
+        match exit.finished_at {
+            Some(at) => root.learn("finishedAt", at),
+            None if self.is_measured
+                && self.duration_ms.is_none()
+                && ends_at.saturating_sub(root.earliest) <= LONGEST_RUN =>
+            {
+                root.learn("startedAt", root.earliest);
+                root.learn("finishedAt", ends_at);
+            }
+            None => {}
         }
         self.end_run(root, end, place);
     }
@@ -206,7 +218,7 @@ impl TapeState {
     }
 
     /// Books what a stated total holds beyond the responses that were seen.
-    fn book_remainder(&mut self, root: &mut Run, children: &Children, place: TapePlace) {
+    pub(super) fn book_remainder(&mut self, root: &mut Run, children: &Children, place: TapePlace) {
         let Some(total) = self.total else { return };
         let open = root.open.as_ref();
         let open = open.map_or_else(TokenCounts::default, OpenStep::used);
@@ -242,7 +254,7 @@ impl TapeState {
         root.usage = root.usage.plus(rest);
     }
 
-    fn learn_totals(&mut self, root: &mut Run) {
+    pub(super) fn learn_totals(&mut self, root: &mut Run) {
         if let Some(ms) = self.duration_ms {
             root.learn("durationMs", ms);
         }
@@ -278,6 +290,8 @@ impl TapeState {
             return self.impossible(run, "a run ended twice", place);
         }
         self.start(run, place);
+        let at = place.at.max(run.latest_held());
+        let place = TapePlace { at, ..place };
         self.show_end(run, &end, place);
         if run.open.is_some() {
             self.close_step(run, end, place);

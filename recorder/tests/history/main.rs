@@ -12,8 +12,10 @@
 )]
 
 mod again;
+mod clocks;
 mod executions;
 mod golden;
 mod halves;
 mod pairs;
+mod times;
 mod unclear;

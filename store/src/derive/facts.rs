@@ -319,7 +319,7 @@ impl FactFolder {
         }));
         if head.status.is_terminal() {
             self.run.status = Some(head.status);
-            self.run.finished_at = Some(self.metadata.finished_at().unwrap_or(record.at));
+            self.run.finished_at = Some(record.at);
             self.run.error.clone_from(&head.error);
         }
     }

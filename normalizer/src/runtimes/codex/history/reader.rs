@@ -12,7 +12,7 @@ use super::wire::{LineHead, Payload};
 use crate::history::{Segment, SegmentLine, Session, SessionReader};
 use crate::json::decode;
 use crate::redact::Kept;
-use crate::times::iso_millis;
+use crate::times::told_millis;
 
 /// The word that a turn of `codex exec` has for how it came about, and the program's name for itself.
 const EXEC: &str = "exec";
@@ -126,7 +126,7 @@ impl SessionReader for RolloutReader {
             }
             return;
         };
-        let at = line.timestamp.as_deref().and_then(iso_millis);
+        let at = line.timestamp.as_deref().and_then(told_millis);
         let tag = line.tag.as_deref().unwrap_or_default();
         let payload = line.payload.unwrap_or_default();
         if tag == "session_meta" {
@@ -164,7 +164,7 @@ impl ThreadSurvey {
             parent: payload.parent.as_deref().map(str::to_owned),
             is_root: payload.session.as_deref() == Some(&self.id),
             is_fork: payload.forked_from.is_some(),
-            created_at: payload.created.as_deref().and_then(iso_millis),
+            created_at: payload.created.as_deref().and_then(told_millis),
             is_exec: payload.originator.as_deref() == Some(EXEC_ORIGINATOR),
             cwd: payload.cwd.as_deref().map(str::to_owned),
         };
