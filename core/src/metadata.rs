@@ -63,7 +63,7 @@ text_keys! {
     output_format, "outputFormat";
     /// The version of the parser that made the records.
     parser_version, "parserVersion";
-    /// Where times come from; `file` means a file's modification time.
+    /// Where times come from; `file` means a file's modification time, `history` the times in session files.
     time_source, "timeSource";
     /// Through what the run was seen: `live`, `history` or `both`.
     source, "source";
@@ -74,9 +74,10 @@ text_keys! {
 number_keys! {
     /// The exit code of the process.
     exit_code -> i64, as_i64, "exitCode";
-    /// When the process began by the clock of the recorder that ran it, in milliseconds since 1970.
+    /// When the process began by the clock of the recorder that ran it, or by its session files where nobody watched it, in
+    /// milliseconds since 1970.
     started_at -> i64, as_i64, "startedAt";
-    /// When the process ended by the clock of the recorder that ran it, in milliseconds since 1970.
+    /// When the process ended by the same clock.
     finished_at -> i64, as_i64, "finishedAt";
     /// How long the run took, as the runtime reported it.
     duration_ms -> i64, as_i64, "durationMs";
@@ -116,8 +117,8 @@ impl Metadata {
         self.get("runtime")?.as_str().map(Runtime::from_name)
     }
 
-    /// Returns how long the run took in milliseconds: by the clock of the recorder that ran the process, else
-    /// as the runtime reported it. A clock that was set back in between measured nothing.
+    /// Returns how long the run took in milliseconds: by the clock of the recorder that ran the process, or of its session
+    /// files; else as the runtime reported it. A clock that was set back in between measured nothing.
     #[must_use]
     pub fn took_ms(&self) -> Option<i64> {
         let measured = self.finished_at().zip(self.started_at());

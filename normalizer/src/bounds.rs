@@ -30,6 +30,25 @@ pub fn time(at: i64) -> Option<i64> {
     TIMES.contains(&at).then_some(at)
 }
 
+/// Times that are taken from an agent's clock, in milliseconds since 1970: up to the year 2099. A later one would put its run
+/// before all others for ever.
+pub const TOLD_TIMES: RangeInclusive<i64> = 0..=4_102_444_799_999;
+
+/// The first time that a clock shows which was set, 2020: no agent is older.
+pub const FIRST_SET: i64 = 1_577_836_800_000;
+
+/// Returns a time that an agent's clock tells, if it is one that is taken.
+#[must_use]
+pub fn told_time(at: i64) -> Option<i64> {
+    TOLD_TIMES.contains(&at).then_some(at)
+}
+
+/// Returns a time that was printed as a count, if it is one that is taken.
+#[must_use]
+pub fn told_count(at: u64) -> Option<i64> {
+    told_time(count(at))
+}
+
 /// Takes a count as it was printed; what is too large stays too large for `check` to see.
 #[must_use]
 pub fn count(number: u64) -> i64 {

@@ -18,6 +18,7 @@ use crate::reducer::Reducer;
 use crate::runtimes;
 use crate::signal::{Emitted, Scope, Signal, TapePlace};
 use crate::standard_input::{StandardInput, StdinUse};
+use crate::times::ToldTimes;
 
 /// Turns the output of one process into records, as it arrives.
 ///
@@ -36,7 +37,47 @@ pub struct Normalizer {
     stdin_use: StdinUse,
     stdin: Option<Box<StandardInput>>,
     limit: usize,
+    /// When the first bytes came, and the last.
+    began_at: Option<i64>,
     last_at: i64,
+    clock: ToldClock,
+}
+
+/// What is known of times where nobody watched. When such lines were received says nothing: they are read later.
+#[derive(Default)]
+struct ToldClock {
+    told: ToldTimes,
+    /// When its first line was written, as far as whoever read the files knows; 0 if that is not known.
+    began_at: i64,
+    /// The same of its last line.
+    ended_at: Option<i64>,
+    /// The times of the run are its own: it was not watched.
+    is_of_run: bool,
+    /// Of the output, too, nothing is known but the date of a file.
+    is_of_output: bool,
+}
+
+impl ToldClock {
+    /// Returns when a line was written that has no time of its own: when the one before was.
+    fn now(&self) -> i64 {
+        self.told.last().unwrap_or(self.began_at)
+    }
+
+    /// Returns when a run ended that nobody watched, if its history tells.
+    fn end_of_run(&self) -> Option<i64> {
+        let told = self.told.last();
+        if self.is_of_output {
+            return told;
+        }
+        self.ended_at.filter(|_| self.is_of_run && told.is_some())
+    }
+
+    /// Tells whether the times of the history say how long the run took.
+    fn is_measure(&self, source: RunSource) -> bool {
+        let is_known = source == RunSource::History;
+        let ends_later = is_known && self.ended_at.is_some_and(|at| at > self.began_at);
+        self.is_of_run && self.told.is_measure(ends_later)
+    }
 }
 
 /// Who reads the lines.
@@ -79,6 +120,7 @@ impl Normalizer {
             context.metadata.set("permissionMode", mode);
         }
         let source = context.source;
+        let is_timeless = context.metadata.time_source() == Some("file");
         let stdin_use = match (&context.query, (entry.stdin)(&context)) {
             // The caller knows better.
             (Some(_), _) => StdinUse::Unknown,
@@ -104,13 +146,29 @@ impl Normalizer {
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
         }
+        if source == RunSource::History {
+            context.metadata.set("timeSource", "history");
+        }
+        let clock = ToldClock {
+            is_of_run: match source {
+                RunSource::Live => false,
+                RunSource::History => true,
+                RunSource::Both => is_timeless,
+            },
+            is_of_output: source == RunSource::Live && is_timeless,
+            ..ToldClock::default()
+        };
         if let Some(mut argv) = others {
             argv.extend(context.argv.take().into_iter().flatten());
             context.argv = Some(argv);
         }
+        let mut reducer = Reducer::new(runtime, context, live);
+        if clock.is_of_output {
+            reducer.hold_opening();
+        }
         Ok(Self {
             reading,
-            reducer: Reducer::new(runtime, context, live),
+            reducer,
             stdout: LineSplitter::new(limit),
             stderr: LineSplitter::new(limit),
             history: LineSplitter::new(limit),
@@ -120,7 +178,9 @@ impl Normalizer {
             stdin_use,
             stdin: None,
             limit,
+            began_at: None,
             last_at: 0,
+            clock,
         })
     }
 
@@ -154,16 +214,24 @@ impl Normalizer {
             // It is on the tape, and makes no records.
             Stream::History => return,
         };
+        let began_at = *self.began_at.get_or_insert(received_at);
         self.last_at = received_at;
+        if stream == Stream::History {
+            // Of a run that was joined without being watched, nothing but its history knows when it began.
+            let is_known = self.source == RunSource::History || !self.clock.is_of_run;
+            self.clock.began_at = if is_known { began_at } else { 0 };
+            self.clock.ended_at = self.clock.ended_at.max(Some(received_at));
+        }
         self.reducer.swap_output(output);
         if let Some(stdin) = &mut self.stdin {
             stdin.ask(&mut self.reducer);
         }
         let (reading, reducer) = (&mut self.reading, &mut self.reducer);
         let (roles, foreign) = (self.roles, &mut self.foreign);
+        let clock = &mut self.clock;
         splitter.push(bytes.bytes(), received_at, |framed| {
             note_foreign(foreign, reducer, stream, &framed);
-            feed(reading, reducer, roles, stream, framed);
+            feed(reading, reducer, clock, roles, stream, framed);
         });
         self.reducer.swap_output(output);
     }
@@ -194,6 +262,7 @@ impl Normalizer {
     pub fn finish_into(mut self, exit: &Exit, output: &mut Output) {
         self.reducer.swap_output(output);
         let (mut reading, reducer) = (self.reading, &mut self.reducer);
+        let clock = &mut self.clock;
         if let Some(stdin) = &mut self.stdin {
             stdin.finish(reducer);
         }
@@ -204,26 +273,56 @@ impl Normalizer {
         ] {
             splitter.finish(|framed| {
                 note_foreign(&mut self.foreign, reducer, stream, &framed);
-                feed(&mut reading, reducer, self.roles, stream, framed);
+                feed(&mut reading, reducer, clock, self.roles, stream, framed);
             });
         }
+        let at = clock.end_of_run().unwrap_or(self.last_at);
         let place = TapePlace {
             span: None,
             line: 0,
-            at: self.last_at,
+            at,
         };
         match reading {
             LineParser::One(mut parser) => {
                 let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, None);
-                parser.finish(exit, &mut SignalSink::new(place, &mut apply));
-                reducer.finish(exit, self.last_at, |code| parser.exit_is_signal(code));
+                let told = Some(&mut clock.told);
+                parser.finish(exit, &mut SignalSink::new(place, &mut apply).telling(told));
+                reducer.set_measured(clock.is_measure(self.source));
+                reducer.finish(exit, at, |code| parser.exit_is_signal(code));
             }
             LineParser::Both(joint) => {
-                let printed = joint.finish(exit, place, reducer);
-                reducer.finish(exit, self.last_at, |code| printed.exit_is_signal(code));
+                reducer.set_measured(clock.is_measure(self.source));
+                let began_at = self.began_at.unwrap_or(at);
+                let printed = joint.finish(exit, place, began_at, reducer);
+                reducer.finish(exit, at, |code| printed.exit_is_signal(code));
             }
         }
         reducer.swap_output(output);
+    }
+
+    /// Gives what there is of a session that may go on, and consumes the normalizer: every message and every count that is
+    /// there, and no end. When more is there, all of it is read again.
+    #[must_use = "the last records are in it"]
+    pub fn finish_so_far(mut self) -> Output {
+        let mut output = Output::default();
+        self.reducer.swap_output(&mut output);
+        let place = TapePlace {
+            span: None,
+            line: 0,
+            at: self.clock.now(),
+        };
+        let reducer = &mut self.reducer;
+        if let LineParser::One(mut parser) = self.reading {
+            let mut apply = |emitted: Emitted<'_>| {
+                if !emitted.signal.is_verdict() {
+                    reducer.apply(emitted, None);
+                }
+            };
+            parser.finish(&Exit::unknown(), &mut SignalSink::new(place, &mut apply));
+        }
+        reducer.flush(place.at);
+        reducer.swap_output(&mut output);
+        output
     }
 }
 
@@ -292,9 +391,10 @@ fn note_foreign(
 fn feed(
     reading: &mut LineParser,
     reducer: &mut Reducer,
+    clock: &mut ToldClock,
     roles: StreamRoles,
     stream: Stream,
-    framed: Framed<'_>,
+    mut framed: Framed<'_>,
 ) {
     if let Framed::Line(line) = &framed
         && roles.is_misleading(stream, line)
@@ -303,9 +403,22 @@ fn feed(
         let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((line, place)));
         return SignalSink::new(place, &mut apply).stdout_text(line.bytes);
     }
+    let mut told = None;
+    if stream == Stream::History {
+        let now = clock.now();
+        if now > 0 || matches!(framed, Framed::Line(_)) {
+            framed.set_received_at(now);
+        }
+        told = Some(&mut clock.told);
+    } else if clock.is_of_output {
+        if let Some(now) = clock.told.last() {
+            framed.set_received_at(now);
+        }
+        told = Some(&mut clock.told);
+    }
     let parser = match reading {
         LineParser::One(parser) => parser,
-        LineParser::Both(joint) => return joint.feed(stream, framed, reducer),
+        LineParser::Both(joint) => return joint.feed(stream, framed, told, reducer),
     };
     match framed {
         Framed::Line(line) => {
@@ -315,7 +428,11 @@ fn feed(
             }
             let place = line.place(stream);
             let mut apply = |emitted: Emitted<'_>| reducer.apply(emitted, Some((&line, place)));
-            parser.push_line(role, &line, &mut SignalSink::new(place, &mut apply));
+            let mut sink = SignalSink::new(place, &mut apply).telling(told);
+            parser.push_line(role, &line, &mut sink);
+            if clock.is_of_output {
+                reducer.date_opening(clock.told.first(), line.bytes.len());
+            }
         }
         Framed::TooLong(line) => reducer.too_long(line.bytes, line.place(stream)),
     }

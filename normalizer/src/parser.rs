@@ -12,7 +12,7 @@ use crate::exit::{Exit, code_is_signal};
 use crate::json::{DecodeError, Decoded, Fault, decode};
 use crate::lines::Line;
 use crate::signal::{Emitted, Scope, Signal, TapePlace};
-use crate::times::iso_millis;
+use crate::times::{ToldTimes, iso_millis};
 
 /// Turns the lines of one runtime into signals. Steps, usage and status are the reducer's business.
 ///
@@ -39,13 +39,25 @@ pub trait RuntimeParser: Send {
 /// Takes the signals of a parser and ties each to its place on the tape.
 pub struct SignalSink<'s> {
     place: TapePlace,
+    /// What the runtime's own clock has told, where somebody keeps count of it.
+    told: Option<&'s mut ToldTimes>,
     apply: &'s mut dyn FnMut(Emitted<'_>),
 }
 
 impl<'s> SignalSink<'s> {
     /// Creates a sink for the signals of one place.
     pub fn new(place: TapePlace, apply: &'s mut dyn FnMut(Emitted<'_>)) -> Self {
-        Self { place, apply }
+        Self {
+            place,
+            told: None,
+            apply,
+        }
+    }
+
+    /// Notes what the runtime's own clock tells.
+    pub(crate) fn telling(mut self, told: Option<&'s mut ToldTimes>) -> Self {
+        self.told = told;
+        self
     }
 
     /// Returns the place that signals are tied to.
@@ -56,24 +68,31 @@ impl<'s> SignalSink<'s> {
 
     /// Returns the same sink at another place, for a line that was held back or a part of one.
     pub fn at(&mut self, place: TapePlace) -> SignalSink<'_> {
-        SignalSink::new(place, self.apply)
+        SignalSink {
+            place,
+            told: self.told.as_deref_mut(),
+            apply: self.apply,
+        }
     }
 
     /// Uses the runtime's own time, in milliseconds since 1970, for what this line says. One that
     /// cannot be is reported, and the time at which the line was received stays.
     pub fn set_time(&mut self, at: i64) {
-        match bounds::time(at) {
-            Some(at) => self.place.at = at,
-            None => self.refuse_time(&at.to_string()),
+        let Some(at) = bounds::told_time(at) else {
+            return self.refuse_time(&at.to_string());
+        };
+        self.place.at = at;
+        if let Some(told) = &mut self.told {
+            told.push(at);
         }
     }
 
     /// Uses the runtime's own time, where it is printed in milliseconds since 1970.
     pub(crate) fn set_millis(&mut self, at: Option<u64>) {
-        match at.map(|at| (at, bounds::time(bounds::count(at)))) {
-            None => {}
-            Some((_, Some(at))) => self.place.at = at,
-            Some((at, None)) => self.refuse_time(&at.to_string()),
+        let Some(at) = at else { return };
+        match i64::try_from(at) {
+            Ok(at) => self.set_time(at),
+            Err(_) => self.refuse_time(&at.to_string()),
         }
     }
 
@@ -89,6 +108,9 @@ impl<'s> SignalSink<'s> {
     /// Reports a time that cannot be one.
     #[cold]
     fn refuse_time(&mut self, time: &str) {
+        if let Some(told) = &mut self.told {
+            told.refuse();
+        }
         let shown: String = time.chars().take(40).collect();
         self.unparsed(None, format!("timestamp: {shown} is no time"));
     }

@@ -289,6 +289,17 @@ pub enum Signal<'a> {
     },
 }
 
+impl Signal<'_> {
+    /// Tells whether it says how something ended that may go on as long as nobody knows that it is over.
+    pub(crate) fn is_verdict(&self) -> bool {
+        match self {
+            Self::Result(_) | Self::MessageCut | Self::Metadata("endUnknown", _) => true,
+            Self::ChildEnd { is_error, .. } => *is_error,
+            _ => false,
+        }
+    }
+}
+
 /// Where on the tape, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TapePlace {

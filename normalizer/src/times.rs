@@ -1,5 +1,54 @@
 //! Times as runtimes print them.
 
+use crate::bounds;
+
+/// What the clock of an agent has told in one stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ToldTimes {
+    first: Option<i64>,
+    last: Option<i64>,
+    count: u64,
+    /// A time cannot be one, or is of a clock that was not set.
+    has_wrong: bool,
+}
+
+impl ToldTimes {
+    /// Takes the next time.
+    pub(crate) fn push(&mut self, at: i64) {
+        self.first.get_or_insert(at);
+        self.last = Some(at);
+        self.count += 1;
+        self.has_wrong |= at < bounds::FIRST_SET;
+    }
+
+    /// Notes a time that cannot be one.
+    pub(crate) fn refuse(&mut self) {
+        self.has_wrong = true;
+    }
+
+    /// Returns the time that was told first.
+    pub(crate) fn first(&self) -> Option<i64> {
+        self.first
+    }
+
+    /// Returns the time that was told last: what has no time of its own happened then.
+    pub(crate) fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// Tells whether a run's duration follows from its times: there are two, in the lines that were read or because the
+    /// run ended later than it began; each can be one; and the clock was not behind its beginning at the end.
+    pub(crate) fn is_measure(&self, ends_later: bool) -> bool {
+        let has_two = self.count > 1 || (self.count == 1 && ends_later);
+        has_two && !self.has_wrong && self.first <= self.last
+    }
+}
+
+/// Reads an ISO 8601 time with a zone that an agent's clock tells, in milliseconds since 1970, if it is taken.
+pub(crate) fn told_millis(text: &str) -> Option<i64> {
+    iso_millis(text).and_then(bounds::told_time)
+}
+
 /// Reads an ISO 8601 time with a zone, in milliseconds since 1970.
 #[must_use]
 pub fn iso_millis(text: &str) -> Option<i64> {

@@ -297,6 +297,8 @@ class RunScreen {
       this.signal,
       ({ name, data }) => {
         if (name === "open") this.showOpenStep(data.step);
+        // What is shown of the last step does not hold any more.
+        if (name === "resync" && data.reason === "the run was made anew") dispatchEvent(new HashChangeEvent("hashchange"));
         if (name !== "record" || data.seq < this.nextSeq) return;
         this.nextSeq = data.seq + 1;
         this.add(data.entries);

@@ -76,7 +76,23 @@ fn check(records: &[Record]) {
             assert_eq!(serde_json::from_value::<Record>(json).unwrap(), **record);
         }
         check_results(records);
+        let (began, ended) = (records[0].at, records.last().unwrap().at);
+        for record in records {
+            let at = record.at;
+            assert!(
+                (began..=ended).contains(&at),
+                "run {run}: {began} {at} {ended}"
+            );
+        }
     }
+    // The root is the run that the tape is of, and opens first.
+    let ends = runs.values().map(|records| records.last().unwrap().at);
+    let root = &runs[records[0].run_id.as_str()];
+    assert_eq!(
+        ends.max(),
+        Some(root.last().unwrap().at),
+        "a parent ends last"
+    );
     let events = materialize(records).unwrap();
     let terminal = events.iter().filter(|event| event.is_terminal()).count();
     assert_eq!(terminal, runs.len(), "one terminal event per run");

@@ -101,6 +101,14 @@ pub enum Framed<'a> {
     TooLong(Line<'a>),
 }
 
+impl Framed<'_> {
+    /// Says when the line came, where that is better known than by when its bytes were pushed.
+    pub(crate) fn set_received_at(&mut self, at: i64) {
+        let (Self::Line(line) | Self::TooLong(line)) = self;
+        line.received_at = at;
+    }
+}
+
 /// Reassembles `\n`-terminated lines from arbitrary chunks.
 ///
 /// The same bytes give the same lines however they are cut, but for the times of arrival. A line

@@ -57,7 +57,8 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    pub(super) fn new(history: Half, printed: Half, is_timeless: bool) -> Self {
+    /// `began_at` is when the run began, as far as is known without the history.
+    pub(super) fn new(history: Half, printed: Half, is_timeless: bool, began_at: i64) -> Self {
         let scopes = map_scopes(&history, &printed);
         let matches: Vec<_> = scopes
             .iter()
@@ -93,7 +94,7 @@ impl Merge {
             usage_keys,
             is_timeless,
             prefers_printed_text: false,
-            last_at: first_at.unwrap_or_default(),
+            last_at: first_at.unwrap_or(began_at),
         };
         merge.backbones = backbones(history);
         merge.same_calls = merge.map_calls();
@@ -421,6 +422,9 @@ impl Merge {
         }
         if item.place.at > 0 {
             self.last_at = item.place.at;
+        } else {
+            // No time was told so far.
+            item.place.at = self.last_at;
         }
         let scope = self.calls.get(there).map(String::as_str);
         emit(

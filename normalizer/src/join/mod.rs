@@ -26,6 +26,7 @@ use crate::history::History;
 use crate::parser::{RuntimeParser, SignalSink};
 use crate::reducer::Reducer;
 use crate::signal::{Emitted, TapePlace};
+use crate::times::ToldTimes;
 
 /// Reads both halves of a run, and joins them at the end.
 pub(crate) struct Joint {
@@ -59,7 +60,13 @@ impl Joint {
     }
 
     /// Takes a line of any stream.
-    pub(crate) fn feed(&mut self, stream: Stream, framed: Framed<'_>, reducer: &mut Reducer) {
+    pub(crate) fn feed(
+        &mut self,
+        stream: Stream,
+        framed: Framed<'_>,
+        told: Option<&mut ToldTimes>,
+        reducer: &mut Reducer,
+    ) {
         let (parser, half) = match stream {
             Stream::History => (&mut self.history, &mut self.history_half),
             _ => (&mut self.printed, &mut self.printed_half),
@@ -71,7 +78,8 @@ impl Joint {
                     let is_here = emitted.place.span == place.span;
                     half.push(emitted, Some(line.bytes).filter(|_| is_here));
                 };
-                parser.push_line(stream, &line, &mut SignalSink::new(place, &mut apply));
+                let mut sink = SignalSink::new(place, &mut apply).telling(told);
+                parser.push_line(stream, &line, &mut sink);
             }
             Framed::TooLong(line) => reducer.too_long(line.bytes, line.place(stream)),
         }
@@ -83,6 +91,7 @@ impl Joint {
         mut self,
         exit: &Exit,
         place: TapePlace,
+        began_at: i64,
         reducer: &mut Reducer,
     ) -> Box<dyn RuntimeParser> {
         for (parser, half) in [
@@ -92,7 +101,8 @@ impl Joint {
             let mut apply = |emitted: Emitted<'_>| half.push(emitted, None);
             parser.finish(exit, &mut SignalSink::new(place, &mut apply));
         }
-        let mut merge = Merge::new(self.history_half, self.printed_half, self.is_timeless);
+        let is_timeless = self.is_timeless;
+        let mut merge = Merge::new(self.history_half, self.printed_half, is_timeless, began_at);
         merge.prefers_printed_text = self.prefers_printed_text;
         merge.run(reducer);
         self.printed

@@ -67,6 +67,8 @@ impl Children {
         };
         let id = RunId::derive_child(&root.id, at as u64);
         let mut run = Run::new(id, at + 1, parent.version.clone(), place);
+        run.earliest = parent.earliest;
+        run.parent = parent.number;
         tape.open_run(&mut run, Some(delegated_by), place);
         self.runs.push(run);
         self.places.insert(child.into(), at);
@@ -82,8 +84,8 @@ impl Children {
         text: Option<&str>,
         place: TapePlace,
     ) {
-        let at = self.places.get(call);
-        let Some(run) = at.and_then(|at| self.runs.get_mut(*at)) else {
+        let at = self.places.get(call).copied();
+        let Some(run) = at.and_then(|at| self.runs.get_mut(at)) else {
             return;
         };
         let error = is_error.then(|| {
@@ -91,10 +93,28 @@ impl Children {
             failure::error("SubagentFailed", message, ErrorFamily::Other)
         });
         end_child(tape, run, error, text, place);
+        let (parent, latest) = (run.parent, run.latest);
+        let parent = parent.checked_sub(1).and_then(|at| self.runs.get_mut(at));
+        if let Some(parent) = parent {
+            parent.latest = parent.latest.max(latest);
+        }
+    }
+
+    pub(super) fn each_run(&mut self, each: impl FnMut(&mut Run)) {
+        self.runs.iter_mut().for_each(each);
+    }
+
+    /// Returns the latest time in all children.
+    pub(super) fn latest(&self) -> i64 {
+        let times = self.runs.iter().map(Run::latest_held);
+        times.max().unwrap_or(i64::MIN)
     }
 
     /// Ends the children that are still open because the root run is over.
     pub(super) fn end_all(&mut self, tape: &mut TapeState, exit: &Exit, place: TapePlace) {
+        let open = self.runs.iter().filter(|run| !run.ended);
+        let at = open.map(Run::latest_held).fold(place.at, i64::max);
+        let place = TapePlace { at, ..place };
         // A reasoning part that is open at the end was cut like any other.
         for run in &mut self.runs {
             tape.close_part(run);
@@ -106,6 +126,16 @@ impl Children {
             }
             let error = tape.error_of_orphan();
             end_child(tape, run, Some(error), None, place);
+        }
+    }
+
+    /// Writes all that is held of the children that are open, and ends none.
+    pub(super) fn flush_all(&mut self, tape: &mut TapeState, place: TapePlace) {
+        for run in self.runs.iter_mut().filter(|run| !run.ended) {
+            tape.start(run, place);
+            tape.close_part(run);
+            tape.close_step(run, StepEnd::PROCEEDING, place);
+            tape.flush_metadata(run, place.at);
         }
     }
 

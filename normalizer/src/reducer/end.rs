@@ -20,6 +20,9 @@ use crate::exit::Exit;
 use crate::failure;
 use crate::signal::{Outcome, TapePlace, Verdict};
 
+/// A session file whose times are further apart was written by a clock that jumped, in milliseconds.
+const LONGEST_RUN: i64 = 366 * 24 * 60 * 60 * 1000;
+
 /// The result of a turn, held because another one may follow.
 #[derive(Debug)]
 pub(super) struct TurnResult {
@@ -153,8 +156,17 @@ impl TapeState {
         };
         self.book_remainder(root, children, place);
         self.learn_totals(root);
-        if let Some(at) = exit.finished_at {
-            root.learn("finishedAt", at);
+        let ends_at = place.at.max(root.latest_held());
+        match exit.finished_at {
+            Some(at) => root.learn("finishedAt", at),
+            None if self.is_measured
+                && self.duration_ms.is_none()
+                && ends_at.saturating_sub(root.earliest) <= LONGEST_RUN =>
+            {
+                root.learn("startedAt", root.earliest);
+                root.learn("finishedAt", ends_at);
+            }
+            None => {}
         }
         self.end_run(root, end, place);
     }
@@ -238,7 +250,7 @@ impl TapeState {
 
     /// Books what a stated total holds beyond the responses that were seen. A total never takes a response away: one
     /// that covers less, such as the last turn alone, is a notice.
-    fn book_remainder(&mut self, root: &mut Run, children: &Children, place: TapePlace) {
+    pub(super) fn book_remainder(&mut self, root: &mut Run, children: &Children, place: TapePlace) {
         let Some((total, scope)) = self.total else {
             return;
         };
@@ -315,7 +327,7 @@ impl TapeState {
         self.on_event(root, Warning { message }.into(), place);
     }
 
-    fn learn_totals(&mut self, root: &mut Run) {
+    pub(super) fn learn_totals(&mut self, root: &mut Run) {
         if let Some(ms) = self.duration_ms {
             root.learn("durationMs", ms);
         }
@@ -351,6 +363,8 @@ impl TapeState {
             return self.impossible(run, "a run ended twice", place);
         }
         self.start(run, place);
+        let at = place.at.max(run.latest_held());
+        let place = TapePlace { at, ..place };
         self.show_end(run, &end, place);
         if run.open.is_some() {
             self.close_step(run, end, place);

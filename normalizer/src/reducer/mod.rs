@@ -10,6 +10,7 @@ mod end;
 pub(crate) mod given_up;
 mod inputs;
 mod live;
+mod opening;
 mod pending;
 mod run;
 mod step;
@@ -22,6 +23,7 @@ use runtape_core::Runtime;
 use self::children::Children;
 use self::run::{Run, TextChannel};
 use self::step::ResponseUsage;
+use self::steps::StepEnd;
 use self::tape::{TapeState, TotalScope, excerpt};
 use crate::bounds;
 use crate::context::Context;
@@ -67,6 +69,11 @@ impl Reducer {
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.tape.runtime
+    }
+
+    /// Says whether the times of the run are those of its session files, and tell how long it took.
+    pub fn set_measured(&mut self, is_measured: bool) {
+        self.tape.is_measured = is_measured;
     }
 
     /// Gives out what became known, and takes what is appended to from now on.
@@ -224,19 +231,41 @@ impl Reducer {
         }
     }
 
+    /// Writes all that is held of a run that may go on, and does not end it. Nothing may be applied after this: whatever goes
+    /// on is read anew.
+    pub fn flush(&mut self, at: i64) {
+        let (tape, root) = (&mut *self.tape, &mut *self.root);
+        let place = TapePlace {
+            span: None,
+            line: 0,
+            at: at.max(root.last.at),
+        };
+        tape.touch_root(root, place);
+        self.children.flush_all(tape, place);
+        tape.start(root, place);
+        tape.close_part(root);
+        tape.book_remainder(root, &self.children, place);
+        tape.learn_totals(root);
+        tape.close_step(root, StepEnd::PROCEEDING, place);
+        tape.flush_metadata(root, place.at);
+    }
+
     /// Ends the root run and all its children. Nothing may be applied after this.
     ///
     /// `exit_is_signal` tells whether an exit code of this runtime stands for a signal.
     pub fn finish(&mut self, exit: &Exit, at: i64, exit_is_signal: impl Fn(i32) -> bool) {
+        self.release_opening(None);
+        let seen = exit.finished_at.unwrap_or(i64::MIN);
         let place = TapePlace {
             span: None,
             line: 0,
-            at: at.max(self.root.last.at),
+            at: at.max(self.root.last.at).max(seen),
         };
         self.record_inputs_left();
         self.tape.touch_root(&mut self.root, place);
         self.children.end_all(&mut self.tape, exit, place);
         let (tape, root) = (&mut self.tape, &mut self.root);
+        root.latest = root.latest.max(self.children.latest());
         tape.finish(root, &self.children, exit, exit_is_signal);
     }
 }

@@ -68,6 +68,12 @@ pub(super) struct Run {
     /// Where things stand in the open step.
     pub(super) index: StepIndex,
     pub(super) last: TapePlace,
+    /// When the run was opened: nothing in it is earlier.
+    pub(super) earliest: i64,
+    /// The latest time in it, and in the runs that it started and that have ended: it ends no earlier.
+    pub(super) latest: i64,
+    /// The number of the run that started it.
+    pub(super) parent: usize,
     /// Hashes of what must count once: responses and answered calls, a few bytes each.
     seen: ByHash<()>,
     /// How often an id was used, for ids that were used again.
@@ -98,6 +104,9 @@ impl Run {
             pending: PendingCalls::default(),
             index: StepIndex::default(),
             last: at,
+            earliest: i64::MIN,
+            latest: i64::MIN,
+            parent: 0,
             seen: ByHash::default(),
             reused: ByHash::default(),
         }
@@ -106,6 +115,23 @@ impl Run {
     /// Tells whether this is the run that the tape is of.
     pub(super) fn is_root(&self) -> bool {
         self.number == 0
+    }
+
+    /// Returns the time of something in the run, given the one that was told: a clock that was set back does not put it
+    /// before the run.
+    pub(super) fn time(&mut self, told: i64) -> i64 {
+        let at = told.max(self.earliest);
+        if self.seq == 0 {
+            self.earliest = at;
+        }
+        self.latest = self.latest.max(at);
+        at
+    }
+
+    /// Returns the latest time in the run, what it holds included.
+    pub(super) fn latest_held(&self) -> i64 {
+        let open = self.open.as_ref().map_or(i64::MIN, OpenStep::latest);
+        self.latest.max(open)
     }
 
     /// Learns something for the metadata; it is written with the next checkpoint.

@@ -281,6 +281,15 @@ impl OpenStep {
         }
     }
 
+    /// Returns the latest time of what it holds.
+    pub(super) fn latest(&self) -> i64 {
+        let used = self.usage.iter().map(|usage| usage.place.at);
+        let spoken = self.spoken.at.map(|at| at.max(self.spoken.until));
+        let held = [spoken, self.answered.at, self.printed.map(|place| place.at)];
+        let times = used.chain(held.into_iter().flatten());
+        times.fold(self.started_at, i64::max)
+    }
+
     /// Returns what the step used so far.
     pub(super) fn used(&self) -> TokenCounts {
         self.usage

@@ -23,7 +23,7 @@ pub(super) struct StepEnd {
 }
 
 impl StepEnd {
-    const PROCEEDING: Self = Self {
+    pub(super) const PROCEEDING: Self = Self {
         status: CheckpointStatus::Proceeding,
         text: None,
         error: None,
@@ -325,17 +325,22 @@ impl TapeState {
         self.record_messages(run, cut);
         self.flush_metadata(run, place.at);
         run.open = None;
+        let at = if end.status.is_terminal() {
+            place.at.max(run.latest)
+        } else {
+            place.at
+        };
         let head = CheckpointHead {
             step: number,
             status: end.status,
             messages: run.messages,
             usage: run.usage.without_writes(),
             step_usage: used.without_writes(),
-            started_at,
+            started_at: started_at.max(run.earliest).min(at.max(run.earliest)),
             pending: run.pending_at(number, end.status.is_terminal()),
             text: end.text,
             error: end.error,
         };
-        self.record(run, Box::new(head), place.at, place.span);
+        self.record(run, Box::new(head), at, place.span);
     }
 }

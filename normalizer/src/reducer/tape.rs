@@ -11,6 +11,7 @@ use runtape_core::{
 
 use super::end::{HeldAnswer, TurnResult};
 use super::inputs::AwaitingInputs;
+use super::opening::Opening;
 use super::run::Run;
 use crate::context::Context;
 use crate::output::Output;
@@ -62,6 +63,10 @@ pub(super) struct TapeState {
     pub(super) unknown_keys: BTreeMap<String, u64>,
     pub(super) stderr_tail: String,
     pub(super) awaiting: AwaitingInputs,
+    /// The times of the run are those that its session files tell, and how long it took is known by them.
+    pub(super) is_measured: bool,
+    /// The first records, while no time was told.
+    pub(super) opening: Option<Box<Opening>>,
     pub(super) output: Output,
 }
 
@@ -83,6 +88,8 @@ impl TapeState {
             unknown_keys: BTreeMap::new(),
             stderr_tail: String::new(),
             awaiting: AwaitingInputs::default(),
+            is_measured: false,
+            opening: None,
             output: Output::default(),
         }
     }
@@ -121,15 +128,21 @@ impl TapeState {
         at: i64,
         span: Option<Span>,
     ) {
+        let is_dated = self.opening.is_none();
+        let at = if is_dated { run.time(at) } else { at };
         let seq = Run::next(&mut run.seq);
         let run_id = run.id.clone();
-        self.output.records.push(Record {
+        let record = Record {
             run_id,
             seq,
             at,
             span,
             kind: kind.into(),
-        });
+        };
+        match &mut self.opening {
+            Some(opening) => opening.records.push(record),
+            None => self.output.records.push(record),
+        }
     }
 
     /// Writes what was learned since the last time.

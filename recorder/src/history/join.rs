@@ -114,9 +114,10 @@ fn merge(
     let Some(key) = context.get(HISTORY_KEY).and_then(Value::as_str) else {
         return Ok(false);
     };
-    let mut bytes = Vec::new();
+    let (mut bytes, mut written_until) = (Vec::new(), i64::MIN);
     store.each_tape_chunk(history, |chunk| {
         if chunk.stream == Stream::History {
+            written_until = written_until.max(chunk.received_at);
             bytes.extend_from_slice(&chunk.bytes);
         }
         true
@@ -129,6 +130,7 @@ fn merge(
         let joined = JoinedHistory {
             key: &key,
             lines: Kept::as_given(&bytes),
+            written_until,
             rules: applied_rules(&context),
         };
         match take_in::join(store, recorded, &joined, now) {

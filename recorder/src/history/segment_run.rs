@@ -121,10 +121,11 @@ pub(super) fn prepare(
     let mut output = Output::default();
     let mut pieces = Vec::new();
     let mut exit = Exit::unknown();
+    let at = written_until(segment, begin);
     each_piece(&segment.lines, contents, rules, |piece| {
         let kept = piece.kept();
         count_markers(kept.bytes(), &mut exit.redacted);
-        normalizer.push_into(Stream::History, kept, begin.started_at, &mut output);
+        normalizer.push_into(Stream::History, kept, at, &mut output);
         pieces.push(piece);
         Ok::<(), io::Error>(())
     })
@@ -132,5 +133,11 @@ pub(super) fn prepare(
     normalizer.finish_into(&exit, &mut output);
     let run = PreparedRun::new(begin, &output.records, &exit_to_json(&exit))?;
     let pieces = pieces.iter().map(|piece| piece.kept().bytes());
-    Ok(run.with_output(pieces.map(|piece| (Stream::History, begin.started_at, piece))))
+    Ok(run.with_output(pieces.map(|piece| (Stream::History, at, piece))))
+}
+
+/// Returns when the last line of a segment was written: its lines stand on the tape as of then, so that the end of its run
+/// follows from the tape.
+pub(super) fn written_until(segment: &Segment, begin: &BeginRun) -> i64 {
+    segment.last_at.unwrap_or(begin.started_at)
 }

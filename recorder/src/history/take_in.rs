@@ -12,7 +12,7 @@ use runtape_store::{RemovalReason, Replaced, Store, StoreError, TapeChunk};
 use serde_json::Value;
 
 use super::content::{SourceContent, each_piece};
-use super::segment_run::{HISTORY_KEY, NOT_JOINED_KEY, SegmentRun};
+use super::segment_run::{HISTORY_KEY, NOT_JOINED_KEY, SegmentRun, written_until};
 use super::stored_runs::{Account, RecordedToo, StoredRuns};
 use crate::context_and_exit::{
     came_as_records, context_from_json, exit_from_json, exit_to_json, is_history_only,
@@ -67,6 +67,7 @@ pub(super) fn take_in(
             let history = JoinedHistory {
                 key: &run.segment.key,
                 lines: lines.kept(),
+                written_until: written_until(&run.segment, &run.begin),
                 rules: Some(rules_in_force(rules)),
             };
             return match join(store, &recorded, &history, now)? {
@@ -123,8 +124,9 @@ fn put(
         let mut start = 0;
         let mut refused = None;
         let mut exit = Exit::unknown();
+        let at = written_until(&run.segment, &run.begin);
         let read = each_piece(&run.segment.lines, contents, rules, |piece| {
-            let (kept, at) = (piece.kept(), run.begin.started_at);
+            let kept = piece.kept();
             count_markers(kept.bytes(), &mut exit.redacted);
             let records = normalizer.push(Stream::History, kept, at).records;
             let chunk = chunk(&mut start, at, kept.bytes());
@@ -143,7 +145,9 @@ fn put(
             }
             (None, Ok(())) => {}
         }
-        if !run.is_open {
+        if run.is_open {
+            store.append(&id, &normalizer.finish_so_far().records, &[])?;
+        } else {
             let records = normalizer.finish(&exit).records;
             store.append_and_finish(&id, &records, &[], &exit_to_json(&exit), now)?;
         }
@@ -171,15 +175,16 @@ fn chunk(start: &mut u64, received_at: i64, kept: &[u8]) -> TapeChunk {
     chunk
 }
 
-/// Calls `each` with the history lines on the tape of a run.
+/// Calls `each` with the history lines on the tape of a run; returns when the last one was written.
 fn each_known_line(
     store: &Store,
     id: &RunId,
     mut each: impl FnMut(&[u8]),
-) -> Result<(), StoreError> {
-    let mut rest = Vec::new();
+) -> Result<i64, StoreError> {
+    let (mut rest, mut written_until) = (Vec::new(), i64::MIN);
     store.each_tape_chunk(id, |chunk| {
         if chunk.stream == Stream::History {
+            written_until = written_until.max(chunk.received_at);
             rest.extend_from_slice(&chunk.bytes);
             let mut start = 0;
             while let Some(end) = rest.iter().skip(start).position(|byte| *byte == b'\n') {
@@ -189,7 +194,8 @@ fn each_known_line(
             rest.drain(..start);
         }
         true
-    })
+    })?;
+    Ok(written_until)
 }
 
 /// Gives a run what its history has more by now. Lines that are gone from it stay, unless the sources are known
@@ -204,7 +210,7 @@ fn grow(
 ) -> Result<SegmentOutcome, RecordError> {
     let (mut known, mut new) = (HashSet::new(), HashSet::new());
     let (mut old_digest, mut digest) = (blake3::Hasher::new(), blake3::Hasher::new());
-    each_known_line(store, id, |line| {
+    let known_until = each_known_line(store, id, |line| {
         let line = filtered(rules, line);
         old_digest.update(&without_commitments(&line)).update(b"\n");
         known.insert(hash(&line));
@@ -223,7 +229,9 @@ fn grow(
     } else {
         new.is_subset(&known)
     };
-    if is_same && (is_sealed || run.is_open) {
+    // Not every line goes on the tape: some say no more than that the session was still there.
+    let is_later = known_until < written_until(&run.segment, &run.begin);
+    if is_same && !is_later && (is_sealed || run.is_open) {
         return Ok(SegmentOutcome::Unchanged);
     }
     if !run.only_grew && !known.is_subset(&new) {
@@ -318,7 +326,8 @@ fn rewrite(
         store.delete_as(id, RemovalReason::Replaced, now)?;
         store.begin_run(&begin)?;
         store.append(id, &[], &printed)?;
-        append_history(store, id, 0, begin.started_at, history.kept())?;
+        let at = written_until(&run.segment, &run.begin);
+        append_history(store, id, 0, at, history.kept())?;
         replay::read_tape(store, id, &mut normalizer, |store, records, _| {
             store.append(id, &records, &[])
         })?;
@@ -351,7 +360,7 @@ fn add(
     store: &mut Store,
     id: &RunId,
     context: &Value,
-    new: Kept<'_>,
+    (new, written_until): (Kept<'_>, i64),
     replace: impl FnOnce(&mut Store, Rewrite<'_>) -> Result<Replaced, StoreError>,
 ) -> Result<(), RecordError> {
     let begin = store.begin_of(id)?;
@@ -363,7 +372,7 @@ fn add(
     let mut normalizer = Some(replay::normalizer_in(&begin, parsed)?);
     let start = store.tape_lengths(id)?.of(Stream::History);
     replace(store, &mut |store| {
-        append_history(store, id, start, begin.started_at, new)?;
+        append_history(store, id, start, written_until, new)?;
         let Some(mut normalizer) = normalizer.take() else {
             return Ok(None);
         };
@@ -395,7 +404,7 @@ pub(super) fn mark_not_joined(
         store,
         history,
         &context,
-        Kept::as_given(&[]),
+        (Kept::as_given(&[]), 0),
         |store, write| store.retell_run(history, RemovalReason::Replaced, &context, now, write),
     );
     match marked {
@@ -424,6 +433,8 @@ pub(super) struct JoinedHistory<'a> {
     /// Names it among those of its session.
     pub(super) key: &'a str,
     pub(super) lines: Kept<'a>,
+    /// When the last of them was written.
+    pub(super) written_until: i64,
     /// By what its lines were filtered, which need not be what the recorded run was filtered by.
     pub(super) rules: Option<AppliedRules>,
 }
@@ -462,7 +473,8 @@ pub(super) fn join(
         kept.insert("source".to_owned(), RunSource::Both.as_str().into());
     }
     set_history_rules(&mut context, history.rules.as_ref());
-    let joined = add(store, recorded, &context, lines, |store, write| {
+    let new = (lines, history.written_until);
+    let joined = add(store, recorded, &context, new, |store, write| {
         store.retell_run(recorded, RemovalReason::Joined, &context, now, write)
     });
     match joined {

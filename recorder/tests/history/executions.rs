@@ -178,11 +178,16 @@ impl Execution {
 
     /// Reads the history.
     pub(crate) fn sync(&self, store: &mut Store) {
+        self.sync_at(store, NOW);
+    }
+
+    /// Reads the history at a time.
+    pub(crate) fn sync_at(&self, store: &mut Store, now: i64) {
         let options = SyncOptions {
             directories: named_directories(&self.history, std::slice::from_ref(&self.runtime)),
             ..SyncOptions::default()
         };
-        sync(store, &options, || NOW, &mut |event| {
+        sync(store, &options, || now, &mut |event| {
             if let runtape_recorder::history::SyncEvent::Read { source, .. } = event {
                 assert_eq!(source.reason, None, "{}", self.name);
             }

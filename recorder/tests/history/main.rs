@@ -12,10 +12,12 @@
 )]
 
 mod again;
+mod clocks;
 mod executions;
 mod golden;
 mod halves;
 mod pairs;
 mod remainders;
 mod threads;
+mod times;
 mod unclear;

@@ -73,6 +73,9 @@ pub(super) fn open_step(run: &RunId, step: Option<&OpenStep>) -> Bytes {
     event("open", None, &json!({"runId": run, "step": step}))
 }
 
+/// The reason to come back from the beginning: records that were sent are no longer as they were.
+pub(super) const MADE_ANEW: &str = "the run was made anew";
+
 /// Tells a client to come back.
 pub(super) fn resync(reason: &str) -> Bytes {
     event("resync", None, &json!({"reason": reason}))

@@ -1,11 +1,12 @@
 //! One run that somebody follows.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use runtape_core::report::RunInfo;
-use runtape_core::{RunId, TranscriptBuilder};
+use runtape_core::{Record, RunId, TranscriptBuilder};
 use runtape_store::Store;
 
 use super::event;
@@ -28,12 +29,28 @@ pub(super) const AT_HAND: u64 = 128;
 /// How often the step that a run is in is looked at.
 const STEP_INTERVAL: Duration = Duration::from_millis(400);
 
+/// Returns the hash of the record before another one.
+fn last_before(store: &Store, run: &RunId, next: u64) -> Result<Option<u64>, Problem> {
+    let Some(seq) = next.checked_sub(1) else {
+        return Ok(None);
+    };
+    let records = store.records(run, seq, 1)?;
+    records.first().map(hash).transpose()
+}
+
+fn hash(record: &Record) -> Result<u64, Problem> {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_vec(record)?.hash(&mut hasher);
+    Ok(hasher.finish())
+}
+
 /// One run that somebody follows: read once, however many watch.
 #[derive(Debug)]
 pub(super) struct Feed {
     run: RunId,
-    /// The record to be sent next.
+    /// The record to be sent next, and the hash of the one before.
     next: u64,
+    last_sent: Option<u64>,
     builder: TranscriptBuilder,
     /// The last events that were sent, each with its record.
     recent: VecDeque<(u64, Bytes)>,
@@ -53,6 +70,7 @@ impl Feed {
         Ok(Self {
             run: run.clone(),
             next,
+            last_sent: last_before(store, run, next)?,
             builder: resumed_builder(store, &info, next)?,
             recent: VecDeque::new(),
             recent_bytes: 0,
@@ -107,7 +125,17 @@ impl Feed {
         // Asked before reading: what came before the end is then surely read.
         let info = store.run(&self.run)?;
         if info.records < self.next {
-            self.give_up();
+            self.tell_anew();
+            return Ok(());
+        }
+        // The last step of a session that goes on is made anew when there is more of it.
+        if self.next < info.records && self.last_sent != last_before(store, &self.run, self.next)? {
+            self.tell_anew();
+            self.next = info.records;
+            self.last_sent = last_before(store, &self.run, self.next)?;
+            self.builder = resumed_builder(store, &info, self.next)?;
+            self.recent.clear();
+            self.recent_bytes = 0;
             return Ok(());
         }
         while self.next < info.records {
@@ -119,6 +147,7 @@ impl Feed {
                 let event = event::record(&record, &mut self.builder)?;
                 self.watchers.retain(|watcher| watcher.send(&event));
                 self.next = record.seq + 1;
+                self.last_sent = Some(hash(&record)?);
                 self.remember(record.seq, event);
             }
         }
@@ -141,6 +170,13 @@ impl Feed {
         self.shown_tape = tape;
         self.shown_at = Instant::now();
         Ok(())
+    }
+
+    /// Tells everybody to begin again.
+    fn tell_anew(&mut self) {
+        let anew = event::resync(event::MADE_ANEW);
+        self.watchers.retain(|watcher| watcher.send(&anew));
+        self.give_up();
     }
 
     /// Sends everybody away: what was sent does not hold any more.

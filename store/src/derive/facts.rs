@@ -327,7 +327,7 @@ impl FactFolder {
             self.run.status = Some(head.status);
             let outcome = Outcome::of(head.status, head.error.as_ref(), &self.metadata);
             self.run.outcome = Some(outcome);
-            self.run.finished_at = Some(self.metadata.finished_at().unwrap_or(record.at));
+            self.run.finished_at = Some(record.at);
             self.run.error.clone_from(&head.error);
         }
     }

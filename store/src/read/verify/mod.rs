@@ -8,6 +8,7 @@ mod rows;
 mod run;
 mod seals;
 mod tape;
+mod times;
 mod usage;
 
 use std::collections::{HashMap, HashSet};
@@ -25,6 +26,8 @@ use crate::format::streams::StreamLengths;
 use crate::read::runs::get_root;
 use crate::store::Store;
 
+use self::times::TreeTimes;
+
 /// What cannot be seen in a chain without a head of it that was kept elsewhere.
 const UNSEEN_WITHOUT_HEAD: [Unseen; 2] = [Unseen::CutOffTail, Unseen::NewHashes];
 
@@ -35,6 +38,7 @@ struct Verifier<'a> {
     rules: Rules,
     /// How far into each stream the records of the tree reach.
     reach: StreamLengths,
+    tree_times: TreeTimes,
     /// Runs whose tape was dropped, and said to be.
     dropped: HashSet<RunId>,
     /// Root runs by their seals.
@@ -191,6 +195,7 @@ impl<'a> Verifier<'a> {
             report: VerifyReport::default(),
             rules: tables.rules()?,
             reach: StreamLengths::default(),
+            tree_times: TreeTimes::default(),
             dropped: HashSet::new(),
             sealed: HashMap::new(),
             ends: HashMap::new(),

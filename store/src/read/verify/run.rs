@@ -5,6 +5,7 @@ use runtape_core::report::FaultPlace;
 
 use super::Verifier;
 use super::rows::DerivedRows;
+use super::times::RunTimes;
 use crate::backend::RunRow;
 use crate::derive::cells::{self, FIRST_WIDTH, RUN_COLUMNS, RUN_WIDTH};
 use crate::derive::facts::FactFolder;
@@ -24,14 +25,17 @@ impl Verifier<'_> {
         let mut folder = FactFolder::default();
         let mut facts = Vec::new();
         let mut rows = DerivedRows::new(&run.key, self.rules);
+        let mut times = RunTimes::default();
         let intact = self.chain(run, |verifier, record| {
             folder.push(record, &mut facts);
+            times.push(record);
             verifier.search.add(record.seq, Text::of(record).as_ref())?;
             rows.compare(verifier.tables, &mut facts)
         })?;
         if !intact {
             return Ok(());
         }
+        self.times(&run.id, run.root.is_none(), &times);
         let place = FaultPlace::Run {
             run_id: run.id.clone(),
         };

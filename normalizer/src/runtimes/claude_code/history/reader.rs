@@ -15,7 +15,7 @@ use super::word::is_synthetic;
 use crate::history::{Session, SessionReader};
 use crate::json::{Str, decode};
 use crate::redact::Kept;
-use crate::times::iso_millis;
+use crate::times::told_millis;
 
 /// Reads the sources of one session.
 #[derive(Debug, Default)]
@@ -135,7 +135,7 @@ impl TranscriptReader {
     }
 
     fn on_line(&mut self, head: &LineHead<'_>, source: usize, place: Range<u64>, bytes: &[u8]) {
-        let at = head.timestamp.as_deref().and_then(iso_millis);
+        let at = head.timestamp.as_deref().and_then(told_millis);
         let line = ThreadLine::new(source, place, at);
         let Some(kind) = head.kind.as_deref() else {
             return self.on_stray(line, false, bytes);

@@ -12,7 +12,7 @@ use super::wire::{LineHead, Payload, is_review};
 use crate::history::{Segment, SegmentLine, Session, SessionReader};
 use crate::json::decode;
 use crate::redact::Kept;
-use crate::times::iso_millis;
+use crate::times::told_millis;
 
 /// The word that a turn of `codex exec` has for how it came about, and the program's name for itself.
 const EXEC: &str = "exec";
@@ -136,7 +136,7 @@ impl SessionReader for RolloutReader {
             }
             return;
         };
-        let at = line.timestamp.as_deref().and_then(iso_millis);
+        let at = line.timestamp.as_deref().and_then(told_millis);
         let tag = line.tag.as_deref().unwrap_or_default();
         let payload = line.payload.unwrap_or_default();
         if tag == "session_meta" {
@@ -176,7 +176,7 @@ impl ThreadSurvey {
             is_fork: payload.forked_from.is_some(),
             is_review: is_review(&payload.source),
             own_from: payload.own_from,
-            created_at: payload.created.as_deref().and_then(iso_millis),
+            created_at: payload.created.as_deref().and_then(told_millis),
             is_exec: payload.originator.as_deref() == Some(EXEC_ORIGINATOR),
             cwd: payload.cwd.as_deref().map(str::to_owned),
         };

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::blob::{Blob, BlobId, ChatMeta, blob, meta};
 use super::words::query;
-use crate::bounds::count;
+use crate::bounds::told_count;
 use crate::history::{Segment, SegmentLine, Session, SessionReader, table_of};
 use crate::redact::Kept;
 
@@ -144,7 +144,7 @@ impl ChatReader {
                 }
                 let digits = id.iter().map(|byte| format!("{byte:02x}"));
                 let key = format!("{number}:{}", digits.collect::<String>());
-                let created = meta.created_at.map(count).filter(|_| number == 0);
+                let created = meta.created_at.and_then(told_count).filter(|_| number == 0);
                 let mut lines = vec![meta_line.clone()];
                 lines.append(&mut before);
                 segments.push(Segment {

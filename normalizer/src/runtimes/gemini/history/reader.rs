@@ -19,7 +19,7 @@ use super::words::{Speaker, directory};
 use crate::history::{SegmentLine, Session, SessionReader};
 use crate::json::{Decoded, Str, decode};
 use crate::redact::Kept;
-use crate::times::iso_millis;
+use crate::times::told_millis;
 
 /// Reads the sources of one session.
 #[derive(Debug, Default)]
@@ -443,7 +443,7 @@ fn plain_list(line: &[u8]) -> Option<Range<usize>> {
     let list = HEAD.len()..end_of_value(line, HEAD.len());
     let tail = line.get(list.end..)?.strip_prefix(br#","lastUpdated":""#)?;
     let time = tail.strip_suffix(br#""}}"#)?;
-    std::str::from_utf8(time).ok().and_then(iso_millis)?;
+    std::str::from_utf8(time).ok().and_then(told_millis)?;
     Some(list)
 }
 

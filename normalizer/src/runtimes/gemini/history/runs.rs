@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::heads::LineHead;
 use super::said::Said;
 use crate::history::Segment;
-use crate::times::iso_millis;
+use crate::times::told_millis;
 
 /// Who has a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Runs {
 
     /// Notes that something was written at a time.
     pub(super) fn touch(&mut self, owner: Owner, written: Option<&str>) {
-        let at = written.and_then(iso_millis);
+        let at = written.and_then(told_millis);
         if let (Some(at), Some(segment)) = (at, self.segment(owner)) {
             segment.started_at.get_or_insert(at);
             segment.last_at = segment.last_at.max(Some(at));

@@ -1,6 +1,7 @@
 //! One session's rows as they are read.
 
 use super::wire::{Call, MessageLine, SessionRow, calls, goals};
+use crate::bounds::told_count;
 use crate::history::{SegmentLine, millis};
 use crate::json::{Str, decode};
 use crate::runtimes::hermes::tools::DELEGATE;
@@ -111,7 +112,7 @@ impl SessionRows {
 
 /// Turns seconds into milliseconds.
 pub(super) fn time(seconds: Option<f64>) -> Option<i64> {
-    millis(seconds).and_then(|at| i64::try_from(at).ok())
+    millis(seconds).and_then(told_count)
 }
 
 /// Reads what a row means.

@@ -9,7 +9,7 @@ use foldhash::quality::FixedState;
 
 use super::typed;
 use super::wire::{DataRow, MessageHead, PartHead, RowLine, SessionLine};
-use crate::bounds::count;
+use crate::bounds::told_count;
 use crate::history::{Segment, SegmentLine, Session, SessionReader, table_of};
 use crate::json::{Str, decode};
 use crate::redact::Kept;
@@ -172,7 +172,7 @@ impl SessionRows {
         self.parent = owned(row.parent);
         self.title = owned(row.title);
         self.directory = owned(row.directory);
-        self.created_at = row.created.map(count);
+        self.created_at = row.created.and_then(told_count);
         self.line = Some(line.clone());
         true
     }
@@ -193,8 +193,8 @@ impl SessionRows {
             Some("assistant") => RowRole::Assistant,
             _ => RowRole::Unknown,
         };
-        message.at = row.created.or(head.time.created).map(count);
-        message.last_at = head.time.completed.map(count).or(message.at);
+        message.at = row.created.or(head.time.created).and_then(told_count);
+        message.last_at = head.time.completed.and_then(told_count).or(message.at);
         message.cwd = head.path.cwd.map(Str::into_owned);
         true
     }
@@ -213,7 +213,7 @@ impl SessionRows {
             return None;
         }
         message.parts.push((id.as_str().into(), line.clone()));
-        message.last_at = message.last_at.max(row.updated.map(count));
+        message.last_at = message.last_at.max(row.updated.and_then(told_count));
         let data = row.data.unwrap_or_default();
         let head = decode::<PartHead<'_>>(data.as_bytes()).ok()?.value;
         match head.kind.as_deref() {
