@@ -33,7 +33,7 @@ pub struct RunSummary {
     /// How the run ended.
     pub status: CheckpointStatus,
     /// How it went, in one word.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::omission::never")]
     pub outcome: Outcome,
     /// How many messages of the model the main run has.
     pub steps: u64,

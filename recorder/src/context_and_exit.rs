@@ -270,6 +270,10 @@ mod tests {
         for exit in [
             Exit::unknown(),
             Exit::with_code(3),
+            Exit {
+                stopped: true,
+                ..Exit::with_signal("SIGKILL")
+            },
             Exit::with_signal("SIGKILL"),
             Exit::lost(),
             Exit {

@@ -97,3 +97,25 @@ pub fn parse_label(text: &str) -> std::result::Result<(String, Option<String>), 
     }
     Ok((name.to_owned(), value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_read_as_it_is_shown() {
+        let named = |name: &str| OutcomeWord::Error(name.to_owned());
+        let cases = [
+            ("failed", OutcomeWord::Outcome(Outcome::Failed)),
+            ("RUNNING", OutcomeWord::Outcome(Outcome::Running)),
+            ("failed:…", OutcomeWord::Outcome(Outcome::Failed)),
+            ("failed: ApiError", named("ApiError")),
+            ("Failed: Api…", named("Api")),
+            ("ApiError", named("ApiError")),
+            ("my:error", named("my:error")),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(OutcomeWord::read(text), expected, "{text}");
+        }
+    }
+}

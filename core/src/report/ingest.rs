@@ -69,7 +69,7 @@ pub struct IngestGroup {
     /// How they ended.
     pub status: CheckpointStatus,
     /// How they went.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::omission::never")]
     pub outcome: Outcome,
     /// Root runs.
     pub runs: u64,

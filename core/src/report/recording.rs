@@ -37,7 +37,7 @@ pub struct RecordReport {
     /// How the run ended, which may differ from how the process did.
     pub status: CheckpointStatus,
     /// How it went.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::omission::never")]
     pub outcome: Outcome,
     /// Why it failed; null if it did not.
     pub error: Option<Failure>,
@@ -83,7 +83,7 @@ pub struct RecoveredRun {
     /// How it ended.
     pub status: CheckpointStatus,
     /// How it went.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::omission::never")]
     pub outcome: Outcome,
     /// Why it failed; null if it did not.
     pub error: Option<Failure>,

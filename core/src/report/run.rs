@@ -33,7 +33,7 @@ pub struct RunInfo {
     /// How it ended; `proceeding` while it is open.
     pub status: CheckpointStatus,
     /// How it went: `running` while it is open, `completed`, `failed`, `limit`, `interrupted` or `unfinished`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::omission::never")]
     pub outcome: Outcome,
     /// The expert that it was given to.
     pub expert_key: Option<String>,
@@ -142,7 +142,7 @@ pub struct JobInfo {
     /// Where it stands: running while any run is open, else as its latest root run ended.
     pub status: JobStatus,
     /// How it went: `running` while any run is open, else as its latest root run.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::omission::never")]
     pub outcome: Outcome,
     /// The expert that the first root run was given to.
     pub expert_key: String,

@@ -35,7 +35,7 @@ pub struct SessionInfo {
     /// How its latest run ended; `proceeding` while that is open.
     pub status: CheckpointStatus,
     /// How its latest run went.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "crate::omission::never")]
     pub outcome: Outcome,
     /// Why its latest run failed; null if it did not.
     pub error: Option<Failure>,
