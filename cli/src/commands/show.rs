@@ -334,11 +334,7 @@ fn facts(
             Tone::Warning,
         ),
         ("tokens", tokens_text(run), Tone::Plain),
-        (
-            "cost",
-            price_text(&run.cost, about_estimates),
-            Tone::Plain,
-        ),
+        ("cost", price_text(&run.cost, about_estimates), Tone::Plain),
         ("input", stdin, Tone::Plain),
         ("output", Some(output), Tone::Plain),
         (
