@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ShowArgs, invocation: &mut Invocation<'_>) -> Result<()
     }
     let liveness = Liveness::of(&store, &shown.run.run_id)?;
     let about = estimates.as_ref().map(ListEstimates::about);
-    facts(console, &shown, liveness, about)?;
+    facts(console, &shown, liveness, about.as_deref())?;
     if shown.run.steps > 1 || shown.steps_ended.iter().any(|step| step.tool_calls > 0) {
         console.line("")?;
         steps(console, &shown)?;
@@ -206,7 +206,7 @@ fn facts(
     console: &mut Console<'_>,
     shown: &RunDetail,
     liveness: Option<Liveness>,
-    about_estimates: Option<String>,
+    about_estimates: Option<&str>,
 ) -> Result<(), CliError> {
     let run = &shown.run;
     let text = |text: Option<&str>| text.map(str::to_owned);
@@ -321,11 +321,7 @@ fn facts(
             Tone::Warning,
         ),
         ("tokens", tokens_text(run), Tone::Plain),
-        (
-            "cost",
-            price_text(&run.cost, about_estimates.as_deref()),
-            Tone::Plain,
-        ),
+        ("cost", price_text(&run.cost, about_estimates), Tone::Plain),
         ("input", stdin, Tone::Plain),
         ("output", Some(output), Tone::Plain),
         (

@@ -111,7 +111,7 @@ impl UsageKind {
             is_reported: number & 1 != 0,
             is_long: number & 2 != 0,
             is_repeated: number & Self::REPEATED != 0,
-            write: match (number & 12) / 4 {
+            write: match (number & 0b1100) / 4 {
                 1 => CacheWrite::Minutes,
                 2 => CacheWrite::Hour,
                 _ => CacheWrite::None,

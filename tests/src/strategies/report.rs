@@ -13,7 +13,7 @@ use runtape_core::report::{
 };
 
 use super::answer::{chain, cost, exit, failure, run_info, run_seal, seal_head, seal_name, time};
-use super::leaf::{count, finite, job_id, run_id, runtime, signed, text};
+use super::leaf::{count, job_id, run_id, runtime, signed, text};
 use super::redaction::applied_rules;
 use super::run::{outcome as run_outcome, status, token_counts};
 use super::summary;

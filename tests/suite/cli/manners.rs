@@ -354,7 +354,7 @@ fn tables_have_the_columns_that_were_asked_for() {
     }
     let output = runtape.run(&["runs", "--fields", "colour"]);
     assert!(
-        stderr(&output).contains("there are run, started"),
+        stderr(&output).contains("there are run, cost $, started"),
         "{}",
         stderr(&output)
     );
