@@ -13,7 +13,7 @@ fn a_run_without_a_result_has_no_final_output_count() {
     assert_eq!(summary.error.as_ref().unwrap().name, "KilledBySignal");
     assert_eq!(summary.final_text.as_deref(), Some("one"));
     let usage = summary.usage.unwrap();
-    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(7), None));
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(1), None));
 }
 
 #[test]

@@ -234,7 +234,7 @@ impl ThreadSurvey {
     /// Returns the turn of this thread that asked for the one that begins, which is another thread's: what a review does
     /// is written here, too.
     fn asking_turn(&mut self, named: Option<&str>, payload: &Payload<'_>) -> Option<usize> {
-        let (named, asking) = (named?, payload.root_turn.as_deref()?);
+        let (named, asking) = (named?, payload.attribution.parent.as_deref()?);
         let number = *self.turn_numbers.get(asking)?;
         let is_other = named != asking && !self.turn_numbers.contains_key(named);
         is_other.then(|| {
