@@ -429,6 +429,11 @@ impl Summarizer {
     #[must_use]
     pub fn so_far(mut self) -> Option<RunSummary> {
         let (_, runtime) = self.root?;
+        // A process that died in a tool whose call came without a text gave no answer, rather than an empty one.
+        let died_in_tool = self.head.as_ref().is_some_and(|head| {
+            let family = head.error.as_ref().and_then(|error| error.family);
+            family == Some(ErrorFamily::Process) && !head.pending.is_empty()
+        });
         let (status, answer, error) = match self.head {
             Some(head) => (head.status, head.text, head.error),
             None => (CheckpointStatus::Proceeding, None, None),
@@ -442,10 +447,8 @@ impl Summarizer {
         self.calls.sort_by_key(|(offset, _)| *offset);
         let text = |get: Option<&str>| get.map(str::to_owned);
         let whole = self.last.filter(|last| !last.cut && !last.is_too_long);
-        // A process that died in a tool whose call came without a text gave no answer, rather than an empty one.
-        let is_dead = error.as_ref().and_then(|error| error.family) == Some(ErrorFamily::Process);
         let spoken = whole.map(|last| last.text);
-        let spoken = spoken.filter(|text| !is_dead || !text.is_empty());
+        let spoken = spoken.filter(|text| !died_in_tool || !text.is_empty());
         Some(RunSummary {
             runtime,
             output_format: text(self.metadata.output_format()),

@@ -35,12 +35,12 @@ pub(super) fn align(printed: &[StepFacts], history: &[StepFacts]) -> Vec<Option<
                 .rev()
                 .take(WINDOW)
                 .find(|there| fits(step, history.get(*there)))
-                .map(|there| there..=there)
+                .map(|there| widened(step, history, there, end))
                 .or_else(|| covers(step, history, next, end)),
             None => (next..end)
                 .take(WINDOW)
                 .find(|there| fits(step, history.get(*there)))
-                .map(|there| there..=there)
+                .map(|there| widened(step, history, there, end))
                 .or_else(|| covers(step, history, next, end)),
         };
         if let Some(found) = &found {
@@ -49,6 +49,16 @@ pub(super) fn align(printed: &[StepFacts], history: &[StepFacts]) -> Vec<Option<
         matches.push(found);
     }
     matches
+}
+
+/// Returns the steps from a fitting one on whose texts are all of a longer printed text; the fitting one alone where its
+/// text is the whole, or was cut. A call that the output does not show may stand between two messages.
+fn widened(printed: &StepFacts, history: &[StepFacts], at: usize, end: usize) -> StepRange {
+    let is_part = history
+        .get(at)
+        .is_some_and(|step| !step.loose.is_empty() && step.loose.len() < printed.loose.len());
+    let several = is_part.then(|| covers(printed, history, at, end)).flatten();
+    several.unwrap_or(at..=at)
 }
 
 /// Finds several steps of the history that were printed as one: its tools in order, and its text in theirs.
@@ -191,6 +201,24 @@ mod tests {
             step(None, "done", &[]),
         ];
         assert_eq!(align(&printed, &history), [Some(1..=1), None, Some(2..=2)]);
+    }
+
+    #[test]
+    fn messages_around_a_call_that_was_not_printed_are_one_step_of_the_output() {
+        let history = [
+            step(None, "first", &["read"]),
+            step(None, "second", &["refused"]),
+            step(None, "third", &[]),
+        ];
+        let printed = [
+            step(None, "first", &["read"]),
+            step(None, "secondthird", &[]),
+        ];
+        assert_eq!(align(&printed, &history), [Some(0..=0), Some(1..=2)]);
+        // What the history has of a text may be cut.
+        let cut = [history[0].loose.as_str(), "sec"];
+        let cut = [step(None, cut[0], &["read"]), step(None, cut[1], &[])];
+        assert_eq!(align(&printed, &cut), [Some(0..=0), Some(1..=1)]);
     }
 
     #[test]

@@ -179,7 +179,8 @@ pub(crate) fn faults(pair: &Pair) -> Vec<String> {
         used(both) >= most || is_cut,
         &(both.usage, live.usage, history.usage),
     );
-    check("unparsed", both.unparsed.is_empty(), &both.unparsed);
+    let unparsed = live.unparsed.len() + history.unparsed.len();
+    check("unparsed", both.unparsed.len() == unparsed, &both.unparsed);
     let denials = |summary: &RunSummary| {
         let notices = summary.notices.iter();
         notices

@@ -153,7 +153,7 @@ mod tests {
                 r#"{"subtype":"vcs_state_changed","kind":"commit","cwd":"/w","branch":"main"}"#,
                 "vcs_state_changed",
                 "info",
-                "commit: main",
+                "vcs_state_changed: commit: main",
             ),
             (
                 r#"{"subtype":"session_writes_lost","error_code":"ENOSPC","lost":["transcript"]}"#,

@@ -13,7 +13,7 @@ fn a_run_without_a_result_has_no_final_output_count() {
     assert_eq!(summary.error.as_ref().unwrap().name, "KilledBySignal");
     assert_eq!(summary.final_text.as_deref(), Some("one"));
     let usage = summary.usage.unwrap();
-    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(7), None));
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(1), None));
 }
 
 #[test]
@@ -467,6 +467,19 @@ fn what_is_nothing_but_a_text_is_a_notice() {
             Some("modelFallback"),
         ),
         (json!({"subtype": "commands_changed", "commands": []}), None),
+        (
+            json!({"subtype": "ui_invalidate", "event": "ui.render"}),
+            None,
+        ),
+        (json!({"subtype": "task_summary", "detail": null}), None),
+        (
+            json!({"subtype": "turn_preempted", "reason": "c", "preempted_message_uuids": []}),
+            Some("info"),
+        ),
+        (
+            json!({"subtype": "api_error", "error": {"message": "c"}, "retry_in_ms": 5}),
+            Some("warning"),
+        ),
     ];
     for (fields, kind) in table {
         check_notice(&fields, kind);
@@ -485,5 +498,26 @@ fn what_is_nothing_but_a_text_is_a_notice() {
             (0, 1),
             "{fields}"
         );
+    }
+}
+
+#[test]
+fn a_process_that_died_in_a_tool_has_the_text_of_its_call_or_none() {
+    let call = calls("m1", "c1", "Bash", &json!({"command": "sleep 9"}));
+    let answer = answers("c1", &json!("done"));
+    let table = [
+        (vec![call.clone()], None),
+        (vec![says("m1", "I wait."), call.clone()], Some("I wait.")),
+        // It died after the tool, before the next message.
+        (vec![call, answer], Some("")),
+    ];
+    for (printed, expected) in table {
+        let summary = Given {
+            stdout: lines(&[vec![init()], printed].concat()),
+            exit: Exit::with_code(137),
+            ..Given::default()
+        }
+        .summary();
+        assert_eq!(summary.final_text.as_deref(), expected);
     }
 }

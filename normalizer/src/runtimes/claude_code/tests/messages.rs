@@ -109,7 +109,7 @@ fn pieces_and_the_whole_block_are_one_text() {
     let usage = summary.usage.unwrap();
     assert_eq!(
         (usage.input_tokens, usage.output_tokens),
-        (Some(10), Some(7))
+        (Some(2), Some(7))
     );
     assert!(summary.unparsed.is_empty(), "{:?}", summary.unparsed);
 }

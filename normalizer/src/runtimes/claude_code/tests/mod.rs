@@ -84,8 +84,7 @@ fn init() -> Value {
 fn assistant(id: &str, block: &Value) -> Value {
     json!({"type": "assistant", "session_id": SESSION, "parent_tool_use_id": null,
         "message": {"id": id, "model": "m", "role": "assistant", "content": [block],
-            "usage": {"input_tokens": 5, "cache_creation_input_tokens": 2,
-                "cache_read_input_tokens": 3, "output_tokens": 1}}})
+            "usage": {"input_tokens": 1, "output_tokens": 1}}})
 }
 
 fn in_child(call: &str, mut line: Value) -> Value {
@@ -135,7 +134,7 @@ fn event(event: &Value) -> Value {
 fn message_start(id: &str) -> Value {
     event(
         &json!({"type": "message_start", "message": {"id": id, "model": "m", "content": [],
-        "usage": {"input_tokens": 5, "cache_read_input_tokens": 3, "output_tokens": 1}}}),
+        "usage": {"input_tokens": 1, "output_tokens": 1}}}),
     )
 }
 

@@ -1,7 +1,7 @@
 //! A session's rollouts, cut into turns and put together to runs.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::ops::Range;
 
@@ -79,8 +79,8 @@ struct Turn {
     under: Option<String>,
     is_exec: bool,
     segment: Segment,
-    /// Which of its lines were copied from the turn of a review, and from which turn.
-    copied: Vec<(usize, String)>,
+    /// Which of its lines were copied from another thread's turn, by that turn.
+    copied: HashMap<String, HashSet<usize>>,
 }
 
 impl SessionReader for RolloutReader {
@@ -234,7 +234,7 @@ impl ThreadSurvey {
     /// Returns the turn of this thread that asked for the one that begins, which is another thread's: what a review does
     /// is written here, too.
     fn asking_turn(&mut self, named: Option<&str>, payload: &Payload<'_>) -> Option<usize> {
-        let (named, asking) = (named?, payload.root_turn.as_deref()?);
+        let (named, asking) = (named?, payload.attribution.parent.as_deref()?);
         let number = *self.turn_numbers.get(asking)?;
         let is_other = named != asking && !self.turn_numbers.contains_key(named);
         is_other.then(|| {
@@ -270,7 +270,7 @@ impl ThreadSurvey {
                 ..Segment::default()
             },
             key,
-            copied: Vec::new(),
+            copied: HashMap::new(),
         });
         number
     }
@@ -288,8 +288,10 @@ impl ThreadSurvey {
             return;
         };
         let segment = &mut turn.segment;
-        if let Some(named) = payload.turn().filter(|named| *named != turn.key) {
-            turn.copied.push((segment.lines.len(), named.to_owned()));
+        let named = payload.turn().filter(|named| *named != turn.key);
+        if let Some(named) = named.filter(|named| self.turn_numbers.contains_key(*named)) {
+            let copied = turn.copied.entry(named.to_owned()).or_default();
+            copied.insert(segment.lines.len());
         }
         segment.lines.push(line);
         segment.last_at = segment.last_at.max(at);
@@ -445,17 +447,12 @@ impl RolloutReader {
 impl Turn {
     /// Takes the lines of a review in the place of their copies.
     fn take_review(&mut self, meta: Option<SegmentLine>, review: Turn) {
-        let is_copy = |at: usize| {
-            let copied = self.copied.iter();
-            copied
-                .filter(|(_, turn)| *turn == review.key)
-                .any(|(copied, _)| *copied == at)
-        };
+        let copied = self.copied.remove(&review.key).unwrap_or_default();
         let lines = std::mem::take(&mut self.segment.lines);
         let mut theirs = Some(meta.into_iter().chain(review.segment.lines.clone()));
         let mut kept = Vec::with_capacity(lines.len() + review.segment.lines.len());
         for (at, line) in lines.into_iter().enumerate() {
-            if is_copy(at) {
+            if copied.contains(&at) {
                 kept.extend(theirs.take().into_iter().flatten());
             } else {
                 kept.push(line);

@@ -73,6 +73,7 @@ wire_struct! {
 
     pub(super) struct Attribution<'a> {
         "turn_trigger" => trigger: Option<Str<'a>>,
+        "parent_turn_id" => parent: Option<Str<'a>>,
         ; rest skipped
     }
 
@@ -316,7 +317,7 @@ wire_struct! {
         "agent_thread_id" => agent_thread: Option<Str<'a>>,
         ; known "cwd", "process_id", "parsed_cmd", "source", "raw_content", "phase", "model",
             "reasoning_effort", "memory_citation", "receiver_agents",
-            "kind", "agent_path"
+            "kind", "agent_path", "target", "user_facing_hint", "review_output"
     }
 
     pub(super) struct Duration {
