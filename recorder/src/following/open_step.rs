@@ -9,7 +9,7 @@ use runtape_core::{
     ToolCallId,
 };
 use runtape_normalizer::{LiveItem, Output};
-use runtape_store::{CallFilter, CallSubject, NamePattern, Store};
+use runtape_store::{CallFilter, CallSubject, NamePattern, Store, resolved_paths};
 
 use super::follower::{Follower, is_recorded};
 use crate::error::RecordError;
@@ -162,6 +162,8 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
         return Ok(open);
     }
     runs.status = Some(CheckpointStatus::Proceeding);
+    // What matters is when the call was made.
+    (runs.since, runs.until) = (None, None);
     runs.roots_only = true;
     for root in store.runs(&runs, None, usize::MAX - 1)?.items {
         let tree = store.tree(&root.run_id)?;
@@ -186,7 +188,8 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
             Some(CallSubject::Command) => call.command.is_some() && is_shell,
             _ => true,
         };
-        is_of_tool && is_of_class && is_wanted && is_about
+        let is_then = filter.runs.is_in_period(call.at);
+        is_of_tool && is_of_class && is_wanted && is_about && is_then
     });
     Ok(open)
 }
@@ -209,7 +212,8 @@ fn calls_in<'a>(
             };
             let mut notes = message.calls.iter();
             let note = notes.find(|note| note.tool_call_id == part.tool_call_id);
-            let paths = note.map(|note| note.paths.clone()).unwrap_or_default();
+            let named = note.map_or(&[][..], |note| &note.paths);
+            let paths = resolved_paths(named, info.cwd.as_deref(), info.user.as_deref());
             let key = (record.run_id.clone(), part.tool_call_id.clone());
             places.insert((&record.run_id, &part.tool_call_id), calls.len());
             calls.push(ToolCallInfo {

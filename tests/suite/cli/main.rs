@@ -38,6 +38,7 @@ mod leash;
 mod manners;
 #[cfg(unix)]
 mod named_pipes;
+mod periods;
 mod perstack;
 #[cfg(unix)]
 mod picture;

@@ -18,6 +18,7 @@ mod asking;
 mod calls;
 mod copying;
 mod database;
+mod periods;
 mod prepared;
 mod queries;
 mod recovering;
@@ -136,7 +137,8 @@ macro_rules! hold_to_the_contract {
             }
             calls {
                 calls_are_chosen_by_class_name_and_result,
-                files_are_told_by_path_and_access,
+                files_are_told_once_with_their_reads_and_writes,
+                files_of_a_child_are_those_of_the_directory_of_its_root,
                 hosts_are_told_and_guesses_are_marked,
             }
             copying {
@@ -148,6 +150,10 @@ macro_rules! hold_to_the_contract {
                 a_copy_of_a_file_is_the_same_database,
                 erasing_what_was_deleted_changes_nothing_else,
                 a_store_in_memory_is_gone_with_its_handle,
+            }
+            periods {
+                a_period_selects_what_happened_in_it,
+                what_an_old_run_does_now_is_not_missed,
             }
             prepared {
                 all_that_can_be_asked_is_the_same,
