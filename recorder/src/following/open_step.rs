@@ -119,7 +119,7 @@ pub fn open_step(store: &Store, info: &RunInfo) -> Result<Option<OpenStep>, Reco
         step: last,
         started_at,
         text: (!text.is_empty()).then_some(text),
-        calls: calls_in(&tail, is_recorded(store, run)?, |_| Some(info)),
+        calls: calls_in(&tail, is_recorded(store, run)?, info, |_| Some(info)),
     }))
 }
 
@@ -176,7 +176,7 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
             own.or(Some(&root))
         };
         let goes_on = is_recorded(store, &root.run_id)?;
-        open.calls.extend(calls_in(&tail, goes_on, info));
+        open.calls.extend(calls_in(&tail, goes_on, &root, info));
         open.known.extend(known);
     }
     open.calls.retain(|call| {
@@ -198,6 +198,7 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
 fn calls_in<'a>(
     tail: &Tail,
     goes_on: bool,
+    root: &RunInfo,
     info: impl Fn(&RunId) -> Option<&'a RunInfo>,
 ) -> Vec<ToolCallInfo> {
     let mut calls: Vec<ToolCallInfo> = Vec::new();
@@ -213,7 +214,10 @@ fn calls_in<'a>(
             let mut notes = message.calls.iter();
             let note = notes.find(|note| note.tool_call_id == part.tool_call_id);
             let named = note.map_or(&[][..], |note| &note.paths);
-            let paths = resolved_paths(named, info.cwd.as_deref(), info.user.as_deref());
+            // A child works where its root run does, as the same user, unless it says otherwise.
+            let cwd = info.cwd.clone().or_else(|| root.cwd.clone());
+            let user = info.user.as_deref().or(root.user.as_deref());
+            let paths = resolved_paths(named, cwd.as_deref(), user);
             let key = (record.run_id.clone(), part.tool_call_id.clone());
             places.insert((&record.run_id, &part.tool_call_id), calls.len());
             calls.push(ToolCallInfo {
@@ -225,7 +229,7 @@ fn calls_in<'a>(
                 at: tail.begun.get(&key).copied().unwrap_or(record.at),
                 tool: part.tool_name.as_str().to_owned(),
                 class: note.and_then(|note| note.class),
-                cwd: info.cwd.clone(),
+                cwd,
                 command: note.and_then(|note| note.command.clone()),
                 path: paths.first().cloned(),
                 paths,
