@@ -120,11 +120,12 @@ function files({ query, signal, go }) {
   const list = table(
     [
       { title: "path", kind: "wide mono", cell: (file) => file.path },
-      { title: "access", cell: (file) => h("span", { class: `badge ${file.access === "write" ? "warn" : "plain"}` }, file.access ?? "?") },
-      { title: "tool", cell: (file) => file.tool },
       { title: "calls", kind: "number", cell: (file) => count(file.calls) },
+      { title: "reads", kind: "number", cell: (file) => count(file.reads) },
+      { title: "writes", kind: "number", cell: (file) => count(file.writes) },
       { title: "failed", kind: "number", cell: (file) => count(file.errors) },
       { title: "runs", kind: "number", cell: (file) => count(file.runs) },
+      { title: "tools", cell: (file) => file.tools.join(", ") },
       { title: "last", cell: (file) => time(file.lastAt) },
       { title: "last run", cell: (file) => runLink(file.runId) },
     ],

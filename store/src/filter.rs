@@ -20,9 +20,10 @@ pub struct RunFilter {
     pub session: Option<String>,
     /// Runs that worked in this directory or below.
     pub cwd: Option<String>,
-    /// Runs that began at this time or later, in milliseconds since 1970.
+    /// What happened at this time or later, in milliseconds since 1970: whatever has a time of its own by that
+    /// time, runs with their jobs and sessions if they were active then.
     pub since: Option<i64>,
-    /// Runs that began before this time, in milliseconds since 1970.
+    /// The same before this time.
     pub until: Option<i64>,
     /// Runs that called this tool; `*` and `?` in the name stand for any characters and any one. Where
     /// a query is about calls, calls of this tool.
@@ -45,6 +46,17 @@ impl RunFilter {
     /// Tells whether runs that stop without proof of an end are asked for by name.
     pub(crate) fn asks_for_unfinished(&self) -> bool {
         self.unfinished_too || self.outcome == Some(Outcome::Unfinished)
+    }
+
+    /// Returns the ends of the period for a database. There is a time before each, which nothing happened at.
+    pub(crate) fn period(&self) -> [Option<i64>; 2] {
+        [self.since, self.until].map(|end| end.map(|end| end.max(i64::MIN + 1)))
+    }
+
+    /// Tells whether a time is in the period.
+    #[must_use]
+    pub fn is_in_period(&self, at: i64) -> bool {
+        self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)
     }
 }
 

@@ -80,6 +80,7 @@ mod format;
 mod options;
 mod page;
 mod pattern;
+mod period;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod read;
@@ -92,6 +93,7 @@ mod store;
 mod table_rows;
 mod write;
 
+pub use derive::paths::resolved_paths;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::{CallFilter, CallSubject, RunFilter};
 pub use filter_words::{OutcomeWord, parse_family, parse_label};

@@ -163,6 +163,16 @@ pub(crate) enum UsageScope<'a> {
     Settled,
 }
 
+impl<'a> UsageScope<'a> {
+    /// Returns the filter whose period it is about, if there is one.
+    pub(crate) fn filter(self) -> Option<&'a RunFilter> {
+        match self {
+            Self::Runs(filter) | Self::Unsettled(filter) => Some(filter),
+            _ => None,
+        }
+    }
+}
+
 /// Whether the sums that are kept hold what a tree of runs used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settlement {

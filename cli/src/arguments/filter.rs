@@ -71,10 +71,11 @@ pub(crate) struct TraitWords {
     /// Only runs with this label, as NAME=VALUE, or NAME for any value; repeatable
     #[arg(long = "label", value_name = "LABEL", value_parser = parse_label)]
     labels: Vec<(String, Option<String>)>,
-    /// Only runs that began at this time or later: an age (2d, 3h), a date, or ISO 8601
+    /// Only what happened at this time or later, and runs that were active then: an age (7d, 3h), a day (today, monday), a date, a
+    /// time, or ISO 8601
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
     since: Option<i64>,
-    /// Only runs that began before this time
+    /// Only what happened before this time
     #[arg(long, value_name = "TIME", value_parser = times::parse_time)]
     until: Option<i64>,
 }

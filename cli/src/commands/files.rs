@@ -11,8 +11,8 @@ use crate::terminal::table::{Cell, Table};
 
 /// Show which files tools read or wrote
 ///
-/// Paths begin at the root: those that a call named otherwise are taken from the directory that its
-/// run worked in. What shell commands do to files is not known; `runtape commands` shows those.
+/// A file is one row, whichever way it was named. Paths begin at the root: those that a call named otherwise are taken from
+/// the directory that its run worked in. What shell commands do to files is not known; `runtape commands` shows those.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FilesArgs {
     /// Only this file, or what is below this directory; with * and ?, whatever fits
@@ -62,16 +62,17 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
         return files.iter().try_for_each(|file| console.object(file));
     }
     let mut table = Table::new(&[
-        "path", "access", "tool", "calls", "failed", "runs", "last", "last run",
+        "path", "calls", "reads", "writes", "failed", "runs", "tools", "last", "last run",
     ]);
     for file in &files {
         table.row(vec![
             Cell::text(&file.path).toned(Tone::Name),
-            access_cell(file.access),
-            Cell::text(&file.tool),
             Cell::number(file.calls),
+            Cell::number(file.reads),
+            writes_cell(file.writes),
             errors_cell(file.errors),
             Cell::number(file.runs),
+            Cell::text(&file.tools.join(", ")),
             Cell::time(file.last_at),
             Cell::run(&file.run_id),
         ]);
@@ -114,6 +115,15 @@ fn print_calls(
         invocation.more();
     }
     Ok(())
+}
+
+fn writes_cell(writes: u64) -> Cell {
+    let cell = Cell::number(writes);
+    if writes == 0 {
+        cell
+    } else {
+        cell.toned(Tone::Warning)
+    }
 }
 
 fn access_cell(access: Option<FileAccess>) -> Cell {

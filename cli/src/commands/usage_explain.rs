@@ -61,7 +61,8 @@ fn entries(
                 None => store.run(root)?.cost.reported().is_some(),
             };
         }
-        for mut entry in store.usage_of(&run.run_id)? {
+        let used = store.usage_of(&run.run_id)?.into_iter();
+        for mut entry in used.filter(|entry| filter.is_in_period(entry.at)) {
             if !is_reported && !entry.is_repeated {
                 let tokens = tokens(&entry, run.model.as_deref());
                 let model = tokens.first().and_then(|tokens| table.price(tokens));

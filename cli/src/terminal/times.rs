@@ -2,7 +2,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Local, NaiveDate, NaiveDateTime, TimeZone, Utc};
+use chrono::{
+    DateTime, Datelike, Days, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Utc,
+    Weekday,
+};
 
 /// Returns the time in milliseconds since 1970.
 pub(crate) fn now() -> i64 {
@@ -103,37 +106,81 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(number.saturating_mul(scale)))
 }
 
-/// Reads a point in time: an age (`2d`), a local date or date and time, or ISO 8601 with a zone.
+/// What a point in time may be, for whoever wrote none.
+const EXPECTED: &str = "expected an age like 2d, a day like today or monday, a date like 2025-12-31, \
+    a time like 14:30, or an ISO 8601 time";
+
+/// Reads a point in time: an age (`2d`), a day (`yesterday`, `monday`), a local date, time, or both, or ISO 8601 with a zone.
 pub(crate) fn parse_time(text: &str) -> Result<i64, String> {
+    time_at(text, &Local::now()).ok_or_else(|| EXPECTED.to_owned())
+}
+
+/// Reads a point in time as it is meant at another one, in its zone.
+fn time_at<Z: TimeZone>(text: &str, now: &DateTime<Z>) -> Option<i64> {
     if let Ok(age) = parse_duration(text)
         && !text.ends_with(|c: char| c.is_ascii_digit())
     {
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        return Ok(now().saturating_sub(age));
+        return Some(now.timestamp_millis().saturating_sub(age));
     }
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return Ok(time.timestamp_millis());
+        return Some(time.timestamp_millis());
     }
-    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
-    let at = date.and_then(|date| date.and_hms_opt(0, 0, 0)).or_else(|| {
-        let formats = [
-            "%Y-%m-%d %H:%M:%S",
-            "%Y-%m-%dT%H:%M:%S",
-            "%Y-%m-%d %H:%M",
-            "%Y-%m-%dT%H:%M",
-        ];
-        let read = |format| NaiveDateTime::parse_from_str(text, format).ok();
-        formats.into_iter().find_map(read)
-    });
-    at.and_then(|at| Local.from_local_datetime(&at).earliest())
-        .map(|time| time.timestamp_millis())
-        .ok_or_else(|| {
-            "expected an age like 2d, a date like 2025-12-31, or an ISO 8601 time".to_owned()
-        })
+    let zone = now.timezone();
+    let begin_of = |date: NaiveDate| begin_of(&zone, date.and_time(NaiveTime::MIN));
+    if let Some(date) = named_day(text, now.date_naive()) {
+        return begin_of(date);
+    }
+    if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+        return begin_of(date);
+    }
+    let times = ["%H:%M", "%H:%M:%S"];
+    let mut times = times.into_iter();
+    if let Some(time) = times.find_map(|format| NaiveTime::parse_from_str(text, format).ok()) {
+        // The last time that it was so late.
+        let days = [Some(now.date_naive()), now.date_naive().pred_opt()];
+        let mut days = days.into_iter().flatten();
+        return days.find_map(|day| {
+            let at = self::begin_of(&zone, day.and_time(time))?;
+            (at <= now.timestamp_millis()).then_some(at)
+        });
+    }
+    let formats = [
+        "%Y-%m-%d %H:%M:%S",
+        "%Y-%m-%dT%H:%M:%S",
+        "%Y-%m-%d %H:%M",
+        "%Y-%m-%dT%H:%M",
+    ];
+    let read = |format| NaiveDateTime::parse_from_str(text, format).ok();
+    self::begin_of(&zone, formats.into_iter().find_map(read)?)
+}
+
+/// Returns the day that a word names: of a day of the week the last one, which may be today.
+fn named_day(text: &str, today: NaiveDate) -> Option<NaiveDate> {
+    if text.eq_ignore_ascii_case("today") {
+        return Some(today);
+    }
+    if text.eq_ignore_ascii_case("yesterday") {
+        return today.pred_opt();
+    }
+    let day: Weekday = text.parse().ok()?;
+    today.checked_sub_days(Days::new(today.weekday().days_since(day).into()))
+}
+
+/// Returns when a local time begins. One that the clock skipped, as it may at midnight, begins with the next one that there is.
+fn begin_of<Z: TimeZone>(zone: &Z, at: NaiveDateTime) -> Option<i64> {
+    /// Quarters of an hour that a clock may be set forward at once: a little more than a day.
+    const QUARTERS: i64 = 100;
+    let mut later =
+        (0..QUARTERS).map_while(|number| at.checked_add_signed(TimeDelta::minutes(15 * number)));
+    let time = later.find_map(|at| zone.from_local_datetime(&at).earliest())?;
+    Some(time.timestamp_millis())
 }
 
 #[cfg(test)]
 mod tests {
+    use chrono::FixedOffset;
+
     use super::*;
 
     #[test]
@@ -166,6 +213,41 @@ mod tests {
         assert_eq!(parse_time("1970-01-01T00:00:01Z"), Ok(1000));
         assert!((now() - 3_600_000 - parse_time("1h").unwrap()).abs() < 10_000);
         assert!(parse_time("2025-01-02").is_ok() && parse_time("2025-01-02 03:04").is_ok());
-        assert!(parse_time("yesterday").is_err());
+        assert!(parse_time("yesterday").unwrap() < parse_time("today").unwrap());
+        assert!(parse_time("tomorrow").is_err() && parse_time("").is_err());
+    }
+
+    #[test]
+    fn words_are_read_as_where_the_person_is() {
+        // A Thursday afternoon, two hours east of UTC.
+        let zone = FixedOffset::east_opt(2 * 3600).unwrap();
+        let now = zone.with_ymd_and_hms(2026, 11, 19, 15, 30, 0).unwrap();
+        let table = [
+            ("today", "2026-11-19T00:00:00+02:00"),
+            ("Today", "2026-11-19T00:00:00+02:00"),
+            ("yesterday", "2026-11-18T00:00:00+02:00"),
+            ("thursday", "2026-11-19T00:00:00+02:00"),
+            ("monday", "2026-11-16T00:00:00+02:00"),
+            ("Friday", "2026-11-13T00:00:00+02:00"),
+            ("sun", "2026-11-15T00:00:00+02:00"),
+            ("3h", "2026-11-19T12:30:00+02:00"),
+            ("7d", "2026-11-12T15:30:00+02:00"),
+            ("2w", "2026-11-05T15:30:00+02:00"),
+            ("15:30", "2026-11-19T15:30:00+02:00"),
+            ("15:31", "2026-11-18T15:31:00+02:00"),
+            ("09:05:07", "2026-11-19T09:05:07+02:00"),
+            ("2026-02-28", "2026-02-28T00:00:00+02:00"),
+            ("2026-02-28 01:02", "2026-02-28T01:02:00+02:00"),
+            ("2026-02-28T01:02:03", "2026-02-28T01:02:03+02:00"),
+            ("2026-02-28T01:02:03Z", "2026-02-28T03:02:03+02:00"),
+        ];
+        for (text, expected) in table {
+            let expected = DateTime::parse_from_rfc3339(expected).unwrap();
+            let read = time_at(text, &now);
+            assert_eq!(read, Some(expected.timestamp_millis()), "{text}");
+        }
+        for text in ["", "12", "someday", "2026-02-30", "25:00", "1y", "-1d"] {
+            assert_eq!(time_at(text, &now), None, "{text}");
+        }
     }
 }

@@ -34,9 +34,10 @@ pub struct ToolCallInfo {
     pub cwd: Option<String>,
     /// The shell command it ran; null for other tools, and where only a summary was printed.
     pub command: Option<String>,
-    /// The first file it read or wrote, as the call named it; null if it names none.
+    /// The first file it read or wrote; null if it names none.
     pub path: Option<String>,
-    /// All files that it read, wrote or looked through, as the call named them.
+    /// All files that it read, wrote or looked through, each once and from the root on, without `.` and `..`: so that a file
+    /// has one path, whichever way it was named. As the call named it where the directory or the home directory is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// The URL it fetched; null if it names none.
@@ -116,20 +117,21 @@ impl FileAccess {
     }
 }
 
-/// How a file was used by a tool.
+/// How a file was used: all calls that named it, by whichever path and tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileUse {
     /// The file: a relative path of a call is taken from the directory that its run worked in. As the
     /// call named it where that directory is not known.
     pub path: String,
-    /// What the tool did with it; absent where its class does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub access: Option<FileAccess>,
-    /// The tool's name.
-    pub tool: String,
-    /// How often.
+    /// Calls that named it.
     pub calls: u64,
+    /// Calls that read it, of those whose class tells.
+    pub reads: u64,
+    /// Calls that created, changed or deleted it, of those whose class tells.
+    pub writes: u64,
+    /// The tools that did, by their names.
+    pub tools: Vec<String>,
     /// Calls that failed.
     pub errors: u64,
     /// Runs that did.

@@ -20,7 +20,8 @@ pub struct UsageGroup {
     /// What is grouped by, and the name of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<UsageKey>,
-    /// Root runs that reported tokens or a cost: each counts once, when it began and with its own model.
+    /// Root runs that reported tokens or a cost: each counts once, when it began and with its own model. In a period, those that
+    /// used something in it: one that began before counts when the period begins.
     pub runs: u64,
     /// The numbers; null if none are known.
     #[serde(with = "counts")]

@@ -9,7 +9,7 @@ use runtape_core::{
     RuntimeEventKind, ToolCallId,
 };
 use runtape_normalizer::{LiveItem, Output};
-use runtape_store::{CallFilter, CallSubject, NamePattern, Store};
+use runtape_store::{CallFilter, CallSubject, NamePattern, Store, resolved_paths};
 
 use super::follower::{Follower, is_recorded};
 use crate::error::RecordError;
@@ -119,7 +119,7 @@ pub fn open_step(store: &Store, info: &RunInfo) -> Result<Option<OpenStep>, Reco
         step: last,
         started_at,
         text: (!text.is_empty()).then_some(text),
-        calls: calls_in(&tail, is_recorded(store, run)?, |_| Some(info)),
+        calls: calls_in(&tail, is_recorded(store, run)?, info, |_| Some(info)),
     }))
 }
 
@@ -162,6 +162,8 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
         return Ok(open);
     }
     runs.outcome = Some(Outcome::Running);
+    // The time of the call decides.
+    (runs.since, runs.until) = (None, None);
     runs.roots_only = true;
     for root in store.runs(&runs, None, usize::MAX - 1)?.items {
         let tree = store.tree(&root.run_id)?;
@@ -174,7 +176,7 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
             own.or(Some(&root))
         };
         let goes_on = is_recorded(store, &root.run_id)?;
-        open.calls.extend(calls_in(&tail, goes_on, info));
+        open.calls.extend(calls_in(&tail, goes_on, &root, info));
         open.known.extend(known);
     }
     open.calls.retain(|call| {
@@ -186,7 +188,8 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
             Some(CallSubject::Command) => call.command.is_some() && is_shell,
             _ => true,
         };
-        is_of_tool && is_of_class && is_wanted && is_about
+        let is_then = filter.runs.is_in_period(call.at);
+        is_of_tool && is_of_class && is_wanted && is_about && is_then
     });
     Ok(open)
 }
@@ -195,6 +198,7 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
 fn calls_in<'a>(
     tail: &Tail,
     goes_on: bool,
+    root: &RunInfo,
     info: impl Fn(&RunId) -> Option<&'a RunInfo>,
 ) -> Vec<ToolCallInfo> {
     let mut calls: Vec<ToolCallInfo> = Vec::new();
@@ -209,7 +213,11 @@ fn calls_in<'a>(
             };
             let mut notes = message.calls.iter();
             let note = notes.find(|note| note.tool_call_id == part.tool_call_id);
-            let paths = note.map(|note| note.paths.clone()).unwrap_or_default();
+            let named = note.map_or(&[][..], |note| &note.paths);
+            // A child works where its root run does, as the same user, unless it says otherwise.
+            let cwd = info.cwd.clone().or_else(|| root.cwd.clone());
+            let user = info.user.as_deref().or(root.user.as_deref());
+            let paths = resolved_paths(named, cwd.as_deref(), user);
             let key = (record.run_id.clone(), part.tool_call_id.clone());
             places.insert((&record.run_id, &part.tool_call_id), calls.len());
             calls.push(ToolCallInfo {
@@ -221,7 +229,7 @@ fn calls_in<'a>(
                 at: tail.begun.get(&key).copied().unwrap_or(record.at),
                 tool: part.tool_name.as_str().to_owned(),
                 class: note.and_then(|note| note.class),
-                cwd: info.cwd.clone(),
+                cwd,
                 command: note.and_then(|note| note.command.clone()),
                 path: paths.first().cloned(),
                 paths,

@@ -8,6 +8,7 @@ use super::{Postgres, list};
 use crate::backend::EndedRoot;
 use crate::error::Result;
 use crate::filter::RunFilter;
+use crate::period::Happening;
 
 /// Returns what runtimes reported besides, the latest first; of some kinds only if any is named.
 pub(super) fn notices(
@@ -16,7 +17,7 @@ pub(super) fn notices(
     kinds: &[&str],
     limit: usize,
 ) -> Result<Vec<NoticeInfo>> {
-    let mut condition = Condition::of(filter);
+    let mut condition = Condition::of(filter, Happening::Notice);
     if !kinds.is_empty() {
         let kinds = kinds
             .iter()
@@ -47,9 +48,9 @@ pub(super) fn notices(
 
 /// Returns runs that failed, the latest first.
 pub(super) fn errors(pg: &Postgres, filter: &RunFilter, limit: usize) -> Result<Vec<RunInfo>> {
-    let mut condition = Condition::of(filter);
+    let mut condition = Condition::of(filter, Happening::End);
     condition.add_failed(filter);
-    list::latest(pg, &condition, limit)
+    list::latest(pg, &condition, Happening::End, limit)
 }
 
 /// Returns lines that were not understood, by kind, the most frequent first. The first one is shown.
@@ -58,7 +59,7 @@ pub(super) fn unparsed_lines(
     filter: &RunFilter,
     limit: usize,
 ) -> Result<Vec<Drift>> {
-    let condition = Condition::of(filter);
+    let condition = Condition::of(filter, Happening::Unparsed);
     let sql = format!(
         "WITH line AS (
             SELECT run.runtime, run.cli_version, output.tag, output.reason, run.run_id, output.seq,
@@ -96,7 +97,7 @@ pub(super) fn unparsed_lines(
 
 /// Returns the root runs that have ended, the latest first.
 pub(super) fn ended_roots(pg: &Postgres, filter: &RunFilter) -> Result<Vec<EndedRoot>> {
-    let mut condition = Condition::of(filter);
+    let mut condition = Condition::of(filter, Happening::End);
     condition.terms.push("run.run_no = 0".to_owned());
     condition.terms.push("run.status IS NOT NULL".to_owned());
     let sql = format!(

@@ -10,6 +10,7 @@ use crate::backend::Selection;
 use crate::error::Result;
 use crate::filter::RunFilter;
 use crate::pattern::is_pattern;
+use crate::period::Happening;
 
 /// A value that a condition compares with.
 #[derive(Clone, Debug)]
@@ -41,16 +42,33 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Makes the condition that a filter stands for, besides its text.
-    pub(super) fn of(filter: &RunFilter) -> Self {
+    /// Makes the condition that a filter stands for, besides its text: the runs are those of what happened in its period.
+    pub(super) fn of(filter: &RunFilter, what: Happening) -> Self {
+        let mut condition = Self::at_any_time(filter);
+        let [since, until] = condition.bind_period(filter);
+        let terms = what.terms(since.as_deref(), until.as_deref());
+        condition.terms.extend(terms);
+        condition
+    }
+
+    /// Makes the same condition without the period.
+    pub(super) fn at_any_time(filter: &RunFilter) -> Self {
         let mut condition = Self::default();
         condition.apply(filter);
         condition
     }
 
+    /// Adds the ends of a filter's period to the values, and returns what stands for them.
+    pub(super) fn bind_period(&mut self, filter: &RunFilter) -> [Option<String>; 2] {
+        // The server knows the type of neither where it is compared with a number of no column.
+        filter
+            .period()
+            .map(|end| Some(format!("{}::bigint", self.bind(end?))))
+    }
+
     /// Makes the condition that a selection stands for.
     pub(super) fn selecting(selection: Selection<'_>) -> Self {
-        let mut condition = Self::of(selection.filter);
+        let mut condition = Self::of(selection.filter, Happening::Run);
         if let Some(runs) = selection.runs {
             let roots = runs.iter().map(|key| key.root.to_string()).collect();
             let roots = condition.bind(Operand::Texts(roots));
@@ -164,12 +182,6 @@ impl Condition {
             let term = "(run.cwd = ?::text OR starts_with(run.cwd, ?::text || '/'))";
             self.add(term, cwd);
         }
-        if let Some(since) = filter.since {
-            self.add("run.started_at >= ?", since);
-        }
-        if let Some(until) = filter.until {
-            self.add("run.started_at < ?", until);
-        }
         if let Some(tool) = &filter.tool {
             let NameTerm { operator, value } = NameTerm::of(tool);
             let term = format!(
@@ -250,13 +262,15 @@ mod tests {
         let mut filter = RunFilter {
             session: Some("s".to_owned()),
             cwd: Some("/w/".to_owned()),
+            since: Some(1),
+            until: Some(2),
             tool: Some("mcp*".to_owned()),
             ..RunFilter::default()
         };
         filter.labels.push(("a".to_owned(), Some("b".to_owned())));
-        let condition = Condition::of(&filter);
+        let condition = Condition::of(&filter, Happening::Run);
         let count = condition.values().len();
-        assert_eq!(count, 5);
+        assert_eq!(count, 7);
         for number in 1..=count {
             assert!(condition.sql().contains(&format!("${number}")), "{number}");
         }

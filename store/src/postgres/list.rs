@@ -14,6 +14,7 @@ use crate::backend::Selection;
 use crate::derive::cells::{outcome, status};
 use crate::error::Result;
 use crate::page::PageMark;
+use crate::period::Happening;
 
 /// Returns runs, those that began last first.
 pub(super) fn runs(
@@ -28,15 +29,21 @@ pub(super) fn runs(
         let term = format!("(run.started_at, run.run_id) < ({at}, {id})");
         condition.terms.push(term);
     }
-    latest(pg, &condition, limit)
+    latest(pg, &condition, Happening::Run, limit)
 }
 
-/// Returns the runs that a condition lets through, those that began last first.
-pub(super) fn latest(pg: &Postgres, condition: &Condition, limit: usize) -> Result<Vec<RunInfo>> {
+/// Returns the runs that a condition lets through, the latest first by when it happened to them.
+pub(super) fn latest(
+    pg: &Postgres,
+    condition: &Condition,
+    what: Happening,
+    limit: usize,
+) -> Result<Vec<RunInfo>> {
     let sql = format!(
-        "SELECT {} WHERE {} ORDER BY run.started_at DESC, run.run_id DESC LIMIT {}",
+        "SELECT {} WHERE {} ORDER BY {} DESC, run.run_id DESC LIMIT {}",
         &*runs::INFO,
         condition.sql(),
+        what.time(),
         size(limit),
     );
     select(pg, &sql, condition, runs::info)

@@ -75,6 +75,9 @@ CREATE TABLE run (
     UNIQUE (root_id, run_id)
 ) /* by root_id */;
 CREATE INDEX run_by_start ON run (started_at DESC, run_id DESC);
+-- Which runs were active in a period, and from where on they are to be read in the order of their beginnings.
+CREATE INDEX run_by_end ON run (finished_at, started_at);
+CREATE INDEX run_failed ON run (finished_at DESC, run_id DESC) WHERE error_name IS NOT NULL;
 CREATE INDEX run_by_id ON run (run_id);
 CREATE INDEX run_by_job ON run (job_id, started_at, run_id);
 -- A session's id may be longer than an index takes.
@@ -215,6 +218,7 @@ CREATE TABLE usage (
     of_session boolean NOT NULL,
     PRIMARY KEY (root_id, run_no, seq)
 ) /* by root_id */;
+CREATE INDEX usage_by_time ON usage (at, root_id, run_no);
 CREATE INDEX usage_by_session_key ON usage (session_key, at) WHERE session_key IS NOT NULL;
 
 -- What counts of sealed trees, added up by quarter of an hour (span 1) and by day (96). Each connection adds to rows of

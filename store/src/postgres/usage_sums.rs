@@ -18,6 +18,7 @@ use crate::derive::usage_cell::{
     LAST_MS, QUARTER_MS, SUM_COLUMNS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
 };
 use crate::error::Result;
+use crate::period::{Happening, UsagePeriod};
 
 /// What a cell is made of.
 #[derive(Clone, Copy)]
@@ -30,21 +31,21 @@ enum Part {
     Repeated,
     /// The cost that a run reported, when it ended.
     Cost,
-    /// A root run, when it began.
+    /// A root run, when it began, or when the period did.
     Run,
 }
 
 impl Part {
     /// Returns what stands for a dimension.
-    fn dimension(self, dimension: UsageDimension) -> String {
+    fn dimension(self, dimension: UsageDimension, period: &UsagePeriod) -> String {
         let fixed = match (dimension, self) {
             (UsageDimension::Quarter, Self::Entry | Self::Write(_) | Self::Repeated) => {
-                return quarter("entry.at");
+                return quarter(Happening::Entry.time());
             }
-            (UsageDimension::Quarter, Self::Cost) => {
-                return quarter("coalesce(run.finished_at, run.started_at)");
+            (UsageDimension::Quarter, Self::Cost) => return quarter(Happening::Cost.time()),
+            (UsageDimension::Quarter, Self::Run) => {
+                return quarter(&period.began("greatest", "least"));
             }
-            (UsageDimension::Quarter, Self::Run) => return quarter("run.started_at"),
             (UsageDimension::Model, Self::Entry | Self::Write(_) | Self::Repeated) => "entry.model",
             (UsageDimension::Model, _) => "run.model",
             (UsageDimension::Runtime, _) => "run.runtime",
@@ -98,7 +99,7 @@ impl Part {
     }
 
     /// Returns where it is read from, of runs that a condition is about.
-    fn source(self, condition: &str) -> String {
+    fn source(self, condition: &str, period: &UsagePeriod) -> String {
         match self {
             Self::Entry => "entry".to_owned(),
             Self::Write(write) => format!(
@@ -107,7 +108,19 @@ impl Part {
                 written(write)
             ),
             Self::Repeated => "entry WHERE entry.is_repeated".to_owned(),
-            Self::Cost => format!("{RUNS} WHERE run.cost_usd IS NOT NULL AND {condition}"),
+            Self::Cost => format!(
+                "{RUNS} WHERE run.cost_usd IS NOT NULL AND {} AND {condition}",
+                period.sql(Happening::Cost),
+            ),
+            // That of a period used something in it.
+            Self::Run if !period.is_all() => format!(
+                "{RUNS} WHERE run.run_no = 0 AND run.root_id IN (
+                    SELECT entry.root_id FROM usage AS entry WHERE {}
+                    UNION ALL SELECT run.root_id FROM run
+                    WHERE run.run_no = 0 AND run.cost_usd IS NOT NULL AND {}) AND {condition}",
+                period.stored_entry(),
+                period.sql(Happening::Cost),
+            ),
             Self::Run => format!(
                 "{RUNS} WHERE run.run_no = 0 AND (run.cost_usd IS NOT NULL
                     OR EXISTS (SELECT 1 FROM usage WHERE usage.root_id = run.root_id)) AND {condition}"
@@ -122,10 +135,10 @@ const RUNS: &str = "run JOIN run AS main ON main.root_id = run.root_id AND main.
 
 /// Writes the entries of runs, which are read once: three parts of the cells are of them. To plan for what counts of an
 /// entry takes longer than to find it.
-fn entries(by: &[UsageDimension], condition: &str) -> String {
+fn entries(by: &[UsageDimension], condition: &str, period: &UsagePeriod) -> String {
     let dimensions = by.iter().enumerate();
     let dimensions = dimensions.map(|(number, by)| {
-        let value = Part::Entry.dimension(*by);
+        let value = Part::Entry.dimension(*by, period);
         format!("{value} AS d{number}, ")
     });
     format!(
@@ -133,11 +146,25 @@ fn entries(by: &[UsageDimension], condition: &str) -> String {
                 entry.source = 'response' AND coalesce(entry.input_tokens, 0)::numeric
                     + coalesce(entry.cached_input_tokens, 0) > {LONG_PROMPT}
             )::integer AS kind, entry.is_repeated, {}, entry.cache_write_tokens, entry.cache_write_1h_tokens
-         FROM {RUNS} JOIN counted_usage AS entry
+         FROM {RUNS} JOIN (SELECT counted_usage.*, at AS at_ms FROM counted_usage) AS entry
             ON entry.root_id = run.root_id AND entry.run_no = run.run_no
-         WHERE {condition}",
+         WHERE {} AND {condition}",
         dimensions.collect::<String>(),
         COUNTERS.map(|counter| format!("entry.{counter}")).join(", "),
+        in_period(period),
+    )
+}
+
+/// Writes that an entry is of the period. Its run is found by the index of entries by time.
+fn in_period(period: &UsagePeriod) -> String {
+    if period.is_all() {
+        return "TRUE".to_owned();
+    }
+    format!(
+        "(run.root_id, run.run_no) IN (SELECT entry.root_id, entry.run_no FROM usage AS entry WHERE {})
+            AND {}",
+        period.stored_entry(),
+        period.sql(Happening::Entry),
     )
 }
 
@@ -164,7 +191,7 @@ fn condition(scope: UsageScope<'_>) -> Condition {
     };
     let mut condition = Condition::default();
     match scope {
-        UsageScope::Runs(filter) => condition = Condition::of(filter),
+        UsageScope::Runs(filter) => condition = Condition::at_any_time(filter),
         UsageScope::Tree(root) => condition.add("run.root_id = ?", root.root.as_str()),
         UsageScope::Listed(by, names) => {
             let term = match by {
@@ -183,7 +210,7 @@ fn condition(scope: UsageScope<'_>) -> Condition {
             condition.add(term, Operand::Texts(names.collect()));
         }
         UsageScope::Unsettled(filter) => {
-            condition = Condition::of(filter);
+            condition = Condition::at_any_time(filter);
             condition.terms.push(settled("<>"));
         }
         UsageScope::Waiting(roots) => {
@@ -201,7 +228,11 @@ pub(super) fn cells(
     scope: UsageScope<'_>,
     by: &[UsageDimension],
 ) -> Result<Vec<UsageCell>> {
-    let condition = condition(scope);
+    let mut condition = condition(scope);
+    let period = match scope.filter() {
+        Some(filter) => UsagePeriod::new(condition.bind_period(filter)),
+        None => UsagePeriod::default(),
+    };
     let columns: Vec<String> = (0..by.len()).map(|number| format!("d{number}")).collect();
     let writes = [CacheWrite::Minutes, CacheWrite::Hour].map(Part::Write);
     let repeated = matches!(scope, UsageScope::Listed(..)).then_some(Part::Repeated);
@@ -213,10 +244,14 @@ pub(super) fn cells(
     let parts = parts.map(|part| {
         let mut values: Vec<String> = match part {
             Part::Entry | Part::Write(_) | Part::Repeated => columns.clone(),
-            Part::Cost | Part::Run => by.iter().map(|by| part.dimension(*by)).collect(),
+            Part::Cost | Part::Run => by.iter().map(|by| part.dimension(*by, &period)).collect(),
         };
         values.push(part.amounts());
-        format!("SELECT {} FROM {}", values.join(", "), part.source(&which))
+        format!(
+            "SELECT {} FROM {}",
+            values.join(", "),
+            part.source(&which, &period)
+        )
     });
     let parts: Vec<String> = parts.collect();
     let listed = columns.join(", ");
@@ -228,7 +263,7 @@ pub(super) fn cells(
         "WITH entry AS MATERIALIZED ({}), part ({listed}, kind, runs, cost, {}) AS ({})
          SELECT {listed}, kind::bigint, sum(runs)::bigint, count(cost), coalesce({}, 0), {}
          FROM part GROUP BY {listed}, kind",
-        entries(by, &which),
+        entries(by, &which, &period),
         COUNTERS.join(", "),
         parts.join(" UNION ALL "),
         bounded_sum("cost"),

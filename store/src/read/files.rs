@@ -1,12 +1,11 @@
 //! Which files tools touched.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use runtape_core::report::{FileAccess, FileCall, FileUse};
 
 use super::call_sum::CallSum;
 use crate::backend::Tables;
-use crate::derive::paths::absolute;
 use crate::error::Result;
 use crate::filter::{CallFilter, CallSubject};
 use crate::pattern::PathPattern;
@@ -32,11 +31,16 @@ impl FileChoice {
     }
 }
 
-/// Tells uses of files apart that are not added up: path, access, tool.
-type UseKey = (String, Option<FileAccess>, String);
+/// What is added up of the calls that named a file.
+struct FileSum {
+    calls: CallSum,
+    reads: u64,
+    writes: u64,
+    tools: BTreeSet<String>,
+}
 
 impl Store {
-    /// Returns how files were used in the calls that a filter lets through, the latest first.
+    /// Returns how files were used in the calls that a filter lets through, the latest first, each file once.
     ///
     /// A path that a call named from its run's directory on is made absolute by it. Nothing is asked
     /// of any file system: links are not followed.
@@ -46,30 +50,37 @@ impl Store {
         choice: &FileChoice,
         limit: usize,
     ) -> Result<Vec<FileUse>> {
-        let mut uses: HashMap<UseKey, CallSum> = HashMap::new();
+        let mut uses: HashMap<String, FileSum> = HashMap::new();
         self.each_file_call(filter, choice, |file| {
-            uses.entry((file.path, file.access, file.call.tool.clone()))
-                .or_insert_with(|| CallSum::begin(&file.call))
-                .add(&file.call);
+            let sum = uses.entry(file.path).or_insert_with(|| FileSum {
+                calls: CallSum::begin(&file.call),
+                reads: 0,
+                writes: 0,
+                tools: BTreeSet::new(),
+            });
+            sum.calls.add(&file.call);
+            sum.reads += u64::from(file.access == Some(FileAccess::Read));
+            sum.writes += u64::from(file.access == Some(FileAccess::Write));
+            sum.tools.insert(file.call.tool);
             true
         })?;
         let mut files: Vec<FileUse> = uses
             .into_iter()
-            .map(|((path, access, tool), sum)| FileUse {
+            .map(|(path, sum)| FileUse {
                 path,
-                access,
-                tool,
-                calls: sum.calls,
-                errors: sum.errors,
-                runs: sum.runs.len() as u64,
-                run_id: sum.last.1,
-                last_at: sum.last.0,
+                calls: sum.calls.calls,
+                reads: sum.reads,
+                writes: sum.writes,
+                tools: sum.tools.into_iter().collect(),
+                errors: sum.calls.errors,
+                runs: sum.calls.runs.len() as u64,
+                run_id: sum.calls.last.1,
+                last_at: sum.calls.last.0,
             })
             .collect();
         files.sort_by(|a, b| {
-            let (latest, path) = (b.last_at.cmp(&a.last_at), a.path.cmp(&b.path));
-            let tool = || a.tool.cmp(&b.tool).then(a.access.cmp(&b.access));
-            latest.then(path).then_with(tool)
+            let latest = b.last_at.cmp(&a.last_at);
+            latest.then_with(|| a.path.cmp(&b.path))
         });
         files.truncate(limit);
         Ok(files)
@@ -104,12 +115,11 @@ fn each_file(
             return Ok(true);
         }
         for path in &call.paths {
-            let path = absolute(path, call.cwd.as_deref());
             let pattern = choice.pattern.as_ref();
-            if pattern.is_some_and(|pattern| !pattern.matches(&path)) {
+            if pattern.is_some_and(|pattern| !pattern.matches(path)) {
                 continue;
             }
-            let call = call.clone();
+            let (path, call) = (path.clone(), call.clone());
             if !each(FileCall { path, access, call }) {
                 return Ok(false);
             }

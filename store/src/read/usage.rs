@@ -165,7 +165,8 @@ impl Calendar<'_> {
 pub struct UsageSum {
     /// What stands for each thing that is grouped by; absent where it is not known.
     pub names: Vec<Option<String>>,
-    /// Root runs that reported tokens or a cost: each counts once, when it began and with its own model.
+    /// Root runs that reported tokens or a cost: each counts once, when it began and with its own model. In a period, those that
+    /// used something in it: one that began before counts when the period begins.
     pub runs: u64,
     /// What was used; absent is what nobody knows.
     pub usage: TokenCounts,
@@ -211,7 +212,8 @@ impl Store {
     /// order of their names.
     ///
     /// Whatever the groups are, they come to the same sums: tokens count when they were used, a cost that
-    /// was reported counts when its run ended, and a run counts when it began.
+    /// was reported counts when its run ended, and a run counts when it began. Of a period, only what was used in it counts; it is
+    /// read from the ledger, and not from the sums that are kept, which know no runs that began before.
     pub fn usage_by(
         &self,
         filter: &RunFilter,

@@ -8,11 +8,12 @@ use rusqlite::types::ValueRef;
 use serde_json::{Map, Value};
 
 use super::columns::{self, job_id, run_id, runtime, unsigned};
-use super::condition::{Condition, select};
+use super::condition::{Condition, any_time, by_time_unless_few, select};
 use super::{list, runs};
 use crate::backend::EndedRoot;
 use crate::error::{Result, StoreError};
 use crate::filter::RunFilter;
+use crate::period::Happening;
 use crate::read::audit::unlike;
 
 /// Returns what runtimes reported besides, the latest first; of some kinds only if any is named.
@@ -22,7 +23,7 @@ pub(crate) fn notices(
     kinds: &[&str],
     limit: usize,
 ) -> Result<Vec<NoticeInfo>> {
-    let mut condition = Condition::of(filter);
+    let mut condition = Condition::of(filter, Happening::Notice);
     if !kinds.is_empty() {
         let kinds = Value::from(kinds).to_string();
         condition.add("kind.text IN (SELECT value FROM json_each(?))", kinds);
@@ -31,11 +32,13 @@ pub(crate) fn notices(
         "SELECT job.id, run.id, runtime.text, notice.step, notice.seq, notice.at, kind.text,
                 notice.text
          FROM notice
-         JOIN run ON run.key = notice.run
+         {} run ON run.key = notice.run
          JOIN job ON job.key = run.job
          JOIN word AS runtime ON runtime.key = run.runtime
          JOIN word AS kind ON kind.key = notice.kind
-         WHERE {} ORDER BY notice.at DESC, run.id DESC, notice.seq DESC LIMIT {}",
+         WHERE {} AND {} ORDER BY notice.at DESC, run.id DESC, notice.seq DESC LIMIT {}",
+        by_time_unless_few(filter),
+        any_time(filter, Happening::Notice),
         condition.sql(),
         columns::limit(limit),
     );
@@ -59,9 +62,9 @@ pub(crate) fn errors(
     filter: &RunFilter,
     limit: usize,
 ) -> Result<Vec<RunInfo>> {
-    let mut condition = Condition::of(filter);
+    let mut condition = Condition::of(filter, Happening::End);
     condition.add_failed(filter);
-    list::latest(connection, &condition, limit)
+    list::latest(connection, &condition, Happening::End, limit)
 }
 
 /// Returns lines that were not understood, by kind, the most frequent first. The first one is shown.
@@ -70,14 +73,19 @@ pub(crate) fn unparsed_lines(
     filter: &RunFilter,
     limit: usize,
 ) -> Result<Vec<Drift>> {
-    let condition = Condition::of(filter);
+    let condition = Condition::of(filter, Happening::Unparsed);
     let sql = format!(
         "WITH line AS (
-            SELECT output.*, row_number() OVER (
-                PARTITION BY output.runtime, output.cli_version, output.tag, output.reason
-                ORDER BY run.started_at, run.id, output.seq
-            ) AS place
-            FROM v_unparsed AS output JOIN run ON run.id = output.run_id WHERE {}
+            SELECT runtime.text AS runtime, cli_version.text AS cli_version, tag.text AS tag,
+                output.reason, run.id AS run_id, output.seq, output.excerpt, row_number() OVER (
+                    PARTITION BY run.runtime, run.cli_version, output.tag, output.reason
+                    ORDER BY run.started_at, run.id, output.seq
+                ) AS place
+            FROM unparsed AS output JOIN run ON run.key = output.run
+            JOIN word AS runtime ON runtime.key = run.runtime
+            LEFT JOIN word AS tag ON tag.key = output.tag
+            LEFT JOIN word AS cli_version ON cli_version.key = run.cli_version
+            WHERE {}
          )
          SELECT runtime, cli_version, tag, reason, count(*), count(DISTINCT run_id),
             max(run_id) FILTER (WHERE place = 1), max(seq) FILTER (WHERE place = 1),
@@ -104,7 +112,7 @@ pub(crate) fn unparsed_lines(
 
 /// Returns the root runs that have ended, the latest first.
 pub(crate) fn ended_roots(connection: &Connection, filter: &RunFilter) -> Result<Vec<EndedRoot>> {
-    let mut condition = Condition::of(filter);
+    let mut condition = Condition::of(filter, Happening::End);
     condition.terms.push("run.root IS NULL".to_owned());
     condition.terms.push("run.status IS NOT NULL".to_owned());
     let sql = format!(

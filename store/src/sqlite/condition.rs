@@ -8,6 +8,7 @@ use crate::backend::Selection;
 use crate::error::Result;
 use crate::filter::RunFilter;
 use crate::pattern::is_pattern;
+use crate::period::Happening;
 
 /// A condition in SQL over the `run` table, with its parameters.
 #[derive(Clone, Debug, Default)]
@@ -17,16 +18,33 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Makes the condition that a filter stands for, besides its text.
-    pub(crate) fn of(filter: &RunFilter) -> Self {
+    /// Makes the condition that a filter stands for, besides its text: the runs are those of what happened in its period.
+    pub(crate) fn of(filter: &RunFilter, what: Happening) -> Self {
+        let mut condition = Self::at_any_time(filter);
+        let [since, until] = condition.bind_period(filter);
+        let terms = what.terms(since.as_deref(), until.as_deref());
+        condition.terms.extend(terms);
+        condition
+    }
+
+    /// Makes the same condition without the period.
+    pub(crate) fn at_any_time(filter: &RunFilter) -> Self {
         let mut condition = Self::default();
         condition.apply(filter);
         condition
     }
 
+    /// Adds the ends of a filter's period to the values, and returns what stands for them.
+    pub(crate) fn bind_period(&mut self, filter: &RunFilter) -> [Option<String>; 2] {
+        filter.period().map(|end| {
+            self.values.push(end?.into());
+            Some(format!("?{}", self.values.len()))
+        })
+    }
+
     /// Makes the condition that a selection stands for.
     pub(crate) fn selecting(selection: Selection<'_>) -> Self {
-        let mut condition = Self::of(selection.filter);
+        let mut condition = Self::of(selection.filter, Happening::Run);
         if let Some(runs) = selection.runs {
             let keys = runs.iter().map(|key| key.number);
             let keys = serde_json::Value::from(keys.collect::<Vec<i64>>()).to_string();
@@ -114,12 +132,6 @@ impl Condition {
             };
             self.add(term, cwd.to_owned());
         }
-        if let Some(since) = filter.since {
-            self.add("run.started_at >= ?", since);
-        }
-        if let Some(until) = filter.until {
-            self.add("run.started_at < ?", until);
-        }
         if let Some(tool) = &filter.tool {
             let NameTerm { operator, value } = NameTerm::of(tool);
             let term = format!(
@@ -132,6 +144,29 @@ impl Condition {
             self.terms.push("run.root IS NULL".to_owned());
         }
     }
+}
+
+/// Returns how rows that have a time are joined with their runs. Where an index finds the few runs of a job or a session, it
+/// may be used; else the rows are read in the order of their own index, as far as need be: nothing is sorted but those of one time.
+pub(crate) fn by_time_unless_few(filter: &RunFilter) -> &'static str {
+    if is_of_few(filter) {
+        "JOIN"
+    } else {
+        "CROSS JOIN"
+    }
+}
+
+/// Returns the term for rows that are read so. It is true of any time: an index in whose order only the times stand is taken
+/// where a range of times is asked for, and not for the sake of the order alone.
+pub(crate) fn any_time(filter: &RunFilter, what: Happening) -> String {
+    if is_of_few(filter) {
+        return "TRUE".to_owned();
+    }
+    format!("{} >= -1e300", what.time())
+}
+
+fn is_of_few(filter: &RunFilter) -> bool {
+    filter.session.is_some() || filter.job.is_some()
 }
 
 /// How a name is asked for: as it is, or by a pattern.

@@ -12,6 +12,7 @@ use crate::backend::Selection;
 use crate::derive::cells::{outcome, status};
 use crate::error::{Result, StoreError};
 use crate::page::PageMark;
+use crate::period::Happening;
 
 /// Returns runs, those that began last first.
 pub(crate) fn runs(
@@ -27,19 +28,21 @@ pub(crate) fn runs(
         let id = mark.id().to_owned();
         condition.add(&format!("(run.started_at < {at} OR run.id < ?)"), id);
     }
-    latest(connection, &condition, limit)
+    latest(connection, &condition, Happening::Run, limit)
 }
 
-/// Returns the runs that a condition lets through, those that began last first.
+/// Returns the runs that a condition lets through, the latest first by when it happened to them.
 pub(crate) fn latest(
     connection: &Connection,
     condition: &Condition,
+    what: Happening,
     limit: usize,
 ) -> Result<Vec<RunInfo>> {
     let sql = format!(
-        "SELECT {} WHERE {} ORDER BY run.started_at DESC, run.id DESC LIMIT {}",
+        "SELECT {} WHERE {} ORDER BY {} DESC, run.id DESC LIMIT {}",
         runs::info_columns(connection)?,
         condition.sql(),
+        what.time(),
         columns::limit(limit),
     );
     select(connection, &sql, condition, runs::info)

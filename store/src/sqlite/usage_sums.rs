@@ -15,6 +15,7 @@ use crate::derive::usage_cell::{
     LAST_MS, QUARTER_MS, SUM_COLUMNS, UsageAmounts, UsageCell, UsageDimension, UsageKind, UsageSpan,
 };
 use crate::error::Result;
+use crate::period::{Happening, UsagePeriod};
 
 /// Trees that are not among the sums.
 const UNSETTLED: &str = "FROM run WHERE root IS NULL AND summed <> 1";
@@ -34,21 +35,19 @@ enum Part {
     Repeated,
     /// The cost that a run reported, when it ended.
     Cost,
-    /// A root run, when it began.
+    /// A root run, when it began, or when the period did.
     Run,
 }
 
 impl Part {
     /// Returns what stands for a dimension, as a key.
-    fn dimension(self, dimension: UsageDimension) -> String {
+    fn dimension(self, dimension: UsageDimension, period: &UsagePeriod) -> String {
         let fixed = match (dimension, self) {
             (UsageDimension::Quarter, Self::Entry | Self::Write(_) | Self::Repeated) => {
-                return quarter("entry.at_ms");
+                return quarter(Happening::Entry.time());
             }
-            (UsageDimension::Quarter, Self::Cost) => {
-                return quarter("coalesce(run.finished_at, run.started_at)");
-            }
-            (UsageDimension::Quarter, Self::Run) => return quarter("run.started_at"),
+            (UsageDimension::Quarter, Self::Cost) => return quarter(Happening::Cost.time()),
+            (UsageDimension::Quarter, Self::Run) => return quarter(&period.began("max", "min")),
             (UsageDimension::Model, Self::Entry | Self::Write(_) | Self::Repeated) => {
                 "(SELECT key FROM word WHERE text = entry.model)"
             }
@@ -111,21 +110,35 @@ impl Part {
     }
 
     /// Returns where it is read from.
-    fn source(self) -> String {
+    fn source(self, period: &UsagePeriod) -> String {
         const ENTRIES: &str = "run CROSS JOIN v_usage AS entry ON entry.run_id = run.id
                  LEFT JOIN run AS main ON main.key = run.root";
         match self {
-            Self::Entry => format!("{ENTRIES} WHERE TRUE"),
+            Self::Entry => format!("{ENTRIES} WHERE {}", in_period(period)),
             Self::Write(write) => format!(
                 "{ENTRIES} WHERE entry.cache_write_tokens IS NOT NULL
-                    AND entry.input_tokens IS NOT NULL AND {} <> 0",
-                written(write)
+                    AND entry.input_tokens IS NOT NULL AND {} <> 0 AND {}",
+                written(write),
+                in_period(period),
             ),
-            Self::Repeated => format!("{ENTRIES} WHERE entry.is_repeated"),
-            Self::Cost => {
-                "run LEFT JOIN run AS main ON main.key = run.root WHERE run.cost_usd IS NOT NULL"
-                    .to_owned()
-            }
+            Self::Cost => format!(
+                "run LEFT JOIN run AS main ON main.key = run.root WHERE run.cost_usd IS NOT NULL AND {}",
+                period.sql(Happening::Cost),
+            ),
+            // That of a period used something in it.
+            Self::Run if !period.is_all() => format!(
+                "run LEFT JOIN run AS main ON main.key = run.root
+                 WHERE run.root IS NULL AND run.key IN (
+                    SELECT coalesce(run.root, run.key) FROM usage AS entry JOIN run ON run.key = entry.run WHERE {}
+                    UNION ALL SELECT run.key FROM run
+                    WHERE run.root IS NULL AND run.cost_usd IS NOT NULL AND {})",
+                period.stored_entry(),
+                period.sql(Happening::Cost),
+            ),
+            Self::Repeated => format!(
+                "{ENTRIES} WHERE entry.is_repeated AND {}",
+                in_period(period)
+            ),
             Self::Run => "run LEFT JOIN run AS main ON main.key = run.root
                  WHERE run.root IS NULL AND (run.cost_usd IS NOT NULL
                     OR EXISTS (SELECT 1 FROM usage WHERE usage.run = run.key)
@@ -134,6 +147,18 @@ impl Part {
                 .to_owned(),
         }
     }
+}
+
+/// Writes that an entry is of the period. Its run is found by the index of entries by time.
+fn in_period(period: &UsagePeriod) -> String {
+    if period.is_all() {
+        return "TRUE".to_owned();
+    }
+    format!(
+        "run.key IN (SELECT entry.run FROM usage AS entry WHERE {}) AND {}",
+        period.stored_entry(),
+        period.sql(Happening::Entry),
+    )
 }
 
 /// Writes how many tokens of an entry were written to a cache for so long.
@@ -155,7 +180,7 @@ fn quarter(at: &str) -> String {
 
 fn condition(scope: UsageScope<'_>) -> Condition {
     match scope {
-        UsageScope::Runs(filter) => Condition::of(filter),
+        UsageScope::Runs(filter) => Condition::at_any_time(filter),
         UsageScope::Tree(root) => {
             let mut condition = Condition::default();
             condition.add("(run.key = ? OR run.root = ?)", root.number);
@@ -163,7 +188,7 @@ fn condition(scope: UsageScope<'_>) -> Condition {
         }
         UsageScope::Listed(by, names) => listed(by, names),
         UsageScope::Unsettled(filter) => {
-            let mut condition = Condition::of(filter);
+            let mut condition = Condition::at_any_time(filter);
             condition.terms.push(of_trees(UNSETTLED));
             condition
         }
@@ -217,7 +242,11 @@ pub(crate) fn cells(
     scope: UsageScope<'_>,
     by: &[UsageDimension],
 ) -> Result<Vec<UsageCell>> {
-    let condition = condition(scope);
+    let mut condition = condition(scope);
+    let period = match scope.filter() {
+        Some(filter) => UsagePeriod::new(condition.bind_period(filter)),
+        None => UsagePeriod::default(),
+    };
     let columns: Vec<String> = (0..by.len()).map(|number| format!("d{number}")).collect();
     let version = migrate::version(connection)?;
     let has_labels = version >= migrate::RUNS_TELL_ABOUT;
@@ -233,11 +262,11 @@ pub(crate) fn cells(
         let dimension = |by: &UsageDimension| match by {
             // There were no labels then.
             UsageDimension::Labels if !has_labels => "NULL".to_owned(),
-            by => part.dimension(*by),
+            by => part.dimension(*by, &period),
         };
         let mut values: Vec<String> = by.iter().map(dimension).collect();
         values.push(part.amounts(has_writes));
-        let (values, source) = (values.join(", "), part.source());
+        let (values, source) = (values.join(", "), part.source(&period));
         format!("SELECT {values} FROM {source} AND {}", condition.sql())
     });
     let parts: Vec<String> = parts.collect();

@@ -379,9 +379,10 @@ pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
 pub fn file_use() -> BoxedStrategy<FileUse> {
     build!(FileUse {
         path: text(),
-        access: maybe(file_access()),
-        tool: text(),
         calls: count(),
+        reads: count(),
+        writes: count(),
+        tools: some(text()),
         errors: count(),
         runs: count(),
         run_id: run_id(),

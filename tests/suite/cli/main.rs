@@ -40,6 +40,7 @@ mod leash;
 mod manners;
 #[cfg(unix)]
 mod named_pipes;
+mod periods;
 mod perstack;
 #[cfg(unix)]
 mod picture;

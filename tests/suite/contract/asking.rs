@@ -107,7 +107,8 @@ pub(crate) fn auditors_are_answered<B: Backend>() {
     let calls = store.tool_calls(&every, 100).unwrap();
     assert_eq!(calls.len(), 13);
     assert!(calls.is_sorted_by(|a, b| a.at >= b.at));
-    assert!(calls.iter().all(|call| call.paths == ["a.txt", "b.txt"]));
+    let paths = ["/home/someone/project/a.txt", "/home/someone/project/b.txt"];
+    assert!(calls.iter().all(|call| call.paths == paths));
     assert_eq!(calls[0].cwd.as_deref(), Some("/home/someone/project"));
     assert_eq!(store.tool_calls(&every, 4).unwrap(), calls[..4]);
 

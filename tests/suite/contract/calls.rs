@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use runtape_core::record::CallNote;
 use runtape_core::report::FileAccess;
-use runtape_core::{ExpertPart, Message, RecordKind, ToolClass, ToolName};
+use runtape_core::{ExpertPart, Message, Metadata, RecordKind, ToolClass, ToolName};
 use runtape_store::{
     CallFilter, CallSubject, FileChoice, NamePattern, PathPattern, RunFilter, Store,
 };
-use runtape_tests::runs::{Made, Plan, run_id};
+use runtape_tests::runs::{Made, Plan, child, run_id};
 
 use crate::Backend;
 
@@ -149,34 +149,30 @@ pub(crate) fn calls_are_chosen_by_class_name_and_result<B: Backend>() {
     );
 }
 
-pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
+pub(crate) fn files_are_told_once_with_their_reads_and_writes<B: Backend>() {
     let home = B::fresh();
     let mut store = home.open();
     fill(&mut store);
     let every = CallFilter::default();
-    let found = |choice: &FileChoice| -> Vec<(String, Option<FileAccess>, String, u64, u64)> {
+    let found = |choice: &FileChoice| -> Vec<(String, [u64; 4], String)> {
         let files = store.files(&every, choice, usize::MAX).unwrap();
         assert!(files.is_sorted_by(|a, b| a.last_at >= b.last_at));
         let files = files.into_iter().map(|file| {
             assert_eq!(file.run_id, run_id("late"));
-            (file.path, file.access, file.tool, file.calls, file.runs)
+            let counts = [file.calls, file.reads, file.writes, file.runs];
+            (file.path, counts, file.tools.join(" "))
         });
         files.collect()
     };
-    let row = |path: &str, access, tool: &str| (path.to_owned(), access, tool.to_owned(), 2, 2);
-    let (read, write) = (Some(FileAccess::Read), Some(FileAccess::Write));
+    let row = |path: &str, counts, tools: &str| (path.to_owned(), counts, tools.to_owned());
+    let write = Some(FileAccess::Write);
     let source = "/home/someone/project/src/a.rs";
-    let odd = row("/home/someone/project/c", None, "Odd[1]");
-    let (edited, configured) = (
-        row(source, write, "Edit"),
-        row("/etc/b.conf", write, "Edit"),
-    );
-    let all = [
-        odd.clone(),
-        configured.clone(),
-        edited.clone(),
-        row(source, read, "Read"),
-    ];
+    let odd = row("/home/someone/project/c", [2, 0, 0, 2], "Odd[1]");
+    let configured = row("/etc/b.conf", [2, 0, 2, 2], "Edit");
+    let edited = row(source, [2, 0, 2, 2], "Edit");
+    // One call named it in one way, and one in another.
+    let whole = row(source, [4, 2, 2, 2], "Edit Read");
+    let all = [odd.clone(), configured.clone(), whole];
     assert_eq!(found(&FileChoice::default()), all);
     let mut written = FileChoice::default();
     written.written_only = true;
@@ -185,11 +181,7 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     assert_eq!(found(&written), [edited]);
     let mut directories = FileChoice::default();
     directories.directories = true;
-    let searched = row(
-        "/home/someone/project/src",
-        Some(FileAccess::Search),
-        "Grep",
-    );
+    let searched = row("/home/someone/project/src", [2, 0, 0, 2], "Grep");
     assert_eq!(found(&directories), [searched]);
     let mut pattern = FileChoice::default();
     pattern.pattern = Some(PathPattern::new("/home/*/c", "/"));
@@ -228,6 +220,48 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
             .unwrap()
             .len(),
         2
+    );
+}
+
+pub(crate) fn files_of_a_child_are_those_of_the_directory_of_its_root<B: Backend>() {
+    let home = B::fresh();
+    let mut store = home.open();
+    let mut made = Plan::new("root", 2).make();
+    let mut children = child(&made, "small");
+    for record in &mut children {
+        // Nothing is said of where it works.
+        if let RecordKind::Metadata(patch) = &mut record.kind {
+            let mut set = Metadata::default();
+            set.set("model", "model-1");
+            patch.set = set;
+        }
+        if let RecordKind::Message(message) = &mut record.kind {
+            for note in &mut message.calls {
+                paths(note, &["./b.txt", "b.txt", "~/project/b.txt"]);
+            }
+        }
+    }
+    let middle = made.records.len() / 2;
+    made.records.splice(middle..middle, children);
+    made.store(&mut store);
+    let files = store
+        .files(&CallFilter::default(), &FileChoice::default(), 10)
+        .unwrap();
+    let files = files
+        .iter()
+        .map(|file| (file.path.as_str(), file.calls, file.runs));
+    let mut files: Vec<_> = files.collect();
+    files.sort_unstable();
+    let expected = [
+        ("/home/someone/project/a.txt", 2, 1),
+        ("/home/someone/project/b.txt", 4, 2),
+    ];
+    assert_eq!(files, expected);
+    let calls = store.tool_calls(&CallFilter::default(), 10).unwrap();
+    assert!(
+        calls
+            .iter()
+            .all(|call| call.cwd.as_deref() == Some("/home/someone/project"))
     );
 }
 

@@ -19,6 +19,7 @@ mod calls;
 mod copying;
 mod database;
 mod outcomes;
+mod periods;
 mod prepared;
 mod queries;
 mod recovering;
@@ -138,7 +139,8 @@ macro_rules! hold_to_the_contract {
             }
             calls {
                 calls_are_chosen_by_class_name_and_result,
-                files_are_told_by_path_and_access,
+                files_are_told_once_with_their_reads_and_writes,
+                files_of_a_child_are_those_of_the_directory_of_its_root,
                 hosts_are_told_and_guesses_are_marked,
             }
             copying {
@@ -155,6 +157,10 @@ macro_rules! hold_to_the_contract {
                 a_run_has_one_outcome_everywhere,
                 what_is_unfinished_did_not_fail,
                 a_run_without_a_prompt_is_called_by_its_command,
+            }
+            periods {
+                a_period_selects_what_happened_in_it,
+                what_an_old_run_does_now_is_not_missed,
             }
             prepared {
                 all_that_can_be_asked_is_the_same,

@@ -50,9 +50,9 @@ fn described(name: &str) -> (Value, &'static str) {
         ),
         "since" => (
             text(),
-            "Only runs that began at this time or later: an age (2d), a date, or ISO 8601",
+            "Only what happened at this time or later; runs, jobs and sessions that were active then: an age (2d), a day (today, monday), a date, a time, or ISO 8601",
         ),
-        "until" => (text(), "Only runs that began before this time"),
+        "until" => (text(), "Only what happened before this time"),
         "children" => (flag(), "1: also runs that other runs started"),
         "text" => (text(), "Only runs in which a full-text search finds this"),
         "q" => (text(), "What to look for"),

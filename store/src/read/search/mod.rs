@@ -163,7 +163,7 @@ impl Store {
                 runs: None,
             };
             let mut ids = Vec::new();
-            find(tables, &search, selection, true, |hit| {
+            find(tables, &search, selection, None, |hit| {
                 ids.push(hit.run_id);
                 true
             })?;
@@ -243,16 +243,17 @@ impl Store {
     ) -> Result<SearchEnd> {
         self.complete_search()?;
         let text = self.text_of(filter)?;
-        self.read(|tables| find(tables, search, text.selection(filter), false, each))
+        self.read(|tables| find(tables, search, text.selection(filter), Some(filter), each))
     }
 }
 
-/// Finds what a search is for: in one way, and if there is nothing, in the other.
+/// Finds what a search is for: in one way, and if there is nothing, in the other. Either all that is in the period of a filter, or
+/// one thing in each run.
 fn find(
     tables: &dyn Tables,
     search: &Search,
     selection: Selection<'_>,
-    once_per_run: bool,
+    period: Option<&RunFilter>,
     mut each: impl FnMut(SearchHit) -> bool,
 ) -> Result<SearchEnd> {
     let mut end = SearchEnd::default();
@@ -270,7 +271,7 @@ fn find(
                 tables,
                 stretches,
                 matcher: &way.matcher,
-                once_per_run,
+                period,
             };
             scan.run(|hit| {
                 end.is_found = true;
@@ -280,7 +281,7 @@ fn find(
             Ok(wants_more)
         };
         // A run of which one hit is wanted may have stretches among the first and among the others.
-        let most = if once_per_run { usize::MAX } else { FIRST };
+        let most = period.map_or(usize::MAX, |_| FIRST);
         let first = stretches(tables, way, selection, most)?;
         let count = first.len();
         if look(&joined(first))? && count == most {

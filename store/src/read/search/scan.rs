@@ -15,6 +15,7 @@ use super::matcher::Matcher;
 use crate::backend::{Stretch, Tables};
 use crate::derive::text::{Text, role_and_step};
 use crate::error::Result;
+use crate::filter::RunFilter;
 use crate::format::records::{RecordBlock, each_line, parse};
 
 /// Blocks that are looked at before others help: starting them takes as long as some blocks do.
@@ -28,8 +29,8 @@ pub(super) struct Scan<'a> {
     pub(super) tables: &'a dyn Tables,
     pub(super) stretches: &'a [Stretch],
     pub(super) matcher: &'a Matcher,
-    /// A run is done once something is found in it.
-    pub(super) once_per_run: bool,
+    /// The filter in whose period a record must be; without one, a run is done once something is found in it.
+    pub(super) period: Option<&'a RunFilter>,
 }
 
 /// A block, and the records of it that matter.
@@ -69,7 +70,11 @@ impl<'a> Blocks<'a> {
 }
 
 /// Returns the hits in a block, the last one first.
-fn look(matcher: &Matcher, job: &ScanJob<'_>) -> Result<Vec<SearchHit>> {
+fn look(
+    matcher: &Matcher,
+    period: Option<&RunFilter>,
+    job: &ScanJob<'_>,
+) -> Result<Vec<SearchHit>> {
     let ScanJob { stretch, block } = job;
     let lines = block.lines(&stretch.id)?;
     let mut hits = Vec::new();
@@ -78,6 +83,9 @@ fn look(matcher: &Matcher, job: &ScanJob<'_>) -> Result<Vec<SearchHit>> {
             continue;
         }
         let record = parse(line).map_err(|error| block.damaged(&stretch.id, error.to_string()))?;
+        if period.is_some_and(|period| !period.is_in_period(record.at)) {
+            continue;
+        }
         let found = Text::of(&record).and_then(|text| matcher.find(&text));
         if let Some(snippet) = found {
             hits.push(hit(stretch, &record, snippet));
@@ -113,7 +121,7 @@ impl Scan<'_> {
         };
         let mut hand_out = |job: &Stretch, done: &mut HashSet<RunId>, hits: Vec<SearchHit>| {
             for hit in hits {
-                if self.once_per_run && !done.insert(job.id.clone()) {
+                if self.period.is_none() && !done.insert(job.id.clone()) {
                     break;
                 }
                 if !each(hit) {
@@ -126,7 +134,7 @@ impl Scan<'_> {
             let Some(job) = blocks.next()? else {
                 return Ok(());
             };
-            let hits = look(self.matcher, &job)?;
+            let hits = look(self.matcher, self.period, &job)?;
             if !hand_out(job.stretch, &mut blocks.done, hits) {
                 return Ok(());
             }
@@ -136,13 +144,13 @@ impl Scan<'_> {
         let (answer, answers) = channel();
         let take = Mutex::new(take);
         // The database stays with this thread.
-        let matcher = self.matcher;
+        let (matcher, period) = (self.matcher, self.period);
         thread::scope(|scope| {
             for _ in 0..threads {
                 let (take, answer) = (&take, answer.clone());
                 scope.spawn(move || {
                     while let Some((number, job)) = next_job(take) {
-                        let hits = look(matcher, &job);
+                        let hits = look(matcher, period, &job);
                         if answer.send((number, job.stretch, hits)).is_err() {
                             break;
                         }
