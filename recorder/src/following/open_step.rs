@@ -6,10 +6,10 @@ use runtape_core::record::MessageRecord;
 use runtape_core::report::{OpenStep, RunInfo, ToolCallInfo};
 use runtape_core::{
     CheckpointStatus, Event, ExpertPart, Message, Record, RecordKind, RunId, RuntimeEventKind,
-    ToolCallId,
+    ToolCallId, ToolClass,
 };
 use runtape_normalizer::{LiveItem, Output};
-use runtape_store::{CallFilter, CallSubject, NamePattern, Store};
+use runtape_store::{CallFilter, CallSubject, NamePattern, Store, tell};
 
 use super::follower::{Follower, is_recorded};
 use crate::error::RecordError;
@@ -181,9 +181,11 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
         let is_of_tool = tool.as_ref().is_none_or(|tool| tool.matches(&call.tool));
         let is_of_class = filter.class.is_none_or(|class| call.class == Some(class));
         let is_wanted = !filter.failed_only || call.is_error == Some(true);
-        let is_shell = call.class.is_none_or(|class| class.as_str() == "shell");
+        let may_run = call.class.is_none_or(|class| {
+            matches!(class, ToolClass::Shell | ToolClass::Mcp | ToolClass::Other)
+        });
         let is_about = match filter.subject {
-            Some(CallSubject::Command) => call.command.is_some() && is_shell,
+            Some(CallSubject::Command) => call.command.is_some() && may_run,
             _ => true,
         };
         is_of_tool && is_of_class && is_wanted && is_about
@@ -230,6 +232,8 @@ fn calls_in<'a>(
                 duration_ms: None,
                 result_seq: None,
                 is_running: goes_on,
+                known_by: None,
+                shell: None,
             });
         }
         if let Message::ToolMessage(tool) = &message.message {
@@ -247,5 +251,6 @@ fn calls_in<'a>(
             }
         }
     }
+    calls.iter_mut().for_each(tell);
     calls
 }

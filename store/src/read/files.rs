@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use runtape_core::report::{FileAccess, FileCall, FileUse};
+use runtape_core::report::{FileAccess, FileCall, FileUse, KnownBy, ToolCallInfo};
 
 use super::call_sum::CallSum;
 use crate::backend::Tables;
 use crate::derive::paths::absolute;
+use crate::derive::touched::{effects, is_guess, tell};
 use crate::error::Result;
 use crate::filter::{CallFilter, CallSubject};
 use crate::pattern::PathPattern;
@@ -27,19 +28,19 @@ pub struct FileChoice {
 impl FileChoice {
     fn is_of(&self, access: Option<FileAccess>) -> bool {
         let is_directory = access == Some(FileAccess::Search);
-        let is_written = access == Some(FileAccess::Write);
+        let is_written = matches!(access, Some(FileAccess::Write | FileAccess::Delete));
         is_directory == self.directories && (is_written || !self.written_only)
     }
 }
 
-/// Tells uses of files apart that are not added up: path, access, tool.
-type UseKey = (String, Option<FileAccess>, String);
+/// Tells uses of files apart that are not added up: path, access, how it is known, tool.
+type UseKey = (String, Option<FileAccess>, Option<KnownBy>, String);
 
 impl Store {
     /// Returns how files were used in the calls that a filter lets through, the latest first.
     ///
     /// A path that a call named from its run's directory on is made absolute by it. Nothing is asked
-    /// of any file system: links are not followed.
+    /// of any file system: links are not followed. What shell commands do follows from their words.
     pub fn files(
         &self,
         filter: &CallFilter,
@@ -48,16 +49,22 @@ impl Store {
     ) -> Result<Vec<FileUse>> {
         let mut uses: HashMap<UseKey, CallSum> = HashMap::new();
         self.each_file_call(filter, choice, |file| {
-            uses.entry((file.path, file.access, file.call.tool.clone()))
-                .or_insert_with(|| CallSum::begin(&file.call))
-                .add(&file.call);
+            uses.entry((
+                file.path,
+                file.access,
+                file.known_by,
+                file.call.tool.clone(),
+            ))
+            .or_insert_with(|| CallSum::begin(&file.call))
+            .add(&file.call);
             true
         })?;
         let mut files: Vec<FileUse> = uses
             .into_iter()
-            .map(|((path, access, tool), sum)| FileUse {
+            .map(|((path, access, known_by, tool), sum)| FileUse {
                 path,
                 access,
+                known_by,
                 tool,
                 calls: sum.calls,
                 errors: sum.errors,
@@ -68,7 +75,13 @@ impl Store {
             .collect();
         files.sort_by(|a, b| {
             let (latest, path) = (b.last_at.cmp(&a.last_at), a.path.cmp(&b.path));
-            let tool = || a.tool.cmp(&b.tool).then(a.access.cmp(&b.access));
+            let known_by = || a.known_by.cmp(&b.known_by);
+            let tool = || {
+                a.tool
+                    .cmp(&b.tool)
+                    .then(a.access.cmp(&b.access))
+                    .then_with(known_by)
+            };
             latest.then(path).then_with(tool)
         });
         files.truncate(limit);
@@ -98,22 +111,55 @@ fn each_file(
         subject: Some(CallSubject::Files),
         ..filter.clone()
     };
-    tables.each_call(&filter, usize::MAX, &mut |call| {
-        let access = call.class.and_then(FileAccess::of);
-        if !choice.is_of(access) {
-            return Ok(true);
-        }
-        for path in &call.paths {
-            let path = absolute(path, call.cwd.as_deref());
+    tables.each_call(&filter, usize::MAX, &mut |mut call| {
+        let uses = uses_of(&call);
+        let mut is_told = false;
+        for (path, access, known_by) in uses {
+            if !choice.is_of(access) {
+                continue;
+            }
+            let path = absolute(&path, call.cwd.as_deref());
             let pattern = choice.pattern.as_ref();
             if pattern.is_some_and(|pattern| !pattern.matches(&path)) {
                 continue;
             }
+            if !std::mem::replace(&mut is_told, true) {
+                tell(&mut call);
+            }
             let call = call.clone();
-            if !each(FileCall { path, access, call }) {
+            if !each(FileCall {
+                path,
+                access,
+                known_by,
+                call,
+            }) {
                 return Ok(false);
             }
         }
         Ok(true)
     })
+}
+
+/// Returns the files of a call, what it does with each, and how that is known: those that it names, then
+/// those in its command.
+fn uses_of(call: &ToolCallInfo) -> Vec<(String, Option<FileAccess>, Option<KnownBy>)> {
+    let access = call.class.and_then(FileAccess::of);
+    let known_by = is_guess(call).then_some(KnownBy::Guess);
+    let named = call
+        .paths
+        .iter()
+        .map(|path| (path.clone(), access, known_by));
+    let mut uses: Vec<_> = named.collect();
+    if let Some(effects) = effects(call) {
+        let lists = [
+            (effects.read, FileAccess::Read),
+            (effects.written, FileAccess::Write),
+            (effects.deleted, FileAccess::Delete),
+        ];
+        for (paths, access) in lists {
+            let paths = paths.into_iter();
+            uses.extend(paths.map(|path| (path, Some(access), Some(KnownBy::Shell))));
+        }
+    }
+    uses
 }

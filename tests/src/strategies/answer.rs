@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
     CheckpointDiff, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange,
-    FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry, ModelPrice,
+    FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, KnownBy, LedgerEntry, ModelPrice,
     NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead,
-    SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, SnippetPart, SqlRow,
+    SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, ShellEffects, SnippetPart, SqlRow,
     StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
@@ -363,6 +363,8 @@ pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
         duration_ms: maybe(signed()),
         result_seq: maybe(count()),
         is_running: any::<bool>(),
+        known_by: maybe(known_by()),
+        shell: maybe(shell_effects()),
     })
 }
 
@@ -371,6 +373,7 @@ pub fn file_use() -> BoxedStrategy<FileUse> {
     build!(FileUse {
         path: text(),
         access: maybe(file_access()),
+        known_by: maybe(known_by()),
         tool: text(),
         calls: count(),
         errors: count(),
@@ -385,12 +388,29 @@ pub fn file_call() -> BoxedStrategy<FileCall> {
     build!(FileCall {
         path: text(),
         access: maybe(file_access()),
+        known_by: maybe(known_by()),
         call: tool_call_info(),
     })
 }
 
 fn file_access() -> BoxedStrategy<FileAccess> {
-    word(&[FileAccess::Read, FileAccess::Write, FileAccess::Search]).boxed()
+    use FileAccess::{Delete, Read, Search, Write};
+    word(&[Read, Write, Delete, Search]).boxed()
+}
+
+fn known_by() -> BoxedStrategy<KnownBy> {
+    word(&[KnownBy::Shell, KnownBy::Guess]).boxed()
+}
+
+fn shell_effects() -> BoxedStrategy<ShellEffects> {
+    build!(ShellEffects {
+        read: some(text()),
+        written: some(text()),
+        deleted: some(text()),
+        hosts: some(text()),
+        untold_files: count(),
+        untold_hosts: count(),
+    })
 }
 
 /// Any use of the network.
@@ -398,6 +418,7 @@ pub fn network_call() -> BoxedStrategy<NetworkCall> {
     build!(NetworkCall {
         host: maybe(text()),
         is_guessed: any::<bool>(),
+        known_by: maybe(known_by()),
         call: tool_call_info(),
     })
 }
@@ -407,6 +428,7 @@ pub fn host_use() -> BoxedStrategy<HostUse> {
     build!(HostUse {
         host: maybe(text()),
         is_guessed: any::<bool>(),
+        known_by: maybe(known_by()),
         calls: count(),
         errors: count(),
         runs: count(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runtape_core::record::CallNote;
-use runtape_core::report::FileAccess;
+use runtape_core::report::{FileAccess, KnownBy};
 use runtape_core::{ExpertPart, Message, RecordKind, ToolClass, ToolName};
 use runtape_store::{
     CallFilter, CallSubject, FileChoice, NamePattern, PathPattern, RunFilter, Store,
@@ -49,7 +49,8 @@ const CALLS: &[MadeCall] = &[
 ];
 
 fn command_of_old(note: &mut CallNote) {
-    note.command = Some("make".to_owned());
+    let command = "cd out && make > make.log && rm old $OTHER";
+    note.command = Some(command.to_owned());
 }
 
 /// Makes a run whose calls are those of [`CALLS`].
@@ -165,6 +166,8 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     };
     let row = |path: &str, access, tool: &str| (path.to_owned(), access, tool.to_owned(), 2, 2);
     let (read, write) = (Some(FileAccess::Read), Some(FileAccess::Write));
+    let deleted = row("/home/someone/project/out/old", Some(FileAccess::Delete), "Bash");
+    let compiled = row("/home/someone/project/out/make.log", write, "Bash");
     let source = "/home/someone/project/src/a.rs";
     let odd = row("/home/someone/project/c", None, "Odd[1]");
     let (edited, configured) = (
@@ -173,6 +176,8 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     );
     let all = [
         odd.clone(),
+        compiled.clone(),
+        deleted.clone(),
         configured.clone(),
         edited.clone(),
         row(source, read, "Read"),
@@ -180,7 +185,7 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     assert_eq!(found(&FileChoice::default()), all);
     let mut written = FileChoice::default();
     written.written_only = true;
-    assert_eq!(found(&written), [configured, edited.clone()]);
+    assert_eq!(found(&written), [compiled, deleted, configured, edited.clone()]);
     written.pattern = Some(PathPattern::new("a.rs", "/"));
     assert_eq!(found(&written), [edited]);
     let mut directories = FileChoice::default();
@@ -194,6 +199,18 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     let mut pattern = FileChoice::default();
     pattern.pattern = Some(PathPattern::new("/home/*/c", "/"));
     assert_eq!(found(&pattern), [odd]);
+    // How each is known, and how many commands do what their words do not tell.
+    let files = store.files(&every, &FileChoice::default(), usize::MAX).unwrap();
+    for file in files {
+        let known_by = match file.tool.as_str() {
+            "Bash" => Some(KnownBy::Shell),
+            "Odd[1]" => Some(KnownBy::Guess),
+            _ => None,
+        };
+        assert_eq!(file.known_by, known_by, "{}", file.path);
+    }
+    let untold = store.untold_commands(&every).unwrap();
+    assert_eq!((untold.files, untold.hosts), (2, 0));
     // Each call by itself, the latest first, until nobody wants more.
     let calls = |choice: &FileChoice, most: usize| {
         let mut calls = Vec::new();
@@ -244,6 +261,9 @@ pub(crate) fn hosts_are_told_and_guesses_are_marked<B: Backend>() {
             .map(|host| (host.host, host.is_guessed, host.calls, host.runs))
             .collect()
     };
+    let known = store.hosts(&every, None, 10).unwrap();
+    let known: Vec<Option<KnownBy>> = known.into_iter().map(|host| host.known_by).collect();
+    assert_eq!(known, [None, None, Some(KnownBy::Shell), Some(KnownBy::Shell)]);
     let named = |host: &str, is_guessed| (Some(host.to_owned()), is_guessed, 2, 2);
     let (docs, api) = (
         named("docs.example.com", false),
