@@ -1,9 +1,7 @@
 //! Questions of an auditor.
 
 use runtape_core::RuntimeEventKind;
-use runtape_store::{
-    Calendar, CallSubject, FileChoice, NamePattern, PathPattern, Store, UsageBy,
-};
+use runtape_store::{Calendar, CallSubject, FileChoice, NamePattern, PathPattern, Store, UsageBy};
 use serde_json::{Value, json};
 
 use super::counted;

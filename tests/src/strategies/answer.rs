@@ -6,8 +6,8 @@ use runtape_core::report::{
     CheckpointDiff, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum, FieldChange,
     FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, KnownBy, LedgerEntry, ModelPrice,
     NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin, RunSeal, SealHead,
-    SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, ShellEffects, SnippetPart, SqlRow,
-    StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
+    SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo, ShellEffects,
+    SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 

@@ -166,7 +166,11 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     };
     let row = |path: &str, access, tool: &str| (path.to_owned(), access, tool.to_owned(), 2, 2);
     let (read, write) = (Some(FileAccess::Read), Some(FileAccess::Write));
-    let deleted = row("/home/someone/project/out/old", Some(FileAccess::Delete), "Bash");
+    let deleted = row(
+        "/home/someone/project/out/old",
+        Some(FileAccess::Delete),
+        "Bash",
+    );
     let compiled = row("/home/someone/project/out/make.log", write, "Bash");
     let source = "/home/someone/project/src/a.rs";
     let odd = row("/home/someone/project/c", None, "Odd[1]");
@@ -185,7 +189,10 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     assert_eq!(found(&FileChoice::default()), all);
     let mut written = FileChoice::default();
     written.written_only = true;
-    assert_eq!(found(&written), [compiled, deleted, configured, edited.clone()]);
+    assert_eq!(
+        found(&written),
+        [compiled, deleted, configured, edited.clone()]
+    );
     written.pattern = Some(PathPattern::new("a.rs", "/"));
     assert_eq!(found(&written), [edited]);
     let mut directories = FileChoice::default();
@@ -200,7 +207,9 @@ pub(crate) fn files_are_told_by_path_and_access<B: Backend>() {
     pattern.pattern = Some(PathPattern::new("/home/*/c", "/"));
     assert_eq!(found(&pattern), [odd]);
     // How each is known, and how many commands do what their words do not tell.
-    let files = store.files(&every, &FileChoice::default(), usize::MAX).unwrap();
+    let files = store
+        .files(&every, &FileChoice::default(), usize::MAX)
+        .unwrap();
     for file in files {
         let known_by = match file.tool.as_str() {
             "Bash" => Some(KnownBy::Shell),
@@ -263,7 +272,10 @@ pub(crate) fn hosts_are_told_and_guesses_are_marked<B: Backend>() {
     };
     let known = store.hosts(&every, None, 10).unwrap();
     let known: Vec<Option<KnownBy>> = known.into_iter().map(|host| host.known_by).collect();
-    assert_eq!(known, [None, None, Some(KnownBy::Shell), Some(KnownBy::Shell)]);
+    assert_eq!(
+        known,
+        [None, None, Some(KnownBy::Shell), Some(KnownBy::Shell)]
+    );
     let named = |host: &str, is_guessed| (Some(host.to_owned()), is_guessed, 2, 2);
     let (docs, api) = (
         named("docs.example.com", false),

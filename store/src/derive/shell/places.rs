@@ -100,25 +100,18 @@ fn joined(base: &Base, path: &str) -> Option<String> {
 
 /// Goes to another directory, as `cd` does.
 pub(super) fn change_directory(words: &[Word], base: &mut Base) {
-    let operands = words
-        .iter()
-        .filter(|word| !(word.text.len() > 1 && word.text.starts_with('-')));
-    let mut operands = operands;
+    let is_option = |word: &&Word| word.text.len() > 1 && word.text.starts_with('-');
+    let mut operands = words.iter().filter(|word| !is_option(word));
     *base = match operands.next() {
         None => Some("~".into()),
         Some(word) => word
             .told()
             .filter(|path| !word.is_pattern && !word.is_odd && *path != "-")
             .filter(|path| !path.starts_with('~') || *path == "~" || path.starts_with("~/"))
-            .and_then(|path| {
-                joined(base, path.trim_end_matches('/')).or_else(|| joined(base, path))
-            })
-            .map(|path| {
-                if path.is_empty() {
-                    "/".to_owned()
-                } else {
-                    path
-                }
+            .filter(|path| !path.is_empty())
+            .and_then(|path| match path.trim_end_matches('/') {
+                "" => Some("/".to_owned()),
+                path => joined(base, path),
             })
             .filter(|path| path.len() <= LONGEST)
             .map(Into::into),

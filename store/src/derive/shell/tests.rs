@@ -151,7 +151,36 @@ const TABLE: &[Row] = &[
     row("patch -p0 old.c < fix.diff", "fix.diff", "old.c", "", ""),
     untold("patch -p1 < fix.diff", ["fix.diff", "", "", ""], 1, 0),
     row("truncate -s 0 log", "", "log", "", ""),
+    row(
+        "od -c a && nl -ba b && fold -s c && shasum -a 256 d",
+        "a b c d",
+        "",
+        "",
+        "",
+    ),
+    row(
+        "sudo -u me rm a && nice -n 5 env X=1 touch b",
+        "",
+        "b",
+        "a",
+        "",
+    ),
+    row(
+        "git commit -m \"$(cat <<'EOF'\nIt's > done; `rm x` $(rm y)\nEOF\n)\" && rm z",
+        "",
+        "",
+        "z",
+        "",
+    ),
     // Directories.
+    row(
+        "cd / && cat a; cd sub/; cat b; cd /srv//; cat c",
+        "/a /sub/b /srv/c",
+        "",
+        "",
+        "",
+    ),
+    untold("cd - && cat a; cd /x && cat b", ["/x/b", "", "", ""], 1, 0),
     row(
         "cd src && rm a && cd .. && touch b",
         "",
