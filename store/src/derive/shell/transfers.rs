@@ -28,6 +28,58 @@ const CONNECTORS: &[(&[&str], &str)] = &[
     (&["nc", "ncat"], "IiMmOPpqsTVWwXx"),
 ];
 
+/// Options of curl behind which a value comes.
+const CURL_LETTERS: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
+const CURL_NAMES: &[&str] = &[
+    "output",
+    "output-dir",
+    "header",
+    "data",
+    "data-raw",
+    "data-binary",
+    "data-ascii",
+    "data-urlencode",
+    "json",
+    "request",
+    "user",
+    "user-agent",
+    "cookie",
+    "cookie-jar",
+    "form",
+    "form-string",
+    "upload-file",
+    "max-time",
+    "connect-timeout",
+    "write-out",
+    "cacert",
+    "cert",
+    "key",
+    "retry",
+    "retry-delay",
+    "retry-max-time",
+    "proxy",
+    "url",
+    "config",
+    "dump-header",
+    "referer",
+    "range",
+    "resolve",
+    "interface",
+    "limit-rate",
+    "max-redirs",
+    "trace",
+    "trace-ascii",
+    "stderr",
+    "oauth2-bearer",
+    "ciphers",
+    "capath",
+    "pass",
+    "unix-socket",
+    "netrc-file",
+    "time-cond",
+    "connect-to",
+];
+
 impl Reader {
     /// Takes a program that has to do with hosts, if it is one.
     pub(super) fn transfer(&mut self, name: &str, words: &[Word], base: &Base) {
@@ -109,57 +161,7 @@ impl Reader {
     }
 
     fn curl(&mut self, words: &[Word], base: &Base) {
-        const LETTERS: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
-        const NAMES: &[&str] = &[
-            "output",
-            "output-dir",
-            "header",
-            "data",
-            "data-raw",
-            "data-binary",
-            "data-ascii",
-            "data-urlencode",
-            "json",
-            "request",
-            "user",
-            "user-agent",
-            "cookie",
-            "cookie-jar",
-            "form",
-            "form-string",
-            "upload-file",
-            "max-time",
-            "connect-timeout",
-            "write-out",
-            "cacert",
-            "cert",
-            "key",
-            "retry",
-            "retry-delay",
-            "retry-max-time",
-            "proxy",
-            "url",
-            "config",
-            "dump-header",
-            "referer",
-            "range",
-            "resolve",
-            "interface",
-            "limit-rate",
-            "max-redirs",
-            "trace",
-            "trace-ascii",
-            "stderr",
-            "oauth2-bearer",
-            "ciphers",
-            "capath",
-            "pass",
-            "unix-socket",
-            "netrc-file",
-            "time-cond",
-            "connect-to",
-        ];
-        let arguments = Arguments::of(words, LETTERS, NAMES);
+        let arguments = Arguments::of(words, CURL_LETTERS, CURL_NAMES);
         let urls: Vec<&Word> = arguments
             .values(&["url"])
             .chain(&arguments.operands)
