@@ -88,7 +88,7 @@ pub(super) fn files(store: &Store, question: &Question) -> Result<Value, Problem
     let body = counted("files", question, |limit| {
         Ok(store.files(&filter, &choice, limit)?)
     })?;
-    with_untold(body, store.untold_commands(&filter)?.files)
+    Ok(with_untold(body, store.untold_commands(&filter)?.files))
 }
 
 /// `network`: which hosts tools fetched from, and which ones shell commands name; each call with `calls=1`.
@@ -110,7 +110,7 @@ pub(super) fn network(store: &Store, question: &Question) -> Result<Value, Probl
             Ok(store.hosts(&filter, host.as_ref(), limit)?)
         })?
     };
-    with_untold(body, store.untold_commands(&filter)?.hosts)
+    Ok(with_untold(body, store.untold_commands(&filter)?.hosts))
 }
 
 /// `commands`: which shell commands ran, and what their words tell.
@@ -124,11 +124,11 @@ pub(super) fn commands(store: &Store, question: &Question) -> Result<Value, Prob
 }
 
 /// Adds to a list how many commands could not be read for it.
-fn with_untold(mut body: Value, untold: u64) -> Result<Value, Problem> {
+fn with_untold(mut body: Value, untold: u64) -> Value {
     if let Some(body) = body.as_object_mut() {
         body.insert("untoldCommands".to_owned(), untold.into());
     }
-    Ok(body)
+    body
 }
 
 /// `errors`: which runs failed, and why.

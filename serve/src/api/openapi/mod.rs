@@ -270,15 +270,16 @@ fn schema(path: &Path) -> Value {
                 "/runs/{run}/events" => with_cuts(*kind),
                 _ => reference(*kind),
             };
-            let mut list = list_of(&items);
-            if matches!(path.address, "/files" | "/network") {
-                list["properties"]["untoldCommands"] = json!({
-                    "type": "integer",
-                    "minimum": 0,
-                    "description": "How many shell commands do what their words do not tell",
-                });
+            let list = list_of(&items);
+            if !matches!(path.address, "/files" | "/network") {
+                return list;
             }
-            list
+            let untold = json!({
+                "type": "integer",
+                "minimum": 0,
+                "description": "How many shell commands do what their words do not tell",
+            });
+            json!({"allOf": [list, {"properties": {"untoldCommands": untold}}]})
         }
         Body::Other(schema) => schema.clone(),
     }
