@@ -22,6 +22,10 @@ pub enum ToolClass {
     Network,
     /// Hands work over to another agent, or has to do with one.
     Delegate,
+    /// Sends something to a place where others can read it: a message, a page, a report.
+    Publish,
+    /// Makes work start later, or elsewhere.
+    Schedule,
     /// Belongs to a server of the Model Context Protocol: what it does, only that server knows.
     Mcp,
     /// Anything else: plans, questions to the user, and tools that nobody knows.
@@ -31,13 +35,15 @@ pub enum ToolClass {
 
 impl ToolClass {
     /// Every class.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Shell,
         Self::Read,
         Self::Write,
         Self::Search,
         Self::Network,
         Self::Delegate,
+        Self::Publish,
+        Self::Schedule,
         Self::Mcp,
         Self::Other,
     ];
@@ -52,6 +58,8 @@ impl ToolClass {
             Self::Search => "search",
             Self::Network => "network",
             Self::Delegate => "delegate",
+            Self::Publish => "publish",
+            Self::Schedule => "schedule",
             Self::Mcp => "mcp",
             Self::Other => "other",
         }

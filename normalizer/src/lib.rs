@@ -35,6 +35,7 @@ mod standard_input;
 #[cfg(test)]
 mod testing;
 pub mod times;
+mod tool_table;
 mod unnamed_calls;
 pub mod verdict;
 

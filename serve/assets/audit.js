@@ -11,6 +11,7 @@ const TABS = /** @type {[string, string, (view: import("./app.js").View) => (Nod
   ["usage", "Usage", usage],
   ["commands", "Commands", commands],
   ["files", "Files", files],
+  ["network", "Network", network],
   ["failures", "Failures", failures],
   ["denials", "Denials", denials],
   ["seals", "Seals", seals],
@@ -93,12 +94,24 @@ function usage({ query, signal, go }) {
 
 const RESULT = (/** @type {any} */ call) => (call.isError ? h("span", { class: "badge bad" }, "failed") : call.resultSeq === null ? h("span", { class: "badge warn" }, "no result") : h("span", { class: "badge good" }, "done"));
 
+/** How it is known what a call touched. @param {any} use @param {string} otherwise */
+const knownBy = (use, otherwise) => h("span", { class: `badge ${use.knownBy ? "warn" : "plain"}` }, use.knownBy ?? otherwise);
+
+/** What a command does as far as its words tell, what matters most first. @param {any} shell */
+function words(shell) {
+  if (!shell) return "";
+  const lists = [["d", shell.deleted], ["w", shell.written], ["h", shell.hosts], ["r", shell.read]];
+  const told = lists.flatMap(([word, list]) => (list ?? []).map((/** @type {string} */ name) => `${word} ${name}`));
+  return [...(shell.untoldFiles || shell.untoldHosts ? ["?"] : []), ...told].join(", ");
+}
+
 /** @param {import("./app.js").View} view */
 function commands({ query, signal, go }) {
   const failed = query.get("failed") === "1";
   const list = table(
     [
       { title: "command", kind: "wide mono", cell: (call) => h("code", { title: (call.command ?? "").slice(0, 600) }, ...visible(gist(call.command ?? "(only a summary was printed)", 240))) },
+      { title: "by its words", kind: "mono", cell: (call) => h("span", {}, ...visible(gist(words(call.shell), 120))) },
       { title: "result", cell: RESULT },
       { title: "at", cell: (call) => time(call.at) },
       { title: "took", kind: "number", cell: (call) => duration(call.durationMs) },
@@ -110,7 +123,7 @@ function commands({ query, signal, go }) {
     (call) => runAddress(call.runId, call.seq),
   );
   const toggle = h("button", { class: "tab small", type: "button", "aria-pressed": String(failed), onclick: () => go({ failed: failed ? null : "1" }) }, "only failed");
-  return [h("div", { class: "filters" }, toggle), list.element, paged(`tools${toQuery({ calls: 1, class: "shell", failed: failed ? 1 : null, limit: 100 })}`, signal, { add: list.add, empty: "No shell commands ran." })];
+  return [h("div", { class: "filters" }, toggle), list.element, paged(`commands${toQuery({ failed: failed ? 1 : null, limit: 100 })}`, signal, { add: list.add, empty: "No shell commands ran." })];
 }
 
 /** @param {import("./app.js").View} view */
@@ -126,6 +139,7 @@ function files({ query, signal, go }) {
       { title: "failed", kind: "number", cell: (file) => count(file.errors) },
       { title: "runs", kind: "number", cell: (file) => count(file.runs) },
       { title: "tools", cell: (file) => file.tools.join(", ") },
+      { title: "known by", cell: (file) => knownBy(file, "call") },
       { title: "last", cell: (file) => time(file.lastAt) },
       { title: "last run", cell: (file) => runLink(file.runId) },
     ],
@@ -138,7 +152,39 @@ function files({ query, signal, go }) {
     go({ path: input.value.trim() || null });
   };
   const toggle = h("button", { class: "tab small", type: "button", "aria-pressed": String(written), onclick: () => go({ written: written ? null : "1" }) }, "only written");
-  return [h("form", { class: "filters", onsubmit: submit }, input, h("button", { type: "submit" }, "Filter"), toggle), list.element, paged(`files${toQuery({ path, written: written ? 1 : null, limit: 100 })}`, signal, { add: list.add, empty: "No files were named." })];
+  return [untold("files", "files", signal), h("form", { class: "filters", onsubmit: submit }, input, h("button", { type: "submit" }, "Filter"), toggle), list.element, paged(`files${toQuery({ path, written: written ? 1 : null, limit: 100 })}`, signal, { add: list.add, empty: "No files were named." })];
+}
+
+/** @param {import("./app.js").View} view */
+function network({ signal }) {
+  const list = table(
+    [
+      { title: "host", kind: "wide mono", cell: (host) => host.host ?? "" },
+      { title: "known by", cell: (host) => knownBy(host, host.host === null ? "call" : "fetch") },
+      { title: "calls", kind: "number", cell: (host) => count(host.calls) },
+      { title: "failed", kind: "number", cell: (host) => count(host.errors) },
+      { title: "runs", kind: "number", cell: (host) => count(host.runs) },
+      { title: "tools", cell: (host) => host.tools.join(", ") },
+      { title: "last", cell: (host) => time(host.lastAt) },
+      { title: "last run", cell: (host) => runLink(host.runId) },
+    ],
+    "Hosts, the most used first",
+    (host) => runAddress(host.runId),
+  );
+  return [untold("network", "hosts", signal), list.element, paged("network?limit=100", signal, { add: list.add, empty: "Nothing had to do with the network." })];
+}
+
+/** Says how many commands do what their words do not tell. @param {string} address @param {string} what @param {AbortSignal} signal */
+function untold(address, what, signal) {
+  const note = h("p", { class: "note", hidden: true });
+  get(`${address}?limit=1`, signal)
+    .then(({ untoldCommands }) => {
+      if (!untoldCommands) return;
+      note.hidden = false;
+      note.textContent = `${count(untoldCommands)} commands could not be read for all ${what}: variables, patterns, scripts.`;
+    })
+    .catch(() => {});
+  return note;
 }
 
 /** @param {import("./app.js").View} view */

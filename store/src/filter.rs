@@ -83,7 +83,7 @@ pub enum CallSubject {
     /// A shell of which is not known what it ran: only a summary was printed, or the call asks about a
     /// command that runs.
     UntoldCommand,
-    /// Files, of which at least one is known.
+    /// Files, for certain or (as shell commands do) perhaps.
     Files,
     /// The network, for certain or (as shell commands do) perhaps.
     Network,

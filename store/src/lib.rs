@@ -94,6 +94,7 @@ mod table_rows;
 mod write;
 
 pub use derive::paths::resolved_paths;
+pub use derive::touched::tell;
 pub use error::{DatabaseFault, StoreError};
 pub use filter::{CallFilter, CallSubject, RunFilter};
 pub use filter_words::{OutcomeWord, parse_family, parse_label};
@@ -102,6 +103,7 @@ pub use format::tape::TapeChunk;
 pub use options::{Options, Patience};
 pub use page::{Page, PageMark};
 pub use pattern::{NamePattern, PathPattern};
+pub use read::calls::UntoldCommands;
 pub use read::failures::FailureBy;
 pub use read::files::FileChoice;
 pub use read::search::{Search, SearchEnd, SearchMode, SearchProgress};

@@ -86,11 +86,11 @@ const TABLE: &[(&str, ToolClass, &[&str])] = &[
     ("hermes", ToolClass::Write, &["patch", "write_file"]),
     ("hermes", ToolClass::Search, &["search_files"]),
     ("hermes", ToolClass::Delegate, &["delegate_task"]),
+    ("hermes", ToolClass::Schedule, &["cronjob"]),
     (
         "hermes",
         ToolClass::Other,
         &[
-            "cronjob",
             "frobnicate",
             "memory",
             "session_search",

@@ -1,18 +1,20 @@
 //! `runtape files`: which files were touched.
 
-use runtape_core::report::{FileAccess, FileCall};
+use runtape_core::report::{FileAccess, FileCall, KnownBy};
 use runtape_store::{FileChoice, PathPattern};
 
 use crate::arguments::calls::{CallArgs, errors_cell, result_cell};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
-use crate::terminal::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table, plural};
 
-/// Show which files tools read or wrote
+/// Show which files tools read or wrote, and which ones shell commands name
 ///
 /// A file is one row, whichever way it was named. Paths begin at the root: those that a call named otherwise are taken from
-/// the directory that its run worked in. What shell commands do to files is not known; `runtape commands` shows those.
+/// the directory that its run worked in. The words of a shell command tell what it does to files (`shell`); whether it did
+/// that is not known, nor what programs such as `make` do. How many commands do with files what their words do
+/// not tell (variables, patterns, scripts) is said on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FilesArgs {
     /// Only this file, or what is below this directory; with * and ?, whatever fits
@@ -21,7 +23,7 @@ pub(crate) struct FilesArgs {
     /// one. A * reaches across directories; quote it, so that the shell leaves it alone.
     #[arg(value_name = "PATH|GLOB")]
     path: Option<String>,
-    /// Only files that were written: created, changed or deleted
+    /// Only files that were written: created, changed, moved or deleted
     #[arg(long, conflicts_with = "directories")]
     written: bool,
     /// Show the directories that tools listed or searched instead
@@ -46,6 +48,13 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
     choice.directories = args.directories;
     let filter = args.selection.to_filter(&store)?;
     let limit = args.selection.limit(&invocation.console);
+    let untold = store.untold_commands(&filter)?.files;
+    if untold > 0 && !args.directories {
+        let commands = plural(untold, "command");
+        invocation.note(&format!(
+            "{commands} could not be read for all files (variables, patterns, scripts): runtape commands"
+        ));
+    }
     if args.calls {
         let mut calls = Vec::new();
         store.each_file_call(&filter, &choice, |call| {
@@ -62,7 +71,8 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
         return files.iter().try_for_each(|file| console.object(file));
     }
     let mut table = Table::new(&[
-        "path", "calls", "reads", "writes", "failed", "runs", "tools", "last", "last run",
+        "path", "calls", "reads", "writes", "failed", "runs", "tools", "known by", "last",
+        "last run",
     ]);
     for file in &files {
         table.row(vec![
@@ -73,6 +83,7 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
             errors_cell(file.errors),
             Cell::number(file.runs),
             Cell::text(&file.tools.join(", ")),
+            known_by_cell(file.known_by),
             Cell::time(file.last_at),
             Cell::run(&file.run_id),
         ]);
@@ -96,15 +107,22 @@ fn print_calls(
         return calls.iter().try_for_each(|call| console.object(call));
     }
     let mut table = Table::new(&[
-        "at", "run", "step", "runtime", "access", "tool", "result", "path",
+        "at", "run", "step", "runtime", "access", "known by", "tool", "result", "path",
     ]);
-    for FileCall { path, access, call } in &calls {
+    for FileCall {
+        path,
+        access,
+        known_by,
+        call,
+    } in &calls
+    {
         table.row(vec![
             Cell::time(call.at),
             Cell::run(&call.run_id),
             Cell::number(call.step),
             Cell::text(call.runtime.as_str()),
             access_cell(*access),
+            known_by_cell(*known_by),
             Cell::text(&call.tool),
             result_cell(call),
             Cell::text(path).toned(Tone::Name),
@@ -129,7 +147,14 @@ fn writes_cell(writes: u64) -> Cell {
 fn access_cell(access: Option<FileAccess>) -> Cell {
     let cell = Cell::maybe(access.map(FileAccess::as_str));
     match access {
-        Some(FileAccess::Write) => cell.toned(Tone::Warning),
+        Some(FileAccess::Write | FileAccess::Delete) => cell.toned(Tone::Warning),
         _ => cell,
+    }
+}
+
+fn known_by_cell(known_by: Option<KnownBy>) -> Cell {
+    match known_by {
+        None => Cell::word("call"),
+        Some(known_by) => Cell::word(known_by.as_str()).toned(Tone::Warning),
     }
 }

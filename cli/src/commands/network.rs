@@ -1,18 +1,20 @@
 //! `runtape network`: what had to do with the network.
 
-use runtape_core::report::NetworkCall;
+use runtape_core::report::{KnownBy, NetworkCall};
 use runtape_store::NamePattern;
 
 use crate::arguments::calls::{CallArgs, errors_cell, result_cell};
 use crate::commands::Invocation;
 use crate::error::CliError;
 use crate::terminal::console::Tone;
-use crate::terminal::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table, plural};
 
 /// Show which hosts tools fetched from, and which ones shell commands name
 ///
-/// Of a fetch the host is known. Of a shell command it is guessed: it may name a host that it never
-/// reaches, and reach one that it never names (as `npm install` does). Searches name no host.
+/// Of a fetch the host is known. Of a shell command it is known by its words: the host of a program such
+/// as curl, ssh or git (`shell`), or of an address anywhere in it (`guess`). A command may name a host that
+/// it never reaches, and reach one that it never names, as `npm install` does. Searches name no host, nor
+/// does what is published. How many commands do not tell their host is said on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct NetworkArgs {
     /// Only this host; * and ? stand for any characters and any one
@@ -30,6 +32,13 @@ pub(crate) fn run(args: &NetworkArgs, invocation: &mut Invocation<'_>) -> Result
     let filter = args.selection.to_filter(&store)?;
     let host = args.host.as_deref().map(NamePattern::new);
     let limit = args.selection.limit(&invocation.console);
+    let untold = store.untold_commands(&filter)?.hosts;
+    if untold > 0 {
+        let commands = plural(untold, "command");
+        invocation.note(&format!(
+            "{commands} could not be read for all hosts (variables, remotes, scripts): runtape commands"
+        ));
+    }
     if args.calls {
         let mut calls = Vec::new();
         store.each_network_call(&filter, host.as_ref(), |call| {
@@ -56,7 +65,7 @@ pub(crate) fn run(args: &NetworkArgs, invocation: &mut Invocation<'_>) -> Result
     for host in &hosts {
         table.row(vec![
             Cell::maybe(host.host.as_deref()).toned(Tone::Name),
-            known_by(host.host.as_deref(), host.is_guessed),
+            known_by_cell(host.host.as_deref(), host.known_by),
             Cell::number(host.calls),
             errors_cell(host.errors),
             Cell::number(host.runs),
@@ -83,8 +92,9 @@ fn print_calls(calls: &[NetworkCall], invocation: &mut Invocation<'_>) -> Result
     ]);
     for NetworkCall {
         host,
-        is_guessed,
+        known_by,
         call,
+        ..
     } in calls
     {
         table.row(vec![
@@ -92,7 +102,7 @@ fn print_calls(calls: &[NetworkCall], invocation: &mut Invocation<'_>) -> Result
             Cell::run(&call.run_id),
             Cell::number(call.step),
             Cell::maybe(host.as_deref()).toned(Tone::Name),
-            known_by(host.as_deref(), *is_guessed),
+            known_by_cell(host.as_deref(), *known_by),
             Cell::text(&call.tool),
             result_cell(call),
             Cell::maybe(call.url.as_deref().or(call.command.as_deref())),
@@ -103,10 +113,10 @@ fn print_calls(calls: &[NetworkCall], invocation: &mut Invocation<'_>) -> Result
 
 /// Says how a use is known: by an address, by the words of a command, or by the call alone, such as a
 /// search.
-fn known_by(host: Option<&str>, is_guessed: bool) -> Cell {
-    match (host, is_guessed) {
-        (_, true) => Cell::word("guess").toned(Tone::Warning),
-        (Some(_), false) => Cell::word("fetch"),
-        (None, false) => Cell::word("call"),
+fn known_by_cell(host: Option<&str>, known_by: Option<KnownBy>) -> Cell {
+    match (host, known_by) {
+        (_, Some(known_by)) => Cell::word(known_by.as_str()).toned(Tone::Warning),
+        (Some(_), None) => Cell::word("fetch"),
+        (None, None) => Cell::word("call"),
     }
 }

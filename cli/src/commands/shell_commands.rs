@@ -1,5 +1,6 @@
 //! `runtape commands`: which shell commands ran.
 
+use runtape_core::report::ShellEffects;
 use runtape_store::CallSubject;
 
 use crate::arguments::calls::{CallArgs, result_cell, took_cell};
@@ -9,6 +10,9 @@ use crate::terminal::table::{Cell, Table, plural};
 use crate::terminal::times;
 
 /// Show which shell commands ran, of all runtimes
+///
+/// Beside each stands what its words tell of it: files that it reads (r), writes (w) or deletes (d), hosts
+/// that it reaches (h), and ? where its words do not tell (variables, patterns, scripts).
 ///
 /// Some runtimes print no more than a summary of some commands: how many such calls there are is said
 /// on standard error, and `runtape tools --class shell --calls` lists them.
@@ -48,6 +52,7 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
         "took",
         "directory",
         "command",
+        "by its words",
     ]);
     let now = times::now();
     for call in &calls {
@@ -60,6 +65,7 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
             took_cell(call, now),
             Cell::maybe(call.cwd.as_deref()),
             Cell::maybe(call.command.as_deref()),
+            Cell::maybe(call.shell.as_ref().map(words_of).as_deref()),
         ]);
     }
     table.print(console)?;
@@ -67,4 +73,22 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
         invocation.more();
     }
     Ok(())
+}
+
+/// Writes what a command does in few words, what matters most first.
+fn words_of(effects: &ShellEffects) -> String {
+    let lists = [
+        ("d", &effects.deleted),
+        ("w", &effects.written),
+        ("h", &effects.hosts),
+        ("r", &effects.read),
+    ];
+    let mut words: Vec<String> = Vec::new();
+    for (word, list) in lists {
+        words.extend(list.iter().map(|name| format!("{word} {name}")));
+    }
+    if effects.untold_files + effects.untold_hosts > 0 {
+        words.insert(0, "?".to_owned());
+    }
+    words.join(", ")
 }

@@ -19,7 +19,8 @@ pub(crate) struct ToolsArgs {
     /// Show each call
     #[arg(long)]
     calls: bool,
-    /// Only tools of this class: shell, read, write, search, network, delegate, mcp or other
+    /// Only tools of this class: shell, read, write, search, network, delegate, publish, schedule, mcp or
+    /// other
     #[arg(long, value_name = "CLASS", value_parser = parse_class)]
     class: Option<ToolClass>,
     #[command(flatten)]

@@ -42,6 +42,13 @@ pub struct ToolCallInfo {
     pub paths: Vec<String>,
     /// The URL it fetched; null if it names none.
     pub url: Option<String>,
+    /// `guess` where command, files and URL are taken by the names of the arguments, since nobody knows
+    /// the tool; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_by: Option<KnownBy>,
+    /// What the shell command does as far as its words tell; absent where they tell nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<ShellEffects>,
     /// Whether it failed; null if there is no result or it did not tell.
     pub is_error: Option<bool>,
     /// How long it took in milliseconds, where known.
@@ -51,6 +58,63 @@ pub struct ToolCallInfo {
     /// Whether it goes on: it was made in the step that its run is in, and has no result yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_running: bool,
+}
+
+/// How it is known what a call touched, where the call does not say it itself.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum KnownBy {
+    /// By the words of a shell command, which was read and not run: whether it did what it says, nobody
+    /// knows.
+    Shell,
+    /// By the name of an argument of a tool that nobody knows, or by an address anywhere in a command.
+    Guess,
+}
+
+impl KnownBy {
+    /// Returns the name as in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Guess => "guess",
+        }
+    }
+}
+
+/// What a shell command does, as far as its words tell. Files are named from the directory on in which it
+/// ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShellEffects {
+    /// Files that it reads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<String>,
+    /// Files that it creates or changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<String>,
+    /// Files that it deletes or moves away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deleted: Vec<String>,
+    /// Hosts that it reaches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// How many parts of it do with files what their words do not tell: variables, patterns, scripts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untold_files: u64,
+    /// How many parts of it reach hosts that their words do not tell.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untold_hosts: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How a tool was used.
@@ -90,6 +154,8 @@ pub enum FileAccess {
     Read,
     /// It created, changed or deleted the file.
     Write,
+    /// A shell command deleted the file, or moved it away.
+    Delete,
     /// It looked for something there, or listed it: mostly a directory.
     Search,
 }
@@ -112,6 +178,7 @@ impl FileAccess {
         match self {
             Self::Read => "read",
             Self::Write => "write",
+            Self::Delete => "delete",
             Self::Search => "search",
         }
     }
@@ -132,6 +199,9 @@ pub struct FileUse {
     pub writes: u64,
     /// The tools that did, by their names.
     pub tools: Vec<String>,
+    /// How that is known, where no call says it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_by: Option<KnownBy>,
     /// Calls that failed.
     pub errors: u64,
     /// Runs that did.
@@ -154,6 +224,9 @@ pub struct FileCall {
     /// What the tool did with it; absent where its class does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<FileAccess>,
+    /// How that is known, where the call does not say it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_by: Option<KnownBy>,
     /// The call.
     pub call: ToolCallInfo,
 }
@@ -164,8 +237,11 @@ pub struct FileCall {
 pub struct NetworkCall {
     /// The host; null where the call names none, such as a search.
     pub host: Option<String>,
-    /// Whether the host was only named in a shell command: whether it was reached, nobody knows.
+    /// Whether the call does not say itself that it reached the host: whether it did, nobody knows.
     pub is_guessed: bool,
+    /// How the host is known, where the call does not say it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_by: Option<KnownBy>,
     /// The call.
     pub call: ToolCallInfo,
 }
@@ -176,8 +252,11 @@ pub struct NetworkCall {
 pub struct HostUse {
     /// The host; null for calls that name none, such as searches.
     pub host: Option<String>,
-    /// Whether it was only named in shell commands: whether it was reached, nobody knows.
+    /// Whether the calls do not say themselves that they reached it: whether they did, nobody knows.
     pub is_guessed: bool,
+    /// How the host is known, where the calls do not say it themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_by: Option<KnownBy>,
     /// Calls that fetched from it or named it.
     pub calls: u64,
     /// Calls of these that failed.

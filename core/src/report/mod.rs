@@ -33,7 +33,10 @@ mod usage;
 pub use adapter::{AdapterCommand, AdapterEnvironment, AdapterFault, AdapterSession, PromptPlace};
 pub use audit::{Drift, DriftKind, NoticeInfo};
 pub use bundle::RunOrigin;
-pub use calls::{FileAccess, FileCall, FileUse, HostUse, NetworkCall, ToolCallInfo, ToolUse};
+pub use calls::{
+    FileAccess, FileCall, FileUse, HostUse, KnownBy, NetworkCall, ShellEffects, ToolCallInfo,
+    ToolUse,
+};
 pub use checkpoint_diff::{CheckpointDiff, FieldChange};
 pub use cost::Cost;
 pub use database::{

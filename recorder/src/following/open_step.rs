@@ -6,10 +6,10 @@ use runtape_core::record::MessageRecord;
 use runtape_core::report::{OpenStep, RunInfo, ToolCallInfo};
 use runtape_core::{
     CheckpointStatus, Event, ExpertPart, Message, Outcome, Record, RecordKind, RunId,
-    RuntimeEventKind, ToolCallId,
+    RuntimeEventKind, ToolCallId, ToolClass,
 };
 use runtape_normalizer::{LiveItem, Output};
-use runtape_store::{CallFilter, CallSubject, NamePattern, Store, resolved_paths};
+use runtape_store::{CallFilter, CallSubject, NamePattern, Store, resolved_paths, tell};
 
 use super::follower::{Follower, is_recorded};
 use crate::error::RecordError;
@@ -183,9 +183,11 @@ pub fn open_calls(store: &Store, filter: &CallFilter) -> Result<OpenCalls, Recor
         let is_of_tool = tool.as_ref().is_none_or(|tool| tool.matches(&call.tool));
         let is_of_class = filter.class.is_none_or(|class| call.class == Some(class));
         let is_wanted = !filter.failed_only || call.is_error == Some(true);
-        let is_shell = call.class.is_none_or(|class| class.as_str() == "shell");
+        let may_run = call.class.is_none_or(|class| {
+            matches!(class, ToolClass::Shell | ToolClass::Mcp | ToolClass::Other)
+        });
         let is_about = match filter.subject {
-            Some(CallSubject::Command) => call.command.is_some() && is_shell,
+            Some(CallSubject::Command) => call.command.is_some() && may_run,
             _ => true,
         };
         let is_then = filter.runs.is_in_period(call.at);
@@ -238,6 +240,8 @@ fn calls_in<'a>(
                 duration_ms: None,
                 result_seq: None,
                 is_running: goes_on,
+                known_by: None,
+                shell: None,
             });
         }
         if let Message::ToolMessage(tool) = &message.message {
@@ -255,5 +259,6 @@ fn calls_in<'a>(
             }
         }
     }
+    calls.iter_mut().for_each(tell);
     calls
 }

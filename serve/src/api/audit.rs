@@ -2,7 +2,7 @@
 
 use runtape_core::RuntimeEventKind;
 use runtape_recorder::Estimates;
-use runtape_store::{Calendar, FileChoice, PathPattern, Store, UsageBy};
+use runtape_store::{Calendar, CallSubject, FileChoice, NamePattern, PathPattern, Store, UsageBy};
 use serde_json::{Value, json};
 
 use super::counted;
@@ -83,9 +83,50 @@ pub(super) fn files(store: &Store, question: &Question) -> Result<Value, Problem
     choice.written_only = question.flag("written")?;
     choice.directories = question.flag("directories")?;
     let filter = question.call_filter(store)?;
-    counted("files", question, |limit| {
+    let body = counted("files", question, |limit| {
         Ok(store.files(&filter, &choice, limit)?)
+    })?;
+    Ok(with_untold(body, store.untold_commands(&filter)?.files))
+}
+
+/// `network`: which hosts tools fetched from, and which ones shell commands name; each call with `calls=1`.
+pub(super) fn network(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[&["calls", "host", "class", "failed"], FILTER, PAGING])?;
+    let host = question.get("host").map(NamePattern::new);
+    let filter = question.call_filter(store)?;
+    let body = if question.flag("calls")? {
+        counted("networkCalls", question, |limit| {
+            let mut calls = Vec::new();
+            store.each_network_call(&filter, host.as_ref(), |call| {
+                calls.push(call);
+                calls.len() < limit
+            })?;
+            Ok(calls)
+        })?
+    } else {
+        counted("network", question, |limit| {
+            Ok(store.hosts(&filter, host.as_ref(), limit)?)
+        })?
+    };
+    Ok(with_untold(body, store.untold_commands(&filter)?.hosts))
+}
+
+/// `commands`: which shell commands ran, and what their words tell.
+pub(super) fn commands(store: &Store, question: &Question) -> Result<Value, Problem> {
+    question.takes(&[&["failed"], FILTER, PAGING])?;
+    let mut filter = question.call_filter(store)?;
+    filter.subject = Some(CallSubject::Command);
+    counted("commands", question, |limit| {
+        Ok(store.tool_calls(&filter, limit)?)
     })
+}
+
+/// Adds to a list how many commands could not be read for it.
+fn with_untold(mut body: Value, untold: u64) -> Value {
+    if let Some(body) = body.as_object_mut() {
+        body.insert("untoldCommands".to_owned(), untold.into());
+    }
+    body
 }
 
 /// `errors`: which runs failed, and why.

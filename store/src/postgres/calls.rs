@@ -31,14 +31,15 @@ fn condition(filter: &CallFilter) -> Condition {
     }
     let subject = match filter.subject {
         None => return condition,
-        // A call without a class is from before there were any: it ran what it names.
+        // A call without a class is from before there were any: it ran what it names. One of a tool that
+        // nobody knows may have.
         Some(CallSubject::Command) => {
-            "call.command IS NOT NULL AND coalesce(call.class, 'shell') = 'shell'"
+            "call.command IS NOT NULL AND coalesce(call.class, 'shell') IN ('shell', 'mcp', 'other')"
         }
         Some(CallSubject::UntoldCommand) => "call.command IS NULL AND call.class = 'shell'",
-        Some(CallSubject::Files) => "call.paths IS NOT NULL",
+        Some(CallSubject::Files) => "(call.paths IS NOT NULL OR call.command IS NOT NULL)",
         Some(CallSubject::Network) => {
-            "(call.url IS NOT NULL OR call.class = 'network' OR call.command IS NOT NULL)"
+            "(call.url IS NOT NULL OR call.class IN ('network', 'publish') OR call.command IS NOT NULL)"
         }
     };
     condition.terms.push(subject.to_owned());
@@ -81,6 +82,8 @@ fn call(row: &Row) -> Result<ToolCallInfo> {
         class: class(row, 13)?,
         cwd: maybe_text(row, 14)?,
         is_running: false,
+        known_by: None,
+        shell: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod audit;
 mod call_sum;
-mod calls;
+pub(crate) mod calls;
 mod database;
 mod drift;
 pub(crate) mod failures;

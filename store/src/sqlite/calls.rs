@@ -27,14 +27,15 @@ fn condition(filter: &CallFilter) -> Condition {
     }
     let subject = match filter.subject {
         None => return condition,
-        // A call without a class is from before there were any: it ran what it names.
+        // A call without a class is from before there were any: it ran what it names. One of a tool that
+        // nobody knows may have.
         Some(CallSubject::Command) => {
-            "call.command IS NOT NULL AND coalesce(class.text, 'shell') = 'shell'"
+            "call.command IS NOT NULL AND coalesce(class.text, 'shell') IN ('shell', 'mcp', 'other')"
         }
         Some(CallSubject::UntoldCommand) => "call.command IS NULL AND class.text = 'shell'",
-        Some(CallSubject::Files) => "call.paths IS NOT NULL",
+        Some(CallSubject::Files) => "(call.paths IS NOT NULL OR call.command IS NOT NULL)",
         Some(CallSubject::Network) => {
-            "(call.url IS NOT NULL OR class.text = 'network' OR call.command IS NOT NULL)"
+            "(call.url IS NOT NULL OR class.text IN ('network', 'publish') OR call.command IS NOT NULL)"
         }
     };
     condition.terms.push(subject.to_owned());
@@ -116,6 +117,8 @@ pub(crate) fn each(
             duration_ms: row.get(11)?,
             result_seq: row.get::<_, Option<i64>>(12)?.map(unsigned),
             is_running: false,
+            known_by: None,
+            shell: None,
         };
         if !each(call)? {
             break;

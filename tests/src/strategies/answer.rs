@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use runtape_core::record::UsageSource;
 use runtape_core::report::{
     CheckpointDiff, Cost, CostEstimate, Drift, DriftKind, ExitInfo, Failure, FailureSum,
-    FieldChange, FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, LedgerEntry,
+    FieldChange, FileAccess, FileCall, FileUse, HostUse, JobDetail, JobInfo, KnownBy, LedgerEntry,
     ModelPrice, NetworkCall, NoticeInfo, OpenStep, RawOutput, RunDetail, RunInfo, RunOrigin,
     RunSeal, SealHead, SealName, SearchHit, SearchRole, SearchedRun, SessionAnswer, SessionInfo,
-    SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
+    ShellEffects, SnippetPart, SqlRow, StepInfo, ToolCallInfo, ToolUse, UsageGroup, UsageKey,
 };
 use runtape_core::{Stream, ToolClass};
 
@@ -372,6 +372,8 @@ pub fn tool_call_info() -> BoxedStrategy<ToolCallInfo> {
         duration_ms: maybe(signed()),
         result_seq: maybe(count()),
         is_running: any::<bool>(),
+        known_by: maybe(known_by()),
+        shell: maybe(shell_effects()),
     })
 }
 
@@ -383,6 +385,7 @@ pub fn file_use() -> BoxedStrategy<FileUse> {
         reads: count(),
         writes: count(),
         tools: some(text()),
+        known_by: maybe(known_by()),
         errors: count(),
         runs: count(),
         run_id: run_id(),
@@ -395,12 +398,29 @@ pub fn file_call() -> BoxedStrategy<FileCall> {
     build!(FileCall {
         path: text(),
         access: maybe(file_access()),
+        known_by: maybe(known_by()),
         call: tool_call_info(),
     })
 }
 
 fn file_access() -> BoxedStrategy<FileAccess> {
-    word(&[FileAccess::Read, FileAccess::Write, FileAccess::Search]).boxed()
+    use FileAccess::{Delete, Read, Search, Write};
+    word(&[Read, Write, Delete, Search]).boxed()
+}
+
+fn known_by() -> BoxedStrategy<KnownBy> {
+    word(&[KnownBy::Shell, KnownBy::Guess]).boxed()
+}
+
+fn shell_effects() -> BoxedStrategy<ShellEffects> {
+    build!(ShellEffects {
+        read: some(text()),
+        written: some(text()),
+        deleted: some(text()),
+        hosts: some(text()),
+        untold_files: count(),
+        untold_hosts: count(),
+    })
 }
 
 /// Any use of the network.
@@ -408,6 +428,7 @@ pub fn network_call() -> BoxedStrategy<NetworkCall> {
     build!(NetworkCall {
         host: maybe(text()),
         is_guessed: any::<bool>(),
+        known_by: maybe(known_by()),
         call: tool_call_info(),
     })
 }
@@ -417,6 +438,7 @@ pub fn host_use() -> BoxedStrategy<HostUse> {
     build!(HostUse {
         host: maybe(text()),
         is_guessed: any::<bool>(),
+        known_by: maybe(known_by()),
         calls: count(),
         errors: count(),
         runs: count(),

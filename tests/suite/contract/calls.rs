@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use runtape_core::record::CallNote;
-use runtape_core::report::FileAccess;
+use runtape_core::report::{FileAccess, KnownBy};
 use runtape_core::{ExpertPart, Message, Metadata, RecordKind, ToolClass, ToolName};
 use runtape_store::{
     CallFilter, CallSubject, FileChoice, NamePattern, PathPattern, RunFilter, Store,
@@ -49,7 +49,8 @@ const CALLS: &[MadeCall] = &[
 ];
 
 fn command_of_old(note: &mut CallNote) {
-    note.command = Some("make".to_owned());
+    let command = "cd out && make > make.log && rm old $OTHER";
+    note.command = Some(command.to_owned());
 }
 
 /// Makes a run whose calls are those of [`CALLS`].
@@ -168,15 +169,26 @@ pub(crate) fn files_are_told_once_with_their_reads_and_writes<B: Backend>() {
     let write = Some(FileAccess::Write);
     let source = "/home/someone/project/src/a.rs";
     let odd = row("/home/someone/project/c", [2, 0, 0, 2], "Odd[1]");
+    let compiled = row("/home/someone/project/out/make.log", [2, 0, 2, 2], "Bash");
+    let deleted = row("/home/someone/project/out/old", [2, 0, 2, 2], "Bash");
     let configured = row("/etc/b.conf", [2, 0, 2, 2], "Edit");
     let edited = row(source, [2, 0, 2, 2], "Edit");
     // One call named it in one way, and one in another.
     let whole = row(source, [4, 2, 2, 2], "Edit Read");
-    let all = [odd.clone(), configured.clone(), whole];
+    let all = [
+        odd.clone(),
+        compiled.clone(),
+        deleted.clone(),
+        configured.clone(),
+        whole,
+    ];
     assert_eq!(found(&FileChoice::default()), all);
     let mut written = FileChoice::default();
     written.written_only = true;
-    assert_eq!(found(&written), [configured, edited.clone()]);
+    assert_eq!(
+        found(&written),
+        [compiled, deleted, configured, edited.clone()]
+    );
     written.pattern = Some(PathPattern::new("a.rs", "/"));
     assert_eq!(found(&written), [edited]);
     let mut directories = FileChoice::default();
@@ -186,6 +198,20 @@ pub(crate) fn files_are_told_once_with_their_reads_and_writes<B: Backend>() {
     let mut pattern = FileChoice::default();
     pattern.pattern = Some(PathPattern::new("/home/*/c", "/"));
     assert_eq!(found(&pattern), [odd]);
+    // How each is known, and how many commands do what their words do not tell.
+    let files = store
+        .files(&every, &FileChoice::default(), usize::MAX)
+        .unwrap();
+    for file in files {
+        let known_by = match file.tools.join(" ").as_str() {
+            "Bash" => Some(KnownBy::Shell),
+            "Odd[1]" => Some(KnownBy::Guess),
+            _ => None,
+        };
+        assert_eq!(file.known_by, known_by, "{}", file.path);
+    }
+    let untold = store.untold_commands(&every).unwrap();
+    assert_eq!((untold.files, untold.hosts), (2, 0));
     // Each call by itself, the latest first, until nobody wants more.
     let calls = |choice: &FileChoice, most: usize| {
         let mut calls = Vec::new();
@@ -278,6 +304,12 @@ pub(crate) fn hosts_are_told_and_guesses_are_marked<B: Backend>() {
             .map(|host| (host.host, host.is_guessed, host.calls, host.runs))
             .collect()
     };
+    let known = store.hosts(&every, None, 10).unwrap();
+    let known: Vec<Option<KnownBy>> = known.into_iter().map(|host| host.known_by).collect();
+    assert_eq!(
+        known,
+        [None, None, Some(KnownBy::Shell), Some(KnownBy::Shell)]
+    );
     let named = |host: &str, is_guessed| (Some(host.to_owned()), is_guessed, 2, 2);
     let (docs, api) = (
         named("docs.example.com", false),

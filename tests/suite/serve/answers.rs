@@ -57,6 +57,18 @@ fn lists_are_what_the_commands_print() {
         ),
         ("files", "files", SchemaKind::FileUse),
         ("files?written=1", "files --written", SchemaKind::FileUse),
+        ("commands", "commands", SchemaKind::ToolCallInfo),
+        (
+            "commands?failed=1",
+            "commands --failed",
+            SchemaKind::ToolCallInfo,
+        ),
+        ("network", "network", SchemaKind::HostUse),
+        (
+            "network?calls=1",
+            "network --calls",
+            SchemaKind::NetworkCall,
+        ),
         ("errors", "errors", SchemaKind::RunInfo),
         ("notices", "notices", SchemaKind::NoticeInfo),
         ("drift", "drift", SchemaKind::Drift),

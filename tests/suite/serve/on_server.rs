@@ -55,6 +55,11 @@ const QUESTIONS: &[(&str, &[&str])] = &[
         "/files",
         &["files", "files?written=1", "files?directories=1"],
     ),
+    ("/commands", &["commands", "commands?failed=1"]),
+    (
+        "/network",
+        &["network", "network?calls=1", "network?host=*.example"],
+    ),
     ("/errors", &["errors"]),
     ("/notices", &["notices"]),
     ("/drift", &["drift"]),

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use runtape_core::ToolClass;
+use runtape_core::ToolClass::{self, Delegate, Mcp, Network, Other, Read, Search, Shell, Write};
 use serde_json::{Map, Value, json};
 
 use super::{shell, wire::Item};
 use crate::json::Str;
 use crate::signal::{Block, CallDetail};
+use crate::tool_table::{ToolTable, tool};
 use crate::verdict::VerdictWord;
 
 /// A type of item that is a tool call.
@@ -93,21 +94,13 @@ impl Tool {
         }
     }
 
-    /// Returns what the tool is for.
-    fn class(self) -> ToolClass {
-        match self {
-            Self::Command => ToolClass::Shell,
-            Self::FileChange => ToolClass::Write,
-            Self::Mcp => ToolClass::Mcp,
-            Self::WebSearch => ToolClass::Network,
-            Self::Collab => ToolClass::Delegate,
-            Self::TodoList => ToolClass::Other,
-        }
-    }
-
     /// Returns what a call does.
     pub(super) fn detail(self, item: &Item<'_>) -> CallDetail {
-        let mut detail = CallDetail::of(self.class());
+        let mut detail = CallDetail::of(match self {
+            Self::Mcp => Mcp,
+            Self::Collab => Delegate,
+            own => TABLE.class(&own.name(item)),
+        });
         match self {
             Self::Command => detail.command = item.command.as_deref().map(shell::script),
             Self::FileChange => {
@@ -119,7 +112,8 @@ impl Tool {
                 let url = item.action.get("url").and_then(Value::as_str);
                 detail.url = url.map(str::to_owned);
             }
-            Self::Mcp | Self::Collab | Self::TodoList => {}
+            Self::Mcp => detail = TABLE.detail(&self.name(item), &item.arguments),
+            Self::Collab | Self::TodoList => {}
         }
         detail
     }
@@ -151,36 +145,92 @@ impl Tool {
     }
 }
 
-/// Returns what a tool is for, by the name that the model calls it by: the history has calls that
+/// The tools by the names that the model calls them by, and those of items. `tools.txt` has those of
+/// one version.
+const TABLE: ToolTable = ToolTable {
+    tools: &[
+        tool(
+            Shell,
+            &[
+                "command_execution",
+                "exec_command",
+                "shell",
+                "shell_command",
+                "local_shell",
+                "local_shell_call",
+                "container.exec",
+                "unified_exec",
+                "write_stdin",
+            ],
+        ),
+        // Scripts that call other tools.
+        tool(Shell, &["exec", "js_repl"]),
+        tool(Read, &["read_file", "view_image"]).paths(&["path", "file_path"]),
+        tool(Write, &["apply_patch", "file_change"]),
+        tool(Search, &["grep_files", "list_dir"]).paths(&["path", "dir_path"]),
+        tool(Network, &["web_search", "web_search_call"]),
+        tool(
+            Delegate,
+            &[
+                "assign_task",
+                "close_agent",
+                "collab_tool_call",
+                "followup_task",
+                "interrupt_agent",
+                "list_agents",
+                "report_agent_job_result",
+                "resume_agent",
+                "send_input",
+                "send_message",
+                "spawnAgent",
+                "spawn_agent",
+                "spawn_agents_on_csv",
+                "wait",
+                "wait_agent",
+            ],
+        ),
+        tool(
+            Mcp,
+            &[
+                "list_mcp_resource_templates",
+                "list_mcp_resources",
+                "read_mcp_resource",
+            ],
+        ),
+        tool(
+            Other,
+            &[
+                "create_goal",
+                "get_context_remaining",
+                "get_goal",
+                "image_generation",
+                "list_available_plugins_to_install",
+                "new_context",
+                "request_permissions",
+                "request_plugin_install",
+                "request_user_input",
+                "sleep",
+                "test_sync_tool",
+                "todo_list",
+                "tool_search",
+                "update_goal",
+                "update_plan",
+            ],
+        ),
+    ],
+    prefixes: &[("mcp__", Mcp)],
+    mcp_separator: None,
+};
+
+/// Returns what a call does, by the name that the model calls its tool by: the history has calls that
 /// never became an item.
+pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
+    TABLE.detail(name, input)
+}
+
+/// Returns what a tool is for, by that name.
 pub(super) fn class(name: &str) -> ToolClass {
-    match name {
-        "exec_command" | "write_stdin" | "shell" | "shell_command" | "local_shell"
-        | "local_shell_call" | "container.exec" | "unified_exec" | "command_execution" => {
-            ToolClass::Shell
-        }
-        "read_file" | "view_image" => ToolClass::Read,
-        "apply_patch" | "file_change" => ToolClass::Write,
-        "grep_files" | "list_dir" => ToolClass::Search,
-        "web_search" | "web_search_call" => ToolClass::Network,
-        "spawn_agent"
-        | "spawnAgent"
-        | "spawn_agents_on_csv"
-        | "send_input"
-        | "send_message"
-        | "wait"
-        | "wait_agent"
-        | "close_agent"
-        | "resume_agent"
-        | "list_agents"
-        | "assign_task"
-        | "collab_tool_call" => ToolClass::Delegate,
-        "list_mcp_resources" | "list_mcp_resource_templates" | "read_mcp_resource" => {
-            ToolClass::Mcp
-        }
-        name if name.starts_with("mcp__") => ToolClass::Mcp,
-        _ => ToolClass::Other,
-    }
+    TABLE.class(name)
 }
 
 /// Returns the status of an item, if it is one that no item has.
@@ -276,6 +326,11 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_of_a_version_is_in_the_table() {
+        crate::tool_table::check(&TABLE, include_str!("tools.txt"));
+    }
+
+    #[test]
     fn a_call_failed_if_its_status_its_exit_code_or_its_error_says_so() {
         let table = [
             (
@@ -350,7 +405,9 @@ mod tests {
             ("todo_list", ToolClass::Other),
         ];
         for (kind, expected) in items {
-            assert_eq!(Tool::of(kind).unwrap().class(), expected, "{kind}");
+            let line = format!(r#"{{"item":{{"type":"{kind}","tool":"bash"}}}}"#);
+            let detail = Tool::of(kind).unwrap().detail(&item(&line));
+            assert_eq!(detail.class, expected, "{kind}");
         }
         let names = [
             ("exec_command", ToolClass::Shell),

@@ -1,51 +1,44 @@
 //! What a call of one of the CLI's own tools touches.
 
-use runtape_core::ToolClass;
+use runtape_core::ToolClass::{Delegate, Mcp, Network, Other, Read, Search, Shell, Write};
 use serde_json::Value;
 
 use crate::signal::CallDetail;
+use crate::tool_table::{ToolTable, tool};
+
+/// The CLI's own tools: nothing else has calls of its own. `tools.txt` has those that were recorded.
+const TABLE: ToolTable = ToolTable {
+    tools: &[
+        tool(Shell, &["shell"]).command(&["command"]),
+        tool(Shell, &["await", "writeShellStdin"]),
+        tool(Read, &["read"]).paths(&["path"]),
+        tool(Read, &["readLints"]).paths(&["paths"]),
+        tool(Write, &["edit", "write", "delete", "applyPatch"]).paths(&["path"]),
+        tool(Search, &["ls", "grep"]).paths(&["path"]),
+        tool(Search, &["glob"]).paths(&["targetDirectory"]),
+        tool(Search, &["semSearch"]).paths(&["targetDirectories"]),
+        tool(Network, &["webFetch", "fetch"]).url(&["url"]),
+        tool(Network, &["webSearch"]),
+        tool(Delegate, &["task"]),
+        tool(
+            Mcp,
+            &[
+                "mcp",
+                "getMcpTools",
+                "listMcpResources",
+                "readMcpResource",
+                "mcpAuth",
+            ],
+        ),
+        tool(Other, &["updateTodos", "todo", "askQuestion", "createPlan"]),
+    ],
+    prefixes: &[],
+    mcp_separator: None,
+};
 
 /// Returns the command, the files and the URL of a call of one of the CLI's own tools.
 pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
-    let field = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let list = |key: &str| -> Vec<String> {
-        let items = input.get(key).and_then(Value::as_array);
-        items
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect()
-    };
-    let mut detail = CallDetail::of(class(name));
-    match name {
-        "shell" => detail.command = field("command"),
-        "read" | "edit" | "write" | "delete" | "ls" | "grep" => {
-            detail.paths = field("path").into_iter().collect();
-        }
-        "glob" => detail.paths = field("targetDirectory").into_iter().collect(),
-        "semSearch" => detail.paths = list("targetDirectories"),
-        "readLints" => detail.paths = list("paths"),
-        "webFetch" => detail.url = field("url"),
-        _ => {}
-    }
-    detail
-}
-
-/// Returns what a tool is for.
-fn class(name: &str) -> ToolClass {
-    match name {
-        "shell" | "await" | "writeShellStdin" => ToolClass::Shell,
-        "read" | "readLints" => ToolClass::Read,
-        "edit" | "write" | "delete" | "applyPatch" => ToolClass::Write,
-        "ls" | "grep" | "glob" | "semSearch" => ToolClass::Search,
-        "webFetch" | "webSearch" | "fetch" => ToolClass::Network,
-        "task" => ToolClass::Delegate,
-        "mcp" | "getMcpTools" | "listMcpResources" | "readMcpResource" | "mcpAuth" => {
-            ToolClass::Mcp
-        }
-        _ => ToolClass::Other,
-    }
+    TABLE.detail(name, input)
 }
 
 #[cfg(test)]
@@ -53,6 +46,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tool_table::check;
+
+    #[test]
+    fn every_tool_of_a_version_is_in_the_table() {
+        check(&TABLE, include_str!("tools.txt"));
+    }
 
     #[test]
     fn commands_paths_and_urls_come_from_known_tools() {
@@ -62,35 +61,25 @@ mod tests {
         assert_eq!(detail("readLints", &input).paths, ["/b"]);
         assert_eq!(detail("glob", &input).paths, ["/c"]);
         assert_eq!(detail("webFetch", &input).url.as_deref(), Some("http://x"));
-        assert_eq!(detail("mcp", &input), CallDetail::of(ToolClass::Mcp));
-        assert_eq!(
-            detail("shell", &Value::Null),
-            CallDetail::of(ToolClass::Shell)
-        );
+        assert_eq!(detail("mcp", &input), CallDetail::of(Mcp));
+        assert_eq!(detail("shell", &Value::Null), CallDetail::of(Shell));
     }
 
     #[test]
     fn every_tool_has_a_class() {
         let table = [
-            ("shell", ToolClass::Shell),
-            ("await", ToolClass::Shell),
-            ("read", ToolClass::Read),
-            ("readLints", ToolClass::Read),
-            ("edit", ToolClass::Write),
-            ("delete", ToolClass::Write),
-            ("ls", ToolClass::Search),
-            ("semSearch", ToolClass::Search),
-            ("webFetch", ToolClass::Network),
-            ("webSearch", ToolClass::Network),
-            ("task", ToolClass::Delegate),
-            ("mcp", ToolClass::Mcp),
-            ("getMcpTools", ToolClass::Mcp),
-            ("updateTodos", ToolClass::Other),
-            ("createPlan", ToolClass::Other),
-            ("holodeck", ToolClass::Other),
+            ("shell", Shell),
+            ("readLints", Read),
+            ("delete", Write),
+            ("semSearch", Search),
+            ("webSearch", Network),
+            ("task", Delegate),
+            ("getMcpTools", Mcp),
+            ("updateTodos", Other),
+            ("holodeck", Other),
         ];
         for (name, expected) in table {
-            assert_eq!(class(name), expected, "{name}");
+            assert_eq!(TABLE.class(name), expected, "{name}");
         }
     }
 }

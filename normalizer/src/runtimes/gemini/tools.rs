@@ -1,79 +1,82 @@
 //! What the tools of the CLI do with their input.
 
-use runtape_core::ToolClass;
+use runtape_core::ToolClass::{Delegate, Mcp, Network, Other, Read, Search, Shell, Write};
 use serde_json::Value;
 
 use crate::signal::CallDetail;
+use crate::tool_table::{ToolTable, tool};
+
+/// The tools that the CLI brings. `tools.txt` has those of one version.
+const TABLE: ToolTable = ToolTable {
+    tools: &[
+        tool(Shell, SHELLS).command(&["command"]),
+        // `absolute_path` until 0.18.
+        tool(Read, &["read_file"]).paths(&["file_path", "absolute_path"]),
+        tool(Read, &["read_many_files"]).paths(&["paths", "include"]),
+        tool(Write, &["write_file", "replace", "edit"]).paths(&["file_path", "absolute_path"]),
+        // It adds to the CLI's own file of memories.
+        tool(Write, &["save_memory"]),
+        tool(
+            Search,
+            &[
+                "list_directory",
+                "glob",
+                "grep_search",
+                "search_file_content",
+            ],
+        )
+        .paths(&["dir_path", "path"]),
+        // It is told in prose what to fetch.
+        tool(Network, &["web_fetch"]).url(&["url", "prompt"]),
+        tool(Network, &["google_web_search"]),
+        tool(
+            Delegate,
+            &[
+                "invoke_agent",
+                "delegate_to_agent",
+                "codebase_investigator",
+                "cli_help",
+                "browser_agent",
+                "generalist",
+            ],
+        ),
+        tool(Mcp, &["read_mcp_resource", "list_mcp_resources"]),
+        tool(
+            Other,
+            &[
+                "activate_skill",
+                "ask_user",
+                "complete_task",
+                "enter_plan_mode",
+                "exit_plan_mode",
+                "get_internal_docs",
+                "tracker_add_dependency",
+                "tracker_create_task",
+                "tracker_get_task",
+                "tracker_list_tasks",
+                "tracker_update_task",
+                "tracker_visualize",
+                "update_topic",
+                "write_todos",
+            ],
+        ),
+    ],
+    // `mcp_SERVER_TOOL`; `SERVER__TOOL` in versions before, where two servers had one name.
+    prefixes: &[("mcp_", Mcp)],
+    mcp_separator: Some("__"),
+};
+
+/// Tools that run commands in a shell.
+const SHELLS: &[&str] = &["run_shell_command", "shell", "ShellTool"];
 
 /// Returns what a call does, for the tools that the CLI brings.
 pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
-    let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let mut detail = CallDetail::of(class(name));
-    match name {
-        name if is_shell(name) => detail.command = text("command"),
-        "read_file" | "write_file" | "replace" | "edit" => {
-            // `absolute_path` until 0.18.
-            detail
-                .paths
-                .extend(text("file_path").or_else(|| text("absolute_path")));
-        }
-        "read_many_files" => {
-            let lists = ["paths", "include"]
-                .iter()
-                .filter_map(|key| input.get(*key)?.as_array());
-            let paths = lists.flatten().filter_map(Value::as_str);
-            detail.paths.extend(paths.map(str::to_owned));
-        }
-        "list_directory" | "glob" | "grep_search" | "search_file_content" => {
-            detail
-                .paths
-                .extend(text("dir_path").or_else(|| text("path")));
-        }
-        "web_fetch" => {
-            detail.url = text("url").or_else(|| first_url(input.get("prompt")?.as_str()?));
-        }
-        _ => {}
-    }
-    detail
-}
-
-/// Returns what a tool is for.
-fn class(name: &str) -> ToolClass {
-    match name {
-        name if is_shell(name) => ToolClass::Shell,
-        "read_file" | "read_many_files" => ToolClass::Read,
-        "write_file" | "replace" | "edit" => ToolClass::Write,
-        "list_directory" | "glob" | "grep_search" | "search_file_content" => ToolClass::Search,
-        "web_fetch" | "google_web_search" => ToolClass::Network,
-        "invoke_agent"
-        | "delegate_to_agent"
-        | "codebase_investigator"
-        | "cli_help"
-        | "browser_agent"
-        | "generalist" => ToolClass::Delegate,
-        // `mcp_SERVER_TOOL`; `SERVER__TOOL` in versions before, where two servers had one name.
-        name if name.starts_with("mcp_") || name.contains("__") => ToolClass::Mcp,
-        _ => ToolClass::Other,
-    }
+    TABLE.detail(name, input)
 }
 
 /// Tells whether a tool runs commands in a shell.
 pub(super) fn is_shell(name: &str) -> bool {
-    matches!(name, "run_shell_command" | "shell" | "ShellTool")
-}
-
-/// Returns the first URL in a text: `web_fetch` is told in prose what to fetch.
-fn first_url(text: &str) -> Option<String> {
-    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | ')');
-    let starts = ["https://", "http://"]
-        .iter()
-        .filter_map(|scheme| text.find(scheme));
-    let rest = text.get(starts.min()?..)?;
-    let url = rest.split(is_end).next()?;
-    Some(
-        url.trim_end_matches(['.', ',', ';', ':', '!', '?'])
-            .to_owned(),
-    )
+    SHELLS.contains(&name)
 }
 
 /// Tells whether a call was refused rather than failed, by the type of its error.
@@ -123,6 +126,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tool_table::check;
+
+    #[test]
+    fn every_tool_of_a_version_is_in_the_table() {
+        check(&TABLE, include_str!("tools.txt"));
+    }
 
     #[test]
     fn the_cli_s_own_tools_tell_what_they_do() {
@@ -170,7 +179,7 @@ mod tests {
                 vec![],
                 Some("https://a.example/b?c=1"),
             ),
-            ("other", json!({"command": "ls"}), None, vec![], None),
+            ("ask_user", json!({"command": "ls"}), None, vec![], None),
             ("read_file", json!(null), None, vec![], None),
         ];
         for (name, input, command, paths, url) in table {
@@ -184,24 +193,21 @@ mod tests {
     #[test]
     fn every_tool_has_a_class() {
         let table = [
-            ("run_shell_command", ToolClass::Shell),
-            ("ShellTool", ToolClass::Shell),
-            ("read_file", ToolClass::Read),
-            ("read_many_files", ToolClass::Read),
-            ("write_file", ToolClass::Write),
-            ("replace", ToolClass::Write),
-            ("list_directory", ToolClass::Search),
-            ("grep_search", ToolClass::Search),
-            ("google_web_search", ToolClass::Network),
-            ("invoke_agent", ToolClass::Delegate),
-            ("mcp_echo_say", ToolClass::Mcp),
-            ("echo__say", ToolClass::Mcp),
-            ("complete_task", ToolClass::Other),
-            ("write_todos", ToolClass::Other),
-            ("save_memory", ToolClass::Other),
+            ("ShellTool", Shell),
+            ("read_many_files", Read),
+            ("replace", Write),
+            ("save_memory", Write),
+            ("grep_search", Search),
+            ("google_web_search", Network),
+            ("invoke_agent", Delegate),
+            ("mcp_echo_say", Mcp),
+            ("echo__say", Mcp),
+            ("read_mcp_resource", Mcp),
+            ("complete_task", Other),
+            ("nobody_knows", Other),
         ];
         for (name, expected) in table {
-            assert_eq!(class(name), expected, "{name}");
+            assert_eq!(TABLE.class(name), expected, "{name}");
         }
     }
 

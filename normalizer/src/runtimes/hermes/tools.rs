@@ -1,10 +1,13 @@
 //! The tools of hermes: what a tool line's verb stands for.
 
-use runtape_core::ToolClass;
+use runtape_core::ToolClass::{
+    self, Delegate, Mcp, Network, Other, Publish, Read, Schedule, Search, Shell, Write,
+};
 use runtape_core::runtime_event::PermissionDenied;
 use serde_json::Value;
 
 use crate::signal::CallDetail;
+use crate::tool_table::{ToolTable, tool};
 
 /// What calls and completions of one tool have in common.
 ///
@@ -100,21 +103,121 @@ pub(super) fn prints_diff(name: &str) -> bool {
     matches!(name, "write_file" | "patch" | "skill_manage")
 }
 
+/// The tools that hermes brings. `tools.txt` has those of one version.
+const TABLE: ToolTable = ToolTable {
+    tools: &[
+        tool(Shell, &[TERMINAL]).command(&["command"]),
+        tool(
+            Shell,
+            &[
+                "process",
+                "process_manage",
+                "execute_code",
+                "read_terminal",
+                "close_terminal",
+            ],
+        ),
+        // It acts as a person at the screen would.
+        tool(Shell, &["computer_use"]),
+        tool(Read, &["read_file"]).paths(&["path"]),
+        tool(Write, &["write_file", "patch"]).paths(&["path"]),
+        tool(Write, &["skill_manage"]),
+        tool(Write, &["text_to_speech"]).paths(&["output_path"]),
+        tool(Search, &["search_files"]).paths(&["path"]),
+        tool(Network, &["web_extract"]).url(&["urls"]),
+        tool(Network, &["browser_navigate"]).url(&["url"]),
+        tool(
+            Network,
+            &[
+                "web_search",
+                "web_crawl",
+                "x_search",
+                "feishu_doc_read",
+                "feishu_drive_list_comment_replies",
+                "feishu_drive_list_comments",
+                "ha_call_service",
+                "ha_get_state",
+                "ha_list_entities",
+                "ha_list_services",
+                "yb_query_group_info",
+                "yb_query_group_members",
+                "yb_search_sticker",
+                "browser_back",
+                "browser_cdp",
+                "browser_click",
+                "browser_console",
+                "browser_dialog",
+                "browser_get_images",
+                "browser_press",
+                "browser_scroll",
+                "browser_snapshot",
+                "browser_type",
+                "browser_vision",
+            ],
+        ),
+        tool(Delegate, &[DELEGATE, "mixture_of_agents"]),
+        // A board of tasks that agents take from and give to each other.
+        tool(
+            Delegate,
+            &[
+                "kanban_attach",
+                "kanban_attachments",
+                "kanban_block",
+                "kanban_comment",
+                "kanban_complete",
+                "kanban_create",
+                "kanban_heartbeat",
+                "kanban_link",
+                "kanban_list",
+                "kanban_show",
+                "kanban_unblock",
+            ],
+        ),
+        tool(Delegate, &["kanban_attach_url"]).url(&["url"]),
+        tool(
+            Publish,
+            &[
+                "send_message",
+                "discord",
+                "discord_admin",
+                "feishu_drive_add_comment",
+                "feishu_drive_reply_comment",
+                "yb_send_dm",
+                "yb_send_sticker",
+            ],
+        ),
+        tool(Schedule, &["cronjob", "cronjob_manage"]),
+        tool(
+            Other,
+            &[
+                "clarify",
+                "image_generate",
+                "memory",
+                "project_create",
+                "project_list",
+                "project_switch",
+                "session_search",
+                "skill_view",
+                "skills_list",
+                "todo",
+                "todo_list",
+                "video_analyze",
+                "video_generate",
+                "vision_analyze",
+                "xai_video_edit",
+                "xai_video_extend",
+            ],
+        ),
+    ],
+    // `mcp__SERVER__TOOL` since 0.19.
+    prefixes: &[("mcp_", Mcp), ("browser_", Network)],
+    mcp_separator: None,
+};
+
 /// Returns what a tool is for. A name that was cut after [`NAME_SHOWN`] characters may be one of
 /// several tools.
 pub(super) fn class(name: &str) -> ToolClass {
-    match name {
-        TERMINAL | "process" | "process_manage" | "execute_code" => ToolClass::Shell,
-        "read_file" => ToolClass::Read,
-        "write_file" | "patch" => ToolClass::Write,
-        "search_files" => ToolClass::Search,
-        "web_search" | "web_extract" | "web_crawl" => ToolClass::Network,
-        name if name.starts_with("browser_") => ToolClass::Network,
-        DELEGATE | "mixture_of_agents" => ToolClass::Delegate,
-        // `mcp__SERVER__TOOL` since 0.19.
-        name if name.starts_with("mcp_") => ToolClass::Mcp,
-        _ => ToolClass::Other,
-    }
+    TABLE.class(name)
 }
 
 /// Returns what a completion line's detail tells of the call.
@@ -132,25 +235,7 @@ pub(super) fn detail_of_summary(name: &str, summary: &str) -> CallDetail {
 
 /// Returns what the arguments tell of the call.
 pub(super) fn detail_of_arguments(name: &str, arguments: &Value) -> CallDetail {
-    let text = |key: &str| {
-        arguments
-            .get(key)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
-    let mut detail = CallDetail::of(class(name));
-    match name {
-        TERMINAL => detail.command = text("command"),
-        "read_file" | "write_file" | "patch" | "search_files" => detail.paths.extend(text("path")),
-        "browser_navigate" => detail.url = text("url"),
-        "web_extract" => {
-            let urls = arguments.get("urls");
-            let first = urls.and_then(|urls| urls.get(0).unwrap_or(urls).as_str());
-            detail.url = first.map(str::to_owned);
-        }
-        _ => {}
-    }
-    detail
+    TABLE.detail(name, arguments)
 }
 
 /// What the approval of a command says when nobody gave it.
@@ -167,6 +252,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn every_tool_of_a_version_is_in_the_table() {
+        crate::tool_table::check(&TABLE, include_str!("tools.txt"));
+    }
 
     #[test]
     fn verbs_stand_for_tools() {
@@ -233,7 +323,9 @@ mod tests {
             ("mcp_githu", ToolClass::Mcp),
             ("todo", ToolClass::Other),
             ("session_search", ToolClass::Other),
-            ("skill_manage", ToolClass::Other),
+            ("skill_manage", ToolClass::Write),
+            ("cronjob", ToolClass::Schedule),
+            ("send_message", ToolClass::Publish),
         ];
         for (name, expected) in table {
             assert_eq!(class(name), expected, "{name}");

@@ -2,41 +2,111 @@
 
 use std::borrow::Cow;
 
-use runtape_core::ToolClass;
+use runtape_core::ToolClass::{
+    self, Delegate, Network, Other, Publish, Read, Schedule, Search, Shell, Write,
+};
 use serde_json::Value;
 
 use crate::signal::{Block, CallDetail};
+use crate::tool_table::{ToolTable, tool};
+
+/// The tools that come with the gateway. `tools.txt` has those of one version.
+const TABLE: ToolTable = ToolTable {
+    tools: &[
+        tool(Shell, &["exec", "bash"]).command(&["command"]),
+        // `terminal` and the two others act as a person at a screen would.
+        tool(
+            Shell,
+            &[
+                "process",
+                "code_execution",
+                "terminal",
+                "computer",
+                "mobile_ui",
+            ],
+        ),
+        tool(Read, &["read"]).paths(&["path", "file_path"]),
+        tool(Read, &["view_image", "image", "pdf"]).paths(&["path"]),
+        tool(Write, &["write", "edit"]).paths(&["path", "file_path"]),
+        tool(Write, &["apply_patch"]).paths(&["input"]),
+        tool(Write, &["skill_workshop", "plugins"]),
+        tool(Search, &["grep", "find", "ls"]).paths(&["path"]),
+        tool(Network, &["web_fetch", "browser"]).url(&["url", "targetUrl"]),
+        tool(
+            Network,
+            &["web_search", "x_search", "github_identity_status", "nodes"],
+        ),
+        tool(
+            Delegate,
+            &[
+                SPAWN,
+                "sessions_send",
+                "sessions_yield",
+                "sessions_list",
+                "sessions_history",
+                "sessions_search",
+                "subagents",
+                "agents_list",
+                "agents_wait",
+                "openclaw",
+            ],
+        ),
+        // Messages to people, pull requests, and applications that others can open.
+        tool(
+            Publish,
+            &[
+                "message",
+                "conversations_send",
+                "conversations_turn",
+                "github_publish",
+                "portal",
+            ],
+        ),
+        tool(Schedule, &["automations", "cron"]),
+        tool(
+            Other,
+            &[
+                "ask_user",
+                "canvas",
+                "conversations_list",
+                "create_goal",
+                "dashboard",
+                "dismiss_task",
+                "gateway",
+                "get_goal",
+                "heartbeat_respond",
+                "image_generate",
+                "memory_get",
+                "memory_search",
+                "music_generate",
+                "progress_card",
+                "screen",
+                "secrets",
+                "session_status",
+                "sessions",
+                "show_widget",
+                "suggest_task",
+                "theme",
+                "tts",
+                "update_goal",
+                "update_plan",
+                "video_generate",
+            ],
+        ),
+    ],
+    prefixes: &[],
+    // `SERVER__TOOL`.
+    mcp_separator: Some("__"),
+};
 
 /// Returns what a call does, for the tools that come with the gateway.
 pub(super) fn detail(name: &str, input: &Value) -> CallDetail {
-    let text = |keys: &[&str]| {
-        let found = keys.iter().find_map(|key| input.get(*key)?.as_str());
-        found.map(str::to_owned)
-    };
-    let mut detail = CallDetail::of(class(name));
-    match name {
-        "exec" | "bash" => detail.command = text(&["command"]),
-        "read" | "write" | "edit" => detail.paths.extend(text(&["path", "file_path"])),
-        "web_fetch" | "browser" => detail.url = text(&["url", "targetUrl"]),
-        _ => {}
-    }
-    detail
+    TABLE.detail(name, input)
 }
 
 /// Returns what a tool is for.
 pub(super) fn class(name: &str) -> ToolClass {
-    match name {
-        name if RUNS_COMMANDS.contains(&name) => ToolClass::Shell,
-        "read" => ToolClass::Read,
-        "write" | "edit" | "apply_patch" => ToolClass::Write,
-        "grep" | "find" | "ls" => ToolClass::Search,
-        "web_fetch" | "web_search" | "browser" => ToolClass::Network,
-        SPAWN | "sessions_send" | "sessions_yield" | "sessions_list" | "sessions_history"
-        | "subagents" | "agents_list" => ToolClass::Delegate,
-        // `SERVER__TOOL`.
-        name if name.contains("__") => ToolClass::Mcp,
-        _ => ToolClass::Other,
-    }
+    TABLE.class(name)
 }
 
 /// Returns what a tool gave back: text and images of its content, or its JSON as text.
@@ -107,6 +177,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_tool_of_a_version_is_in_the_table() {
+        crate::tool_table::check(&TABLE, include_str!("tools.txt"));
+    }
+
+    #[test]
     fn the_gateway_s_own_tools_tell_what_they_do() {
         let exec = detail("exec", &json!({"command": "ls", "pty": true}));
         assert_eq!(exec.command.as_deref(), Some("ls"));
@@ -114,10 +189,8 @@ mod tests {
         assert_eq!(detail("edit", &json!({"file_path": "b"})).paths, ["b"]);
         let fetch = detail("web_fetch", &json!({"url": "https://a.example"}));
         assert_eq!(fetch.url.as_deref(), Some("https://a.example"));
-        assert_eq!(
-            detail("other", &json!({"command": "x"})),
-            CallDetail::of(ToolClass::Other)
-        );
+        let guess = detail("other", &json!({"command": "x"}));
+        assert_eq!((guess.class, guess.command.as_deref()), (Other, Some("x")));
         assert_eq!(
             detail("exec", &Value::Null),
             CallDetail::of(ToolClass::Shell)
@@ -136,6 +209,8 @@ mod tests {
             ("web_fetch", ToolClass::Network),
             ("browser", ToolClass::Network),
             ("sessions_spawn", ToolClass::Delegate),
+            ("message", ToolClass::Publish),
+            ("cron", ToolClass::Schedule),
             ("echo__say", ToolClass::Mcp),
             ("no_such_tool", ToolClass::Other),
             ("memory_search", ToolClass::Other),

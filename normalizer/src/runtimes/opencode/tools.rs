@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use runtape_core::ToolClass;
+use runtape_core::ToolClass::{self, Delegate, Network, Other, Read, Search, Shell, Write};
 use serde_json::Value;
 
 use super::wire::{Attachment, CallState};
 use crate::json::Str;
-use crate::patch_text::patched_files;
 use crate::signal::{Block, CallDetail};
+use crate::tool_table::{ToolTable, tool};
 
 /// The tool that stands in for calls of unknown tools and with invalid arguments.
 const INVALID: &str = "invalid";
@@ -19,40 +19,46 @@ pub(super) fn name<'s>(tool: &'s str, state: &'s CallState<'_>) -> &'s str {
     asked.filter(|_| tool == INVALID).unwrap_or(tool)
 }
 
+/// The tools that the CLI brings. `tools.txt` has those of one version.
+const TABLE: ToolTable = ToolTable {
+    tools: &[
+        tool(Shell, &["bash", "shell"]).command(&["command"]),
+        // It runs a script that calls other tools.
+        tool(Shell, &["execute"]),
+        tool(Read, &["read"]).paths(&["filePath"]),
+        tool(Write, &["write", "edit", "multiedit"]).paths(&["filePath"]),
+        tool(Write, &["patch", "apply_patch"]).paths(&["patchText"]),
+        tool(Search, &["list", "glob", "grep"]).paths(&["path"]),
+        tool(Search, &["lsp"]).paths(&["filePath"]),
+        tool(Network, &["webfetch"]).url(&["url"]),
+        tool(Network, &["websearch", "codesearch"]),
+        tool(Delegate, &["task"]),
+        tool(
+            Other,
+            &[
+                INVALID,
+                "plan_enter",
+                "plan_exit",
+                "question",
+                "skill",
+                "todoread",
+                "todowrite",
+            ],
+        ),
+    ],
+    prefixes: &[],
+    // `SERVER_TOOL`; no other tool of the CLI has such a name.
+    mcp_separator: Some("_"),
+};
+
 /// Returns what a call does, for the tools that the CLI brings.
 pub(super) fn detail(tool: &str, input: &Value) -> CallDetail {
-    let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
-    let mut detail = CallDetail::of(class(tool));
-    match tool {
-        "bash" => detail.command = text("command"),
-        "read" | "write" | "edit" | "multiedit" => detail.paths.extend(text("filePath")),
-        "list" | "glob" | "grep" => detail.paths.extend(text("path")),
-        "patch" | "apply_patch" => {
-            let text = input.get("patchText").and_then(Value::as_str);
-            detail
-                .paths
-                .extend(text.into_iter().flat_map(patched_files));
-        }
-        "webfetch" => detail.url = text("url"),
-        _ => {}
-    }
-    detail
+    TABLE.detail(tool, input)
 }
 
 /// Returns what a tool is for.
 pub(super) fn class(tool: &str) -> ToolClass {
-    match tool {
-        "bash" => ToolClass::Shell,
-        "read" => ToolClass::Read,
-        "write" | "edit" | "multiedit" | "patch" | "apply_patch" => ToolClass::Write,
-        "list" | "glob" | "grep" | "lsp" => ToolClass::Search,
-        "webfetch" | "websearch" | "codesearch" => ToolClass::Network,
-        "task" => ToolClass::Delegate,
-        "plan_enter" | "plan_exit" => ToolClass::Other,
-        // `SERVER_TOOL`; no other tool of the CLI has such a name.
-        tool if tool.contains('_') => ToolClass::Mcp,
-        _ => ToolClass::Other,
-    }
+    TABLE.class(tool)
 }
 
 /// Tells whether a call failed: by its status, or the exit code of its command. None if it does not
@@ -120,6 +126,11 @@ mod tests {
     use super::*;
     use crate::json::decode;
 
+    #[test]
+    fn every_tool_of_a_version_is_in_the_table() {
+        crate::tool_table::check(&TABLE, include_str!("tools.txt"));
+    }
+
     fn state(text: &str) -> CallState<'_> {
         decode(text.as_bytes()).unwrap().value
     }
@@ -142,9 +153,10 @@ mod tests {
         let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Update File: b.txt\n*** Move to: c.txt\n*** End Patch";
         let paths = detail("apply_patch", &json!({"patchText": patch})).paths;
         assert_eq!(paths, ["a.txt", "b.txt", "c.txt"]);
+        let guess = detail("mcp_bash", &json!({"command": "ls"}));
         assert_eq!(
-            detail("mcp_bash", &json!({"command": "ls"})),
-            CallDetail::of(ToolClass::Mcp)
+            (guess.class, guess.command.as_deref()),
+            (ToolClass::Mcp, Some("ls"))
         );
         assert_eq!(
             detail("bash", &Value::Null),

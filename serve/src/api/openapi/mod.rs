@@ -144,8 +144,20 @@ fn paths() -> Vec<Path> {
             List(SchemaKind::ToolUse),
         ),
         filtered(
+            "/commands",
+            "Which shell commands ran, and what their words tell",
+            &["failed"],
+            List(SchemaKind::ToolCallInfo),
+        ),
+        filtered(
+            "/network",
+            "Which hosts tools fetched from, and which ones shell commands name; with `calls=1` each call",
+            &["calls", "host", "class", "failed"],
+            List(SchemaKind::HostUse),
+        ),
+        filtered(
             "/files",
-            "Which files tools read or wrote",
+            "Which files tools read or wrote, and which ones shell commands name",
             &["path", "written", "directories", "class", "failed"],
             List(SchemaKind::FileUse),
         ),
@@ -252,10 +264,22 @@ fn schema(path: &Path) -> Value {
                 "/tools" => {
                     json!({"anyOf": [reference(*kind), reference(SchemaKind::ToolCallInfo)]})
                 }
+                "/network" => {
+                    json!({"anyOf": [reference(*kind), reference(SchemaKind::NetworkCall)]})
+                }
                 "/runs/{run}/events" => with_cuts(*kind),
                 _ => reference(*kind),
             };
-            list_of(&items)
+            let list = list_of(&items);
+            if !matches!(path.address, "/files" | "/network") {
+                return list;
+            }
+            let untold = json!({
+                "type": "integer",
+                "minimum": 0,
+                "description": "How many shell commands do what their words do not tell",
+            });
+            json!({"allOf": [list, {"properties": {"untoldCommands": untold}}]})
         }
         Body::Other(schema) => schema.clone(),
     }

@@ -71,6 +71,10 @@ fn described(name: &str) -> (Value, &'static str) {
             text(),
             "Only this file, or what is below this directory; with * and ?, whatever fits",
         ),
+        "host" => (
+            text(),
+            "Only this host; * and ? stand for any characters and any one",
+        ),
         "written" => (flag(), "1: only files that were written"),
         "directories" => (
             flag(),

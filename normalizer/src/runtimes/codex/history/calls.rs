@@ -442,9 +442,9 @@ impl Described {
             _ => {
                 if let Some(namespace) = namespace.filter(|space| space.starts_with("mcp__")) {
                     described.name = format!("{namespace}__{}", described.name);
-                    described.detail.class = ToolClass::Mcp;
                     described.kind = CallKind::WithItem;
                 }
+                described.detail = tools::detail(&described.name, &input);
             }
         }
         described.input = input;
