@@ -5,6 +5,7 @@ use runtape_core::{Runtime, Stream};
 
 use crate::command_line::own_words;
 use crate::context::{Context, RunSource};
+use crate::detect::SURE_ENOUGH;
 use crate::error::NormalizeError;
 use crate::exit::Exit;
 use crate::foreign_lines::ForeignLines;
@@ -99,7 +100,7 @@ impl Normalizer {
             }
         };
         let limit = context.limit;
-        let roles = StreamRoles::new(&context);
+        let roles = StreamRoles::new(&context, entry.sniff);
         let foreign = ForeignLines::new(&runtime, &context);
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
@@ -160,7 +161,7 @@ impl Normalizer {
             stdin.ask(&mut self.reducer);
         }
         let (reading, reducer) = (&mut self.reading, &mut self.reducer);
-        let (roles, foreign) = (self.roles, &mut self.foreign);
+        let (roles, foreign) = (&mut self.roles, &mut self.foreign);
         splitter.push(bytes.bytes(), received_at, |framed| {
             note_foreign(foreign, reducer, stream, &framed);
             feed(reading, reducer, roles, stream, framed);
@@ -204,7 +205,7 @@ impl Normalizer {
         ] {
             splitter.finish(|framed| {
                 note_foreign(&mut self.foreign, reducer, stream, &framed);
-                feed(&mut reading, reducer, self.roles, stream, framed);
+                feed(&mut reading, reducer, &mut self.roles, stream, framed);
             });
         }
         let place = TapePlace {
@@ -231,24 +232,34 @@ impl Normalizer {
 #[derive(Clone, Copy, Debug)]
 struct StreamRoles {
     is_swapped: bool,
+    /// Lines of a wrapper that are still to come at the most.
     lines_before: u64,
+    sniff: fn(&[u8]) -> u8,
 }
 
 impl StreamRoles {
-    fn new(context: &Context) -> Self {
+    fn new(context: &Context, sniff: fn(&[u8]) -> u8) -> Self {
         Self {
             is_swapped: context.output_on == Stream::Stderr,
             lines_before: context.lines_before,
+            sniff,
         }
     }
 
     /// Tells whether a line is a wrapper's, and looks like a message: by it a parser would take the format of the
     /// output for another one.
-    fn is_misleading(self, stream: Stream, line: &Line<'_>) -> bool {
-        let is_before =
-            self.role_of(stream) == Stream::Stdout && line.place(stream).line <= self.lines_before;
+    fn is_misleading(&mut self, stream: Stream, line: &Line<'_>) -> bool {
+        if self.lines_before == 0 || self.role_of(stream) != Stream::Stdout {
+            return false;
+        }
+        // They were counted before secrets were taken out, of which one may have been several lines.
+        let is_own = (self.sniff)(line.bytes) >= SURE_ENOUGH;
+        if is_own || line.place(stream).line > self.lines_before {
+            self.lines_before = 0;
+            return false;
+        }
         let first = line.bytes.trim_ascii_start().first();
-        is_before && matches!(first, Some(b'{' | b'}' | b'[' | b']' | b'"'))
+        matches!(first, Some(b'{' | b'}' | b'[' | b']' | b'"'))
     }
 
     /// Returns what the parser takes a stream for.
@@ -292,7 +303,7 @@ fn note_foreign(
 fn feed(
     reading: &mut LineParser,
     reducer: &mut Reducer,
-    roles: StreamRoles,
+    roles: &mut StreamRoles,
     stream: Stream,
     framed: Framed<'_>,
 ) {
