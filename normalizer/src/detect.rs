@@ -6,7 +6,7 @@ use crate::first_lines::FirstLines;
 use crate::runtimes::RUNTIMES;
 
 /// How sure a runtime must be of its own output.
-const SURE_ENOUGH: u8 = 50;
+pub(crate) const SURE_ENOUGH: u8 = 50;
 /// How sure a runtime must be of a line in the middle of an output.
 const SURE_OF_A_LINE: u8 = 90;
 

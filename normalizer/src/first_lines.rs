@@ -78,7 +78,7 @@ impl FirstLines {
 
     /// Takes the next bytes of a stream. Returns `None` while the search goes on, and at its end the runtime that was
     /// found, if any.
-    #[expect(
+    #[allow(
         clippy::option_option,
         reason = "whether the search is over, and what it found"
     )]
@@ -161,9 +161,10 @@ impl StreamBeginning {
         if line.trim_ascii().is_empty() {
             return None;
         }
-        let (earlier, nearest) = match is_late {
-            true => (&[][..], self.starts.first().copied().unwrap_or(self.line)),
-            false => (self.starts.as_slice(), 0),
+        let (earlier, nearest) = if is_late {
+            (&[][..], self.starts.first().copied().unwrap_or(self.line))
+        } else {
+            (self.starts.as_slice(), 0)
         };
         let opened = self.opened.iter().filter(|at| **at >= nearest);
         if is_late && opened.clone().next().is_none() && detect_line(line).is_none() {
@@ -178,9 +179,10 @@ impl StreamBeginning {
             let output_on = if is_message { stream } else { Stream::Stdout };
             let since = self.text.get(start..self.line).unwrap_or_default();
             let since = memchr::memchr_iter(b'\n', since).count() as u64;
-            let lines_before = match output_on == stream {
-                true => self.finished.saturating_sub(since),
-                false => 0,
+            let lines_before = if output_on == stream {
+                self.finished.saturating_sub(since)
+            } else {
+                0
             };
             Some(FoundRuntime {
                 runtime,

@@ -5,6 +5,7 @@ use runtape_core::{Runtime, Stream};
 
 use crate::command_line::own_words;
 use crate::context::{Context, RunSource};
+use crate::detect::SURE_ENOUGH;
 use crate::error::NormalizeError;
 use crate::exit::Exit;
 use crate::foreign_lines::ForeignLines;
@@ -141,7 +142,7 @@ impl Normalizer {
             }
         };
         let limit = context.limit;
-        let roles = StreamRoles::new(&context);
+        let roles = StreamRoles::new(&context, entry.sniff);
         let foreign = ForeignLines::new(&runtime, &context);
         if source != RunSource::Live {
             context.metadata.set("source", source.as_str());
@@ -227,7 +228,7 @@ impl Normalizer {
             stdin.ask(&mut self.reducer);
         }
         let (reading, reducer) = (&mut self.reading, &mut self.reducer);
-        let (roles, foreign) = (self.roles, &mut self.foreign);
+        let (roles, foreign) = (&mut self.roles, &mut self.foreign);
         let clock = &mut self.clock;
         splitter.push(bytes.bytes(), received_at, |framed| {
             note_foreign(foreign, reducer, stream, &framed);
@@ -273,7 +274,14 @@ impl Normalizer {
         ] {
             splitter.finish(|framed| {
                 note_foreign(&mut self.foreign, reducer, stream, &framed);
-                feed(&mut reading, reducer, clock, self.roles, stream, framed);
+                feed(
+                    &mut reading,
+                    reducer,
+                    clock,
+                    &mut self.roles,
+                    stream,
+                    framed,
+                );
             });
         }
         let at = clock.end_of_run().unwrap_or(self.last_at);
@@ -330,24 +338,34 @@ impl Normalizer {
 #[derive(Clone, Copy, Debug)]
 struct StreamRoles {
     is_swapped: bool,
+    /// Lines of a wrapper that are still to come at the most.
     lines_before: u64,
+    sniff: fn(&[u8]) -> u8,
 }
 
 impl StreamRoles {
-    fn new(context: &Context) -> Self {
+    fn new(context: &Context, sniff: fn(&[u8]) -> u8) -> Self {
         Self {
             is_swapped: context.output_on == Stream::Stderr,
             lines_before: context.lines_before,
+            sniff,
         }
     }
 
     /// Tells whether a line is a wrapper's, and looks like a message: by it a parser would take the format of the
     /// output for another one.
-    fn is_misleading(self, stream: Stream, line: &Line<'_>) -> bool {
-        let is_before =
-            self.role_of(stream) == Stream::Stdout && line.place(stream).line <= self.lines_before;
+    fn is_misleading(&mut self, stream: Stream, line: &Line<'_>) -> bool {
+        if self.lines_before == 0 || self.role_of(stream) != Stream::Stdout {
+            return false;
+        }
+        // They were counted before secrets were taken out, of which one may have been several lines.
+        let is_own = (self.sniff)(line.bytes) >= SURE_ENOUGH;
+        if is_own || line.place(stream).line > self.lines_before {
+            self.lines_before = 0;
+            return false;
+        }
         let first = line.bytes.trim_ascii_start().first();
-        is_before && matches!(first, Some(b'{' | b'}' | b'[' | b']' | b'"'))
+        matches!(first, Some(b'{' | b'}' | b'[' | b']' | b'"'))
     }
 
     /// Returns what the parser takes a stream for.
@@ -392,7 +410,7 @@ fn feed(
     reading: &mut LineParser,
     reducer: &mut Reducer,
     clock: &mut ToldClock,
-    roles: StreamRoles,
+    roles: &mut StreamRoles,
     stream: Stream,
     mut framed: Framed<'_>,
 ) {

@@ -499,3 +499,24 @@ fn a_pipe_goes_on_when_the_disk_of_its_database_is_full() {
     assert!(read("verified").contains("intact"));
     assert_eq!(read("left"), "");
 }
+
+#[test]
+fn doctor_tells_of_runs_that_wait() {
+    let runtape = Runtape::new();
+    let database = runtape.path("runs.db");
+    let spool = spooled(&runtape, &database, "waits", None);
+    assert!(spool.exists());
+    let doctor = || runtape.run(&["doctor", "--db", database.to_str().unwrap()]);
+    let output = doctor();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(
+        said.contains("1 run in spool files, not in the database, since 2"),
+        "{said}"
+    );
+    assert!(said.contains("`runtape recover` takes them in"), "{said}");
+    let recovered = recover(&runtape, &database, &[]);
+    assert!(recovered.status.success(), "{}", stderr(&recovered));
+    let output = doctor();
+    assert!(!stdout(&output).contains("spool"), "{}", stdout(&output));
+}

@@ -489,10 +489,8 @@ pub(crate) fn a_run_that_turns_out_to_be_another_runtimes_is_that_ones_in_every_
         usual.usage_daily().unwrap(),
         "the sums that are kept"
     );
-    let of_runtime = RunFilter {
-        runtime: Some(Runtime::Generic),
-        ..RunFilter::default()
-    };
+    let mut of_runtime = RunFilter::default();
+    of_runtime.runtime = Some(Runtime::Generic);
     let generic = store.runs(&of_runtime, None, 9).unwrap();
     assert!(generic.items.iter().all(|run| run.run_id != *right.id()));
 }

@@ -1,5 +1,8 @@
 //! Roles with the least rights: a recorder that can only append, a reader that can only read.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
+
 use runtape_store::{
     CallFilter, DatabaseFault, Options, PreparedRun, RunFilter, Store, StoreError,
 };
@@ -208,4 +211,50 @@ fn a_reader_can_only_read() {
     must_be_refused(&sql, "UPDATE run SET status = NULL");
     must_be_refused(&sql, "CREATE TABLE more (a int)");
     assert_eq!(contents(&owner, &[]), before);
+}
+
+#[test]
+fn the_script_stops_where_a_right_is_missing_and_changes_nothing() {
+    let is_there = Command::new("psql").arg("--version").output().is_ok();
+    let Some(server) = is_there.then(|| own_server(Care::Quick, &[])).flatten() else {
+        return;
+    };
+    server.sql("postgres").run("CREATE DATABASE history");
+    Layout::Whole.migrate(&server.address("history"));
+    let owner = server.sql("history");
+    owner.run("CREATE ROLE plain LOGIN");
+    let script = Store::roles_sql().unwrap();
+    let psql = |user: &str| {
+        let mut child = Command::new("psql")
+            .arg(address(&server, user))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // psql may have ended already.
+        let _ = stdin.write_all(script.as_bytes());
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    };
+    let roles = || {
+        let answer = owner.run("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'runtape\\_%'");
+        answer.rows[0][0].clone().unwrap()
+    };
+    let (code, said) = psql("plain");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("user plain may make no roles"), "{said}");
+    assert!(said.contains("ALTER ROLE plain CREATEROLE"), "{said}");
+    assert_eq!(roles(), "0");
+    // Who may make roles and does not own the tables gets half of it, and keeps nothing.
+    owner.run("ALTER ROLE plain CREATEROLE");
+    let (code, said) = psql("plain");
+    assert_eq!(code, Some(3), "{said}");
+    assert_eq!(roles(), "0", "{said}");
+    let (code, said) = psql("runtape");
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(roles(), "2");
 }

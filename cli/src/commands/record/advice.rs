@@ -9,7 +9,7 @@ pub(super) fn advice(runtime: Option<&Runtime>, argv: &[String]) -> Option<Strin
     let Some(runtime) = runtime else {
         let program = argv.first()?;
         return Some(format!(
-            "{program} is no runtime that is known: its first lines tell which agent it runs, see --runtime"
+            "{program} is no runtime that is known: recorded as generic unless its first lines tell an agent, see --runtime"
         ));
     };
     let entry = entry_for(runtime)?;

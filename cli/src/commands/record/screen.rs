@@ -69,7 +69,7 @@ impl Screen {
     pub(super) fn show(&mut self, invocation: &mut Invocation<'_>, shown: Shown) {
         let (bytes, result) = match shown {
             Shown::Bytes(stream, bytes) => (bytes.len(), self.raw(invocation, stream, &bytes)),
-            Shown::Unread(text) => (0, self.unread(invocation, text)),
+            Shown::Unread(text) => (0, self.unread(invocation, &text)),
             Shown::Items { items, bytes } => (bytes, self.items(invocation, items)),
         };
         self.saw(invocation, result);
@@ -127,14 +127,14 @@ impl Screen {
     }
 
     /// Shows lines at once that an item may say again.
-    fn unread(&mut self, invocation: &mut Invocation<'_>, text: String) -> Result<(), CliError> {
-        if self.view != View::Conversation || self.unread.is_over(&text) {
+    fn unread(&mut self, invocation: &mut Invocation<'_>, text: &str) -> Result<(), CliError> {
+        if self.view != View::Conversation || self.unread.is_over(text) {
             return Ok(());
         }
         let console = &mut invocation.console;
-        let entry = TranscriptEntry::new(0, Assistant::new(&text, true));
+        let entry = TranscriptEntry::new(0, Assistant::new(text, true));
         self.printer.print(console, &entry)?;
-        self.unread.lines.push_str(&text);
+        self.unread.lines.push_str(text);
         Ok(console.out.flush()?)
     }
 
