@@ -189,13 +189,11 @@ impl TapeState {
             .result
             .as_ref()
             .and_then(|result| result.verdict.error());
-        match error.filter(|error| error.name == UNFINISHED) {
-            Some(unfinished) => unfinished.clone(),
-            None => {
-                let message = "the run that started this one ended first";
-                failure::error("ParentEnded", message, ErrorFamily::Process)
-            }
-        }
+        let unfinished = error.filter(|error| error.name == UNFINISHED);
+        unfinished.cloned().unwrap_or_else(|| {
+            let message = "the run that started this one ended first";
+            failure::error("ParentEnded", message, ErrorFamily::Process)
+        })
     }
 
     fn note_exit(&mut self, root: &mut Run, exit: &Exit, place: TapePlace) {

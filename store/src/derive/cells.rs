@@ -55,6 +55,13 @@ impl<'a> Cell<'a> {
         }
     }
 
+    fn into_real(self) -> Option<f64> {
+        match self {
+            Self::Real(number) => Some(number),
+            _ => None,
+        }
+    }
+
     fn into_count(self) -> u64 {
         let number = self.into_integer().unwrap_or(0);
         u64::try_from(number).unwrap_or(0)
@@ -314,10 +321,7 @@ pub(crate) fn run_info(names: RunNames, cells: [Cell<'static>; RUN_WIDTH]) -> Ru
             cached_input_tokens: cached_input.into_integer(),
             ..TokenCounts::default()
         },
-        cost: Cost::of_reported(match cost {
-            Cell::Real(cost) => Some(cost),
-            _ => None,
-        }),
+        cost: Cost::of_reported(cost.into_real()),
         error,
         seal: names.seal.map(|seal| seal.number),
         seal_chain: names.seal.map_or(0, |seal| seal.chain),

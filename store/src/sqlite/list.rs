@@ -108,6 +108,9 @@ pub(crate) fn ids_with_prefix(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// What the first or the latest root run of a job says of it: status, expert and outcome.
+type RootRun = (Option<String>, Option<String>, Option<String>);
+
 /// Makes a job from its runs: running while any run is open, else as its latest root run ended.
 fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
     let mut job = connection
@@ -148,8 +151,7 @@ fn job(connection: &Connection, key: i64) -> Result<JobInfo> {
              WHERE run.job = ?1 AND run.root IS NULL
              ORDER BY run.started_at {order}, run.id {order} LIMIT 1"
         );
-        type End = (Option<String>, Option<String>, Option<String>);
-        let found: Option<End> = connection
+        let found: Option<RootRun> = connection
             .prepare_cached(&sql)?
             .query_row([key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;

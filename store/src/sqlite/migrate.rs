@@ -29,8 +29,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0012_search.sql"),
     include_str!("../../migrations/0013_about.sql"),
     include_str!("../../migrations/0014_cache_writes.sql"),
-    include_str!("../../migrations/0016_outcome.sql"),
-    include_str!("../../migrations/0017_times.sql"),
+    include_str!("../../migrations/0015_outcome.sql"),
+    include_str!("../../migrations/0016_times.sql"),
 ];
 
 /// The schema from which on hashes of tapes cover receive times.

@@ -117,7 +117,7 @@ impl Report {
         self.summary.stored += 1;
         let wanted = key(&run.runtime, run.status, run.outcome);
         let groups = &mut self.summary.groups;
-        let place = groups.binary_search_by_key(&wanted, |group| key_of(group));
+        let place = groups.binary_search_by_key(&wanted, key_of);
         let place = place.unwrap_or_else(|place| {
             groups.insert(
                 place,

@@ -239,7 +239,7 @@ impl ChildSession {
 
     /// Ends a sub-agent that has answered, or was closed.
     fn end(&self, id: &str, out: &mut SignalSink<'_>) {
-        let is_error = self.state.last == RowState::Open;
+        let is_error = self.state.last != RowState::Answered;
         if is_error && !self.state.has_ended {
             return;
         }
