@@ -165,7 +165,7 @@ mod tests {
                 r#"{"subtype":"agents_killed"}"#,
                 "agents_killed",
                 "info",
-                "",
+                "agents_killed",
             ),
         ];
         for (line, subtype, kind, message) in table {

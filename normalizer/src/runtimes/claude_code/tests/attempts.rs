@@ -38,7 +38,7 @@ fn stopped() -> Value {
 fn whole(id: &str, text: &str) -> Vec<Value> {
     let mut events = vec![message_start(id), text_start(), text_delta(text)];
     events.extend([says(id, text), block_stop()]);
-    events.extend(message_end(9));
+    events.extend(message_end(8));
     events
 }
 

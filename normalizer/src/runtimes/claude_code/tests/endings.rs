@@ -212,7 +212,7 @@ fn the_last_of_several_results_decides() {
     assert_eq!(summary.error.as_ref().unwrap().name, "TruncatedOutput");
     assert_eq!(summary.final_text.as_deref(), Some("Second."));
     let usage = summary.usage.unwrap();
-    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(11), None));
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(5), None));
 
     let cut = lines(&turns[..3]) + "{\"type\":\"system\",\"subt";
     let summary = text(&cut);

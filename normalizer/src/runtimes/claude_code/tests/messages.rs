@@ -109,7 +109,7 @@ fn pieces_and_the_whole_block_are_one_text() {
     let usage = summary.usage.unwrap();
     assert_eq!(
         (usage.input_tokens, usage.output_tokens),
-        (Some(2), Some(7))
+        (Some(4), Some(7))
     );
     assert!(summary.unparsed.is_empty(), "{:?}", summary.unparsed);
 }
@@ -158,7 +158,7 @@ fn a_message_that_began_and_showed_nothing_is_a_step_that_was_cut() {
     let summary = given.summary();
     assert_eq!((summary.steps, summary.final_text.as_deref()), (2, None));
     assert_eq!(summary.texts, ["whole"]);
-    assert_eq!(summary.usage.unwrap().input_tokens, Some(12));
+    assert_eq!(summary.usage.unwrap().input_tokens, Some(2));
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn block_stop() -> Value {
 }
 
 fn message_end(output: u64) -> [Value; 2] {
-    let usage = json!({"input_tokens": 5, "cache_read_input_tokens": 3, "output_tokens": output});
+    let usage = json!({"input_tokens": 3, "cache_read_input_tokens": 3, "output_tokens": output});
     [
         event(
             &json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}),

@@ -56,6 +56,10 @@ struct ThreadSurvey {
 
 /// What a thread's first line says of it.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are independent of each other"
+)]
 struct ThreadOrigin {
     parent: Option<String>,
     /// It says itself that the session is its own.

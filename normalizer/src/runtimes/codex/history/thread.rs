@@ -141,10 +141,8 @@ impl Thread {
                 let content = item.output.into_owned();
                 self.calls.tell(&id, content, scope_of(child.as_ref()), out);
             }
-            // What the CLI keeps for itself.
-            "ghost_snapshot" | "compaction" | "compaction_summary" | "other" => {}
-            // What one agent told another: the thread of either has it in full.
-            "agent_message" => {}
+            // What the CLI keeps for itself, and what agents tell each other.
+            "ghost_snapshot" | "compaction" | "compaction_summary" | "agent_message" | "other" => {}
             _ => out.unparsed(Some(kind), "a response item of unknown type"),
         }
         if self.calls.weight() > limit {

@@ -242,7 +242,7 @@ wire_struct! {
         // what calls gave back
         "output" => output: Content<'a>,
         ; known "type", "status", "phase", "internal_chat_message_metadata_passthrough",
-            "timestamp", "ordinal", "metadata", "execution", "end_turn"
+            "timestamp", "ordinal", "metadata", "execution", "end_turn", "author", "recipient"
     }
 
     pub(super) struct EventLine<'a> {
