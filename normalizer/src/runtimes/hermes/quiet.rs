@@ -350,7 +350,7 @@ fn take_leak(line: &str, out: &mut SignalSink<'_>) {
 }
 
 /// Tells whether a leaked line shows that nothing is quiet here.
-fn is_chat(line: &str) -> bool {
+pub(super) fn is_chat(line: &str) -> bool {
     let called = || {
         matches!(
             tool_line::of_chat(line),
