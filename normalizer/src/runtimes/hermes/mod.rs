@@ -15,7 +15,7 @@
 //!
 //! Read the files in this order: lines come in here, and `both_streams` holds them where nothing
 //! tells the format; then one of the readers in the table goes on. `tool_line`, `borders`, `diff`,
-//! `long_completion`, `notices`, `failure` and `exit_summary` know single lines and what they are
+//! `long_completion`, `notices`, `failure`, `refusal` and `exit_summary` know single lines and what they are
 //! part of, `worktree` those around a run. `messages` puts what was said and called into steps, with `call_result`, `late_results`
 //! and `subagents`. `tools` and `session` know hermes' words.
 //!
@@ -40,6 +40,7 @@ mod long_completion;
 mod messages;
 mod notices;
 mod quiet;
+mod refusal;
 mod session;
 mod sniff;
 mod stderr;

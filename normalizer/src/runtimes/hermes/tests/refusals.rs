@@ -131,7 +131,7 @@ fn a_cancelled_prompt_has_no_final_text() {
             "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "One."}}}}),
         json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n");
     let run = summary(&text);
     assert_eq!(run.texts, ["One."]);
     assert_eq!(run.final_text, None);
