@@ -196,8 +196,8 @@ impl StreamBeginning {
     fn end_line(&mut self, is_bounded: bool) {
         let line = self.text.get(self.line..).unwrap_or_default();
         match line.trim_ascii_end() {
-            [b'{'] | [b'['] | [b'{' | b'[', .., b',' | b'{' | b'['] => {
-                self.opened = Some(self.line)
+            [b'{' | b'['] | [b'{' | b'[', .., b',' | b'{' | b'['] => {
+                self.opened = Some(self.line);
             }
             [b'}' | b']', ..] => self.opened = None,
             _ => {}

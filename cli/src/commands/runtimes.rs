@@ -84,7 +84,17 @@ pub(crate) fn run(_: &RuntimesArgs, invocation: &mut Invocation<'_>) -> Result<(
     }
     programs.print(console)?;
     console.line("")?;
-    formats.print(console)
+    formats.print(console)?;
+    let missing = RUNTIMES
+        .iter()
+        .flat_map(|entry| entry.not_read().iter().map(move |what| (entry, *what)));
+    for (at, (entry, what)) in missing.enumerate() {
+        if at == 0 {
+            console.line("")?;
+        }
+        console.line(&format!("{}: not read: {what}", entry.runtime.as_str()))?;
+    }
+    Ok(())
 }
 
 /// What the table of formats has a column for. Every format tells the text.

@@ -71,6 +71,16 @@ impl RuntimeEntry {
         let names: Vec<&str> = self.formats.iter().map(|format| format.name).collect();
         names.join(", ")
     }
+
+    /// Returns what the runtime leaves behind that is not read, each with the reason.
+    #[must_use]
+    pub fn not_read(&self) -> &'static [&'static str] {
+        match self.runtime {
+            Runtime::Cursor => cursor::NOT_READ,
+            Runtime::Openclaw => openclaw::NOT_READ,
+            _ => &[],
+        }
+    }
 }
 
 /// Every runtime that can be read.

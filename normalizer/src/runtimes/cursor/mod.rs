@@ -64,6 +64,13 @@ use crate::redact::DeltaShape;
 use crate::session_id::is_word_with_digit;
 use crate::signal::{Outcome, Signal, Verdict};
 
+/// What Cursor leaves behind that is not read.
+pub(super) const NOT_READ: &[&str] = &[
+    "the editor's database (state.vscdb): its chats are of no process of the CLI",
+    "transcripts of the CLI (agent-transcripts): its chats say more",
+    "cloud agents: no format of what they leave to download is documented",
+];
+
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Cursor,
     parser: |context| Box::new(CursorParser::new(context)),

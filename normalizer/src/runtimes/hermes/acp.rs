@@ -10,7 +10,8 @@ use runtape_core::{ErrorFamily, TokenCounts};
 use serde_json::{Value, json};
 
 use super::acp_title::tool_of_title;
-use super::failure::{NO_REPLY, error_of_text, looks_like_failure, refusal_of_text};
+use super::failure::{NO_REPLY, error_of_text, looks_like_failure};
+use super::refusal::refusal_of_text;
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use super::step_progress::StepProgress;

@@ -3,6 +3,7 @@
 use runtape_core::runtime_event::{ApiRetry, Info, Warning};
 use runtape_core::{ErrorFamily, RunError};
 
+use super::refusal::{DECLINED, FILTERED, refusal, refusal_of_text, refusal_reason};
 use super::session::seconds;
 use crate::failure;
 use crate::parser::SignalSink;
@@ -25,10 +26,7 @@ pub(super) struct FailureReport {
     error: Option<String>,
     /// What ended the run.
     fatal: Option<String>,
-    /// The model answered with nothing until it was given up.
-    empty: bool,
-    /// The model, or its provider's filter, refused.
-    refused: bool,
+    cause: FatalCause,
     /// The turn limit was reached.
     limit: Option<String>,
     /// The model was asked for a closing summary because of it.
@@ -36,6 +34,17 @@ pub(super) struct FailureReport {
     model: Option<String>,
     /// A response was cut by the token limit.
     truncated: bool,
+}
+
+/// What ended a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum FatalCause {
+    #[default]
+    Request,
+    /// The model answered with nothing until it was given up.
+    NothingSaid,
+    /// The model, or its provider's filter, refused.
+    Refusal,
 }
 
 /// What a line of a report was.
@@ -55,7 +64,7 @@ impl FailureReport {
 
     /// Tells whether it failed because the model said nothing.
     pub(super) fn was_empty(&self) -> bool {
-        self.fatal.is_some() && self.empty
+        self.fatal.is_some() && self.cause == FatalCause::NothingSaid
     }
 
     /// Returns the model that a failed request named, once.
@@ -72,8 +81,7 @@ impl FailureReport {
     pub(super) fn recover(&mut self) {
         if self.fatal.is_some() {
             self.fatal = None;
-            self.empty = false;
-            self.refused = false;
+            self.cause = FatalCause::Request;
         }
     }
 
@@ -101,7 +109,7 @@ impl FailureReport {
             }
             "⚠" if text == DECLINED => {
                 self.fatal = Some(text.to_owned());
-                self.refused = true;
+                self.cause = FatalCause::Refusal;
             }
             "⚠" if text.starts_with("Empty response from model") => {
                 let retry = ApiRetry {
@@ -194,25 +202,30 @@ impl FailureReport {
 
     fn on_fatal(&mut self, text: &str) {
         self.status = status_in(text).or(self.status);
-        self.empty = text.starts_with("Model returned no content");
-        self.refused |= text.starts_with(FILTERED);
+        if text.starts_with(FILTERED) {
+            self.cause = FatalCause::Refusal;
+        } else if text.starts_with("Model returned no content") {
+            self.cause = FatalCause::NothingSaid;
+        } else if self.cause == FatalCause::NothingSaid {
+            self.cause = FatalCause::Request;
+        }
         self.fatal = Some(shorten(text));
     }
 
     /// Returns the error that ended the run; `text` is what was printed in the answer's place.
     pub(super) fn error(&self, text: Option<&str>) -> RunError {
         let fatal = self.fatal.as_deref();
-        let message = if self.empty {
+        let message = if self.cause == FatalCause::NothingSaid {
             fatal
         } else {
             self.error.as_deref().or(text).or(fatal)
         };
         let message = message.unwrap_or_default().to_owned();
-        if self.refused {
+        if self.cause == FatalCause::Refusal {
             let said = text.and_then(refusal_reason);
             return refusal(said.as_deref().unwrap_or(&message), self.status);
         }
-        if self.empty {
+        if self.cause == FatalCause::NothingSaid {
             return failure::error("EmptyResponse", message, ErrorFamily::Other);
         }
         if fatal.is_some_and(|text| text.starts_with(CONTEXT_EXCEEDED)) {
@@ -255,18 +268,6 @@ impl FailureReport {
 
 /// What is said of the turn limit also where nothing was left to do.
 const BUDGET_REACHED: &str = "Iteration budget reached (";
-
-/// The line that tells of a refusal by the model (`content_filter`).
-const DECLINED: &str = "The model declined to respond to this request (safety refusal).";
-
-/// The beginning of the line that tells of a refusal by the provider.
-const FILTERED: &str = "Provider safety filter blocked this request: ";
-
-/// The first sentences of the texts that are printed where the answer would be after a refusal.
-const REFUSALS: [&str; 2] = [
-    "⚠️ The model declined to respond to this request (safety refusal — not a Hermes/gateway failure).",
-    "⚠️ The model provider's safety filter blocked this request (not a Hermes/gateway failure).",
-];
 
 /// What is said of a response that the token limit cut.
 const TRUNCATED: &str = "Response truncated (finish_reason=";
@@ -312,12 +313,6 @@ pub(super) fn is_head(line: &str) -> bool {
     starts.iter().any(|start| text.starts_with(start))
 }
 
-/// Tells whether a line tells of a refusal.
-pub(super) fn is_refusal_line(line: &str) -> bool {
-    let is = |mark: &str| line.strip_prefix(mark).map(str::trim_start);
-    is("⚠️") == Some(DECLINED) || is("❌").is_some_and(|text| text.starts_with(FILTERED))
-}
-
 /// Tells whether a warning says that the turn limit was reached.
 fn is_limit(text: &str) -> bool {
     [
@@ -345,41 +340,6 @@ pub(super) fn error_of_text(text: &str) -> RunError {
         None if looks_like_failure(text) => failure::api_error(shorten(text), None),
         None => failure::error("NonZeroExit", shorten(text), ErrorFamily::Process),
     }
-}
-
-/// Returns the error of a text in which hermes itself says that the model or its provider refused.
-/// An answer that declines in the model's own words is an answer.
-pub(super) fn refusal_of_text(text: &str) -> Option<RunError> {
-    refusal_reason(text).map(|said| refusal(&said, status_in(&said)))
-}
-
-/// Returns the reason that such a text gives, else its first sentence. Panels wrap the text at the
-/// width of the screen.
-fn refusal_reason(text: &str) -> Option<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
-    let (first, rest) = REFUSALS
-        .iter()
-        .find_map(|first| Some((*first, text.strip_prefix(first)?.trim_start())))?;
-    let said = ["Model's explanation: ", "Provider message: "]
-        .iter()
-        .find_map(|label| rest.strip_prefix(label));
-    let said = said.map(|said| {
-        said.rsplit_once(" Try rephrasing ")
-            .map_or(said, |(said, _)| said)
-    });
-    let first = first.trim_start_matches(['⚠', '\u{fe0f}', ' ']);
-    Some(shorten(said.unwrap_or(first)))
-}
-
-fn refusal(message: &str, status: Option<u16>) -> RunError {
-    let mut error = match status {
-        Some(_) => failure::api_error(message, status),
-        None => failure::error("Refusal", message, ErrorFamily::Refusal),
-    };
-    error.family = Some(ErrorFamily::Refusal);
-    error.is_retryable = false;
-    error
 }
 
 /// Tells whether a text has the form in which hermes prints the failure of a model request.
@@ -415,7 +375,7 @@ fn family_of_kind(kind: &str) -> ErrorFamily {
 }
 
 /// Reads the status after the first `HTTP ` or `Error code: `.
-fn status_in(text: &str) -> Option<u16> {
+pub(super) fn status_in(text: &str) -> Option<u16> {
     let after = |lead: &str| text.split_once(lead).map(|(_, rest)| rest);
     let rest = after("HTTP ").or_else(|| after("Error code: "))?;
     let code = rest.get(..3)?;
@@ -447,7 +407,7 @@ fn retry_of(text: &str) -> ApiRetry {
     }
 }
 
-fn shorten(text: &str) -> String {
+pub(super) fn shorten(text: &str) -> String {
     match text.char_indices().nth(MOST) {
         Some((at, _)) => text.get(..at).unwrap_or_default().to_owned(),
         None => text.to_owned(),
@@ -521,46 +481,6 @@ mod tests {
             panic!("a limit")
         };
         assert_eq!(error.family, Some(ErrorFamily::TurnLimit));
-    }
-
-    #[test]
-    fn a_refusal_is_what_hermes_says_itself() {
-        let own = "⚠️  The model declined to respond to this request (safety refusal — not a Hermes/gateway failure).\n\nModel's explanation: I can't.\n\nTry rephrasing the request, or so.";
-        let blocked = "⚠️  The model provider's safety filter blocked this\nrequest (not a Hermes/gateway failure).\n\nProvider message: HTTP 400: content_filter\n\nTry rephrasing it.";
-        let table = [
-            (own, Some(("Refusal", "I can't.", None))),
-            (
-                blocked,
-                Some(("ApiError", "HTTP 400: content_filter", Some(400))),
-            ),
-            ("I can't help with that.", None),
-            ("The model declined to respond to this request.", None),
-        ];
-        for (text, expected) in table {
-            let error = refusal_of_text(text);
-            let told = error.as_ref().map(|error| {
-                (
-                    error.name.as_str(),
-                    error.message.as_str(),
-                    error.status_code,
-                )
-            });
-            assert_eq!(told, expected, "{text}");
-            if let Some(error) = error {
-                assert_eq!(error.family, Some(ErrorFamily::Refusal));
-                assert!(!error.is_retryable);
-            }
-        }
-        for line in [
-            "⚠️ The model declined to respond to this request (safety refusal).",
-            "❌ Provider safety filter blocked this request: HTTP 400: no",
-        ] {
-            let (mut report, _) = reported(&[line]);
-            assert!(report.has_failed() && is_head(line) && is_refusal_line(line));
-            assert_eq!(report.error(Some(own)).family, Some(ErrorFamily::Refusal));
-            report.recover();
-            assert!(!report.has_failed());
-        }
     }
 
     #[test]

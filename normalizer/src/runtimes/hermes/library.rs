@@ -7,10 +7,11 @@ use runtape_core::RunId;
 use runtape_core::runtime_event::Info;
 
 use super::diff::Diff;
-use super::failure::{FailureReport, ReportLine, is_head, is_refusal_line};
+use super::failure::{FailureReport, ReportLine, is_head};
 use super::long_completion::{Continued, LongCompletion};
 use super::messages::Messages;
 use super::notices::{self, CONTEXT_LIMIT, ended_task, is_compaction};
+use super::refusal::is_refusal_line;
 use super::subagents::{Branch, Subagents};
 use super::text::{Boxed, MOST_ERROR, Plain, is_blank};
 use super::tool_line::{self, CallOpening, ToolLine, is_batch, opens_completion};

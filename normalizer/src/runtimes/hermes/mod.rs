@@ -15,7 +15,7 @@
 //!
 //! Read the files in this order: lines come in here, and `both_streams` holds them where nothing
 //! tells the format; then one of the readers in the table goes on. `tool_line`, `borders`, `diff`,
-//! `long_completion`, `notices`, `failure` and `exit_summary` know single lines and what they are
+//! `long_completion`, `notices`, `failure`, `refusal` and `exit_summary` know single lines and what they are
 //! part of, `worktree` those around a run. `messages` puts what was said and called into steps, with `call_result`, `late_results`
 //! and `subagents`. `tools` and `session` know hermes' words.
 //!
@@ -40,6 +40,7 @@ mod long_completion;
 mod messages;
 mod notices;
 mod quiet;
+mod refusal;
 mod session;
 mod sniff;
 mod stderr;
@@ -139,6 +140,9 @@ pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
 
 const ESCAPE: u8 = 0x1B;
 
+/// The most lines that are held for the echo of the prompt.
+const MAX_LINES_BEFORE_ECHO: usize = 64;
+
 /// The line that ends the echo of the prompt.
 const INITIALIZING: &str = "Initializing agent...";
 
@@ -198,6 +202,8 @@ struct Hermes {
     /// The output was printed to a terminal.
     on_terminal: bool,
     worktree: WorktreeBanner,
+    /// Lines before the echo of the prompt, where the command line says that there will be one.
+    before_echo: HeldLines,
     mode: Mode,
     stderr: Stderr,
     limit: usize,
@@ -216,6 +222,7 @@ impl Hermes {
             asked,
             on_terminal: false,
             worktree: WorktreeBanner::default(),
+            before_echo: HeldLines::new(context.limit),
             mode,
             stderr: Stderr::new(asked.may_name_session()),
             limit: context.limit,
@@ -301,13 +308,50 @@ impl Hermes {
                     *blank = true;
                     return;
                 }
-                self.decide(line, printed, ending, out);
+                if self.may_come_before_echo(line) {
+                    let held = &mut self.before_echo;
+                    return held.push(printed.as_bytes(), ending, out.place());
+                }
+                self.release_before_echo(line.starts_with("Query:"), out);
+                if matches!(self.mode, Mode::Undecided { .. }) {
+                    self.decide(line, printed, ending, out);
+                }
                 if !matches!(self.mode, Mode::Echo(_)) {
                     self.push(line, printed, ending, out);
                 }
             }
             Mode::Waiting(_) => {}
         }
+    }
+
+    /// Tells whether a line may come before the echo of the prompt: a warning of hermes' own, of a model's
+    /// name for instance.
+    fn may_come_before_echo(&self, line: &str) -> bool {
+        self.asked == AskedMode::Chat
+            && self.before_echo.len() < MAX_LINES_BEFORE_ECHO
+            && !self.before_echo.is_full()
+            && !line.starts_with("Query:")
+            && !quiet::is_chat(line)
+    }
+
+    /// Gives out what came before the first line that tells the format: around the run if the prompt is
+    /// echoed, else the beginning of an answer.
+    fn release_before_echo(&mut self, is_echoed: bool, out: &mut SignalSink<'_>) {
+        if self.before_echo.is_empty() {
+            return;
+        }
+        let held = self.before_echo.take();
+        if is_echoed {
+            return held.replay(out, |line, out| {
+                notices::stray(strip_escapes(&line.line().text()).into_owned(), out);
+            });
+        }
+        let mut quiet = self.quiet();
+        out.emit(Signal::Format("quiet"));
+        held.replay(out, |line, out| {
+            quiet.push(&line.line().text(), line.ending, out);
+        });
+        self.mode = Mode::Quiet(quiet);
     }
 
     /// Recognizes the format by the first line.
@@ -424,6 +468,7 @@ impl RuntimeParser for Hermes {
         if matches!(self.mode, Mode::Echo(_)) {
             self.finish_echo(exit, out);
         }
+        self.release_before_echo(false, out);
         if let Mode::Undecided { blank: true } = self.mode
             && !exit.is_failure()
         {

@@ -12,10 +12,9 @@ use runtape_core::runtime_event::{StdoutText, Warning};
 use super::argv::AskedMode;
 use super::borders::{is_answer_top, is_reasoning_bottom, reasoning_top};
 use super::diff::Diff;
-use super::failure::{
-    FailureReport, NO_REPLY, ReportLine, error_of_text, looks_like_failure, refusal_of_text,
-};
+use super::failure::{FailureReport, NO_REPLY, ReportLine, error_of_text, looks_like_failure};
 use super::notices;
+use super::refusal::refusal_of_text;
 use super::session::is_session_id;
 use super::stderr::Stderr;
 use super::text::{Boxed, is_blank, rank};
@@ -350,7 +349,7 @@ fn take_leak(line: &str, out: &mut SignalSink<'_>) {
 }
 
 /// Tells whether a leaked line shows that nothing is quiet here.
-fn is_chat(line: &str) -> bool {
+pub(super) fn is_chat(line: &str) -> bool {
     let called = || {
         matches!(
             tool_line::of_chat(line),

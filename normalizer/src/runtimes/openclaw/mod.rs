@@ -62,6 +62,10 @@ use crate::session_id::is_word_with;
 use crate::signal::Signal;
 use crate::standard_input::StdinUse;
 
+/// What `OpenClaw` leaves behind that is not read.
+pub(super) const NOT_READ: &[&str] =
+    &["session files from before 2026.8: openclaw doctor imports them into its database"];
+
 pub(super) const ENTRY: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::Openclaw,
     parser: |context| Box::new(OpenClaw::new(context)),

@@ -292,3 +292,53 @@ fn the_copy_is_for_its_owner_alone() {
     assert_eq!(modes.remove(0), 0o700);
     assert!(!modes.is_empty());
 }
+
+#[test]
+fn sessions_may_be_named_by_another_column_and_texts_may_be_compressed() {
+    const NAMED: Database = Database {
+        files: &["state.db"],
+        sessions: Some(SessionTable {
+            name: "sessions",
+            id: "id",
+            parent: "parent",
+            named_by: "name",
+            without: &[],
+        }),
+        tables: &[Table {
+            name: "messages",
+            session: "session",
+            order: "id",
+            packed: Some(("body", "packed")),
+            without: &[],
+        }],
+    };
+    let made = made(
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, parent TEXT);
+        CREATE TABLE messages (id INTEGER PRIMARY KEY, session TEXT, body TEXT, packed BLOB);
+        INSERT INTO sessions VALUES ('1', 'a', NULL), ('2', 'a', NULL), ('3', 'b', 'a'), ('4', 'a', NULL), ('5', 'c', 'gone');
+        INSERT INTO messages VALUES (1, '3', 'plain', NULL);",
+    );
+    let text = "word ".repeat(2000);
+    let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
+    let connection = Connection::open(&made.path).unwrap();
+    let row = "INSERT INTO messages (id, session, packed) VALUES (?1, '3', ?2)";
+    connection.execute(row, (2, packed)).unwrap();
+    connection.execute(row, (3, b"no zstd".as_slice())).unwrap();
+    drop(connection);
+    let mut sessions = Vec::new();
+    read_database(&made.path, &NAMED, made.directory.path(), &mut |session| {
+        sessions.push(session);
+    })
+    .unwrap();
+    let names: Vec<Vec<String>> = sessions
+        .iter()
+        .map(|session| session.sources.iter().map(|it| it.name.clone()).collect())
+        .collect();
+    // The session of that name which began last before it started the other one.
+    assert_eq!(names, [vec!["1"], vec!["2", "3"], vec!["4"], vec!["5"]]);
+    let child = sessions.remove(1).sources.remove(1).lines.read().unwrap();
+    let child = String::from_utf8(child).unwrap();
+    assert!(child.contains(r#""body":"plain""#));
+    assert!(child.contains(&format!(r#""body":"{text}""#)));
+    assert!(child.contains(r#""packed":{"hex":"#));
+}

@@ -69,6 +69,23 @@ fn lines_about_a_worktree_are_around_the_run() {
 }
 
 #[test]
+fn what_comes_before_the_echo_is_a_notice_where_the_command_line_is_known() {
+    let words = ["hermes", "chat", "-q", "x"];
+    let warning = "⚠️  Normalized model 'a' to 'b' for c.\n";
+    let text = format!("{warning}{}", chat(""));
+    let run = summary_of(context(&words), &text, "", &Exit::with_code(0));
+    assert_eq!(run.output_format.as_deref(), Some("chat"));
+    assert!(run.texts.is_empty());
+    assert!(
+        run.notices
+            .iter()
+            .any(|notice| notice.text.contains("Normalized"))
+    );
+    let run = summary_of(context(&words), "Only\nthis.\n", "", &Exit::with_code(0));
+    assert_eq!(run.texts, ["Only\nthis."]);
+}
+
+#[test]
 fn an_error_of_two_lines_does_not_swallow_the_answer() {
     let body = format!(
         "  ┊ 🐍 preparing execute_code…\n  ┊ 🐍 exec      import sys  0.1s [Traceback (most recent call last):\n\u{1}  File \"/t...]\n{}\n    It failed.\n{}\n",
@@ -114,7 +131,7 @@ fn a_cancelled_prompt_has_no_final_text() {
             "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "One."}}}}),
         json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.map(|line| line.to_string()).join("\n");
     let run = summary(&text);
     assert_eq!(run.texts, ["One."]);
     assert_eq!(run.final_text, None);

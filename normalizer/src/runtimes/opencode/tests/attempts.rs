@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{JSON, finish, notices, read, start, text, tool};
+use super::{JSON, finish, notices, part, read, start, text, tool};
 use crate::Exit;
 
 #[test]
@@ -11,7 +11,7 @@ fn the_texts_of_an_attempt_that_was_given_up_are_a_notice() {
     let stdout = [
         start("m1"),
         text("m1", "Half an answer"),
-        start("m1"),
+        part("step_start", "m1", &json!({"id": "again"})),
         text("m1", "The whole answer."),
         finish("m1", "tool-calls"),
         tool("m1", "call_1", "bash", &aborted),
