@@ -94,9 +94,9 @@ pub(crate) fn differ_by_decision(one: &BeginRun, other: &BeginRun) -> bool {
     let bare = |begin: &BeginRun| {
         let mut context = begin.context.clone();
         if let Some(context) = context.as_object_mut() {
-            DECIDED_KEYS
-                .iter()
-                .for_each(|key| drop(context.remove(*key)));
+            for key in DECIDED_KEYS {
+                context.remove(key);
+            }
         }
         context
     };
