@@ -64,6 +64,7 @@ fn print(name: &str, fields: &Value) -> (Runtime, Option<&'static str>, String) 
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn what_was_printed_and_the_exit_make_one_outcome() {
     use Outcome::{Completed, Failed, Interrupted, Limit};
     use Told::{Answer, Nothing, Outcome as Said};

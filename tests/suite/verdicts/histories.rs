@@ -9,7 +9,8 @@ fn outcome_of_history(runtime: &Runtime, lines: &[Value]) -> (Outcome, Option<St
     let mut context = Context::new(JobId::parse("job").unwrap(), RunId::parse("run").unwrap());
     context.source = RunSource::History;
     let mut normalizer = Normalizer::new(runtime.clone(), context).unwrap();
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let lines = lines.join("\n") + "\n";
     let mut records = normalizer
         .push(Stream::History, Kept::as_given(&lines), 1)
         .records;
@@ -62,10 +63,8 @@ fn opencode(id: &str, data: &Value) -> Value {
 
 fn cursor(number: u8, message: &Value) -> Value {
     let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        digits.concat()
     };
     row(
         "blobs",
@@ -74,6 +73,7 @@ fn cursor(number: u8, message: &Value) -> Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn what_is_left_in_a_session_file_makes_one_outcome() {
     use Outcome::{Completed, Failed, Interrupted, Limit, Unfinished};
     let text = |text: &str| json!({"type": "text", "text": text});

@@ -95,9 +95,9 @@ fn machines(databases: [Option<Database>; 3]) -> [Machine; 3] {
 
 fn hold_that_all_are_the_same(machines: &[Machine; 3]) {
     let shared = TempDir::new().unwrap();
-    machines
-        .iter()
-        .for_each(|machine| machine.fill(shared.path()));
+    for machine in machines {
+        machine.fill(shared.path());
+    }
     let runs = machines[0].json(&["runs", "--limit", "0"]).len();
     assert!(runs > 60, "{runs}");
     let [one, two, three] = machines;
