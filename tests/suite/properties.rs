@@ -85,9 +85,12 @@ fn check(records: &[Record]) {
             );
         }
     }
-    // The root is the run that the tape is of, and opens first.
+    let is_root = |record: &Record| match &record.kind {
+        RecordKind::Run(opened) => opened.delegated_by.is_none(),
+        _ => false,
+    };
+    let root = runs.values().find(|records| is_root(records[0])).unwrap();
     let ends = runs.values().map(|records| records.last().unwrap().at);
-    let root = &runs[records[0].run_id.as_str()];
     assert_eq!(
         ends.max(),
         Some(root.last().unwrap().at),
