@@ -175,7 +175,8 @@ pub(super) fn tools(pg: &Postgres, filter: &CallFilter, limit: usize) -> Result<
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use runtape_tests::postgres::{Database, Layout};
 
@@ -218,7 +219,10 @@ mod tests {
         let number = |text: &str, mark: &str| -> f64 {
             let rest = text.split(mark).nth(1).unwrap_or("0");
             let end = rest.find(|letter: char| !(letter.is_ascii_digit() || letter == '.'));
-            rest[..end.unwrap_or(rest.len())].parse().unwrap()
+            rest.get(..end.unwrap_or(rest.len()))
+                .unwrap()
+                .parse()
+                .unwrap()
         };
         let read = plan.lines().map(|line| {
             let actual = line.split("(actual ").nth(1).unwrap_or_default();
@@ -240,9 +244,10 @@ mod tests {
             CallSubject::Files,
             CallSubject::Network,
         ] {
-            let mut filter = CallFilter::default();
-            filter.subject = Some(subject);
-            filters.push(filter);
+            filters.push(CallFilter {
+                subject: Some(subject),
+                ..CallFilter::default()
+            });
         }
         let mut filter = CallFilter::default();
         filter.runs.until = Some(50_000);

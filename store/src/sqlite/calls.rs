@@ -229,9 +229,10 @@ mod tests {
             CallSubject::Files,
             CallSubject::Network,
         ] {
-            let mut filter = CallFilter::default();
-            filter.subject = Some(subject);
-            filters.push(filter);
+            filters.push(CallFilter {
+                subject: Some(subject),
+                ..CallFilter::default()
+            });
         }
         // Half of the calls, and all that a runtime made.
         let ends: [fn(&mut RunFilter); 2] = [

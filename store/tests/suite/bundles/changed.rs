@@ -87,8 +87,8 @@ fn a_file_that_was_made_to_do_harm_is_refused_before_anything_is_asked_of_it() {
     let cases: Vec<(&str, String, &str)> = vec![
         (
             "a view for a table",
-            view("notice", "a AS run"),
-            "no table \"notice\"",
+            view("unparsed", "a AS run"),
+            "no table \"unparsed\"",
         ),
         (
             "an endless view",
