@@ -361,7 +361,8 @@ fn record(runtape: &Runtape, line: &str) -> Value {
 
 fn notices(runtape: &Runtape) -> String {
     let notices = runtape.json(&["notices", "--limit", "0"]);
-    notices.iter().map(|notice| format!("{notice}\n")).collect()
+    let lines: Vec<String> = notices.iter().map(Value::to_string).collect();
+    lines.join("\n")
 }
 
 #[test]
