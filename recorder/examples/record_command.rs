@@ -27,7 +27,13 @@ fn record() -> Result<Exit, Box<dyn Error>> {
         watch: Watch::Items,
         ..RecordingOptions::default()
     };
-    let recording = Recording::spawn(command, store, runtime.parse()?, context, options)?;
+    let recording = Recording::spawn(
+        command,
+        store,
+        runtime.parse::<runtape_recorder::core::Runtime>()?,
+        context,
+        options,
+    )?;
     let mut out = std::io::stdout().lock();
     for shown in recording.shown() {
         let Shown::Items { items, .. } = shown else {
