@@ -322,7 +322,7 @@ pub(crate) fn a_period_selects_what_happened_in_it<B: Backend>() {
     let any = |dice: &mut Dice| {
         let at = times[dice.roll(times.len() as u64) as usize];
         // The time itself, or one beside it.
-        Some(at + dice.roll(3) as i64 - 1)
+        Some(at + dice.roll(3).cast_signed() - 1)
     };
     let mut periods = vec![
         (None, None),

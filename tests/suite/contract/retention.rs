@@ -162,13 +162,13 @@ pub(crate) fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_n
     let made = Plan::new("a", 3).make();
     let mut deleter = home.open();
     // The scheduler decides who comes first, so both go on until each has.
-    let deleted = AtomicU64::new(0);
+    let removed = AtomicU64::new(0);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let mut store = home.open();
             let (mut done, mut held) = (0, 0);
-            while done < 60 || deleted.load(Ordering::Relaxed) == 0 {
-                assert!(done < 20_000, "the run was never deleted");
+            while done < 60 || removed.load(Ordering::Relaxed) == 0 {
+                assert!(done < 20_000, "the run was never removed");
                 match store.begin_run(&made.begin) {
                     Ok(()) => {}
                     Err(StoreError::Locked { .. }) => {
@@ -176,7 +176,7 @@ pub(crate) fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_n
                         assert!(held < 100_000, "the lock was never given back");
                         continue;
                     }
-                    // It ended, and then it was deleted before it could be compared.
+                    // It ended, and then it was removed before it could be compared.
                     Err(StoreError::UnknownRun { .. }) => continue,
                     Err(error) => panic!("{error}"),
                 }
@@ -191,7 +191,7 @@ pub(crate) fn a_writer_that_opens_a_run_while_it_is_deleted_has_a_whole_run_or_n
         });
         while !writer.is_finished() {
             match deleter.delete_run(made.id(), 1) {
-                Ok(()) => drop(deleted.fetch_add(1, Ordering::Relaxed)),
+                Ok(()) => drop(removed.fetch_add(1, Ordering::Relaxed)),
                 Err(StoreError::Locked { .. } | StoreError::UnknownRun { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
