@@ -19,7 +19,11 @@ fn feed() -> Result<(), Box<dyn Error>> {
     let store = Store::open(&database, &Options::default())?;
     let run_id = RandomIds.run_id();
     let context = Context::new(JobId::parse(run_id.as_str())?, run_id.clone());
-    let mut recorder = Recorder::start(store, runtime.parse()?, &context)?;
+    let mut recorder = Recorder::start(
+        store,
+        runtime.parse::<runtape_recorder::core::Runtime>()?,
+        &context,
+    )?;
     let mut buffer = vec![0; 64 * 1024];
     let mut input = std::io::stdin().lock();
     loop {

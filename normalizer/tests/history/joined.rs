@@ -84,6 +84,7 @@ fn counted(texts: &[String]) -> BTreeMap<&str, usize> {
 }
 
 /// Returns what a run of both sources lacks of one of them, or has twice.
+#[expect(clippy::too_many_lines, reason = "each field has its comparison")]
 pub(crate) fn faults(pair: &Pair) -> Vec<String> {
     let Pair {
         live,

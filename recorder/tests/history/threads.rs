@@ -114,10 +114,10 @@ fn threads_that_belong_together_are_as_many_runs_as_there_were_processes() {
         };
         compared += 1;
         let fresh = || Store::open_in_memory().unwrap();
-        let (mut history, mut joined, mut reverse) = (fresh(), fresh(), fresh());
+        let (mut history, mut forward, mut reverse) = (fresh(), fresh(), fresh());
         execution.sync(&mut history);
-        let recorded = execution.ingest(&mut joined);
-        execution.sync(&mut joined);
+        let recorded = execution.ingest(&mut forward);
+        execution.sync(&mut forward);
         execution.sync(&mut reverse);
         let mut joiner = Joiner::default();
         for run in execution.ingest(&mut reverse) {
@@ -126,7 +126,7 @@ fn threads_that_belong_together_are_as_many_runs_as_there_were_processes() {
         let in_order = roots(&history);
         for (what, store, runs) in [
             ("history", &history, &in_order),
-            ("printed, history", &joined, &recorded),
+            ("printed, history", &forward, &recorded),
             ("history, printed", &reverse, &recorded),
         ] {
             let name = format!("{} {what}", execution.name);

@@ -176,7 +176,7 @@ fn times_are_in_order_alone_and_joined_in_either_order() {
 
 /// Returns what was said in a run and its children, and all that counts.
 fn told(store: &Store, run: &RunInfo) -> String {
-    let mut told = format!("{} {:?}", run.started_at, run.cost_usd);
+    let mut told = format!("{} {:?}", run.started_at, run.cost.reported());
     for run in store.tree(&run.run_id).unwrap() {
         write!(told, "\n   {} {:?}", run.run_id, run.usage).unwrap();
         for record in store.records(&run.run_id, 0, usize::MAX >> 1).unwrap() {
