@@ -136,7 +136,8 @@ export type ExpertPart = TextPart | ToolCallPart | ThinkingPart;
  * This interface was referenced by `Runtape`'s JSON-Schema
  * via the `definition` "ToolClass".
  */
-export type ToolClass = "shell" | "read" | "write" | "search" | "network" | "delegate" | "mcp" | "other";
+export type ToolClass =
+  "shell" | "read" | "write" | "search" | "network" | "delegate" | "publish" | "schedule" | "mcp" | "other";
 /**
  * How much a check matters.
  *
@@ -415,7 +416,14 @@ export type FaultPlace =
  * This interface was referenced by `Runtape`'s JSON-Schema
  * via the `definition` "FileAccess".
  */
-export type FileAccess = "read" | "write" | "search";
+export type FileAccess = "read" | "write" | "delete" | "search";
+/**
+ * How it is known what a call touched, where the call does not say it itself.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "KnownBy".
+ */
+export type KnownBy = "shell" | "guess";
 /**
  * Where in a run something was found.
  *
@@ -430,6 +438,13 @@ export type SecretPlace = SecretPlaceContext | SecretPlaceRecord | SecretPlaceTa
  * via the `definition` "IngestOutcome".
  */
 export type IngestOutcome = "stored" | "skipped" | "unusable";
+/**
+ * How a run went.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "Outcome".
+ */
+export type Outcome = "running" | "completed" | "failed" | "limit" | "interrupted" | "unfinished";
 /**
  * A line of what `ingest` prints: one for each file, and a summary at the end.
  *
@@ -1789,7 +1804,7 @@ export interface Metadata {
  */
 export interface RunError {
   /**
-   * `ApiError` for what the model's API refused; `TruncatedOutput`, `NonZeroExit`, `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`; `UnclearResult` where a result does not say in the runtime's documented way how the run went; else the runtime's own name.
+   * `ApiError` for what the model's API refused; `TruncatedOutput`, `NonZeroExit`, `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`; `Unfinished` where history stops without proof of an end; `UnclearResult` where a result does not say in the runtime's documented way how the run went; else the runtime's own name.
    */
   name: string;
   /**
@@ -1965,7 +1980,7 @@ export interface Span {
 /**
  * Tokens used, where each counter may be unknown.
  *
- * Unknown is never zero: a counter nobody reported is absent here, and 0 in a checkpoint's `usage` only together with its name in `metadata.usageUnknown`. Numbers are signed because a stated total can lie below the sum of what was seen; the difference is then a negative entry.
+ * Unknown is never zero: a counter nobody reported is absent here, and 0 in a checkpoint's `usage` only together with its name in `metadata.usageUnknown`.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
  * via the `definition` "TokenCounts".
@@ -2421,7 +2436,7 @@ export interface CopiedRun {
    */
   outcome: CopyOutcome;
   /**
-   * Why it could not be copied; null if it could, or need not.
+   * Why it was not copied; null if it was, or was there as it is here.
    */
   reason: string | null;
   [k: string]: unknown;
@@ -2453,6 +2468,10 @@ export interface CopySummary {
    * Runs that were there already.
    */
   skipped: number;
+  /**
+   * Those of them that were recorded under another redaction key, by other rules or on another machine; not there if none was.
+   */
+  recordedDifferently?: number;
   /**
    * Runs that have not ended.
    */
@@ -5515,7 +5534,7 @@ export interface ExportedTree {
  */
 export interface Failure {
   /**
-   * `ApiError` for what the model's API refused; `TruncatedOutput`, `NonZeroExit`, `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`; else the runtime's own name.
+   * `ApiError` for what the model's API refused; `TruncatedOutput`, `NonZeroExit`, `KilledBySignal`, `TimedOut`, `RecorderLost`, `ParentEnded`, `Unfinished`; else the runtime's own name.
    */
   name: string;
   /**
@@ -5711,6 +5730,10 @@ export interface FileCall {
    */
   access?: FileAccess;
   /**
+   * How that is known, where the call does not say it itself.
+   */
+  knownBy?: KnownBy;
+  /**
    * The call.
    */
   call: ToolCallInfo;
@@ -5764,17 +5787,25 @@ export interface ToolCallInfo {
    */
   command: string | null;
   /**
-   * The first file it read or wrote, as the call named it; null if it names none.
+   * The first file it read or wrote; null if it names none.
    */
   path: string | null;
   /**
-   * All files that it read, wrote or looked through, as the call named them.
+   * All files that it read, wrote or looked through, each once and from the root on, without `.` and `..`: so that a file has one path, whichever way it was named. As the call named it where the directory or the home directory is not known.
    */
   paths?: string[];
   /**
    * The URL it fetched; null if it names none.
    */
   url: string | null;
+  /**
+   * `guess` where command, files and URL are taken by the names of the arguments, since nobody knows the tool; absent otherwise.
+   */
+  knownBy?: KnownBy;
+  /**
+   * What the shell command does as far as its words tell; absent where they tell nothing.
+   */
+  shell?: ShellEffects;
   /**
    * Whether it failed; null if there is no result or it did not tell.
    */
@@ -5794,7 +5825,40 @@ export interface ToolCallInfo {
   [k: string]: unknown;
 }
 /**
- * How a file was used by a tool.
+ * What a shell command does, as far as its words tell. Files are named from the directory on in which it ran.
+ *
+ * This interface was referenced by `Runtape`'s JSON-Schema
+ * via the `definition` "ShellEffects".
+ */
+export interface ShellEffects {
+  /**
+   * Files that it reads.
+   */
+  read?: string[];
+  /**
+   * Files that it creates or changes.
+   */
+  written?: string[];
+  /**
+   * Files that it deletes or moves away.
+   */
+  deleted?: string[];
+  /**
+   * Hosts that it reaches.
+   */
+  hosts?: string[];
+  /**
+   * How many parts of it do with files what their words do not tell: variables, patterns, scripts.
+   */
+  untoldFiles?: number;
+  /**
+   * How many parts of it reach hosts that their words do not tell.
+   */
+  untoldHosts?: number;
+  [k: string]: unknown;
+}
+/**
+ * How a file was used: all calls that named it, by whichever path and tool.
  *
  * This interface was referenced by `Runtape`'s JSON-Schema
  * via the `definition` "FileUse".
@@ -5805,17 +5869,25 @@ export interface FileUse {
    */
   path: string;
   /**
-   * What the tool did with it; absent where its class does not tell.
-   */
-  access?: FileAccess;
-  /**
-   * The tool's name.
-   */
-  tool: string;
-  /**
-   * How often.
+   * Calls that named it.
    */
   calls: number;
+  /**
+   * Calls that read it, of those whose class tells.
+   */
+  reads: number;
+  /**
+   * Calls that created, changed or deleted it, of those whose class tells.
+   */
+  writes: number;
+  /**
+   * The tools that did, by their names.
+   */
+  tools: string[];
+  /**
+   * How that is known, where no call says it itself.
+   */
+  knownBy?: KnownBy;
   /**
    * Calls that failed.
    */
@@ -6009,9 +6081,13 @@ export interface HostUse {
    */
   host: string | null;
   /**
-   * Whether it was only named in shell commands: whether it was reached, nobody knows.
+   * Whether the calls do not say themselves that they reached it: whether they did, nobody knows.
    */
   isGuessed: boolean;
+  /**
+   * How the host is known, where the calls do not say it themselves.
+   */
+  knownBy?: KnownBy;
   /**
    * Calls that fetched from it or named it.
    */
@@ -6075,6 +6151,10 @@ export interface IngestGroup {
    */
   status: CheckpointStatus;
   /**
+   * How they went.
+   */
+  outcome?: Outcome & string;
+  /**
    * Root runs.
    */
   runs: number;
@@ -6095,9 +6175,17 @@ export interface IngestGroup {
    */
   usage: SummaryUsage | null;
   /**
-   * What they cost in US dollars, as far as runtimes reported it.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -6114,6 +6202,14 @@ export interface IngestGroup {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   [k: string]: unknown;
 }
 /**
@@ -6210,6 +6306,10 @@ export interface RunInfo {
    */
   status: CheckpointStatus;
   /**
+   * How it went: `running` while it is open, `completed`, `failed`, `limit`, `interrupted` or `unfinished`.
+   */
+  outcome?: Outcome & string;
+  /**
    * The expert that it was given to.
    */
   expertKey: string | null;
@@ -6245,6 +6345,10 @@ export interface RunInfo {
    * How long it took in milliseconds, as the runtime reported it.
    */
   reportedDurationMs?: number;
+  /**
+   * What to call it: what was asked, else what the runtime calls the session, else the command line.
+   */
+  title?: string;
   /**
    * What was asked, its first 200 characters.
    */
@@ -6308,9 +6412,17 @@ export interface RunInfo {
    */
   usage: SummaryUsage | null;
   /**
-   * What it cost in US dollars, as the runtime reported it.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -6327,6 +6439,14 @@ export interface RunInfo {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   /**
    * Why it failed; null if it did not.
    */
@@ -6369,7 +6489,7 @@ export interface IngestSummary {
    */
   ignored: number;
   /**
-   * The runs that were stored, by runtime and status.
+   * The runs that were stored, by runtime and how they went.
    */
   groups: IngestGroup[];
   [k: string]: unknown;
@@ -6472,6 +6592,10 @@ export interface JobDetail {
    */
   status: JobStatus;
   /**
+   * How it went: `running` while any run is open, else as its latest root run.
+   */
+  outcome?: Outcome & string;
+  /**
    * The expert that the first root run was given to.
    */
   expertKey: string;
@@ -6488,9 +6612,17 @@ export interface JobDetail {
    */
   usage: SummaryUsage | null;
   /**
-   * What its runs cost in US dollars, as far as runtimes reported it.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -6507,6 +6639,14 @@ export interface JobDetail {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   /**
    * When its first run began.
    */
@@ -6545,6 +6685,10 @@ export interface JobInfo {
    */
   status: JobStatus;
   /**
+   * How it went: `running` while any run is open, else as its latest root run.
+   */
+  outcome?: Outcome & string;
+  /**
    * The expert that the first root run was given to.
    */
   expertKey: string;
@@ -6561,9 +6705,17 @@ export interface JobInfo {
    */
   usage: SummaryUsage | null;
   /**
-   * What its runs cost in US dollars, as far as runtimes reported it.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -6580,6 +6732,14 @@ export interface JobInfo {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   /**
    * When its first run began.
    */
@@ -7358,9 +7518,13 @@ export interface NetworkCall {
    */
   host: string | null;
   /**
-   * Whether the host was only named in a shell command: whether it was reached, nobody knows.
+   * Whether the call does not say itself that it reached the host: whether it did, nobody knows.
    */
   isGuessed: boolean;
+  /**
+   * How the host is known, where the call does not say it itself.
+   */
+  knownBy?: KnownBy;
   /**
    * The call.
    */
@@ -7572,6 +7736,10 @@ export interface RecordReport {
    */
   status: CheckpointStatus;
   /**
+   * How it went.
+   */
+  outcome?: Outcome & string;
+  /**
    * Why it failed; null if it did not.
    */
   error: Failure | null;
@@ -7584,9 +7752,17 @@ export interface RecordReport {
    */
   usage: SummaryUsage | null;
   /**
-   * What the run cost in US dollars, as the runtime reported it.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -7603,6 +7779,14 @@ export interface RecordReport {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   /**
    * How long it took in milliseconds, as the runtime reported it.
    */
@@ -7648,6 +7832,10 @@ export interface RecoveredRun {
    * How it ended.
    */
   status: CheckpointStatus;
+  /**
+   * How it went.
+   */
+  outcome?: Outcome & string;
   /**
    * Why it failed; null if it did not.
    */
@@ -7772,6 +7960,10 @@ export interface RenormalizedRun {
    */
   runId: RunId;
   /**
+   * The runtime that it was read as.
+   */
+  runtime: Runtime;
+  /**
    * Records that are the same as before.
    */
   same: number;
@@ -7821,6 +8013,10 @@ export interface RunDetail {
    */
   status: CheckpointStatus;
   /**
+   * How it went: `running` while it is open, `completed`, `failed`, `limit`, `interrupted` or `unfinished`.
+   */
+  outcome?: Outcome & string;
+  /**
    * The expert that it was given to.
    */
   expertKey: string | null;
@@ -7856,6 +8052,10 @@ export interface RunDetail {
    * How long it took in milliseconds, as the runtime reported it.
    */
   reportedDurationMs?: number;
+  /**
+   * What to call it: what was asked, else what the runtime calls the session, else the command line.
+   */
+  title?: string;
   /**
    * What was asked, its first 200 characters.
    */
@@ -7919,9 +8119,17 @@ export interface RunDetail {
    */
   usage: SummaryUsage | null;
   /**
-   * What it cost in US dollars, as the runtime reported it.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -7938,6 +8146,14 @@ export interface RunDetail {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   /**
    * Why it failed; null if it did not.
    */
@@ -8165,6 +8381,10 @@ export interface RunSummary {
    * How the run ended.
    */
   status: CheckpointStatus;
+  /**
+   * How it went, in one word.
+   */
+  outcome?: Outcome & string;
   /**
    * How many messages of the model the main run has.
    */
@@ -8583,6 +8803,10 @@ export interface SessionAnswer {
    */
   status: CheckpointStatus | null;
   /**
+   * How it went; not there if there is no session to resume.
+   */
+  outcome?: Outcome;
+  /**
    * When it began.
    */
   startedAt: Time | null;
@@ -8632,9 +8856,17 @@ export interface SessionInfo {
    */
   usage: SummaryUsage | null;
   /**
-   * What its runs cost in US dollars, as far as the runtime reported it.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -8652,9 +8884,21 @@ export interface SessionInfo {
    */
   priceTable?: string;
   /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
+  /**
    * How its latest run ended; `proceeding` while that is open.
    */
   status: CheckpointStatus;
+  /**
+   * How its latest run went.
+   */
+  outcome?: Outcome & string;
   /**
    * Why its latest run failed; null if it did not.
    */
@@ -8775,9 +9019,17 @@ export interface SyncGroup {
    */
   usage: SummaryUsage | null;
   /**
-   * What they cost in US dollars; null if it is not known.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -8794,6 +9046,14 @@ export interface SyncGroup {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   [k: string]: unknown;
 }
 /**
@@ -8996,7 +9256,7 @@ export interface UsageGroup {
    */
   keys?: UsageKey[];
   /**
-   * Root runs that reported tokens or a cost: each counts once, when it began and with its own model.
+   * Root runs that reported tokens or a cost: each counts once, when it began and with its own model. In a period, those that used something in it: one that began before counts when the period begins.
    */
   runs: number;
   /**
@@ -9004,9 +9264,17 @@ export interface UsageGroup {
    */
   usage: SummaryUsage | null;
   /**
-   * US dollars, as reported; null where nobody did. A run's cost counts when it ended, and with its own model.
+   * US dollars, as runtimes reported it; null where none did.
    */
   costUsd: number | null;
+  /**
+   * US dollars, `costUsd` and `estimatedCostUsd` together; not there where neither is known.
+   */
+  costTotalUsd?: number;
+  /**
+   * Some of `costTotalUsd` is estimated.
+   */
+  costIsEstimated?: boolean;
   /**
    * US dollars for the tokens of runs that reported no cost, estimated with a price table; not there where there are none, or no price is known. It is not part of `costUsd`.
    */
@@ -9023,6 +9291,14 @@ export interface UsageGroup {
    * A hash of the price table that estimates were made with; not there if there was nothing to estimate.
    */
   priceTable?: string;
+  /**
+   * The part of `usage.inputTokens` that was written to a cache, at a price of its own; not there where there is none, or nobody said.
+   */
+  cacheWriteTokens?: number;
+  /**
+   * Tokens of responses that an earlier run of the same session counted. They are in neither `usage` nor the cost.
+   */
+  countedBefore?: SummaryUsage;
   [k: string]: unknown;
 }
 /**

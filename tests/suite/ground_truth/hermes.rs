@@ -139,6 +139,13 @@ impl<'a> Told<'a> {
             let is_named = matches!(name, Some("KilledBySignal" | "NonZeroExit"));
             return (!is_named).then(|| format!("killed, but called {name:?}"));
         }
+        let is_refusal = |turn: &&Value| turn["finish"] == "content_filter";
+        if self.turns.last().is_some_and(is_refusal) {
+            let family = error.and_then(|error| error.family);
+            let texts = summary.texts.iter().chain(&summary.final_text);
+            let own = texts.filter(|text| text.contains("declined to respond"));
+            return differs(&(Some(ErrorFamily::Refusal), 0), &(family, own.count()));
+        }
         // Where only the answer is printed and the exit is 0, nothing shows the refusal.
         let is_silent = self.format == "oneshot" && capture.exit().is_success();
         let status = self.refused.filter(|_| !is_silent)?;

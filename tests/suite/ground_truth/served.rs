@@ -115,6 +115,12 @@ impl<'a> Served<'a> {
         texts.map(str::to_owned).collect()
     }
 
+    /// Tells whether a text is of a response whose stream broke: the request was made again.
+    pub(super) fn was_given_up(&self, text: &str) -> bool {
+        let mut broken = self.turns.iter().filter(|turn| is_set(&turn["drop_after"]));
+        broken.any(|turn| turn["text"] == text)
+    }
+
     /// Returns one of the totals of all requests of the main run, in the API's words.
     pub(super) fn used(&self, totals: &str, counter: &str) -> i64 {
         self.capture.truth()[totals][counter].as_i64().unwrap_or(0)

@@ -365,6 +365,17 @@ class CopySummary(Model):
             description='Runs that were there already.', ge=0, le=18446744073709551615
         ),
     ]
+    recordedDifferently: Annotated[
+        int | None,
+        Field(
+            description=(
+                'Those of them that were recorded under another redaction key, by other'
+                ' rules or on another machine; not there if none was.'
+            ),
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ] = None
     open: Annotated[
         int,
         Field(description='Runs that have not ended.', ge=0, le=18446744073709551615),
@@ -650,7 +661,7 @@ class FieldChange(Model):
 FileAccess = TypeAliasType(
     "FileAccess",
     Annotated[
-        Literal['read', 'write', 'search'],
+        Literal['read', 'write', 'delete', 'search'],
         Field(
             description='What a tool did with a file, as far as its class tells.',
             title='FileAccess',
@@ -804,6 +815,21 @@ JobStatus = TypeAliasType(
 )
 
 
+KnownBy = TypeAliasType(
+    "KnownBy",
+    Annotated[
+        Literal['shell', 'guess'],
+        Field(
+            description=(
+                'How it is known what a call touched, where the call does not say it'
+                ' itself.'
+            ),
+            title='KnownBy',
+        ),
+    ],
+)
+
+
 MediaUrl = TypeAliasType(
     "MediaUrl",
     Annotated[
@@ -926,6 +952,15 @@ class ModelPrice(Model):
     priceTable: Annotated[str, Field(description='A hash of the table.')]
     source: Annotated[str, Field(description='Where its prices come from.')]
     taken: Annotated[str, Field(description='When they were taken.')]
+
+
+Outcome = TypeAliasType(
+    "Outcome",
+    Annotated[
+        Literal['running', 'completed', 'failed', 'limit', 'interrupted', 'unfinished'],
+        Field(description='How a run went.', title='Outcome'),
+    ],
+)
 
 
 PartId = TypeAliasType(
@@ -1075,6 +1110,7 @@ RemovalReason = TypeAliasType(
                 'resealed',
                 'joined',
                 'redacted',
+                'runtimeChanged',
             ],
             title='RemovalReason',
         ),
@@ -1093,9 +1129,9 @@ class RunError(Model):
             description=(
                 "`ApiError` for what the model's API refused; `TruncatedOutput`,"
                 " `NonZeroExit`, `KilledBySignal`, `TimedOut`, `RecorderLost`,"
-                " `ParentEnded`; `UnclearResult` where a result does not say in the"
-                " runtime's documented way how the run went; else the runtime's own"
-                " name."
+                " `ParentEnded`; `Unfinished` where history stops without proof of an"
+                " end; `UnclearResult` where a result does not say in the runtime's"
+                " documented way how the run went; else the runtime's own name."
             )
         ),
     ]
@@ -1438,6 +1474,44 @@ class ServerInfo(Model):
 
     name: Annotated[str, Field(description="The server's name.")]
     version: Annotated[str, Field(description="The server's version.")]
+
+
+class ShellEffects(Model):
+    """
+    What a shell command does, as far as its words tell. Files are named from the directory on in which it ran.
+    """
+
+    read: Annotated[list[str] | None, Field(description='Files that it reads.')] = None
+    written: Annotated[
+        list[str] | None, Field(description='Files that it creates or changes.')
+    ] = None
+    deleted: Annotated[
+        list[str] | None, Field(description='Files that it deletes or moves away.')
+    ] = None
+    hosts: Annotated[list[str] | None, Field(description='Hosts that it reaches.')] = (
+        None
+    )
+    untoldFiles: Annotated[
+        int | None,
+        Field(
+            description=(
+                'How many parts of it do with files what their words do not tell:'
+                ' variables, patterns, scripts.'
+            ),
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ] = None
+    untoldHosts: Annotated[
+        int | None,
+        Field(
+            description=(
+                'How many parts of it reach hosts that their words do not tell.'
+            ),
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ] = None
 
 
 class SkillConnected(Model):
@@ -2061,8 +2135,20 @@ class SyncGroup(Model):
     ]
     costUsd: Annotated[
         float | None,
-        Field(description='What they cost in US dollars; null if it is not known.'),
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
     ]
+    costTotalUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
+            )
+        ),
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -2097,6 +2183,26 @@ class SyncGroup(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -2222,7 +2328,7 @@ class TokenCounts(Model):
     """
     Tokens used, where each counter may be unknown.
 
-    Unknown is never zero: a counter nobody reported is absent here, and 0 in a checkpoint's `usage` only together with its name in `metadata.usageUnknown`. Numbers are signed because a stated total can lie below the sum of what was seen; the difference is then a negative entry.
+    Unknown is never zero: a counter nobody reported is absent here, and 0 in a checkpoint's `usage` only together with its name in `metadata.usageUnknown`.
     """
 
     inputTokens: Annotated[
@@ -2302,7 +2408,16 @@ ToolClass = TypeAliasType(
     "ToolClass",
     Annotated[
         Literal[
-            'shell', 'read', 'write', 'search', 'network', 'delegate', 'mcp', 'other'
+            'shell',
+            'read',
+            'write',
+            'search',
+            'network',
+            'delegate',
+            'publish',
+            'schedule',
+            'mcp',
+            'other',
         ],
         Field(
             description=(
@@ -3270,7 +3385,11 @@ class CopiedRun(Model):
     outcome: Annotated[CopyOutcome, Field(description='What became of it.')]
     reason: Annotated[
         str | None,
-        Field(description='Why it could not be copied; null if it could, or need not.'),
+        Field(
+            description=(
+                'Why it was not copied; null if it was, or was there as it is here.'
+            )
+        ),
     ]
 
 
@@ -3526,7 +3645,7 @@ class Failure(Model):
             description=(
                 "`ApiError` for what the model's API refused; `TruncatedOutput`,"
                 " `NonZeroExit`, `KilledBySignal`, `TimedOut`, `RecorderLost`,"
-                " `ParentEnded`; else the runtime's own name."
+                " `ParentEnded`, `Unfinished`; else the runtime's own name."
             )
         ),
     ]
@@ -3686,7 +3805,7 @@ class FileUrlPart(Model):
 
 class FileUse(Model):
     """
-    How a file was used by a tool.
+    How a file was used: all calls that named it, by whichever path and tool.
     """
 
     path: Annotated[
@@ -3699,18 +3818,34 @@ class FileUse(Model):
             )
         ),
     ]
-    access: Annotated[
-        FileAccess | None,
+    calls: Annotated[
+        int, Field(description='Calls that named it.', ge=0, le=18446744073709551615)
+    ]
+    reads: Annotated[
+        int,
+        Field(
+            description='Calls that read it, of those whose class tells.',
+            ge=0,
+            le=18446744073709551615,
+        ),
+    ]
+    writes: Annotated[
+        int,
         Field(
             description=(
-                'What the tool did with it; absent where its class does not tell.'
-            )
+                'Calls that created, changed or deleted it, of those whose class tells.'
+            ),
+            ge=0,
+            le=18446744073709551615,
         ),
-    ] = None
-    tool: Annotated[str, Field(description="The tool's name.")]
-    calls: Annotated[
-        int, Field(description='How often.', ge=0, le=18446744073709551615)
     ]
+    tools: Annotated[
+        list[str], Field(description='The tools that did, by their names.')
+    ]
+    knownBy: Annotated[
+        KnownBy | None,
+        Field(description='How that is known, where no call says it itself.'),
+    ] = None
     errors: Annotated[
         int, Field(description='Calls that failed.', ge=0, le=18446744073709551615)
     ]
@@ -3890,11 +4025,19 @@ class HostUse(Model):
         bool,
         Field(
             description=(
-                'Whether it was only named in shell commands: whether it was reached,'
-                ' nobody knows.'
+                'Whether the calls do not say themselves that they reached it: whether'
+                ' they did, nobody knows.'
             )
         ),
     ]
+    knownBy: Annotated[
+        KnownBy | None,
+        Field(
+            description=(
+                'How the host is known, where the calls do not say it themselves.'
+            )
+        ),
+    ] = None
     calls: Annotated[
         int,
         Field(
@@ -4001,6 +4144,9 @@ class IngestGroup(Model):
 
     runtime: Annotated[Runtime, Field(description='The runtime.')]
     status: Annotated[CheckpointStatus, Field(description='How they ended.')]
+    outcome: Annotated[Outcome | None, Field(description='How they went.')] = (
+        'unfinished'
+    )
     runs: Annotated[int, Field(description='Root runs.', ge=0, le=18446744073709551615)]
     steps: Annotated[
         int,
@@ -4027,10 +4173,20 @@ class IngestGroup(Model):
     ]
     costUsd: Annotated[
         float | None,
-        Field(
-            description='What they cost in US dollars, as far as runtimes reported it.'
-        ),
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
     ]
+    costTotalUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
+            )
+        ),
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -4065,6 +4221,26 @@ class IngestGroup(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -4105,7 +4281,7 @@ class IngestSummary(Model):
     ]
     groups: Annotated[
         list[IngestGroup],
-        Field(description='The runs that were stored, by runtime and status.'),
+        Field(description='The runs that were stored, by runtime and how they went.'),
     ]
 
 
@@ -4347,6 +4523,15 @@ class JobInfo(Model):
             )
         ),
     ]
+    outcome: Annotated[
+        Outcome | None,
+        Field(
+            description=(
+                'How it went: `running` while any run is open, else as its latest root'
+                ' run.'
+            )
+        ),
+    ] = 'unfinished'
     expertKey: Annotated[
         str, Field(description='The expert that the first root run was given to.')
     ]
@@ -4360,12 +4545,20 @@ class JobInfo(Model):
     ]
     costUsd: Annotated[
         float | None,
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
+    ]
+    costTotalUsd: Annotated[
+        float | None,
         Field(
             description=(
-                'What its runs cost in US dollars, as far as runtimes reported it.'
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
             )
         ),
-    ]
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -4400,6 +4593,26 @@ class JobInfo(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -5000,6 +5213,7 @@ class RecordReport(Model):
             description='How the run ended, which may differ from how the process did.'
         ),
     ]
+    outcome: Annotated[Outcome | None, Field(description='How it went.')] = 'unfinished'
     error: Annotated[
         Failure | None, Field(description='Why it failed; null if it did not.')
     ]
@@ -5014,10 +5228,20 @@ class RecordReport(Model):
     ]
     costUsd: Annotated[
         float | None,
-        Field(
-            description='What the run cost in US dollars, as the runtime reported it.'
-        ),
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
     ]
+    costTotalUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
+            )
+        ),
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -5052,6 +5276,26 @@ class RecordReport(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -5101,6 +5345,7 @@ class RecoveredRun(Model):
     runId: Annotated[RunId, Field(description='The run.')]
     source: Annotated[RecoverySource, Field(description='Where it came from.')]
     status: Annotated[CheckpointStatus, Field(description='How it ended.')]
+    outcome: Annotated[Outcome | None, Field(description='How it went.')] = 'unfinished'
     error: Annotated[
         Failure | None, Field(description='Why it failed; null if it did not.')
     ]
@@ -5172,6 +5417,7 @@ class RenormalizedRun(Model):
     """
 
     runId: Annotated[RunId, Field(description='The run.')]
+    runtime: Annotated[Runtime, Field(description='The runtime that it was read as.')]
     same: Annotated[
         int,
         Field(
@@ -5249,6 +5495,15 @@ class RunInfo(Model):
         CheckpointStatus,
         Field(description='How it ended; `proceeding` while it is open.'),
     ]
+    outcome: Annotated[
+        Outcome | None,
+        Field(
+            description=(
+                'How it went: `running` while it is open, `completed`, `failed`,'
+                ' `limit`, `interrupted` or `unfinished`.'
+            )
+        ),
+    ] = 'unfinished'
     expertKey: Annotated[
         str | None, Field(description='The expert that it was given to.')
     ]
@@ -5288,6 +5543,15 @@ class RunInfo(Model):
             description='How long it took in milliseconds, as the runtime reported it.',
             ge=-9223372036854775808,
             le=9223372036854775807,
+        ),
+    ] = None
+    title: Annotated[
+        str | None,
+        Field(
+            description=(
+                'What to call it: what was asked, else what the runtime calls the'
+                ' session, else the command line.'
+            )
         ),
     ] = None
     prompt: Annotated[
@@ -5356,8 +5620,20 @@ class RunInfo(Model):
     ]
     costUsd: Annotated[
         float | None,
-        Field(description='What it cost in US dollars, as the runtime reported it.'),
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
     ]
+    costTotalUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
+            )
+        ),
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -5392,6 +5668,26 @@ class RunInfo(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -5625,6 +5921,10 @@ class SessionAnswer(Model):
     runtime: Annotated[Runtime | None, Field(description="That run's runtime.")]
     cwd: Annotated[str | None, Field(description='The directory it worked in.')]
     status: Annotated[CheckpointStatus | None, Field(description='How it ended.')]
+    outcome: Annotated[
+        Outcome | None,
+        Field(description='How it went; not there if there is no session to resume.'),
+    ] = None
     startedAt: Annotated[Time | None, Field(description='When it began.')]
     reason: Annotated[
         str | None, Field(description='Why there is no session; null if there is one.')
@@ -5660,12 +5960,20 @@ class SessionInfo(Model):
     ]
     costUsd: Annotated[
         float | None,
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
+    ]
+    costTotalUsd: Annotated[
+        float | None,
         Field(
             description=(
-                'What its runs cost in US dollars, as far as the runtime reported it.'
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
             )
         ),
-    ]
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -5703,10 +6011,33 @@ class SessionInfo(Model):
             )
         ),
     ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
+            )
+        ),
+    ] = None
     status: Annotated[
         CheckpointStatus,
         Field(description='How its latest run ended; `proceeding` while that is open.'),
     ]
+    outcome: Annotated[
+        Outcome | None, Field(description='How its latest run went.')
+    ] = 'unfinished'
     error: Annotated[
         Failure | None,
         Field(description='Why its latest run failed; null if it did not.'),
@@ -6171,25 +6502,40 @@ class ToolCallInfo(Model):
     ]
     path: Annotated[
         str | None,
-        Field(
-            description=(
-                'The first file it read or wrote, as the call named it; null if it'
-                ' names none.'
-            )
-        ),
+        Field(description='The first file it read or wrote; null if it names none.'),
     ]
     paths: Annotated[
         list[str] | None,
         Field(
             description=(
-                'All files that it read, wrote or looked through, as the call named'
-                ' them.'
+                'All files that it read, wrote or looked through, each once and from'
+                ' the root on, without `.` and `..`: so that a file has one path,'
+                ' whichever way it was named. As the call named it where the directory'
+                ' or the home directory is not known.'
             )
         ),
     ] = None
     url: Annotated[
         str | None, Field(description='The URL it fetched; null if it names none.')
     ]
+    knownBy: Annotated[
+        KnownBy | None,
+        Field(
+            description=(
+                '`guess` where command, files and URL are taken by the names of the'
+                ' arguments, since nobody knows the tool; absent otherwise.'
+            )
+        ),
+    ] = None
+    shell: Annotated[
+        ShellEffects | None,
+        Field(
+            description=(
+                'What the shell command does as far as its words tell; absent where'
+                ' they tell nothing.'
+            )
+        ),
+    ] = None
     isError: Annotated[
         bool | None,
         Field(
@@ -6516,7 +6862,8 @@ class UsageGroup(Model):
         Field(
             description=(
                 'Root runs that reported tokens or a cost: each counts once, when it'
-                ' began and with its own model.'
+                ' began and with its own model. In a period, those that used something'
+                ' in it: one that began before counts when the period begins.'
             ),
             ge=0,
             le=18446744073709551615,
@@ -6527,13 +6874,20 @@ class UsageGroup(Model):
     ]
     costUsd: Annotated[
         float | None,
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
+    ]
+    costTotalUsd: Annotated[
+        float | None,
         Field(
             description=(
-                "US dollars, as reported; null where nobody did. A run's cost counts"
-                " when it ended, and with its own model."
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
             )
         ),
-    ]
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -6568,6 +6922,26 @@ class UsageGroup(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -6863,6 +7237,10 @@ class FileCall(Model):
             )
         ),
     ] = None
+    knownBy: Annotated[
+        KnownBy | None,
+        Field(description='How that is known, where the call does not say it itself.'),
+    ] = None
     call: Annotated[ToolCallInfo, Field(description='The call.')]
 
 
@@ -6979,6 +7357,15 @@ class JobDetail(Model):
             )
         ),
     ]
+    outcome: Annotated[
+        Outcome | None,
+        Field(
+            description=(
+                'How it went: `running` while any run is open, else as its latest root'
+                ' run.'
+            )
+        ),
+    ] = 'unfinished'
     expertKey: Annotated[
         str, Field(description='The expert that the first root run was given to.')
     ]
@@ -6992,12 +7379,20 @@ class JobDetail(Model):
     ]
     costUsd: Annotated[
         float | None,
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
+    ]
+    costTotalUsd: Annotated[
+        float | None,
         Field(
             description=(
-                'What its runs cost in US dollars, as far as runtimes reported it.'
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
             )
         ),
-    ]
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -7032,6 +7427,26 @@ class JobDetail(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -7220,11 +7635,17 @@ class NetworkCall(Model):
         bool,
         Field(
             description=(
-                'Whether the host was only named in a shell command: whether it was'
-                ' reached, nobody knows.'
+                'Whether the call does not say itself that it reached the host: whether'
+                ' it did, nobody knows.'
             )
         ),
     ]
+    knownBy: Annotated[
+        KnownBy | None,
+        Field(
+            description='How the host is known, where the call does not say it itself.'
+        ),
+    ] = None
     call: Annotated[ToolCallInfo, Field(description='The call.')]
 
 
@@ -7264,6 +7685,15 @@ class RunDetail(Model):
         CheckpointStatus,
         Field(description='How it ended; `proceeding` while it is open.'),
     ]
+    outcome: Annotated[
+        Outcome | None,
+        Field(
+            description=(
+                'How it went: `running` while it is open, `completed`, `failed`,'
+                ' `limit`, `interrupted` or `unfinished`.'
+            )
+        ),
+    ] = 'unfinished'
     expertKey: Annotated[
         str | None, Field(description='The expert that it was given to.')
     ]
@@ -7303,6 +7733,15 @@ class RunDetail(Model):
             description='How long it took in milliseconds, as the runtime reported it.',
             ge=-9223372036854775808,
             le=9223372036854775807,
+        ),
+    ] = None
+    title: Annotated[
+        str | None,
+        Field(
+            description=(
+                'What to call it: what was asked, else what the runtime calls the'
+                ' session, else the command line.'
+            )
         ),
     ] = None
     prompt: Annotated[
@@ -7371,8 +7810,20 @@ class RunDetail(Model):
     ]
     costUsd: Annotated[
         float | None,
-        Field(description='What it cost in US dollars, as the runtime reported it.'),
+        Field(description='US dollars, as runtimes reported it; null where none did.'),
     ]
+    costTotalUsd: Annotated[
+        float | None,
+        Field(
+            description=(
+                'US dollars, `costUsd` and `estimatedCostUsd` together; not there where'
+                ' neither is known.'
+            )
+        ),
+    ] = None
+    costIsEstimated: Annotated[
+        bool | None, Field(description='Some of `costTotalUsd` is estimated.')
+    ] = None
     estimatedCostUsd: Annotated[
         float | None,
         Field(
@@ -7407,6 +7858,26 @@ class RunDetail(Model):
             description=(
                 'A hash of the price table that estimates were made with; not there if'
                 ' there was nothing to estimate.'
+            )
+        ),
+    ] = None
+    cacheWriteTokens: Annotated[
+        int | None,
+        Field(
+            description=(
+                'The part of `usage.inputTokens` that was written to a cache, at a'
+                ' price of its own; not there where there is none, or nobody said.'
+            ),
+            ge=-9223372036854775808,
+            le=9223372036854775807,
+        ),
+    ] = None
+    countedBefore: Annotated[
+        SummaryUsage | None,
+        Field(
+            description=(
+                'Tokens of responses that an earlier run of the same session counted.'
+                ' They are in neither `usage` nor the cost.'
             )
         ),
     ] = None
@@ -7569,6 +8040,9 @@ class RunSummary(Model):
     cliVersion: Annotated[str | None, Field(description="The agent CLI's version.")]
     cwd: Annotated[str | None, Field(description='The directory it worked in.')]
     status: Annotated[CheckpointStatus, Field(description='How the run ended.')]
+    outcome: Annotated[
+        Outcome | None, Field(description='How it went, in one word.')
+    ] = 'unfinished'
     steps: Annotated[
         int,
         Field(
