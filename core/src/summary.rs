@@ -32,8 +32,8 @@ pub struct RunSummary {
     pub cwd: Option<String>,
     /// How the run ended.
     pub status: CheckpointStatus,
-    /// How it went, in one word.
-    #[serde(default, skip_serializing_if = "crate::omission::never")]
+    /// How it went, in one word. It is not written: the shape of a summary has neither more nor fewer fields.
+    #[serde(skip)]
     pub outcome: Outcome,
     /// How many messages of the model the main run has.
     pub steps: u64,

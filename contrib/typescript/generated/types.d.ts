@@ -8382,10 +8382,6 @@ export interface RunSummary {
    */
   status: CheckpointStatus;
   /**
-   * How it went, in one word.
-   */
-  outcome?: Outcome & string;
-  /**
    * How many messages of the model the main run has.
    */
   steps: number;

@@ -8040,9 +8040,6 @@ class RunSummary(Model):
     cliVersion: Annotated[str | None, Field(description="The agent CLI's version.")]
     cwd: Annotated[str | None, Field(description='The directory it worked in.')]
     status: Annotated[CheckpointStatus, Field(description='How the run ended.')]
-    outcome: Annotated[
-        Outcome | None, Field(description='How it went, in one word.')
-    ] = 'unfinished'
     steps: Annotated[
         int,
         Field(
