@@ -12,6 +12,8 @@ use crate::detect::{detect_beginning, detect_line};
 pub(crate) const MAX_LINES: usize = 64;
 /// The most bytes that are looked at, of both streams together.
 pub(crate) const MAX_BYTES: usize = 64 * 1024;
+/// The most bytes of a message that the output begins with: some formats are one line, however long the answer.
+const MAX_FIRST_MESSAGE_BYTES: usize = 1 << 20;
 /// How long the search goes on after the first byte came, in milliseconds.
 pub(crate) const MAX_MILLIS: i64 = 2_000;
 
@@ -96,7 +98,8 @@ impl FirstLines {
         }
         self.since.get_or_insert(received_at);
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = MAX_BYTES.saturating_sub(if self.is_bounded { self.bytes } else { 0 });
+            let most = self.most_bytes(stream, piece);
+            let room = most.saturating_sub(if self.is_bounded { self.bytes } else { 0 });
             let taken = piece.get(..room).unwrap_or(piece);
             let beginning = match stream {
                 Stream::Stderr => &mut self.stderr,
@@ -104,7 +107,7 @@ impl FirstLines {
             };
             beginning.text.extend_from_slice(taken);
             self.bytes = self.bytes.saturating_add(taken.len());
-            let is_full = self.is_bounded && self.bytes >= MAX_BYTES;
+            let is_full = self.is_bounded && self.bytes >= most;
             let is_line = taken.ends_with(b"\n");
             let is_late = self.lines >= MAX_LINES || self.bytes >= MAX_BYTES;
             if (is_line || is_full)
@@ -125,6 +128,24 @@ impl FirstLines {
             }
         }
         None
+    }
+
+    /// Returns how many bytes are looked at at the most. Nothing stands before a message that the output begins with, so
+    /// its end is waited for.
+    fn most_bytes(&self, stream: Stream, piece: &[u8]) -> usize {
+        let beginning = match stream {
+            Stream::Stderr => &self.stderr,
+            _ => &self.stdout,
+        };
+        let text = [&beginning.text, piece]
+            .into_iter()
+            .find(|text| !text.is_empty());
+        let is_message = matches!(text.and_then(|text| text.first()), Some(b'{' | b'['));
+        if self.lines == 0 && is_message {
+            MAX_FIRST_MESSAGE_BYTES
+        } else {
+            MAX_BYTES
+        }
     }
 
     /// Ends the search: a last line without a newline is all there is of it.

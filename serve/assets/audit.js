@@ -192,7 +192,8 @@ function failures({ signal }) {
   const list = table(
     [
       { title: "error", kind: "wide", cell: (run) => h("span", { title: (run.error?.message ?? "").slice(0, 600) }, h("strong", {}, ...visible(run.error?.name ?? "")), " ", ...visible(gist(run.error?.message ?? "", 240))) },
-      { title: "outcome", cell: (run) => outcomeBadge(run) },
+      // The error's name stands beside it.
+      { title: "outcome", cell: (run) => outcomeBadge({ ...run, error: null }) },
       { title: "ended", cell: (run) => time(run.finishedAt ?? run.startedAt) },
       { title: "runtime", cell: (run) => run.runtime },
       { title: "model", cell: (run) => run.model ?? "" },

@@ -71,9 +71,10 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
         return files.iter().try_for_each(|file| console.object(file));
     }
     let mut table = Table::new(&[
-        "path", "calls", "reads", "writes", "failed", "runs", "tools", "known by", "last",
-        "last run",
-    ]);
+        "path", "calls", "reads", "writes", "failed", "runs", "last", "last run", "known by",
+        "tools",
+    ])
+    .keep("path", 40);
     for file in &files {
         table.row(vec![
             Cell::text(&file.path).toned(Tone::Name),
@@ -82,10 +83,10 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
             writes_cell(file.writes),
             errors_cell(file.errors),
             Cell::number(file.runs),
-            Cell::text(&file.tools.join(", ")),
-            known_by_cell(file.known_by),
             Cell::time(file.last_at),
             Cell::run(&file.run_id),
+            known_by_cell(file.known_by),
+            Cell::text(&file.tools.join(", ")),
         ]);
     }
     table.print(console)?;
@@ -107,8 +108,9 @@ fn print_calls(
         return calls.iter().try_for_each(|call| console.object(call));
     }
     let mut table = Table::new(&[
-        "at", "run", "step", "runtime", "access", "known by", "tool", "result", "path",
-    ]);
+        "at", "run", "access", "path", "result", "known by", "tool", "step", "runtime",
+    ])
+    .keep("path", 40);
     for FileCall {
         path,
         access,
@@ -119,13 +121,13 @@ fn print_calls(
         table.row(vec![
             Cell::time(call.at),
             Cell::run(&call.run_id),
-            Cell::number(call.step),
-            Cell::text(call.runtime.as_str()),
             access_cell(*access),
+            Cell::text(path).toned(Tone::Name),
+            result_cell(call),
             known_by_cell(*known_by),
             Cell::text(&call.tool),
-            result_cell(call),
-            Cell::text(path).toned(Tone::Name),
+            Cell::number(call.step),
+            Cell::text(call.runtime.as_str()),
         ]);
     }
     table.print(console)?;

@@ -88,11 +88,8 @@ pub(crate) fn run(_: &RuntimesArgs, invocation: &mut Invocation<'_>) -> Result<(
     let missing = RUNTIMES
         .iter()
         .flat_map(|entry| entry.not_read().iter().map(move |what| (entry, *what)));
-    for (at, (entry, what)) in missing.enumerate() {
-        if at == 0 {
-            console.line("")?;
-        }
-        console.line(&format!("{}: not read: {what}", entry.runtime.as_str()))?;
+    for (entry, what) in missing {
+        invocation.note(&format!("{}: not read: {what}", entry.runtime.as_str()));
     }
     Ok(())
 }

@@ -50,10 +50,11 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
         "runtime",
         "result",
         "took",
-        "directory",
         "command",
         "by its words",
-    ]);
+        "directory",
+    ])
+    .keep("command", 40);
     let now = times::now();
     for call in &calls {
         table.row(vec![
@@ -63,9 +64,9 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
             Cell::text(call.runtime.as_str()),
             result_cell(call),
             took_cell(call, now),
-            Cell::maybe(call.cwd.as_deref()),
             Cell::maybe(call.command.as_deref()),
             Cell::maybe(call.shell.as_ref().map(words_of).as_deref()),
+            Cell::maybe(call.cwd.as_deref()),
         ]);
     }
     table.print(console)?;

@@ -285,7 +285,10 @@ impl<'a> Rebuilder<'a> {
             mark_failures(&mut message);
         }
         let known = self.source.facts.time_of(message.id(), first_of);
-        let at = known.or_else(|| message.timestamp()).unwrap_or(at);
+        // No record is before its run began, whatever its message says.
+        let begun_at = self.records.first().map_or(i64::MIN, |first| first.at);
+        let told = message.timestamp().map(|told| told.max(begun_at));
+        let at = known.or(told).unwrap_or(at);
         let mut record = MessageRecord::new(self.step.max(1), message);
         extension.restore(&mut record);
         self.match_results(&mut record);

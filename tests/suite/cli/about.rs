@@ -231,7 +231,7 @@ fn a_run_whose_recorder_died_is_marked() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let open = stdout(&runtape.run(&["runs"]));
-    assert!(open.contains("open") && !open.contains("lost"), "{open}");
+    assert!(open.contains("running") && !open.contains("lost"), "{open}");
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
     kill(pid, Signal::SIGKILL).unwrap();
     child.wait().unwrap();

@@ -86,7 +86,7 @@ fn an_event_leads_back_to_what_was_printed() {
     let id = events[0]["id"].as_str().unwrap();
     let printed = stdout(&runtape.run(&["raw", id]));
     assert!(printed.contains("\"tool_use\""), "{printed}");
-    let whole = fs::read_to_string(capture()).unwrap();
+    let whole = fs::read_to_string(runtape.path("last.stdout")).unwrap();
     assert!(whole.contains(printed.trim_end()), "{printed}");
     let raw = &runtape.json(&["raw", id])[0];
     let (start, end) = (&raw["start"], &raw["end"]);

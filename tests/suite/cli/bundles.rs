@@ -6,7 +6,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::harness::{Runtape, capture, stderr, stdout};
+use crate::harness::{Runtape, capture, stderr, stdout, without_times};
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -25,7 +25,8 @@ fn two_runs() -> Runtape {
     let runtape = Runtape::new();
     for name in ["first", "last"] {
         let copy = runtape.path(&format!("{name}.stdout"));
-        fs::write(&copy, fs::read(capture()).unwrap()).unwrap();
+        let printed = fs::read_to_string(capture()).unwrap();
+        fs::write(&copy, without_times(&printed)).unwrap();
         let output = runtape.run(&["ingest", "--exit-code", "0", text(&copy)]);
         assert!(output.status.success(), "{}", stderr(&output));
     }

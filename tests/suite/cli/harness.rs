@@ -47,7 +47,11 @@ impl Runtape {
     pub(crate) fn with_a_last_run() -> Self {
         let runtape = Self::with_fixtures();
         let copy = runtape.path("last.stdout");
-        fs::write(&copy, fs::read(capture()).unwrap()).unwrap();
+        fs::write(
+            &copy,
+            without_times(&fs::read_to_string(capture()).unwrap()),
+        )
+        .unwrap();
         let output = runtape.run(&["ingest", "--exit-code", "0", copy.to_str().unwrap()]);
         assert!(output.status.success(), "{}", stderr(&output));
         runtape
@@ -142,6 +146,17 @@ pub(crate) fn fixtures() -> PathBuf {
 
 pub(crate) fn capture() -> PathBuf {
     fixtures().join("claude-code/bash-ok.stream-json.stdout")
+}
+
+/// Returns a capture whose lines tell no time: the time of its file is the time of the run.
+pub(crate) fn without_times(capture: &str) -> String {
+    let key = ",\"timestamp\":\"";
+    let mut parts = capture.split(key);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let rest = part.split_once('"').map_or("", |(_, rest)| rest);
+        text + rest
+    })
 }
 
 /// Tells whether nothing is forbidden to us.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use runtape_normalizer::runtimes::RUNTIMES;
 use serde_json::{Value, json};
 
-use crate::harness::{Runtape, capture, fixtures, stderr, stdout};
+use crate::harness::{Runtape, capture, fixtures, stderr, stdout, without_times};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -18,7 +18,7 @@ fn take_in(runtape: &Runtape, capture: &str, name: &str, days: u32) -> String {
         let from = fixtures().join(format!("{capture}.{ending}"));
         if from.is_file() {
             let to = runtape.path(&format!("{name}.{ending}"));
-            fs::copy(from, &to).unwrap();
+            fs::write(&to, without_times(&fs::read_to_string(from).unwrap())).unwrap();
             let file = File::options().write(true).open(to).unwrap();
             file.set_modified(SystemTime::now() - DAY * days).unwrap();
         }

@@ -97,7 +97,7 @@ fn what_cannot_be_is_refused_in_words() {
     fs::create_dir(&empty).unwrap();
     let empty = empty.to_str().unwrap();
     for (arguments, word) in [
-        (&["sync", "--runtime", "openclaw"][..], "cannot be read"),
+        (&["sync", "--runtime", "generic"][..], "cannot be read"),
         (&["sync", "--from", "/no/such/directory"], "directory"),
         (&["sync", "--from", empty], "--runtime"),
     ] {

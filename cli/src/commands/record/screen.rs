@@ -211,6 +211,9 @@ impl UnreadLines {
             }
         };
         let wanted = text.trim_matches(['\r', '\n']);
+        if wanted.is_empty() {
+            return true;
+        }
         let shown = self.lines.trim_start_matches(['\r', '\n']);
         let Some(rest) = shown.strip_prefix(wanted) else {
             return false;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{command, succeed, values};
-use crate::harness::{Runtape, capture, fixtures, stderr};
+use crate::harness::{Runtape, capture, fixtures, stderr, without_times};
 
 /// A value that one machine keeps in its environment and the capture prints.
 const OWN_SECRET: &str = "correct-horse-battery-staple";
@@ -58,7 +58,7 @@ impl Machine {
             let captures = fixtures().join(name);
             succeed(self.command(&["ingest", captures.to_str().unwrap()]));
         }
-        let printed = fs::read_to_string(capture()).unwrap();
+        let printed = without_times(&fs::read_to_string(capture()).unwrap());
         let token = format!("ghp_{}", "Zq7".repeat(12));
         let secrets = format!("secrets: {token} and {OWN_SECRET}");
         let printed = printed.replace("It printed two lines.", &secrets);

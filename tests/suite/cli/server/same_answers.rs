@@ -78,7 +78,7 @@ const SEARCHES: &[&str] = &[
 
 /// What people read, without the times that pass between two commands.
 const TEXTS: &[&str] = &[
-    "runs --fields run,runtime,status,steps --limit 0",
+    "runs --fields run,runtime,outcome,steps --limit 0",
     "jobs --fields job,runs --limit 0",
     "usage --by model",
     "tools",

@@ -118,8 +118,8 @@ fn endings_are_what_the_last_message_says() {
     let table = [
         (error, "ApiError", ErrorFamily::Auth, 0, None),
         (abort, "Aborted", ErrorFamily::Other, 1, None),
-        // A message of nothing but calls has an empty text.
-        (call, "", ErrorFamily::Process, 0, Some("")),
+        // A process that is gone within a call said nothing.
+        (call, "", ErrorFamily::Process, 0, None),
     ];
     for (message, name, family, texts, answer) in table {
         let mut rows = Rows::new("w1", PARENT, &json!({}));
