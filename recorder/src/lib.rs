@@ -65,7 +65,7 @@ mod transfer;
 mod undecided;
 
 pub use batch_writer::BatchWriter;
-pub use capture::{Capture, FoundCapture, Stored, store_captures};
+pub use capture::{Capture, FoundCapture, Stored, store_capture_batches, store_captures};
 pub use clock::Clock;
 pub use context_and_exit::{applied_rules, exit_info, redaction_info};
 pub use detached_run::{DetachedRun, Ended, Printed};

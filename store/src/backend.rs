@@ -114,6 +114,15 @@ pub(crate) trait Tables: fmt::Debug {
 
     /// Returns a run by its id.
     fn find_run(&self, run: &RunId) -> Result<Option<RunRow>>;
+    /// Returns those of these runs that there are.
+    fn find_runs(&self, runs: &[RunId]) -> Result<Vec<RunRow>> {
+        let found = runs.iter().map(|run| self.find_run(run));
+        found.filter_map(Result::transpose).collect()
+    }
+    /// Gets ready to put runs of these ids and sessions there: what has to be known of them is asked once for all.
+    fn expect(&self, _runs: &[&RunId], _sessions: &[&str]) -> Result<()> {
+        Ok(())
+    }
     /// Returns a run by its key.
     fn run_at(&self, key: &RunKey) -> Result<Option<RunRow>>;
     /// Returns a root run and its children, the root first, in the order they were added.
@@ -183,6 +192,11 @@ pub(crate) trait Tables: fmt::Debug {
     fn record_block_of(&self, run: &RunKey, seq: u64) -> Result<Option<RecordBlock>>;
     /// Returns the first block that begins at or after a record.
     fn record_block_from(&self, run: &RunKey, seq: u64) -> Result<Option<RecordBlock>>;
+    /// Returns the first blocks of runs, where asking for several is quicker than for each. Any of them may be
+    /// missing.
+    fn first_record_blocks(&self, _runs: &[&RunKey]) -> Result<Vec<(RunKey, RecordBlock)>> {
+        Ok(Vec::new())
+    }
     /// Returns first record and length of each block.
     fn record_block_lengths(&self, run: &RunKey) -> Result<Vec<(u64, usize)>>;
     /// Deletes the block that begins at a record.
@@ -297,6 +311,18 @@ pub(crate) trait Tables: fmt::Debug {
     ) -> Result<Vec<RunInfo>>;
     /// Returns what is known of a run.
     fn run_info(&self, run: &RunKey) -> Result<RunInfo>;
+    /// Returns what is known of root runs and their children: each tree in order, the root first.
+    fn trees_info(&self, roots: &[RunId]) -> Result<Vec<RunInfo>> {
+        let mut found = Vec::new();
+        for root in self.find_runs(roots)? {
+            for run in self.tree(&root.key)? {
+                found.push(self.run_info(&run.key)?);
+            }
+        }
+        Ok(found)
+    }
+    /// Returns the root runs of these sessions, each with its session.
+    fn roots_of_sessions(&self, sessions: &[&str]) -> Result<Vec<(String, RunId)>>;
     /// Returns the jobs of runs, those that began last first.
     fn jobs(
         &self,

@@ -191,6 +191,8 @@ pub(crate) struct PartlySearched {
     pub(crate) id: RunId,
     /// How many records it knows.
     pub(crate) searched: u64,
+    /// How many there are.
+    pub(crate) records: u64,
 }
 
 /// Records of a run in which a search may find something.

@@ -136,6 +136,21 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
     clock: impl Fn() -> i64,
     mut each: impl FnMut(&Store, T, Stored) -> Result<(), E>,
 ) -> Result<(), E> {
+    store_capture_batches(store, found, rules, clock, |store, batch| {
+        let mut batch = batch.into_iter();
+        batch.try_for_each(|(what, stored)| each(store, what, stored))
+    })
+}
+
+/// Does the same, and tells what became of all that one transaction held at once: who asks the store about it then need
+/// not ask for each by itself.
+pub fn store_capture_batches<T: Send, E: From<RecordError>>(
+    store: &mut Store,
+    found: impl Iterator<Item = FoundCapture<T>> + Send,
+    rules: &Arc<RuleSet>,
+    clock: impl Fn() -> i64,
+    mut each: impl FnMut(&Store, Vec<(T, Stored)>) -> Result<(), E>,
+) -> Result<(), E> {
     let threads = usual_threads();
     // Room for each thread to begin a parcel while another one of its waits.
     let most_bytes = AHEAD_BYTES.max(2 * threads * PARCEL_BYTES);
@@ -146,10 +161,8 @@ pub fn store_captures<T: Send, E: From<RecordError>>(
         let mut ready = results.flatten().peekable();
         while ready.peek().is_some() {
             let batch = next_batch(&mut ready);
-            let written = store.batch(|store| write(store, batch, clock()));
-            for (what, stored) in written.map_err(RecordError::from)? {
-                each(store, what, stored)?;
-            }
+            let written = write(store, batch, clock());
+            each(store, written.map_err(RecordError::from)?)?;
         }
         Ok(())
     })
@@ -176,17 +189,20 @@ fn write<T>(
     batch: Vec<ReadyRun<T>>,
     now: i64,
 ) -> Result<Vec<(T, Stored)>, StoreError> {
-    let mut written = Vec::with_capacity(batch.len());
+    let mut runs = Vec::with_capacity(batch.len());
+    let mut rest = Vec::with_capacity(batch.len());
     for (what, prepared) in batch {
+        let prepared = prepared.map(|prepared| prepared.map(|run| runs.push(run)));
+        rest.push((what, prepared));
+    }
+    let mut seals = store.put_runs(runs, now)?.into_iter();
+    let written = rest.into_iter().map(|(what, prepared)| {
         let stored = match prepared {
             None => None,
             Some(Err(fault)) => Some(Err(fault)),
-            Some(Ok(run)) => match store.put_run(run, now) {
-                Err(fault @ StoreError::Conflict { .. }) => Some(Err(fault.into())),
-                stored => Some(Ok(stored?)),
-            },
+            Some(Ok(())) => seals.next().map(|seal| seal.map_err(RecordError::from)),
         };
-        written.push((what, stored));
-    }
-    Ok(written)
+        (what, stored)
+    });
+    Ok(written.collect())
 }

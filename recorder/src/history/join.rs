@@ -1,9 +1,9 @@
 //! Recorded runs and histories that are stored beside each other, as one.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
-use runtape_core::report::{SyncGroup, SyncedSource};
+use runtape_core::report::{RunInfo, SyncGroup, SyncedSource};
 use runtape_core::{RunId, Runtime, Stream};
 use runtape_normalizer::Kept;
 use runtape_store::{RemovalReason, RunFilter, Store, StoreError};
@@ -19,6 +19,8 @@ use crate::error::RecordError;
 
 /// How many of the latest runs without a session are looked at.
 const MOST_LOOKED_AT: usize = 500;
+/// About how many runs the store is asked at once.
+const AT_ONCE: usize = 256;
 /// How many of the histories that may be of one run are told so; where there are more, the first ones say enough.
 const MOST_MARKED: usize = 16;
 
@@ -42,9 +44,51 @@ impl Joiner {
     ) -> Result<bool, RecordError> {
         let info = store.run(run_id)?;
         let context = store.begin_of(run_id)?.context;
-        if info.seal.is_none() || came_as_records(&context) || context.get(HISTORY_KEY).is_some() {
+        if info.seal.is_none() || has_history(&context) {
             return Ok(false);
         }
+        self.join_recorded(store, &info, now)
+    }
+
+    /// Does the same with many root runs; returns how many were joined. Most have nothing to be joined with, and the
+    /// store is asked about many of those at once.
+    pub fn join_all(
+        &mut self,
+        store: &mut Store,
+        runs: &[RunId],
+        now: impl Fn() -> i64,
+    ) -> Result<u64, RecordError> {
+        let mut joined = 0;
+        for runs in runs.chunks(AT_ONCE) {
+            let begun = store.begins_of(runs)?.into_iter();
+            let mut alone: HashSet<RunId> = begun
+                .filter(|begun| !has_history(&begun.context))
+                .map(|begun| begun.run_id)
+                .collect();
+            let trees = store.trees(runs)?.into_iter();
+            let recorded: Vec<RunInfo> = trees
+                .filter_map(|tree| tree.into_iter().next())
+                .filter(|run| run.seal.is_some() && alone.remove(&run.run_id))
+                .collect();
+            let told = told_sessions(store, &recorded)?;
+            for run in recorded {
+                let session = run.session_id.as_ref();
+                if session.is_none_or(|session| told.contains(session)) {
+                    joined += u64::from(self.join_recorded(store, &run, now())?);
+                }
+            }
+        }
+        Ok(joined)
+    }
+
+    /// Joins a finished run that was recorded and has no history yet.
+    fn join_recorded(
+        &mut self,
+        store: &mut Store,
+        info: &RunInfo,
+        now: i64,
+    ) -> Result<bool, RecordError> {
+        let run_id = &info.run_id;
         let mut filter = RunFilter::default();
         filter.runtime = Some(info.runtime.clone());
         filter.session.clone_from(&info.session_id);
@@ -169,11 +213,48 @@ fn best_fits(recorded: &Evidence, histories: &[(RunId, Evidence)]) -> (Fit, Vec<
     best
 }
 
+/// Tells whether a run has a history already, or needs none.
+fn has_history(context: &Value) -> bool {
+    came_as_records(context) || context.get(HISTORY_KEY).is_some()
+}
+
+/// Returns the runs among these that are known from session files alone.
+fn histories_among(store: &Store, runs: &[RunId]) -> Result<HashSet<RunId>, StoreError> {
+    let mut found = HashSet::new();
+    for runs in runs.chunks(AT_ONCE) {
+        let begun = store.begins_of(runs)?.into_iter();
+        let told = begun.filter(|begun| is_history_only(&begun.context));
+        found.extend(told.map(|begun| begun.run_id));
+    }
+    Ok(found)
+}
+
+/// Returns the sessions of recorded runs that a run is of which is known from session files alone.
+fn told_sessions(store: &Store, recorded: &[RunInfo]) -> Result<HashSet<String>, StoreError> {
+    let sessions: HashSet<&str> = recorded
+        .iter()
+        .filter_map(|run| run.session_id.as_deref())
+        .collect();
+    let own: HashSet<&RunId> = recorded.iter().map(|run| &run.run_id).collect();
+    let sessions: Vec<&str> = sessions.into_iter().collect();
+    let mut others = store.roots_of_sessions(&sessions)?;
+    others.retain(|(_, run)| !own.contains(run));
+    let runs: Vec<RunId> = others.iter().map(|(_, run)| run.clone()).collect();
+    let histories = histories_among(store, &runs)?;
+    let told = others.into_iter();
+    let told = told.filter(|(_, run)| histories.contains(run));
+    Ok(told.map(|(session, _)| session).collect())
+}
+
 /// Returns runs that are known from session files alone, and have ended.
 fn history_runs(store: &Store, filter: &RunFilter) -> Result<Vec<(RunId, Evidence)>, StoreError> {
     let mut found = Vec::new();
-    for run in store.runs(filter, None, MOST_LOOKED_AT)?.items {
-        if run.finished_at.is_some() && is_history_only(&store.begin_of(&run.run_id)?.context) {
+    let mut ended = store.runs(filter, None, MOST_LOOKED_AT)?.items;
+    ended.retain(|run| run.finished_at.is_some());
+    let runs: Vec<RunId> = ended.iter().map(|run| run.run_id.clone()).collect();
+    let histories = histories_among(store, &runs)?;
+    for run in ended {
+        if histories.contains(&run.run_id) {
             let evidence = Evidence::of_run(store, &run.run_id)?;
             found.push((run.run_id, evidence));
         }
@@ -186,8 +267,7 @@ fn recorded_runs(store: &Store, filter: &RunFilter) -> Result<Vec<RunId>, StoreE
     let mut found = Vec::new();
     for run in store.runs(filter, None, MOST_LOOKED_AT)?.items {
         let context = store.begin_of(&run.run_id)?.context;
-        let has_history = came_as_records(&context) || context.get(HISTORY_KEY).is_some();
-        if run.finished_at.is_some() && !has_history {
+        if run.finished_at.is_some() && !has_history(&context) {
             found.push(run.run_id);
         }
     }

@@ -25,9 +25,7 @@ fn history_first(execution: &Execution) -> Store {
     execution.sync(&mut store);
     let recorded = execution.ingest(&mut store);
     let mut joiner = Joiner::default();
-    for run in &recorded {
-        joiner.join(&mut store, run, NOW).unwrap();
-    }
+    joiner.join_all(&mut store, &recorded, || NOW).unwrap();
     store
 }
 

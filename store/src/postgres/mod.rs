@@ -42,6 +42,7 @@ mod sums;
 mod tables;
 mod tape;
 mod tls;
+mod together;
 mod transaction;
 mod usage_sums;
 

@@ -179,6 +179,14 @@ static USAGE: [ColumnSpec; 15] = [
     ("cache_write_1h_tokens", Kind::Bigint),
 ];
 
+static SEARCH: [ColumnSpec; 3] = [
+    ("run_no", Kind::Bigint),
+    ("first_seq", Kind::Bigint),
+    ("words", Kind::Text),
+];
+
+static SEARCHED: [ColumnSpec; 2] = [("run_no", Kind::Bigint), ("searched", Kind::Bigint)];
+
 /// Tables that rows are added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Into {
@@ -192,6 +200,7 @@ pub(super) enum Into {
     Notice,
     Unparsed,
     Usage,
+    Search,
 }
 
 impl Into {
@@ -207,6 +216,7 @@ impl Into {
             Self::Notice => "notice",
             Self::Unparsed => "unparsed",
             Self::Usage => "usage",
+            Self::Search => "search",
         }
     }
 
@@ -222,6 +232,7 @@ impl Into {
             Self::Notice => &NOTICE,
             Self::Unparsed => &UNPARSED,
             Self::Usage => &USAGE,
+            Self::Search => &SEARCH,
         }
     }
 }
@@ -279,6 +290,8 @@ pub(super) struct Pending {
     changed_rows: Option<Rows>,
     results: Option<Rows>,
     changed_roots: BTreeMap<String, RootChange>,
+    /// How many records of runs the search index knows.
+    searched: Option<Rows>,
     /// Ids of runs that are added, and sessions that runs are of: what is asked without writing it all.
     pub(super) runs: HashSet<RunId>,
     pub(super) sessions: HashSet<String>,
@@ -290,11 +303,23 @@ pub(super) struct Pending {
 
 impl Pending {
     pub(super) fn is_empty(&self) -> bool {
-        self.roots.is_empty()
+        self.roots.is_empty() && self.searched.is_none() && !self.adds(Into::Search)
     }
 
     /// Adds a row to a table.
     pub(super) fn add<'a>(
+        &mut self,
+        table: Into,
+        root: &RunId,
+        cells: impl IntoIterator<Item = Cell<'a>>,
+    ) {
+        self.add_row(table, root, cells);
+        if !self.roots.contains(root) {
+            self.roots.insert(root.clone());
+        }
+    }
+
+    fn add_row<'a>(
         &mut self,
         table: Into,
         root: &RunId,
@@ -305,9 +330,22 @@ impl Pending {
             .entry(table)
             .or_insert_with(|| Rows::new(table.columns()));
         rows.push(root.as_str(), cells);
-        if !self.roots.contains(root) {
-            self.roots.insert(root.clone());
-        }
+    }
+
+    /// Adds words of a stretch to the search index. Who does that need not be who writes the tree.
+    pub(super) fn add_words(&mut self, run: &RunKey, first: i64, words: Option<&str>) {
+        let cells = [
+            Cell::Integer(run.number),
+            Cell::Integer(first),
+            Cell::maybe_text(words),
+        ];
+        self.add_row(Into::Search, &run.root, cells);
+    }
+
+    /// Notes how many records of a run the search index knows.
+    pub(super) fn set_searched(&mut self, run: &RunKey, records: i64) {
+        let rows = self.searched.get_or_insert_with(|| Rows::new(&SEARCHED));
+        rows.push(run.root.as_str(), [run.number, records].map(Cell::Integer));
     }
 
     /// Notes what stands in a run's columns now.
@@ -393,6 +431,11 @@ impl Pending {
             let sql = answer(&rows.bind(&mut values, None)).into();
             parts.push(Part { sql, values });
         }
+        if let Some(rows) = &self.searched {
+            let mut values = Vec::new();
+            let sql = set_searched(&rows.bind(&mut values, None)).into();
+            parts.push(Part { sql, values });
+        }
         let changed = self.changed_roots.iter();
         parts.extend(changed.map(|(root, change)| change.statement(root)));
         parts
@@ -416,7 +459,10 @@ impl Pending {
         mut values: Vec<Value<'a>>,
     ) -> Option<Part<'a>> {
         let changes_added = !self.changed.is_empty() && self.adds(Into::Run);
-        let is_simple = self.roots.len() == 1 && self.changed_roots.is_empty();
+        let is_simple = self.roots.len() == 1
+            && self.changed_roots.is_empty()
+            && self.searched.is_none()
+            && !self.adds(Into::Search);
         if !is_simple || changes_added || self.answers_added() {
             return None;
         }
@@ -458,6 +504,11 @@ fn insert(table: Into, rows: &Rows, from: &str) -> String {
     let (name, columns) = (table.name(), rows.names());
     // The root's number of a chain is small; the column has the type that says so.
     let picked = columns.replace("seal_chain", "seal_chain::integer");
+    // Words come with spaces between.
+    let picked = match table {
+        Into::Search => picked.replace("words", "array_to_tsvector(string_to_array(words, ' '))"),
+        _ => picked,
+    };
     format!("INSERT INTO {name} ({columns}) SELECT {picked} FROM {from}")
 }
 
@@ -469,6 +520,13 @@ fn change(from: &str) -> String {
     format!(
         "UPDATE run SET {} FROM {from} WHERE run.root_id = x.root_id AND run.run_no = x.run_no",
         set.join(", ")
+    )
+}
+
+fn set_searched(from: &str) -> String {
+    format!(
+        "UPDATE run SET searched = x.searched FROM {from}
+         WHERE run.root_id = x.root_id AND run.run_no = x.run_no"
     )
 }
 

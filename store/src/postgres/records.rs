@@ -2,10 +2,10 @@
 
 use tokio_postgres::Row;
 
-use super::Postgres;
-use super::columns::{count, get, hash, length, signed, size};
+use super::columns::{count, get, hash, key, length, signed, size};
 use super::pending::Into;
 use super::rows::Cell;
+use super::{Postgres, Value};
 use crate::backend::RunKey;
 use crate::error::Result;
 use crate::format::records::RecordBlock;
@@ -41,8 +41,33 @@ fn one(pg: &Postgres, run: &RunKey, seq: u64, which: &str) -> Result<Option<Reco
     let sql = format!(
         "SELECT {COLUMNS} FROM record_block WHERE root_id = $1 AND run_no = $2 AND {which} LIMIT 1"
     );
-    let row = pg.row(&sql, &[&run.root.as_str(), &run.number, &signed(seq)])?;
-    row.as_ref().map(from_row).transpose()
+    let values: [Value<'_>; 3] = [&run.root.as_str(), &run.number, &signed(seq)];
+    let rows = if pg.is_pending_tree(&run.root) {
+        pg.rows(&sql, &values)?
+    } else {
+        pg.rows_beside(&sql, &values)?
+    };
+    rows.first().map(from_row).transpose()
+}
+
+/// Returns the first blocks of runs. Each is as large as any block, so ask for a few runs only.
+pub(super) fn first_blocks(pg: &Postgres, runs: &[&RunKey]) -> Result<Vec<(RunKey, RecordBlock)>> {
+    let roots: Vec<&str> = runs.iter().map(|run| run.root.as_str()).collect();
+    let numbers: Vec<i64> = runs.iter().map(|run| run.number).collect();
+    let sql = format!(
+        "SELECT {COLUMNS}, x.root_id, x.run_no
+         FROM unnest($1::text[], $2::bigint[]) AS x (root_id, run_no) JOIN record_block AS block
+            ON block.root_id = x.root_id AND block.run_no = x.run_no
+         WHERE block.first_seq = 0"
+    );
+    let values: [Value<'_>; 2] = [&roots, &numbers];
+    let rows = if runs.iter().any(|run| pg.is_pending_tree(&run.root)) {
+        pg.rows(&sql, &values)?
+    } else {
+        pg.rows_beside(&sql, &values)?
+    };
+    let rows = rows.iter().map(|row| Ok((key(row, 6)?, from_row(row)?)));
+    rows.collect()
 }
 
 /// Returns the last block that begins at or before a record.

@@ -79,6 +79,9 @@ fn root_of(key: &RunKey) -> RunKey {
 /// Returns a run by its id. Many runs are asked for before they are stored, so those that this transaction is about to
 /// write are not written for that.
 pub(super) fn find(pg: &Postgres, run: &RunId) -> Result<Option<RunRow>> {
+    if pg.transaction.borrow().expected.is_absent(run) {
+        return Ok(None);
+    }
     if pg.is_pending_run(run) {
         pg.flush()?;
     }
@@ -95,6 +98,14 @@ pub(super) fn find(pg: &Postgres, run: &RunId) -> Result<Option<RunRow>> {
         }
         found => Ok(found),
     }
+}
+
+/// Returns those of these runs that there are.
+pub(super) fn find_all(pg: &Postgres, runs: &[RunId]) -> Result<Vec<RunRow>> {
+    let runs: Vec<&str> = runs.iter().map(RunId::as_str).collect();
+    let which = "WHERE run.root_id IN (SELECT root_id FROM run_place WHERE run_id = ANY($1))
+                 AND run.run_id = ANY($1)";
+    select(pg, which, &[&runs])
 }
 
 /// Returns a run by its key.

@@ -20,14 +20,13 @@ pub(super) fn are_too_many(words: &Words) -> bool {
 
 /// Adds the words of a stretch.
 pub(super) fn insert(pg: &Postgres, run: &RunKey, first: u64, words: &Words) -> Result<()> {
-    let words: Option<Vec<&str>> = (!are_too_many(words)).then(|| words.iter().collect());
-    let sql = "INSERT INTO search (root_id, run_no, first_seq, words)
-               VALUES ($1, $2, $3, array_to_tsvector($4::text[]))";
-    pg.execute(
-        sql,
-        &[&run.root.as_str(), &run.number, &signed(first), &words],
-    )?;
-    Ok(())
+    let words = (!are_too_many(words)).then(|| words.text().trim_end());
+    pg.transaction
+        .borrow_mut()
+        .pending
+        .add_words(run, signed(first), words);
+    let bytes = words.map_or(0, str::len) + 200;
+    pg.flush_much(bytes)
 }
 
 /// Empties the index, whatever it holds.
@@ -38,10 +37,11 @@ pub(super) fn clear(pg: &Postgres) -> Result<()> {
 }
 
 /// Notes how many records of a run the index has seen.
-pub(super) fn set_searched(pg: &Postgres, run: &RunKey, records: u64) -> Result<()> {
-    let sql = "UPDATE run SET searched = $3 WHERE root_id = $1 AND run_no = $2";
-    pg.execute(sql, &[&run.root.as_str(), &run.number, &signed(records)])?;
-    Ok(())
+pub(super) fn set_searched(pg: &Postgres, run: &RunKey, records: u64) {
+    pg.transaction
+        .borrow_mut()
+        .pending
+        .set_searched(run, signed(records));
 }
 
 /// Returns runs that the index does not know in full, and that nobody else is about to index: they are left to this
@@ -59,7 +59,7 @@ pub(super) fn partly_searched(pg: &Postgres, most: usize) -> Result<Vec<PartlySe
         return Ok(Vec::new());
     }
     // Asked again, for somebody may have indexed them just before.
-    let sql = "SELECT root_id, run_no, run_id, searched FROM run
+    let sql = "SELECT root_id, run_no, run_id, searched, records FROM run
                WHERE root_id = ANY($1) AND searched < records ORDER BY root_id, run_no LIMIT $2";
     let rows = pg.rows(sql, &[&roots, &size(most)])?;
     let found = rows.iter().map(|row| {
@@ -67,6 +67,7 @@ pub(super) fn partly_searched(pg: &Postgres, most: usize) -> Result<Vec<PartlySe
             key: key(row, 0)?,
             id: run_id(row, 2)?,
             searched: count(row, 3)?,
+            records: count(row, 4)?,
         })
     });
     let found: Vec<PartlySearched> = found.collect::<Result<_>>()?;

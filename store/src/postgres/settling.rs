@@ -49,7 +49,7 @@ const SETTLER: &str = "7245070, 1";
 const MOST_SESSIONS: usize = 256;
 
 /// Returns the number of a session's lock.
-fn lock_of(session: &str) -> i64 {
+pub(super) fn lock_of(session: &str) -> i64 {
     let hash = blake3::hash(session.as_bytes());
     let first = hash.as_bytes().first_chunk::<8>();
     first.map_or(0, |bytes| i64::from_le_bytes(*bytes))
@@ -79,7 +79,13 @@ pub(super) fn take_sums(pg: &Postgres) -> Result<()> {
 
 /// Tells whether there is a run of a session, or may be one: somebody is about to write one.
 pub(super) fn has_session(pg: &Postgres, session: &str) -> Result<bool> {
-    if pg.is_pending_session(session) || pg.transaction.borrow().own_sessions >= MOST_SESSIONS {
+    if pg.is_pending_session(session) {
+        return Ok(true);
+    }
+    if pg.transaction.borrow().expected.is_free(session) {
+        return Ok(false);
+    }
+    if pg.transaction.borrow().own_sessions >= MOST_SESSIONS {
         return Ok(true);
     }
     pg.begin_now()?;
@@ -92,6 +98,28 @@ pub(super) fn has_session(pg: &Postgres, session: &str) -> Result<bool> {
     }
     pg.transaction.borrow_mut().own_sessions += 1;
     sessions::is_known(pg, session)
+}
+
+/// Takes locks of sessions for this transaction, with a share of that of the sums, as many as can be had and there is
+/// room for; returns those.
+pub(super) fn take_sessions(pg: &Postgres, locks: &[i64]) -> Result<Vec<i64>> {
+    let own = pg.transaction.borrow().own_sessions;
+    let locks: Vec<i64> = locks
+        .iter()
+        .copied()
+        .take(MOST_SESSIONS.saturating_sub(own))
+        .collect();
+    if locks.is_empty() {
+        return Ok(locks);
+    }
+    pg.begin_now()?;
+    pg.transaction.borrow_mut().own_sessions += locks.len();
+    let sql = format!(
+        "SELECT lock FROM unnest($1::bigint[]) AS lock
+         WHERE pg_try_advisory_xact_lock_shared({SUMS}) AND pg_try_advisory_xact_lock(lock)"
+    );
+    let rows = pg.rows_beside(&sql, &[&locks])?;
+    rows.iter().map(|row| get(row, 0)).collect()
 }
 
 /// Tells whether a tree is among the sums, and lets nobody else change that.

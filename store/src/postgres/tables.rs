@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Postgres, audit, calls, check, epochs, facts, ledger, list, query, records, runs, schema,
-    seals, search, sessions, settling, stats, steps, tape, usage_sums,
+    seals, search, sessions, settling, stats, steps, tape, together, usage_sums,
 };
 use crate::backend::{
     self, BareRun, EndedRoot, FactPlace, FactTable, IdOf, NewRun, Opening, PartlySearched, Rights,
@@ -85,6 +85,14 @@ impl Tables for Postgres {
 
     fn find_run(&self, run: &RunId) -> Result<Option<RunRow>> {
         runs::find(self, run)
+    }
+
+    fn find_runs(&self, runs: &[RunId]) -> Result<Vec<RunRow>> {
+        runs::find_all(self, runs)
+    }
+
+    fn expect(&self, runs: &[&RunId], sessions: &[&str]) -> Result<()> {
+        together::expect(self, runs, sessions)
     }
 
     fn run_at(&self, key: &RunKey) -> Result<Option<RunRow>> {
@@ -179,6 +187,10 @@ impl Tables for Postgres {
 
     fn record_block_from(&self, run: &RunKey, seq: u64) -> Result<Option<RecordBlock>> {
         records::block_from(self, run, seq)
+    }
+
+    fn first_record_blocks(&self, runs: &[&RunKey]) -> Result<Vec<(RunKey, RecordBlock)>> {
+        records::first_blocks(self, runs)
     }
 
     fn record_block_lengths(&self, run: &RunKey) -> Result<Vec<(u64, usize)>> {
@@ -368,6 +380,14 @@ impl Tables for Postgres {
         runs::one_info(self, run)
     }
 
+    fn trees_info(&self, roots: &[RunId]) -> Result<Vec<RunInfo>> {
+        together::trees_info(self, roots)
+    }
+
+    fn roots_of_sessions(&self, sessions: &[&str]) -> Result<Vec<(String, RunId)>> {
+        together::roots_of_sessions(self, sessions)
+    }
+
     fn jobs(
         &self,
         selection: Selection<'_>,
@@ -514,7 +534,8 @@ impl Tables for Postgres {
     }
 
     fn set_searched(&self, run: &RunKey, records: u64) -> Result<()> {
-        search::set_searched(self, run, records)
+        search::set_searched(self, run, records);
+        Ok(())
     }
 
     fn clear_search(&self) -> Result<()> {

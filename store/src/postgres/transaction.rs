@@ -10,6 +10,7 @@ use super::connection::{BEGIN_TO_READ, BEGIN_TO_WRITE, Part, Value};
 use super::fault::is_away;
 use super::pending::{Into, Pending, RunCells};
 use super::rows::Cell;
+use super::together::Expected;
 use super::{Link, Postgres, hold, lease, seals};
 use crate::error::{Result, StoreError};
 use crate::format::chain::Hash;
@@ -40,6 +41,8 @@ pub(super) struct Transaction {
     fenced: HashMap<RunId, i64>,
     /// Ends of the chains that it has locked.
     pub(super) ends: HashMap<i32, (u64, Hash)>,
+    /// What it asked beforehand of runs that it is about to write.
+    pub(super) expected: Expected,
     /// How many sessions it has locked for itself.
     pub(super) own_sessions: usize,
     /// An entry that it added to a chain, if it has sealed something.
@@ -323,18 +326,19 @@ impl Postgres {
 
     /// Notes that a run is about to be written, and of which session it is.
     pub(super) fn note_run(&self, run: &RunId, session: Option<&str>) {
-        self.transaction
-            .borrow_mut()
-            .pending
-            .runs
-            .insert(run.clone());
+        let mut transaction = self.transaction.borrow_mut();
+        transaction.expected.note_run(run);
+        transaction.pending.runs.insert(run.clone());
+        drop(transaction);
         self.note_session(session);
     }
 
     /// Notes that a run of a session is about to be written.
     pub(super) fn note_session(&self, session: Option<&str>) {
         if let Some(session) = session {
-            let pending = &mut self.transaction.borrow_mut().pending;
+            let mut transaction = self.transaction.borrow_mut();
+            transaction.expected.note_session(session);
+            let pending = &mut transaction.pending;
             if !pending.sessions.contains(session) {
                 pending.sessions.insert(session.to_owned());
             }
@@ -533,6 +537,7 @@ impl Postgres {
     pub(super) fn undo_part(&self) {
         let mut transaction = self.transaction.borrow_mut();
         transaction.pending = Pending::default();
+        transaction.expected = Expected::default();
         transaction.seals.clear();
         transaction.numbers.clear();
         // What was locked in the part is not any more.

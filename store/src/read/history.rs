@@ -1,15 +1,17 @@
 //! Reading runs back: records, events, checkpoints, tape.
 
+use std::collections::{HashMap, HashSet};
+
 use runtape_core::record::CheckpointHead;
 use runtape_core::report::RunInfo;
 use runtape_core::{
     Checkpoint, CheckpointId, Event, JobId, Materializer, Record, RecordKind, RunId, Span,
 };
 
-use super::runs::{get, get_root};
+use super::runs::{get, get_root, root_of};
 use super::{records, sealed, tape};
 use crate::backend::{IdOf, RunRow, Tables};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::format::streams::StreamLengths;
 use crate::format::tape::TapeChunk;
 use crate::store::Store;
@@ -53,6 +55,45 @@ impl Store {
             let tree = tables.tree(&row.key)?;
             tree.iter().map(|run| tables.run_info(&run.key)).collect()
         })
+    }
+
+    /// Returns what [`tree`](Self::tree) does of several root runs, in their order. On a server it takes as long as one.
+    pub fn trees(&self, roots: &[RunId]) -> Result<Vec<Vec<RunInfo>>> {
+        let mut asked = roots.to_vec();
+        asked.sort_unstable();
+        asked.dedup();
+        let found = self.read(|tables| tables.trees_info(&asked))?;
+        let mut trees: HashMap<RunId, Vec<RunInfo>> = HashMap::new();
+        for run in found {
+            let root = run.root_run_id.as_ref().unwrap_or(&run.run_id).clone();
+            trees.entry(root).or_default().push(run);
+        }
+        let unknown = |root: &RunId| StoreError::UnknownRun {
+            run: root.to_string(),
+        };
+        let trees = roots
+            .iter()
+            .map(|root| trees.get(root).cloned().ok_or_else(|| unknown(root)));
+        trees.collect()
+    }
+
+    /// Returns those of these runs that are stored and sealed.
+    pub fn sealed_among(&self, runs: &[RunId]) -> Result<HashSet<RunId>> {
+        self.read(|tables| {
+            let mut sealed = HashSet::new();
+            for row in tables.find_runs(runs)? {
+                let id = row.id.clone();
+                if root_of(tables, row)?.seal.is_some() {
+                    sealed.insert(id);
+                }
+            }
+            Ok(sealed)
+        })
+    }
+
+    /// Returns the root runs of these sessions, each with its session.
+    pub fn roots_of_sessions(&self, sessions: &[&str]) -> Result<Vec<(String, RunId)>> {
+        self.read(|tables| tables.roots_of_sessions(sessions))
     }
 
     /// Returns a run's records from a sequence number on, at most `limit`.

@@ -1,12 +1,14 @@
 //! The records of a run, from its blocks.
 
+use std::ops::Range;
+
 use memchr::memmem;
 use runtape_core::{Record, RunId};
 
 use crate::backend::{RunKey, Tables};
 use crate::error::{Result, StoreError};
 use crate::format::chain::{self, Hash};
-use crate::format::records::{each_line, parse};
+use crate::format::records::{RecordBlock, each_line, parse};
 
 /// Calls `each` with a run's records from a sequence number on, until it returns `false`.
 pub(crate) fn each_from(
@@ -16,14 +18,30 @@ pub(crate) fn each_from(
     seq: u64,
     mut each: impl FnMut(Record) -> Result<bool>,
 ) -> Result<()> {
-    let mut block = tables.record_block_of(run, seq)?;
+    let first = tables.record_block_of(run, seq)?;
+    each_from_block(tables, run, id, first, seq..u64::MAX, &mut each)
+}
+
+/// Does the same with the records of a range, of which the first block is known, and maybe some after it.
+pub(crate) fn each_from_block(
+    tables: &dyn Tables,
+    run: &RunKey,
+    id: &RunId,
+    first: Option<RecordBlock>,
+    range: Range<u64>,
+    each: &mut dyn FnMut(Record) -> Result<bool>,
+) -> Result<()> {
+    let mut block = first;
     while let Some(current) = block {
         for record in current.records(id)? {
-            if record.seq >= seq && !each(record)? {
+            if record.seq >= range.start && !each(record)? {
                 return Ok(());
             }
         }
         let next = current.first_seq + current.count.max(1);
+        if next >= range.end {
+            break;
+        }
         block = tables.record_block_from(run, next)?;
     }
     Ok(())

@@ -171,6 +171,21 @@ pub(crate) fn roots_of_job(connection: &Connection, job: &JobId) -> Result<Vec<R
     ids(connection, sql, job.as_str())
 }
 
+/// Returns the root runs of sessions, each with its session.
+pub(crate) fn roots_of_sessions(
+    connection: &Connection,
+    sessions: &[&str],
+) -> Result<Vec<(String, RunId)>> {
+    let sql = "SELECT id FROM run
+               WHERE session = (SELECT key FROM word WHERE text = ?1) AND root IS NULL";
+    let mut found = Vec::new();
+    for session in sessions {
+        let roots = ids(connection, sql, session)?.into_iter();
+        found.extend(roots.map(|root| ((*session).to_owned(), root)));
+    }
+    Ok(found)
+}
+
 /// Returns the root runs that ended before a time and have a tape.
 pub(crate) fn roots_with_tapes(connection: &Connection, time: i64) -> Result<Vec<RunId>> {
     let sql = "SELECT id FROM run

@@ -60,7 +60,7 @@ pub(crate) fn set_searched(connection: &Connection, run: i64, records: u64) -> R
 /// Returns runs that the index does not know in full.
 pub(crate) fn partly_searched(connection: &Connection, most: usize) -> Result<Vec<PartlySearched>> {
     let mut statement = connection.prepare_cached(
-        "SELECT run.key, run.id, root.id, run.searched FROM run
+        "SELECT run.key, run.id, root.id, run.searched, run.records FROM run
          LEFT JOIN run AS root ON root.key = run.root
          WHERE run.searched < run.records ORDER BY run.key LIMIT ?1",
     )?;
@@ -69,6 +69,7 @@ pub(crate) fn partly_searched(connection: &Connection, most: usize) -> Result<Ve
             key: runs::key(row, 0, 1, 2)?,
             id: run_id(row, 1)?,
             searched: row.get(3).map(place::unsigned)?,
+            records: row.get(4).map(place::unsigned)?,
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -133,6 +133,10 @@ impl Tables for Sqlite {
         runs::roots_of_job(&self.connection, job)
     }
 
+    fn roots_of_sessions(&self, sessions: &[&str]) -> Result<Vec<(String, RunId)>> {
+        runs::roots_of_sessions(&self.connection, sessions)
+    }
+
     fn roots_with_tapes(&self, ended_before: i64) -> Result<Vec<RunId>> {
         runs::roots_with_tapes(&self.connection, ended_before)
     }

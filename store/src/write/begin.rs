@@ -394,6 +394,11 @@ impl Store {
         self.read(|tables| begin_of(&get(tables, root)?))
     }
 
+    /// Returns what those of these root runs were begun with that there are.
+    pub fn begins_of(&self, roots: &[RunId]) -> Result<Vec<BeginRun>> {
+        self.read(|tables| tables.find_runs(roots)?.iter().map(begin_of).collect())
+    }
+
     /// Gives up the records of an open root run that this store writes, and its children. Its tape
     /// stays, so that the records can be made again, maybe other ones by another parser.
     pub fn discard_records(&mut self, root: &RunId) -> Result<()> {

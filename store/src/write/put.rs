@@ -246,6 +246,27 @@ impl Store {
         self.put_alone(run, digest, at)
     }
 
+    /// Writes runs that have ended in one transaction, each as [`put_run`](Self::put_run) does. One that is there with
+    /// other content is told by itself, and keeps none of the others out.
+    pub fn put_runs(&mut self, runs: Vec<PreparedRun>, at: i64) -> Result<Vec<Result<SealName>>> {
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.batch(|store| {
+            let parts = || runs.iter().flat_map(|run| &run.runs);
+            let ids: Vec<&RunId> = parts().map(|part| &part.id).collect();
+            let sessions: Vec<&str> = parts()
+                .filter_map(|part| part.facts.session.as_deref())
+                .collect();
+            store.tables().expect(&ids, &sessions)?;
+            let put = |run| match store.put_run(run, at) {
+                Err(fault @ StoreError::Conflict { .. }) => Ok(Err(fault)),
+                stored => stored.map(Ok),
+            };
+            runs.into_iter().map(put).collect()
+        })
+    }
+
     /// Writes a run in a transaction of its own.
     fn put_alone(&mut self, run: PreparedRun, digest: Hash, at: i64) -> Result<SealName> {
         self.write(|tables| {

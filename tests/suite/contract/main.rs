@@ -166,6 +166,7 @@ macro_rules! hold_to_the_contract {
                 all_that_can_be_asked_is_the_same,
                 the_same_again_changes_nothing_and_other_content_is_refused,
                 a_run_that_is_not_whole_is_not_prepared,
+                many_at_once_are_what_they_are_one_by_one,
                 a_failed_batch_leaves_none_of_its_runs,
             }
             queries {

@@ -94,6 +94,85 @@ pub(crate) fn the_same_again_changes_nothing_and_other_content_is_refused<B: Bac
     assert_eq!(store.verify().unwrap().faults, []);
 }
 
+/// Runs of one session and of several, one of them there already, one twice, one with other content.
+pub(crate) fn many_at_once_are_what_they_are_one_by_one<B: Backend>() {
+    let of_session = |name: &str, session: &str| {
+        let plan = Plan {
+            session: Some(session.to_owned()),
+            ..Plan::new(name, 2)
+        };
+        plan.make()
+    };
+    let runs = [
+        tree("known", 1),
+        of_session("a", "one"),
+        of_session("b", "two"),
+        tree("c", 3),
+        of_session("d", "one"),
+        tree("c", 3),
+        tree("taken", 1),
+        of_session("e", "three"),
+    ];
+    let homes = (B::fresh(), B::fresh());
+    let (mut together, mut single) = (homes.0.open(), homes.1.open());
+    for store in [&mut together, &mut single] {
+        put(store, &runs[0]);
+        put(store, &of_session("before", "two"));
+        let taken = prepare(&runs[6], &json!({"code": 1}));
+        store.put_run(taken, 1).unwrap();
+    }
+    let prepared = || runs.iter().map(|made| prepare(made, &json!({"code": 0})));
+    let expected: Vec<_> = prepared().map(|run| single.put_run(run, 1)).collect();
+    let written = together.put_runs(prepared().collect(), 1).unwrap();
+    let outcome = |sealed: &[Result<SealName, StoreError>]| -> Vec<_> {
+        sealed
+            .iter()
+            .map(|seal| seal.as_ref().ok().copied())
+            .collect()
+    };
+    assert_eq!(outcome(&written), outcome(&expected));
+    assert!(matches!(&written[6], Err(StoreError::Conflict { run, .. }) if run == runs[6].id()));
+    assert_eq!(together.put_runs(Vec::new(), 1).unwrap().len(), 0);
+
+    let mut ids: Vec<_> = runs.iter().map(|made| made.id().clone()).collect();
+    let trees = together.trees(&ids).unwrap();
+    for (id, tree) in ids.iter().zip(&trees) {
+        assert_eq!(*tree, together.tree(id).unwrap());
+        assert_eq!(*tree, single.tree(id).unwrap());
+    }
+    let usage = |store: &Store| store.usage_daily().unwrap();
+    assert_eq!(usage(&together), usage(&single));
+    for mut begin in together.begins_of(&ids).unwrap() {
+        let one = together.begin_of(&begin.run_id).unwrap();
+        assert_eq!(
+            (begin.job_id, begin.context.take()),
+            (one.job_id, one.context.clone())
+        );
+    }
+    let mut found = together
+        .roots_of_sessions(&["two", "three", "none"])
+        .unwrap();
+    found.sort();
+    let named = |session: &str, run: &str| (session.to_owned(), run_id(run));
+    let expected = [
+        named("three", "e"),
+        named("two", "b"),
+        named("two", "before"),
+    ];
+    assert_eq!(found, expected);
+    together
+        .begin_run(&Plan::new("open", 1).make().begin)
+        .unwrap();
+    ids.extend([run_id("open"), run_id("none"), run_id("c-child")]);
+    let sealed = together.sealed_among(&ids).unwrap();
+    assert_eq!(sealed.len(), 8);
+    assert!(!sealed.contains(&run_id("open")));
+    assert!(together.trees(&[run_id("none")]).is_err());
+    for store in [&together, &single] {
+        assert_eq!(store.verify().unwrap().faults, []);
+    }
+}
+
 pub(crate) fn a_run_that_is_not_whole_is_not_prepared<B: Backend>() {
     let made = Plan::new("r", 3).make();
     let prepare = |records: &[_]| PreparedRun::new(&made.begin, records, &Value::Null).map(drop);

@@ -42,7 +42,14 @@ fn runs(writer: u64) -> Vec<Made> {
 fn write(store: &mut Store, writer: u64, runs: &[Made]) {
     if writer % 3 == 2 {
         // Several in one transaction.
-        for some in runs.chunks(8) {
+        for (turn, some) in runs.chunks(8).enumerate() {
+            if turn % 2 == 0 {
+                let some = some.iter().map(prepared).collect();
+                for written in store.put_runs(some, 1).unwrap() {
+                    written.unwrap();
+                }
+                continue;
+            }
             store
                 .batch(|store| {
                     for made in some {

@@ -204,8 +204,9 @@ impl Ingest<'_> {
         invocation: &mut Invocation<'_>,
         outcome: FileOutcome,
     ) -> Result<(), CliError> {
-        if let FileOutcome::Stored { run, .. } = &outcome {
-            self.stored.push(run.run_id.clone());
+        if let FileOutcome::Stored { tree, .. } = &outcome {
+            self.stored
+                .extend(tree.first().map(|run| run.run_id.clone()));
         }
         self.report.add(invocation, outcome)
     }
@@ -213,7 +214,8 @@ impl Ingest<'_> {
     /// Joins what was stored with what was there before, and says what was done.
     fn finish(mut self, invocation: &mut Invocation<'_>) -> Result<(), CliError> {
         if let Some(store) = &self.store {
-            let joined = join(&mut store.lock(), &self.stored)?;
+            // Joins runs that were just stored with histories that were there before.
+            let joined = Joiner::default().join_all(&mut store.lock(), &self.stored, times::now)?;
             if joined > 0 {
                 let runs = plural(joined, "run");
                 invocation.note(&format!(
@@ -258,16 +260,6 @@ fn take_in_history(
     sync::sync_once(&mut store, &options, invocation)
 }
 
-/// Joins runs that were just stored with histories that were there before; returns how many.
-fn join(store: &mut Store, stored: &[RunId]) -> Result<u64, CliError> {
-    let mut joiner = Joiner::default();
-    let mut count = 0;
-    for run in stored {
-        count += u64::from(joiner.join(store, run, times::now())?);
-    }
-    Ok(count)
-}
-
 /// Tells what is wrong with a file, if another one may still be stored.
 fn unusable(source: &CaptureSource, error: CliError) -> Result<FileOutcome, CliError> {
     if !is_about_the_file(&error) {
@@ -310,10 +302,9 @@ struct Begun {
     first: Vec<u8>,
 }
 
-/// Finds out what a file is, unless it is unusable or known.
+/// Finds out what a file is, unless it is unusable.
 fn begin(
     args: &IngestArgs,
-    store: &Store,
     source: &CaptureSource,
 ) -> Result<Result<Begun, FileOutcome>, CliError> {
     let path = source.name();
@@ -338,9 +329,6 @@ fn begin(
     } else {
         source.run_id(&runtime, &exit)?
     };
-    if is_stored(store, &run_id)? {
-        return Ok(Err(FileOutcome::Skipped { path, run_id }));
-    }
     Ok(Ok(Begun {
         runtime,
         context: context(args, source, &run_id)?,
@@ -366,11 +354,21 @@ fn record(
     store: &StoreHandle,
     source: &CaptureSource,
 ) -> Result<FileOutcome, CliError> {
-    let begun = match begin(args, &store.lock(), source)? {
+    let begun = match begin(args, source)? {
         Ok(begun) => begun,
         Err(outcome) => return Ok(outcome),
     };
-    discard_of_other_rules(&mut store.lock(), &begun.context.run_id, rules)?;
+    let run_id = &begun.context.run_id;
+    // One that an ingest left open is taken up again.
+    if !store
+        .lock()
+        .sealed_among(std::slice::from_ref(run_id))?
+        .is_empty()
+    {
+        let (path, run_id) = (source.name(), run_id.clone());
+        return Ok(FileOutcome::Skipped { path, run_id });
+    }
+    discard_of_other_rules(&mut store.lock(), run_id, rules)?;
     let mut input = begun.input;
     let now = input.received_at();
     let options = RecorderOptions {
@@ -419,18 +417,8 @@ fn discard_of_other_rules(
 fn stored(store: &Store, source: &CaptureSource, run_id: &RunId) -> Result<FileOutcome, CliError> {
     Ok(FileOutcome::Stored {
         path: source.name(),
-        run: Box::new(store.run(run_id)?),
         tree: store.tree(run_id)?,
     })
-}
-
-/// Tells whether a run is stored and sealed. One that an ingest left open is taken up again.
-fn is_stored(store: &Store, run_id: &RunId) -> Result<bool, CliError> {
-    match store.run(run_id) {
-        Ok(run) => Ok(run.seal.is_some()),
-        Err(StoreError::UnknownRun { .. }) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 fn context(args: &IngestArgs, source: &CaptureSource, run_id: &RunId) -> Result<Context, CliError> {

@@ -15,12 +15,8 @@ use crate::terminal::table::{Cell, Table, plural};
 
 /// What became of one file.
 pub(super) enum FileOutcome {
-    /// It is a run now, with its children.
-    Stored {
-        path: String,
-        run: Box<RunInfo>,
-        tree: Vec<RunInfo>,
-    },
+    /// It is a run now, with its children; the run comes first.
+    Stored { path: String, tree: Vec<RunInfo> },
     /// It was one already.
     Skipped { path: String, run_id: RunId },
     /// It holds nothing usable.
@@ -37,11 +33,14 @@ impl FileOutcome {
             reason: None,
         };
         IngestLine::File(Box::new(match self {
-            Self::Stored { path, run, .. } => IngestedFile {
-                run_id: Some(run.run_id.clone()),
-                run: Some(*run),
-                ..file(path, IngestOutcome::Stored)
-            },
+            Self::Stored { path, tree } => {
+                let run = tree.into_iter().next();
+                IngestedFile {
+                    run_id: run.as_ref().map(|run| run.run_id.clone()),
+                    run,
+                    ..file(path, IngestOutcome::Stored)
+                }
+            }
             Self::Skipped { path, run_id } => IngestedFile {
                 run_id: Some(run_id),
                 ..file(path, IngestOutcome::Skipped)
@@ -95,7 +94,7 @@ impl Report {
         outcome: FileOutcome,
     ) -> Result<(), CliError> {
         match &outcome {
-            FileOutcome::Stored { run, tree, .. } => self.add_run(run, tree),
+            FileOutcome::Stored { tree, .. } => self.add_tree(tree),
             FileOutcome::Skipped { .. } => self.summary.skipped += 1,
             FileOutcome::Unusable { path, reason } => {
                 self.summary.unusable += 1;
@@ -113,7 +112,10 @@ impl Report {
         self.unstored += 1;
     }
 
-    fn add_run(&mut self, run: &RunInfo, tree: &[RunInfo]) {
+    fn add_tree(&mut self, tree: &[RunInfo]) {
+        let Some(run) = tree.first() else {
+            return;
+        };
         self.summary.stored += 1;
         let wanted = key(&run.runtime, run.status, run.outcome);
         let groups = &mut self.summary.groups;

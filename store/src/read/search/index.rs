@@ -23,6 +23,9 @@ const PIECE_TIME: Duration = Duration::from_millis(250);
 /// Most runs that are looked up for one transaction.
 const RUNS: usize = 4096;
 
+/// Of how many runs the first records are read at once. Most runs have one block of them.
+const READ_AT_ONCE: usize = 64;
+
 /// Puts the records of one run into the index.
 pub(crate) struct Indexer<'a> {
     tables: &'a dyn Tables,
@@ -85,22 +88,34 @@ pub(super) fn index_some(tables: &dyn Tables) -> Result<(u64, bool)> {
     let mut count = 0;
     let mut words = Words::default();
     let runs = tables.partly_searched(RUNS)?;
-    for run in &runs {
-        let mut next = run.searched;
-        let mut indexer = Indexer::new(tables, &run.key, &mut words);
-        records::each_from(tables, &run.key, &run.id, run.searched, |record| {
-            let length = indexer.push(&record)?;
-            next = record.seq + 1;
-            room = room.saturating_sub(length + 64);
-            if begun.elapsed() > PIECE_TIME {
-                room = 0;
+    for some in runs.chunks(READ_AT_ONCE) {
+        let new = some.iter().filter(|run| run.searched == 0);
+        let new: Vec<&RunKey> = new.map(|run| &run.key).collect();
+        let mut blocks = tables.first_record_blocks(&new)?;
+        for run in some {
+            let known = blocks.iter().position(|(key, _)| *key == run.key);
+            let first = match known.filter(|_| run.searched == 0) {
+                Some(known) => Some(blocks.swap_remove(known).1),
+                None => tables.record_block_of(&run.key, run.searched)?,
+            };
+            let mut next = run.searched;
+            let mut indexer = Indexer::new(tables, &run.key, &mut words);
+            let range = run.searched..run.records;
+            let mut push = |record: Record| {
+                let length = indexer.push(&record)?;
+                next = record.seq + 1;
+                room = room.saturating_sub(length + 64);
+                if begun.elapsed() > PIECE_TIME {
+                    room = 0;
+                }
+                Ok(room > 0)
+            };
+            records::each_from_block(tables, &run.key, &run.id, first, range, &mut push)?;
+            indexer.finish(next)?;
+            count += next - run.searched;
+            if room == 0 {
+                return Ok((count, true));
             }
-            Ok(room > 0)
-        })?;
-        indexer.finish(next)?;
-        count += next - run.searched;
-        if room == 0 {
-            return Ok((count, true));
         }
     }
     Ok((count, runs.len() == RUNS))

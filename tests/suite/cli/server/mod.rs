@@ -1,5 +1,6 @@
 //! The binary on a database on a server: the same answers as on a file, and what only a server can do to it.
 
+mod asking;
 mod away;
 mod machines;
 mod moving;
