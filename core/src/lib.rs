@@ -102,7 +102,7 @@ pub use message::{
     ToolCallPart, ToolMessage, ToolMessagePart, ToolResultContent, ToolResultPart, UserMessage,
     UserPart,
 };
-pub use metadata::Metadata;
+pub use metadata::{Metadata, PARSER_VERSION};
 pub use outcome::{INTERRUPTED_KEY, Outcome, UNFINISHED};
 pub use record::{Record, RecordKind};
 pub use restore::Restorer;

@@ -15,6 +15,10 @@ use crate::{LateValue, Runtime};
 #[derive(Clone, Debug, Default)]
 pub struct Metadata(Vec<(Cow<'static, str>, LateValue)>);
 
+/// The version of the parsers and of what makes records of their signals. Since version 2 the times of a run's records lie
+/// between its beginning and its end.
+pub const PARSER_VERSION: &str = "2";
+
 /// From this many keys on a scan is no longer the quickest way to find one.
 const MANY: usize = 64;
 

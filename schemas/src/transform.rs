@@ -14,7 +14,13 @@ pub(crate) fn as_published(definition: &mut Value) {
         RecursiveTransform(bound_integers).transform(schema);
         RecursiveTransform(unwrap_description).transform(schema);
         RecursiveTransform(split_types).transform(schema);
+        RecursiveTransform(leave_out_defaults).transform(schema);
     }
+}
+
+/// Takes out what an absent field is read as: a reader of the schema is told so in words.
+fn leave_out_defaults(schema: &mut Schema) {
+    schema.remove("default");
 }
 
 /// Gives a definition a title, and puts it in ways and in an order that generators of types, and

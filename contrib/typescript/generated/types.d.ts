@@ -5850,11 +5850,11 @@ export interface ShellEffects {
   /**
    * How many parts of it do with files what their words do not tell: variables, patterns, scripts.
    */
-  untoldFiles?: number;
+  untoldFiles: number;
   /**
    * How many parts of it reach hosts that their words do not tell.
    */
-  untoldHosts?: number;
+  untoldHosts: number;
   [k: string]: unknown;
 }
 /**
@@ -6153,7 +6153,7 @@ export interface IngestGroup {
   /**
    * How they went.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * Root runs.
    */
@@ -6308,7 +6308,7 @@ export interface RunInfo {
   /**
    * How it went: `running` while it is open, `completed`, `failed`, `limit`, `interrupted` or `unfinished`.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * The expert that it was given to.
    */
@@ -6594,7 +6594,7 @@ export interface JobDetail {
   /**
    * How it went: `running` while any run is open, else as its latest root run.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * The expert that the first root run was given to.
    */
@@ -6687,7 +6687,7 @@ export interface JobInfo {
   /**
    * How it went: `running` while any run is open, else as its latest root run.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * The expert that the first root run was given to.
    */
@@ -7738,7 +7738,7 @@ export interface RecordReport {
   /**
    * How it went.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * Why it failed; null if it did not.
    */
@@ -7835,7 +7835,7 @@ export interface RecoveredRun {
   /**
    * How it went.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * Why it failed; null if it did not.
    */
@@ -8015,7 +8015,7 @@ export interface RunDetail {
   /**
    * How it went: `running` while it is open, `completed`, `failed`, `limit`, `interrupted` or `unfinished`.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * The expert that it was given to.
    */
@@ -8894,7 +8894,7 @@ export interface SessionInfo {
   /**
    * How its latest run went.
    */
-  outcome?: Outcome & string;
+  outcome?: Outcome;
   /**
    * Why its latest run failed; null if it did not.
    */

@@ -102,19 +102,9 @@ pub struct ShellEffects {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// How many parts of it do with files what their words do not tell: variables, patterns, scripts.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub untold_files: u64,
     /// How many parts of it reach hosts that their words do not tell.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub untold_hosts: u64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// How a tool was used.

@@ -18,7 +18,7 @@ mod step_index;
 mod steps;
 mod tape;
 
-use runtape_core::Runtime;
+use runtape_core::{PARSER_VERSION, Runtime};
 
 use self::children::Children;
 use self::run::{Run, TextChannel};
@@ -57,7 +57,7 @@ impl Reducer {
             root.patch.set("argv", argv);
         }
         root.patch.merge(&context.metadata);
-        root.patch.set("parserVersion", env!("CARGO_PKG_VERSION"));
+        root.patch.set("parserVersion", PARSER_VERSION);
         Self {
             tape: Box::new(TapeState::new(runtime, context, with_live)),
             root,

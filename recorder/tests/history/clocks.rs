@@ -199,7 +199,7 @@ fn read(execution: &Execution, clock: Option<Clock>) -> Option<Store> {
 }
 
 fn is_of_lines(execution: &Execution) -> bool {
-    !["hermes", "opencode"].contains(&execution.runtime.as_str())
+    !["hermes", "opencode", "openclaw"].contains(&execution.runtime.as_str())
 }
 
 /// Returns how the runs of a store ended, with what was said in each. Which run a line of several sessions is of may

@@ -131,7 +131,9 @@ fn times_are_in_order_alone_and_joined_in_either_order() {
             .filter_map(|run| run.finished_at)
             .max();
         let last = last_line_at(execution);
-        if last.is_some() && last != ends {
+        // Lines of the CLI's own state, which belong to no run, may come a moment before or after.
+        let is_near = |(last, end): (i64, i64)| (last - end).abs() < 1000;
+        if last.is_some() && !last.zip(ends).is_some_and(is_near) {
             faults.push(format!(
                 "the last line is of {last:?}, the last end {ends:?}"
             ));

@@ -1492,7 +1492,7 @@ class ShellEffects(Model):
         None
     )
     untoldFiles: Annotated[
-        int | None,
+        int,
         Field(
             description=(
                 'How many parts of it do with files what their words do not tell:'
@@ -1501,9 +1501,9 @@ class ShellEffects(Model):
             ge=0,
             le=18446744073709551615,
         ),
-    ] = None
+    ]
     untoldHosts: Annotated[
-        int | None,
+        int,
         Field(
             description=(
                 'How many parts of it reach hosts that their words do not tell.'
@@ -1511,7 +1511,7 @@ class ShellEffects(Model):
             ge=0,
             le=18446744073709551615,
         ),
-    ] = None
+    ]
 
 
 class SkillConnected(Model):
@@ -4144,9 +4144,7 @@ class IngestGroup(Model):
 
     runtime: Annotated[Runtime, Field(description='The runtime.')]
     status: Annotated[CheckpointStatus, Field(description='How they ended.')]
-    outcome: Annotated[Outcome | None, Field(description='How they went.')] = (
-        'unfinished'
-    )
+    outcome: Annotated[Outcome | None, Field(description='How they went.')] = None
     runs: Annotated[int, Field(description='Root runs.', ge=0, le=18446744073709551615)]
     steps: Annotated[
         int,
@@ -4531,7 +4529,7 @@ class JobInfo(Model):
                 ' run.'
             )
         ),
-    ] = 'unfinished'
+    ] = None
     expertKey: Annotated[
         str, Field(description='The expert that the first root run was given to.')
     ]
@@ -5213,7 +5211,7 @@ class RecordReport(Model):
             description='How the run ended, which may differ from how the process did.'
         ),
     ]
-    outcome: Annotated[Outcome | None, Field(description='How it went.')] = 'unfinished'
+    outcome: Annotated[Outcome | None, Field(description='How it went.')] = None
     error: Annotated[
         Failure | None, Field(description='Why it failed; null if it did not.')
     ]
@@ -5345,7 +5343,7 @@ class RecoveredRun(Model):
     runId: Annotated[RunId, Field(description='The run.')]
     source: Annotated[RecoverySource, Field(description='Where it came from.')]
     status: Annotated[CheckpointStatus, Field(description='How it ended.')]
-    outcome: Annotated[Outcome | None, Field(description='How it went.')] = 'unfinished'
+    outcome: Annotated[Outcome | None, Field(description='How it went.')] = None
     error: Annotated[
         Failure | None, Field(description='Why it failed; null if it did not.')
     ]
@@ -5503,7 +5501,7 @@ class RunInfo(Model):
                 ' `limit`, `interrupted` or `unfinished`.'
             )
         ),
-    ] = 'unfinished'
+    ] = None
     expertKey: Annotated[
         str | None, Field(description='The expert that it was given to.')
     ]
@@ -6037,7 +6035,7 @@ class SessionInfo(Model):
     ]
     outcome: Annotated[
         Outcome | None, Field(description='How its latest run went.')
-    ] = 'unfinished'
+    ] = None
     error: Annotated[
         Failure | None,
         Field(description='Why its latest run failed; null if it did not.'),
@@ -7365,7 +7363,7 @@ class JobDetail(Model):
                 ' run.'
             )
         ),
-    ] = 'unfinished'
+    ] = None
     expertKey: Annotated[
         str, Field(description='The expert that the first root run was given to.')
     ]
@@ -7693,7 +7691,7 @@ class RunDetail(Model):
                 ' `limit`, `interrupted` or `unfinished`.'
             )
         ),
-    ] = 'unfinished'
+    ] = None
     expertKey: Annotated[
         str | None, Field(description='The expert that it was given to.')
     ]

@@ -5,7 +5,7 @@
 //! program made are held to this.
 
 use runtape_core::report::FaultPlace;
-use runtape_core::{Record, RecordKind, RunId};
+use runtape_core::{PARSER_VERSION, Record, RecordKind, RunId};
 
 use super::Verifier;
 
@@ -21,7 +21,10 @@ pub(super) struct TreeTimes {
 /// The times of one run.
 #[derive(Debug, Default)]
 pub(super) struct RunTimes {
+    /// A parser that puts times in order made the records.
     is_parsed: bool,
+    /// A record has a place on a tape, which records that came from elsewhere have not.
+    has_place: bool,
     began_at: Option<i64>,
     /// The latest record, and its time.
     latest: Option<(u64, i64)>,
@@ -34,6 +37,7 @@ impl RunTimes {
     /// Takes the next record.
     pub(super) fn push(&mut self, record: &Record) {
         let began_at = *self.began_at.get_or_insert(record.at);
+        self.has_place |= record.span.is_some();
         if record.at < began_at {
             self.too_early.get_or_insert(record.seq);
         }
@@ -44,7 +48,7 @@ impl RunTimes {
             self.ended_at = Some(record.at);
         }
         if let RecordKind::Metadata(patch) = &record.kind {
-            self.is_parsed |= patch.set.parser_version().is_some();
+            self.is_parsed |= patch.set.parser_version() == Some(PARSER_VERSION);
         }
     }
 
@@ -64,7 +68,7 @@ impl Verifier<'_> {
     pub(super) fn times(&mut self, run_id: &RunId, is_root: bool, times: &RunTimes) {
         if is_root {
             self.tree_times = TreeTimes {
-                is_made_here: times.is_parsed,
+                is_made_here: times.is_parsed && times.has_place,
                 root_ended_at: times.ended_at,
             };
         }
@@ -104,7 +108,7 @@ mod tests {
     fn fault(times: [i64; 3]) -> Option<(u64, &'static str)> {
         let [first, second, last] = times;
         let mut set = Metadata::default();
-        set.set("parserVersion", "1");
+        set.set("parserVersion", PARSER_VERSION);
         let head = CheckpointHead {
             step: 1,
             status: CheckpointStatus::Completed,
