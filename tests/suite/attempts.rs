@@ -210,7 +210,7 @@ fn a_message_that_was_cut_off_is_a_text_and_no_final_one() {
 }
 
 #[test]
-fn a_message_of_nothing_but_calls_has_an_empty_text_however_the_run_ended() {
+fn a_run_that_ended_within_a_call_has_no_answer_however_it_ended() {
     for exit in [
         Exit::with_code(0),
         Exit::with_code(143),
@@ -223,7 +223,7 @@ fn a_message_of_nothing_but_calls_has_an_empty_text_however_the_run_ended() {
             call("completed", "b"),
         ];
         let summary = summary(Runtime::Cursor, &lines, &exit);
-        assert_eq!(summary.final_text.as_deref(), Some(""), "{exit:?}");
+        assert_eq!(summary.final_text, None, "{exit:?}");
         assert_eq!(summary.texts, ["Look."]);
     }
 }

@@ -66,6 +66,7 @@ const TABLE: &[(&str, ToolClass, &[&str])] = &[
             "updateTodos",
         ],
     ),
+    ("codex", ToolClass::Delegate, &["spawn_agent", "wait"]),
     ("gemini", ToolClass::Shell, &["run_shell_command"]),
     ("gemini", ToolClass::Read, &["read_file"]),
     ("gemini", ToolClass::Write, &["replace", "write_file"]),
@@ -86,6 +87,7 @@ const TABLE: &[(&str, ToolClass, &[&str])] = &[
     ("hermes", ToolClass::Write, &["patch", "write_file"]),
     ("hermes", ToolClass::Search, &["search_files"]),
     ("hermes", ToolClass::Delegate, &["delegate_task"]),
+    ("hermes", ToolClass::Mcp, &["mcp__echo__fail"]),
     ("hermes", ToolClass::Schedule, &["cronjob"]),
     (
         "hermes",
@@ -109,6 +111,7 @@ const TABLE: &[(&str, ToolClass, &[&str])] = &[
     ("opencode", ToolClass::Write, &["edit", "write"]),
     ("opencode", ToolClass::Search, &["glob", "grep"]),
     ("opencode", ToolClass::Network, &["webfetch"]),
+    ("opencode", ToolClass::Delegate, &["task"]),
     ("opencode", ToolClass::Other, &["todowrite"]),
 ];
 

@@ -181,6 +181,8 @@ fn told(store: &Store, run: &RunInfo) -> String {
     let mut told = format!("{} {:?}", run.started_at, run.cost.reported());
     for run in store.tree(&run.run_id).unwrap() {
         write!(told, "\n   {} {:?}", run.run_id, run.usage).unwrap();
+        // A total is booked when a run ends, and so may stand before or after what was said last.
+        let mut lines = Vec::new();
         for record in store.records(&run.run_id, 0, usize::MAX >> 1).unwrap() {
             match record.kind {
                 RecordKind::Message(message) => {
@@ -188,12 +190,14 @@ fn told(store: &Store, run: &RunInfo) -> String {
                     // When a prompt was asked that is known before its line depends on what comes next.
                     message.set_timestamp(0);
                     let message = serde_json::to_string(&message).unwrap();
-                    write!(told, "\n   {message}").unwrap();
+                    lines.push(message);
                 }
-                RecordKind::Usage(entry) => write!(told, "\n   {entry:?}").unwrap(),
+                RecordKind::Usage(entry) => lines.push(format!("{entry:?}")),
                 _ => {}
             }
         }
+        lines.sort_unstable();
+        write!(told, "\n   {}", lines.join("\n   ")).unwrap();
     }
     told
 }
