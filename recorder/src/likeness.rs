@@ -93,13 +93,6 @@ fn ended(store: &Store, root: &RunId) -> Result<Option<Value>, StoreError> {
 
 /// Tells whether the records of each run say the same, wherever they stand on a tape and however they were recorded.
 pub(crate) fn are_records_alike(one: &[Record], other: &[Record]) -> bool {
-    let has_file_times = [one, other].iter().all(|records| {
-        let mut patches = records.iter().filter_map(|record| match &record.kind {
-            RecordKind::Metadata(patch) => Some(patch),
-            _ => None,
-        });
-        patches.any(|patch| patch.set.time_source() == Some("file"))
-    });
     let (one, other) = (by_run(one), by_run(other));
     one.len() == other.len()
         && one
@@ -111,7 +104,7 @@ pub(crate) fn are_records_alike(one: &[Record], other: &[Record]) -> bool {
                     && one
                         .iter()
                         .zip(other)
-                        .all(|(one, other)| is_record_alike(one, other, has_file_times))
+                        .all(|(one, other)| is_record_alike(one, other))
             })
 }
 
@@ -123,26 +116,21 @@ fn by_run(records: &[Record]) -> BTreeMap<&RunId, Vec<&Record>> {
     runs
 }
 
-fn is_record_alike(one: &Record, other: &Record, has_file_times: bool) -> bool {
+fn is_record_alike(one: &Record, other: &Record) -> bool {
     let is_exact = (one.seq, one.at) == (other.seq, other.at) && one.kind == other.kind;
     is_exact
-        || match [one, other].map(|record| content_of_record(record, has_file_times)) {
+        || match [one, other].map(content_of_record) {
             [Some(one), Some(other)] => are_texts_alike(&one, &other),
             _ => false,
         }
 }
 
 /// Returns a record as JSON, without its place on a tape and without what says how it was recorded.
-fn content_of_record(record: &Record, has_file_times: bool) -> Option<String> {
+fn content_of_record(record: &Record) -> Option<String> {
     let mut record = record.clone();
     record.span = None;
-    if has_file_times {
-        record.at = 0;
-    }
-    match &mut record.kind {
-        RecordKind::Metadata(patch) => patch.set = without_recording(&patch.set),
-        RecordKind::Checkpoint(head) if has_file_times => head.started_at = 0,
-        _ => {}
+    if let RecordKind::Metadata(patch) = &mut record.kind {
+        patch.set = without_recording(&patch.set);
     }
     serde_json::to_string(&record).ok()
 }

@@ -71,22 +71,22 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
         return files.iter().try_for_each(|file| console.object(file));
     }
     let mut table = Table::new(&[
-        "path", "calls", "reads", "writes", "failed", "runs", "last", "last run", "known by",
-        "tools",
+        "path", "reads", "writes", "tools", "last", "last run", "known by", "failed", "calls",
+        "runs",
     ])
     .keep("path", 40);
     for file in &files {
         table.row(vec![
             Cell::text(&file.path).toned(Tone::Name),
-            Cell::number(file.calls),
             Cell::number(file.reads),
             writes_cell(file.writes),
-            errors_cell(file.errors),
-            Cell::number(file.runs),
+            Cell::text(&file.tools.join(", ")),
             Cell::time(file.last_at),
             Cell::run(&file.run_id),
             known_by_cell(file.known_by),
-            Cell::text(&file.tools.join(", ")),
+            errors_cell(file.errors),
+            Cell::number(file.calls),
+            Cell::number(file.runs),
         ]);
     }
     table.print(console)?;

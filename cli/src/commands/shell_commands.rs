@@ -46,25 +46,25 @@ pub(crate) fn run(args: &CommandsArgs, invocation: &mut Invocation<'_>) -> Resul
     let mut table = Table::new(&[
         "at",
         "run",
-        "step",
-        "runtime",
+        "command",
         "result",
         "took",
-        "command",
+        "runtime",
+        "step",
         "by its words",
         "directory",
     ])
-    .keep("command", 40);
+    .keep("command", 30);
     let now = times::now();
     for call in &calls {
         table.row(vec![
             Cell::time(call.at),
             Cell::run(&call.run_id),
-            Cell::number(call.step),
-            Cell::text(call.runtime.as_str()),
+            Cell::maybe(call.command.as_deref()),
             result_cell(call),
             took_cell(call, now),
-            Cell::maybe(call.command.as_deref()),
+            Cell::text(call.runtime.as_str()),
+            Cell::number(call.step),
             Cell::maybe(call.shell.as_ref().map(words_of).as_deref()),
             Cell::maybe(call.cwd.as_deref()),
         ]);

@@ -1,6 +1,6 @@
 //! The beginning of a run whose output has nothing but a file's date, until a line tells a time.
 
-use runtape_core::Record;
+use runtape_core::{Record, RecordKind};
 
 use super::Reducer;
 use super::run::Run;
@@ -49,9 +49,14 @@ impl Reducer {
         };
         date(&mut self.root);
         self.children.each_run(date);
-        let dated = opening.records.into_iter().map(|record| Record {
-            at: began_at,
-            ..record
+        let dated = opening.records.into_iter().map(|mut record| {
+            if let RecordKind::Message(said) = &mut record.kind
+                && said.message.timestamp() == Some(record.at)
+            {
+                said.message.set_timestamp(began_at);
+            }
+            record.at = began_at;
+            record
         });
         self.tape.output.records.extend(dated);
     }

@@ -64,7 +64,9 @@ impl Machine {
         let printed = printed.replace("It printed two lines.", &secrets);
         assert!(printed.contains(OWN_SECRET));
         let copy = shared.join("secrets.stdout");
-        fs::write(&copy, printed).unwrap();
+        if !copy.exists() {
+            fs::write(&copy, printed).unwrap();
+        }
         succeed(self.command(&["ingest", "--exit-code", "0", copy.to_str().unwrap()]));
     }
 
