@@ -74,7 +74,8 @@ pub(crate) fn run(args: &FilesArgs, invocation: &mut Invocation<'_>) -> Result<(
         "path", "reads", "writes", "tools", "last", "last run", "known by", "failed", "calls",
         "runs",
     ])
-    .keep("path", 40);
+    .keep("path", 40)
+    .keep("tools", 20);
     for file in &files {
         table.row(vec![
             Cell::text(&file.path).toned(Tone::Name),
