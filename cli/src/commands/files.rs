@@ -109,9 +109,9 @@ fn print_calls(
         return calls.iter().try_for_each(|call| console.object(call));
     }
     let mut table = Table::new(&[
-        "at", "run", "access", "path", "result", "known by", "tool", "step", "runtime",
+        "at", "run", "access", "path", "runtime", "result", "tool", "step", "known by",
     ])
-    .keep("path", 40);
+    .keep("path", 30);
     for FileCall {
         path,
         access,
@@ -124,11 +124,11 @@ fn print_calls(
             Cell::run(&call.run_id),
             access_cell(*access),
             Cell::text(path).toned(Tone::Name),
+            Cell::text(call.runtime.as_str()),
             result_cell(call),
-            known_by_cell(*known_by),
             Cell::text(&call.tool),
             Cell::number(call.step),
-            Cell::text(call.runtime.as_str()),
+            known_by_cell(*known_by),
         ]);
     }
     table.print(console)?;
