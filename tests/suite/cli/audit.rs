@@ -24,7 +24,7 @@ const ANSWERS: [(&str, &[&str]); 22] = [
     ),
     (
         "What failed this week?",
-        &["unknownSession", "rateLimit", "HTTP 429"],
+        &["failed: ApiError", "error_during_execution", "HTTP 429"],
     ),
     (
         "Which tool calls failed?",
