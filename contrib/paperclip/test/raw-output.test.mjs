@@ -147,9 +147,11 @@ const FORMATS = {
   opencode: /\.json(_nothinking)?$/,
 };
 
-/** Captures whose output lacks something: a call, the whole text after its pieces, an object on a line of its own. */
+/** Captures whose output lacks something (a call, the whole text after its pieces, an object on a line of its own), or has the call of a command. */
 const NOT_PRINTED = new Set([
   "view_image.json",
+  "refused_escalation.json",
+  "command_subtask.json",
   "patch.json",
   "completed_only.stream-json",
   "host_lines.stream-json",
@@ -158,7 +160,7 @@ const NOT_PRINTED = new Set([
 
 /** Runtimes whose ground truth tells which calls failed, but for what only the runtime's own parser can know. */
 const FAILURES = new Set(["codex", "cursor", "hermes", "opencode"]);
-const UNTOLD_FAILURES = new Set(["unknown_tools.stream-json", "denied.json"]);
+const UNTOLD_FAILURES = new Set(["unknown_tools.stream-json", "denied.json", "code_fail.libspin"]);
 
 const fixtures = new URL("../../../tests/fixtures/", import.meta.url);
 
