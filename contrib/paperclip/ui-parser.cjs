@@ -271,11 +271,11 @@ function onError(line, ts) {
 
 // ---- codex --------------------------------------------------------------------------------------------------------
 
-const codexName = (item) => (item.server ? `${item.server}.${item.tool}` : item.type);
+const codexName = (item) => (item.server ? `${item.server}.${item.tool}` : firstText(item.tool, item.type));
 
 function codexInput(item) {
-  const { command, query, changes } = item;
-  return item.arguments ?? Object.fromEntries(Object.entries({ command, query, changes }).filter(([, it]) => it));
+  const { command, query, changes, prompt } = item;
+  return item.arguments ?? Object.fromEntries(Object.entries({ command, query, changes, prompt }).filter(([, it]) => it));
 }
 
 function codexAnswer(item, ts) {
@@ -285,7 +285,7 @@ function codexAnswer(item, ts) {
 }
 
 /** Items that are told of when they begin; all others only when they are over. */
-const BEGUN_ITEMS = new Set(["command_execution", "mcp_tool_call"]);
+const BEGUN_ITEMS = new Set(["command_execution", "mcp_tool_call", "collab_tool_call"]);
 const CALL_ITEMS = new Set([...BEGUN_ITEMS, "file_change", "web_search"]);
 
 function onItem(line, ts) {
