@@ -27,6 +27,12 @@ const DERIVED: &[(&str, &[&str])] = &[
             "status",
             "error_name",
             "error_family",
+            "permission_mode",
+            "host",
+            "user",
+            "signal",
+            "git_branch",
+            "outcome",
         ],
     ),
 ];
